@@ -22,6 +22,7 @@ from . import (
     norm,
     parameter,
     parameters,
+    pooling,
     recurrent,
     shaping,
     table,
@@ -38,7 +39,7 @@ from .parameter import (
 
 _OFFERED = offered(
     table, activation, attention, batch_norm, cells, containers, convolution, distance,
-    embedding, lazy, linear, norm, parameters, recurrent, shaping, transformer,
+    embedding, lazy, linear, norm, parameters, pooling, recurrent, shaping, transformer,
     kind=Module,
 )  # fmt: skip
 del _OFFERED["LazyModuleMixin"], _OFFERED["NonDynamicallyQuantizableLinear"]

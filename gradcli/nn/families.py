@@ -71,6 +71,19 @@ class _MaxPoolNd(_Windows):
     extra_repr = saying(f"{WINDOWS}, dilation={{dilation}}, ceil_mode={{ceil_mode}}")
 
 
+class _LPPoolNd(_Windows):
+    """The norm of each window; ``stride`` stays None where it is not given."""
+
+    extra_repr = saying(
+        "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, "
+        "ceil_mode={ceil_mode}"
+    )
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        """A stride that is not given is the function's to choose."""
+
+
 class _Adaptive(Applied):
     """A function over as many windows as are asked for."""
 
@@ -114,6 +127,22 @@ class _WeightedLoss(_Loss):
     ) -> None:  # fmt: skip
         how = reduction_of(size_average, reduce, reduction)
         self._keep({"weight": weight, "reduction": how})
+
+
+class _MarginLoss(_WeightedLoss):
+    """A loss of scores that have to be larger than others, by a margin."""
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        super()._settle(given)
+        weight = given["weight"]
+        if given["p"] not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.ndim != 1:
+            raise ValueError(
+                f"{cls.__name__}: expected weight to be None or 1D tensor, got "
+                f"{weight.ndim}D instead"
+            )
 
 
 class _TripletLoss(_Loss):

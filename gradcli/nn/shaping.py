@@ -14,6 +14,58 @@ from .heads import head, saying
 from .module import Module
 
 
+class Upsample(Module):
+    """Sequences, pictures or volumes at another size.
+
+    Args:
+        size: the size, for all dimensions or for each.
+        scale_factor: the same as a factor of the input's.
+        mode: "nearest", "linear", "bilinear", "bicubic" or "trilinear".
+        align_corners: keep the corner entries where they are, rather than the edges.
+        recompute_scale_factor: take the factor of the two sizes.
+    """
+
+    def __init__(
+        self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+        align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.name = type(self).__name__
+        self.size = size
+        self.scale_factor: Any = None
+        if isinstance(scale_factor, tuple):
+            self.scale_factor = tuple([float(factor) for factor in scale_factor])
+        elif scale_factor:
+            self.scale_factor = float(scale_factor)
+        self.mode = mode
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input: Tensor) -> Any:
+        return call(
+            "interpolate", input, self.size, self.scale_factor, self.mode,
+            self.align_corners, self.recompute_scale_factor,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        by = "size" if self.scale_factor is None else "scale_factor"
+        return f"{by}={getattr(self, by)!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Pictures at another size, of the nearest entries."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Pictures at another size, between four entries, with the corners kept."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "bilinear", True)
+
+
 class Unflatten(Module):
     """Splits one dimension into several."""
 
@@ -71,3 +123,49 @@ class _ZeroPad(_ConstantPadNd):
         self.padding = each(padding, 2 * self.rank)
 
     extra_repr = saying("{padding}")
+
+
+class _BorderNd(Module):
+    """A border made of what lies inside."""
+
+    rank: ClassVar[int]
+    mode: ClassVar[str]
+    padding: tuple[int, ...]
+
+    @head()
+    def __init__(self, padding: Sizes) -> None:
+        self.padding = each(padding, 2 * self.rank)
+
+    def forward(self, input: Tensor) -> Any:
+        return call("pad", input, self.padding, self.mode)
+
+    extra_repr = saying("{padding}")
+
+
+class _ReflectionPad(_BorderNd):
+    """A border that mirrors what is inside; ``padding`` is its width, or a width for
+    each side."""
+
+    mode = "reflect"
+
+
+class _ReplicationPad(_BorderNd):
+    """A border that repeats the outermost entries; ``padding`` is its width, or a width
+    for each side."""
+
+    mode = "replicate"
+
+
+class _CircularPad(_BorderNd):
+    """A border of the entries of the far side; ``padding`` is its width, or a width for
+    each side."""
+
+    mode = "circular"
+
+    def forward(self, input: Tensor) -> Any:
+        dims = self.rank + 1
+        if input.ndim not in (dims, dims + 1):
+            raise ValueError(
+                f"expected {dims}D or {dims + 1}D input (got {input.ndim}D input)"
+            )
+        return super().forward(input)

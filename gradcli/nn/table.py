@@ -18,6 +18,8 @@ from .families import (
     _AvgPoolNd,
     _DropoutNd,
     _Loss,
+    _LPPoolNd,
+    _MarginLoss,
     _MaxPoolNd,
     _TripletLoss,
     _WeightedLoss,
@@ -25,7 +27,13 @@ from .families import (
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm, lazy
 from .linear import Linear
 from .recurrent import network
-from .shaping import _ConstantPad, _ZeroPad
+from .shaping import (
+    _CircularPad,
+    _ConstantPad,
+    _ReflectionPad,
+    _ReplicationPad,
+    _ZeroPad,
+)
 
 # Activations
 
@@ -49,6 +57,7 @@ Hardsigmoid = module("Hardsigmoid", F.hardsigmoid, shown="")
 Hardswish = module("Hardswish", F.hardswish, shown="")
 Threshold = module("Threshold", F.threshold)
 GLU = module("GLU", F.glu)
+RReLU = module("RReLU", F.rrelu)
 
 Softmax = module("Softmax", F.softmax, _Along)
 LogSoftmax = module("LogSoftmax", F.log_softmax, _Along)
@@ -61,17 +70,35 @@ Dropout1d = module("Dropout1d", F.dropout1d, _DropoutNd)
 Dropout2d = module("Dropout2d", F.dropout2d, _DropoutNd)
 Dropout3d = module("Dropout3d", F.dropout3d, _DropoutNd)
 AlphaDropout = module("AlphaDropout", F.alpha_dropout, _DropoutNd)
+FeatureAlphaDropout = module("FeatureAlphaDropout", F.feature_alpha_dropout, _DropoutNd)
 
 # Windows
 
 MaxPool1d = module("MaxPool1d", F.max_pool1d, _MaxPoolNd)
 MaxPool2d = module("MaxPool2d", F.max_pool2d, _MaxPoolNd)
+MaxPool3d = module("MaxPool3d", F.max_pool3d, _MaxPoolNd)
 AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AvgPool1d)
 AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AvgPoolNd)
+AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AvgPoolNd)
+LPPool1d = module("LPPool1d", F.lp_pool1d, _LPPoolNd)
+LPPool2d = module("LPPool2d", F.lp_pool2d, _LPPoolNd)
+LPPool3d = module("LPPool3d", F.lp_pool3d, _LPPoolNd)
 AdaptiveAvgPool1d = module("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, _Adaptive)
 AdaptiveAvgPool2d = module("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, _Adaptive)
+AdaptiveAvgPool3d = module("AdaptiveAvgPool3d", F.adaptive_avg_pool3d, _Adaptive)
 AdaptiveMaxPool1d = module("AdaptiveMaxPool1d", F.adaptive_max_pool1d, _Adaptive)
 AdaptiveMaxPool2d = module("AdaptiveMaxPool2d", F.adaptive_max_pool2d, _Adaptive)
+AdaptiveMaxPool3d = module("AdaptiveMaxPool3d", F.adaptive_max_pool3d, _Adaptive)
+Unfold = module("Unfold", F.unfold)
+Fold = module("Fold", F.fold)
+PixelShuffle = module("PixelShuffle", F.pixel_shuffle)
+PixelUnshuffle = module("PixelUnshuffle", F.pixel_unshuffle)
+ChannelShuffle = module("ChannelShuffle", F.channel_shuffle)
+LocalResponseNorm = module(
+    "LocalResponseNorm",
+    F.local_response_norm,
+    shown="{size}, alpha={alpha}, beta={beta}, k={k}",
+)
 
 # Layers by the number of dimensions that windows or channels have
 
@@ -89,6 +116,13 @@ InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = ranks(
 )
 ConstantPad1d, ConstantPad2d, ConstantPad3d = ranks("ConstantPad", _ConstantPad)
 ZeroPad1d, ZeroPad2d, ZeroPad3d = ranks("ZeroPad", _ZeroPad)
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = ranks(
+    "ReflectionPad", _ReflectionPad
+)
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = ranks(
+    "ReplicationPad", _ReplicationPad
+)
+CircularPad1d, CircularPad2d, CircularPad3d = ranks("CircularPad", _CircularPad)
 
 LazyLinear = lazy(Linear, _LazyLinear)
 LazyConv1d = lazy(Conv1d, _LazyConv)
@@ -140,6 +174,8 @@ CrossEntropyLoss = module("CrossEntropyLoss", F.cross_entropy, _WeightedLoss)
 MultiLabelSoftMarginLoss = module(
     "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, _WeightedLoss
 )
+MultiMarginLoss = module("MultiMarginLoss", F.multi_margin_loss, _MarginLoss)
+MultiLabelMarginLoss = module("MultiLabelMarginLoss", F.multilabel_margin_loss, _Loss)
 TripletMarginLoss = module(
     "TripletMarginLoss", F.triplet_margin_loss, _TripletLoss, p=2.0
 )

@@ -7,12 +7,12 @@ from ..engine.tensor import Tensor
 from .batch_norm import _BatchNorm, _InstanceNorm
 from .convolution import Sizes, _ConvTransposeNd, _Plain
 from .declare import Applied
-from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _Loss, _MaxPoolNd, _TripletLoss, _WeightedLoss
+from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _LPPoolNd, _Loss, _MarginLoss, _MaxPoolNd, _TripletLoss, _WeightedLoss
 from .functional.declare import Flag
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm
 from .linear import Linear
 from .recurrent import RNNBase
-from .shaping import _ConstantPad, _ZeroPad
+from .shaping import _CircularPad, _ConstantPad, _ReflectionPad, _ReplicationPad, _ZeroPad
 
 class ReLU(Applied):
     inplace: bool
@@ -110,6 +110,13 @@ class GLU(Applied):
     def __init__(self, dim: int = ...) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
+class RReLU(Applied):
+    lower: float
+    upper: float
+    inplace: bool
+    def __init__(self, lower: float = ..., upper: float = ..., inplace: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
 class Softmax(_Along):
     dim: int | None
     def __init__(self, dim: int | None = ...) -> None: ...
@@ -155,6 +162,12 @@ class AlphaDropout(_DropoutNd):
     def __init__(self, p: float = ..., inplace: bool = ...) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
+class FeatureAlphaDropout(_DropoutNd):
+    p: float
+    inplace: bool
+    def __init__(self, p: float = ..., inplace: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
 class MaxPool1d(_MaxPoolNd):
     kernel_size: int | Sequence[int]
     stride: int | Sequence[int] | None
@@ -166,6 +179,16 @@ class MaxPool1d(_MaxPoolNd):
     def forward(self, input: Tensor) -> Any: ...
 
 class MaxPool2d(_MaxPoolNd):
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    padding: int | Sequence[int] | str
+    dilation: int | Sequence[int]
+    return_indices: bool
+    ceil_mode: bool
+    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | str = ..., dilation: int | Sequence[int] = ..., return_indices: bool = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Any: ...
+
+class MaxPool3d(_MaxPoolNd):
     kernel_size: int | Sequence[int]
     stride: int | Sequence[int] | None
     padding: int | Sequence[int] | str
@@ -194,12 +217,51 @@ class AvgPool2d(_AvgPoolNd):
     def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | str = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ...) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
+class AvgPool3d(_AvgPoolNd):
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    padding: int | Sequence[int] | str
+    ceil_mode: bool
+    count_include_pad: bool
+    divisor_override: int | None
+    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | str = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LPPool1d(_LPPoolNd):
+    norm_type: float
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    ceil_mode: bool
+    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LPPool2d(_LPPoolNd):
+    norm_type: float
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    ceil_mode: bool
+    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LPPool3d(_LPPoolNd):
+    norm_type: float
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    ceil_mode: bool
+    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
 class AdaptiveAvgPool1d(_Adaptive):
     output_size: Any
     def __init__(self, output_size: Any) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
 class AdaptiveAvgPool2d(_Adaptive):
+    output_size: Any
+    def __init__(self, output_size: Any) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class AdaptiveAvgPool3d(_Adaptive):
     output_size: Any
     def __init__(self, output_size: Any) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
@@ -215,6 +277,52 @@ class AdaptiveMaxPool2d(_Adaptive):
     return_indices: bool
     def __init__(self, output_size: Any, return_indices: bool = ...) -> None: ...
     def forward(self, input: Tensor) -> Any: ...
+
+class AdaptiveMaxPool3d(_Adaptive):
+    output_size: Any
+    return_indices: bool
+    def __init__(self, output_size: Any, return_indices: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Any: ...
+
+class Unfold(Applied):
+    kernel_size: int | Sequence[int]
+    dilation: int | Sequence[int]
+    padding: int | Sequence[int] | str
+    stride: int | Sequence[int]
+    def __init__(self, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = ..., padding: int | Sequence[int] | str = ..., stride: int | Sequence[int] = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class Fold(Applied):
+    output_size: Any
+    kernel_size: int | Sequence[int]
+    dilation: int | Sequence[int]
+    padding: int | Sequence[int] | str
+    stride: int | Sequence[int]
+    def __init__(self, output_size: Any, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = ..., padding: int | Sequence[int] | str = ..., stride: int | Sequence[int] = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class PixelShuffle(Applied):
+    upscale_factor: int
+    def __init__(self, upscale_factor: int) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class PixelUnshuffle(Applied):
+    downscale_factor: int
+    def __init__(self, downscale_factor: int) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class ChannelShuffle(Applied):
+    groups: int
+    def __init__(self, groups: int) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LocalResponseNorm(Applied):
+    size: Any
+    alpha: float
+    beta: float
+    k: float
+    def __init__(self, size: Any, alpha: float = ..., beta: float = ..., k: float = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
 
 class Conv1d(_Plain):
     ...
@@ -268,6 +376,33 @@ class ZeroPad2d(_ZeroPad):
     ...
 
 class ZeroPad3d(_ZeroPad):
+    ...
+
+class ReflectionPad1d(_ReflectionPad):
+    ...
+
+class ReflectionPad2d(_ReflectionPad):
+    ...
+
+class ReflectionPad3d(_ReflectionPad):
+    ...
+
+class ReplicationPad1d(_ReplicationPad):
+    ...
+
+class ReplicationPad2d(_ReplicationPad):
+    ...
+
+class ReplicationPad3d(_ReplicationPad):
+    ...
+
+class CircularPad1d(_CircularPad):
+    ...
+
+class CircularPad2d(_CircularPad):
+    ...
+
+class CircularPad3d(_CircularPad):
     ...
 
 class LazyLinear(_LazyLinear, Linear):
@@ -425,6 +560,19 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     weight: Tensor | None
     reduction: str
     def __init__(self, weight: Tensor | None = ..., size_average: Flag = ..., reduce: Flag = ..., reduction: str = ...) -> None: ...
+    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+class MultiMarginLoss(_MarginLoss):
+    p: float
+    margin: float
+    weight: Tensor | None
+    reduction: str
+    def __init__(self, p: float = ..., margin: float = ..., weight: Tensor | None = ..., size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
+    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+class MultiLabelMarginLoss(_Loss):
+    reduction: str
+    def __init__(self, size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
 class TripletMarginLoss(_TripletLoss):

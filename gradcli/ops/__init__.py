@@ -31,8 +31,8 @@ FAMILIES = (
     "equations", "chains", "covariance", "shape", "join", "index", "gather", "fold_in",
     "order", "quantile", "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "pooling", "grouped", "memory", "copies", "renorm",
-    "masked",
+    "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "copies",
+    "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they do."""
 

@@ -17,6 +17,7 @@ from .op import (
     RESULT,
     TRUTHS,
     WHOLE,
+    Fixed,
     Rule,
     case,
     function,
@@ -138,6 +139,41 @@ row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_s
     partials=(lambda xp, y, x, negative_slope=0.01:
               xp.where(xp.gt(x, 0), xp.ones_like(x), negative_slope),),
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, negative_slope=0.3)])
+
+
+# Xu et al. 2015, arXiv:1505.00853, section 2.4.
+row("rrelu_with_noise.default", node="RreluWithNoiseBackward0",
+    formula="x if x > 0 else slope*x", refuses=no_kernel("rrelu_with_noise_out_cpu"),
+    doc="Leaky rectifier whose slopes are drawn in training, and their mean otherwise.",
+    kink="at 0 the derivative is that of the entries below",
+    fwd=lambda xp, x, noise, lower, upper, training: xp.where(
+        xp.gt(x, 0), x, x * noise if training else x * ((lower + upper) / 2)),
+    partials=(lambda xp, y, x, noise, lower, upper, training: xp.where(
+        xp.gt(x, 0), xp.ones_like(x), noise if training else (lower + upper) / 2),
+        None),
+    rule=Rule("RreluWithNoiseBackwardBackward0"),
+    cases=[case((4,), Fixed(0.0), lower=0.125, upper=0.5, training=False),
+           case((3,), Fixed([0.2, 0.3, 0.25]), lower=0.125, upper=0.5,
+                training=True)])
+
+
+def rrelu(call: Call, x: Array, lower: float = 1 / 8, upper: float = 1 / 3,
+          training: bool = False, noise: Array | None = None) -> Array:
+    if lower > upper:
+        raise ValueRangeError(
+            f"Lower bound should be less than or equal to the upper bound: {lower} > "
+            f"{upper}")
+    if training and noise is None:
+        raise ValueRangeError("rrelu needs noise in training: a slope for each entry")
+    return call("rrelu_with_noise.default", x, 0.0 if noise is None else noise, lower,
+                upper, training)
+
+
+function("rrelu", rrelu, operands=("x",), cases=[case((3,))],
+         formula="x if x > 0 else slope*x",
+         kink="at 0 the derivative is that of the entries below",
+         doc="Leaky rectifier whose slopes are drawn in training, and their mean "
+             "otherwise.")
 
 
 def negative(xp: Namespace, x: Array) -> Array:

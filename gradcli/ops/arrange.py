@@ -265,19 +265,6 @@ row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad, vjp=(_pad_vjp,),
            case((2,), pad=(1, 1)), case((2, 2), pad=(1, 2, 3, 4), value=2)])
 
 
-def _pad_any(
-    call: Call, x: Array, pad: Sizes, mode: str = "constant", value: float | None = None
-) -> Array:
-    if mode != "constant":
-        raise ValueError(f"pad: mode {mode!r} is not offered; 'constant' is")
-    return call("constant_pad_nd", x, as_sizes(pad), 0 if value is None else value)
-
-
-function("pad", _pad_any, operands=("x",),
-         formula="[v, x, v]", cases=[case((3, 4), pad=(1, 2))],
-         doc="A border; widths in pairs, the last dimension's first.")
-
-
 def windows(shape: Shape, dimension: int, size: int, step: int) -> tuple[int, range]:
     """The windows' dimension, and the positions where they begin."""
     d = dim_of(shape, dimension)

@@ -1,9 +1,9 @@
-"""Pooling: the largest entry, or the mean, of each window of the last two dimensions.
+"""Pooling: the largest entry, or the mean, of each window of the last dimensions.
 
 Invariant: a largest entry is the first of its equals, and the cotangent goes to it
-alone; a mean is made of its window's entries and of no others, so that an infinity
-beside a window does not reach it. In one dimension PyTorch pools a picture of one row,
-and so do we.
+alone; a mean is made of its window's entries and of no others (`lines`). Pictures and
+volumes have one rule. In one dimension PyTorch pools a picture of one row, and so do
+we.
 
     max_pool2d(x, 2)                # MaxPool2DWithIndicesBackward0
     adaptive_avg_pool2d(x, 3)       # AdaptiveAvgPool2DBackward0
@@ -11,48 +11,32 @@ and so do we.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, as_sizes
 from .limits import LISTED, check_size
+from .lines import Line, evenly, gathered, spread
 from .op import (
     LINEAR,
     NARROW_WHOLES,
     PACKED,
     TRUTHS,
     WHOLE,
+    Formula,
     Rule,
     case,
     function,
     no_kernel,
     row,
 )
-from .products import turned
-from .types import (
-    Array,
-    ArrayRule,
-    Call,
-    Namespace,
-    Operand,
-    Outputs,
-    Positions,
-    Shape,
-    Sizes,
-    Tangents,
-)
 
 # fmt: off
 
+Shape = tuple[int, ...]
 Spots = Sequence[range]
 """For each window the positions that it covers along a dimension."""
-
-Windows = Sequence[Spots]
-"""Windows over the rows of a picture, and over its columns."""
-
-Counts = list[list[int]] | float
-"""What sums of windows are divided by: by row and by column, or one number."""
 
 
 def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
@@ -95,24 +79,30 @@ def level(spots: Spots, n: int) -> list[list[int]]:
 # the largest
 
 
-def largest(xp: Namespace, x: Array, rows: Spots, columns: Spots
-           ) -> tuple[Array, Array]:
-    """The largest entry of each window, and where it stands in its picture."""
-    height, width = x.shape[-2:]
-    shape = (*x.shape[:-2], len(rows), len(columns))
-    if not rows or not columns:
+def largest(xp: Any, x: Any, windows: Sequence[Spots]) -> tuple[Any, Any]:
+    """The largest entry of each window over the last dimensions, and where it stands
+    in them."""
+    rank = len(windows)
+    sizes, counts = x.shape[-rank:], tuple(map(len, windows))
+    shape = (*x.shape[:-rank], *counts)
+    if not all(counts):
         return xp.new_full(x, shape, 0), xp.as_index([]).reshape(shape)
-    down, across = level(rows, height), level(columns, width)
-    check_size((len(down), len(across), len(down[0]), len(across[0])), LISTED)
-    bands = [xp.getitem(x, (..., line(xp, at), slice(None))) for at in turn(down)]
-    cells = [xp.getitem(band, (..., line(xp, at)))
-             for band in bands for at in turn(across)]
+    levels = [level(spots, n) for spots, n in zip(windows, sizes, strict=True)]
+    kernel = [len(each[0]) for each in levels]
+    check_size((*counts, *kernel))
+    cells = [x]
+    for d, each in enumerate(levels, start=1):
+        rest = [slice(None)] * (rank - d)
+        cells = [xp.getitem(cell, (..., evenly(xp, at), *rest))
+                 for cell in cells for at in turn(each)]
     best, number = xp.largest_of(cells)
-    cell = xp.as_index(range(0, len(down) * len(across) * len(cells), len(cells)))
-    tall = xp.as_index(down).reshape((len(down), 1, len(down[0]), 1)) * width
-    wide = xp.as_index(across).reshape((1, len(across), 1, len(across[0])))
-    at = cell.reshape(shape[-2:]) + number
-    return best, xp.getitem((tall + wide).reshape((-1,)), (at,))
+    places: Any = 0
+    for d, (each, n) in enumerate(zip(levels, sizes, strict=True)):
+        alone = [1] * (2 * rank)
+        alone[d], alone[rank + d] = counts[d], kernel[d]
+        places = places * n + xp.as_index(each).reshape(alone)
+    first = xp.as_index(range(0, prod(counts) * len(cells), len(cells)))
+    return best, xp.getitem(places.reshape((-1,)), (first.reshape(counts) + number,))
 
 
 def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
@@ -120,190 +110,189 @@ def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
     return list(zip(*windows, strict=True))
 
 
-def line(xp: Namespace, at: Sequence[int]) -> slice | Positions:
-    """What reads these positions of a dimension: a slice where they are even."""
-    step = at[1] - at[0] if len(at) > 1 else 1
-    even = range(at[0], at[0] + len(at) * step, step) if step > 0 else range(0)
-    return slice(even.start, even.stop, step) if (*even,) == at else xp.as_index(at)
+def flattened(x: Any, rank: int) -> Shape:
+    return (*x.shape[:-rank], prod(x.shape[-rank:]))
 
 
-def flattened(x: Array) -> Shape:
-    return (*x.shape[:-2], prod(x.shape[-2:]))
+def largest_by_x(rank: int) -> Formula:
+    def pulled(xp: Any, g: Any, y: Any, x: Any, **how: Any) -> Any:
+        at = y[1].reshape(flattened(y[1], rank))
+        back = xp.call("gather.backward", xp.reshape(g, at.shape), at,
+                       flattened(x, rank), -1)
+        return xp.reshape(back, x.shape)
+    return pulled
 
 
-def largest_by_x(xp: Namespace, g: Array, y: Outputs, x: Array, **how: object) -> Array:
-    at = xp.reshape(y[1], flattened(y[1]))
-    back = xp.call("gather.backward", xp.reshape(g, at.shape), at, flattened(x), -1)
-    return xp.reshape(back, x.shape)
+def largest_along(rank: int) -> Formula:
+    def moved(xp: Any, t: Any, y: Any, x: Any, **how: Any) -> Any:
+        at = y[1].reshape(flattened(y[1], rank))
+        flat = xp.reshape(t[0], flattened(x, rank))
+        return xp.reshape(xp.gather(flat, -1, at), y[1].shape)
+    return moved
 
 
-def largest_along(xp: Namespace, t: Tangents, y: Outputs, x: Array, **how: object
-                 ) -> Array:
-    at = xp.reshape(y[1], flattened(y[1]))
-    return xp.reshape(xp.gather(xp.reshape(t[0], flattened(x)), -1, at), y[1].shape)
+def max_pool(xp: Any, x: Any, kernel_size: Shape, stride: Shape, padding: Shape,
+             dilation: Shape, ceil_mode: bool = False) -> tuple[Any, Any]:
+    return largest(xp, x, [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
+        x.shape[-len(kernel_size):], kernel_size, stride, padding, dilation,
+        strict=True)])
 
 
-def max_pool(xp: Namespace, x: Array, kernel_size: Shape, stride: Shape, padding: Shape,
-             dilation: Shape, ceil_mode: bool = False) -> tuple[Array, Array]:
-    spots = [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
-        x.shape[-2:], kernel_size, stride, padding, dilation, strict=True)]
-    return largest(xp, x, *spots)
-
-
-row("max_pool2d.indices", node="MaxPool2DWithIndicesBackward0", fwd=max_pool, returns=2,
-    refuses=no_kernel("max_pool2d", TRUTHS),
-    rule=Rule("MaxPool2DWithIndicesBackwardBackward0"),
-    doc="The largest entry of each window, and where it stands.",
-    formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
-    vjp=(largest_by_x,), jvp=largest_along,
-    cases=[case((1, 4, 4), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0),
-                dilation=(1, 1), make="distinct"),
-           case((2, 3, 4), kernel_size=(2, 3), stride=(1, 2), padding=(1, 1),
-                dilation=(1, 1), make="distinct"),
-           case((1, 5, 5), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0),
-                dilation=(2, 1), ceil_mode=True, make="distinct")], saves="x y")
-
-row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
-    refuses=no_kernel("adaptive_max_pool2d"),
-    rule=Rule("AdaptiveMaxPool2DBackwardBackward0"),
-    doc="The largest entry of each of a given number of windows, and where it stands.",
-    formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
-    fwd=lambda xp, x, output_size: largest(
-        xp, x, *map(adaptive, x.shape[-2:], output_size)),
-    vjp=(largest_by_x,), jvp=largest_along,
-    cases=[case((1, 4, 5), output_size=(2, 3), make="distinct")], saves="x y")
+def adaptive_max_pool(xp: Any, x: Any, output_size: Shape) -> tuple[Any, Any]:
+    sizes = x.shape[-len(output_size):]
+    return largest(xp, x, [*map(adaptive, sizes, output_size)])
 
 
 # the mean
 
 
-def on_lines(xp: Namespace, run: ArrayRule, x: Array, windows: Windows, *sizes: int
-            ) -> Array:
-    """``run`` along the last dimension, then along the one before it."""
-    rows, columns = windows
-    done = run(xp, x, columns, *sizes[1:])
-    return turned(xp, run(xp, turned(xp, done), rows, *sizes[:1]))
+def averaged(xp: Any, x: Any, lines: Sequence[Line], counts: Any) -> Any:
+    return gathered(xp, x, lines) / as_divisor(xp, x, counts)
 
 
-def spots_of(xp: Namespace, spots: Spots, n: int) -> tuple[Array, int]:
-    """The windows' positions, and how many there are: short windows end in ``n``,
-    which lies behind the last."""
-    real = [inside(window, n) for window in spots]
-    longest = max(map(len, real), default=0)
-    check_size((len(real), longest), LISTED)
-    short = any(len(window) < longest for window in real)
-    filled = [[*window, *[n] * (longest - len(window))] for window in real]
-    return xp.reshape(xp.as_index(filled), (len(real), longest)), n + short
+def scattered(xp: Any, g: Any, lines: Sequence[Line], counts: Any, size: Shape) -> Any:
+    return spread(xp, g / as_divisor(xp, g, counts), lines, size)
 
 
-def in_sums(xp: Namespace, x: Array, spots: Spots) -> Array:
-    """The sum of each window along the last dimension; no window sees another's."""
-    n = x.shape[-1]
-    at, length = spots_of(xp, spots, n)
-    if length > n:
-        x = xp.cat([x, xp.new_full(x, (*x.shape[:-1], 1), 0)], -1)
-    return xp.sum(xp.getitem(x, (..., at)), -1)
-
-
-def out_of_sums(xp: Namespace, g: Array, spots: Spots, n: int) -> Array:
-    """Each sum's cotangent at all positions of its window."""
-    at, length = spots_of(xp, spots, n)
-    wide = xp.expand(xp.unsqueeze(g, -1), (*g.shape[:-1], *at.shape))
-    return xp.narrow(xp.put_add((*g.shape[:-1], length), (..., at), wide), -1, 0, n)
-
-
-def averaged(xp: Namespace, x: Array, windows: Windows, counts: Counts) -> Array:
-    return on_lines(xp, in_sums, x, windows) / as_divisor(xp, x, counts)
-
-
-def scattered(xp: Namespace, g: Array, windows: Windows, counts: Counts, size: Shape
-              ) -> Array:
-    each = g / as_divisor(xp, g, counts)
-    return on_lines(xp, out_of_sums, each, windows, *size[-2:])
-
-
-def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
-    """What each window's sum is divided by: by row and by column, or one number."""
+def as_divisor(xp: Any, x: Any, counts: Any) -> Any:
+    """What each window's sum is divided by: a number along each dimension, whose
+    product it is, or one number."""
     if isinstance(counts, int | float):
         return counts
-    tall, wide = counts
-    check_size((len(tall), len(wide)), LISTED)
-    return xp.as_type_of(xp.as_index([[a * b for b in wide] for a in tall]), x)
+    check_size(tuple(map(len, counts)))
+    total: Any = 1
+    for d, each in enumerate(counts, start=1):
+        total = total * xp.reshape(xp.as_index(each), (-1, *(1,) * (len(counts) - d)))
+    return xp.as_type_of(total, x)
+
+
+Means = tuple[list[Line], Any]
+"""What means are sums of, and what the sums are divided by."""
 
 
 def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
-               ceil_mode: bool, count_include_pad: bool, divisor_override: int | None
-               ) -> tuple[Windows, Counts]:
-    """The windows over pictures of a size, and what their sums are divided by."""
-    windows, counts = [], []
-    for n, k, s, p in zip(size[-2:], kernel_size, stride, padding, strict=True):
+               ceil_mode: bool = False, count_include_pad: bool = True,
+               divisor_override: int | None = None) -> Means:
+    """The windows that slide over what is of a size."""
+    lines, counts = [], []
+    for n, k, s, p in zip(size[-len(kernel_size):], kernel_size, stride, padding,
+                          strict=True):
         spots = sliding(n, k, s, p, 1, ceil_mode)
         wide = p if count_include_pad else 0
-        windows.append(spots)
+        lines.append(Line([inside(window, n) for window in spots]))
         counts.append([len(range(max(w.start, -wide), min(w.stop, n + wide)))
                        for w in spots])
-    return windows, counts if divisor_override is None else divisor_override
+    return lines, counts if divisor_override is None else divisor_override
 
 
-def in_parts(size: Shape, output_size: Shape) -> tuple[Windows, Counts]:
-    windows = [adaptive(n, count) for n, count in zip(
-        size[-2:], output_size, strict=True)]
-    return windows, [list(map(len, spots)) for spots in windows]
+def in_parts(size: Shape, output_size: Shape) -> Means:
+    sizes = size[-len(output_size):]
+    windows = [adaptive(n, count) for n, count in zip(sizes, output_size, strict=True)]
+    return [Line(spots) for spots in windows], [
+        list(map(len, spots)) for spots in windows]
 
 
-row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
-    refuses=no_kernel("avg_pool2d", TRUTHS) | no_kernel("avg_pool2d", NARROW_WHOLES),
-    saves="x", always_saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
-    memory=PACKED,
-    doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
-    fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
-    count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(
-        x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
-        divisor_override)),
-    vjp=(lambda xp, g, y, x, **how: xp.call("avg_pool2d.backward", g, x.shape, **how),),
-    cases=[case((1, 4, 4), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0)),
-           case((2, 3, 4), kernel_size=(2, 3), stride=(1, 2), padding=(1, 1)),
-           case((1, 3, 3), kernel_size=(2, 2), stride=(2, 2), padding=(1, 0),
-                ceil_mode=True, count_include_pad=False),
-           case((1, 3, 3), kernel_size=(2, 2), stride=(1, 2), padding=(0, 1),
-                divisor_override=3)])
+def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Any, str]
+                 ) -> None:
+    """The four rows over this many dimensions, and the transposes of the two linear.
 
-row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
-    memory=PACKED,
-    doc="Each window's cotangent in equal shares where the window lies.",
-    formula="y[p*stride + k] += g[p]/count(k)",
-    fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
-    count_include_pad=True, divisor_override=None: scattered(xp, x, *in_windows(
-        input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
-        divisor_override), input_sizes),
-    vjp=(lambda xp, g, y, x, input_sizes, **how:
-         xp.call("avg_pool2d.default", g, **how),),
-    cases=[case((1, 2, 2), input_sizes=(1, 4, 4), kernel_size=(2, 2), stride=(2, 2),
-                padding=(0, 0)),
-           case((2, 4, 2), input_sizes=(2, 3, 4), kernel_size=(2, 3), stride=(1, 2),
-                padding=(1, 1))])
+    Args:
+        kernel: follows the names of PyTorch's kernels of windows that adapt.
+        mean_kernel: that of the mean, ``refused`` the floats it does not take.
+    """
+    dims, title = f"{rank}d", f"{rank}D"
+    by_x, along = (largest_by_x(rank),), largest_along(rank)
+    two, one, none = ((n,) * rank for n in (2, 1, 0))
 
-row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR,
-    refuses=no_kernel("adaptive_avg_pool2d"),
-    saves="x", always_saves=True, rule=Rule("AdaptiveAvgPool2DBackwardBackward0"),
-    memory=PACKED,
-    doc="The mean of each of a given number of windows.",
-    formula="y[p] = mean(x[window p])",
-    fwd=lambda xp, x, output_size: averaged(
-        xp, x, *in_parts(x.shape, output_size)),
-    vjp=(lambda xp, g, y, x, output_size:
-         xp.call("adaptive_avg_pool2d.backward", g, x.shape, output_size),),
-    cases=[case((1, 4, 5), output_size=(2, 3)), case((2, 3, 2), output_size=(1, 2))])
+    row(f"max_pool{dims}.indices", node=f"MaxPool{title}WithIndicesBackward0",
+        fwd=max_pool, returns=2, refuses=no_kernel(f"max_pool{dims}", TRUTHS),
+        rule=Rule(f"MaxPool{title}WithIndicesBackwardBackward0"),
+        doc="The largest entry of each window, and where it stands.",
+        formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
+        vjp=by_x, jvp=along, saves="x y",
+        cases=[case((1, *(4,) * rank), kernel_size=two, stride=two, padding=none,
+                    dilation=one, make="distinct"),
+               case((2, 3, 4, 3)[:rank + 1], kernel_size=(2, 3, 2)[:rank],
+                    stride=(1, 2, 2)[:rank], padding=one, dilation=one,
+                    make="distinct"),
+               case((1, 5, 5, 3)[:rank + 1], kernel_size=two, stride=two, padding=none,
+                    dilation=(2, 1, 1)[:rank], ceil_mode=True, make="distinct")])
 
-row("adaptive_avg_pool2d.backward", node="AdaptiveAvgPool2DBackwardBackward0",
-    memory=PACKED,
-    doc="Each window's cotangent in equal shares where the window lies.",
-    formula="y[window p] += g[p]/count(window p)", jvp=LINEAR,
-    fwd=lambda xp, x, input_sizes, output_size: scattered(
-        xp, x, *in_parts(input_sizes, output_size), input_sizes),
-    vjp=(lambda xp, g, y, x, input_sizes, output_size:
-         xp.call("adaptive_avg_pool2d.default", g, output_size),),
-    cases=[case((1, 2, 3), input_sizes=(1, 4, 5), output_size=(2, 3))])
+    row(f"adaptive_max_pool{dims}.indices",
+        node=f"AdaptiveMaxPool{title}Backward0", returns=2,
+        refuses=no_kernel(f"adaptive_max_pool{dims}{kernel}"),
+        rule=Rule(f"AdaptiveMaxPool{title}BackwardBackward0"), fwd=adaptive_max_pool,
+        doc="The largest entry of each of a given number of windows, and where it "
+            "stands.",
+        formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
+        vjp=by_x, jvp=along, saves="x y",
+        cases=[case((1, 4, 5, 2)[:rank + 1], output_size=(2, 3, 1)[:rank],
+                    make="distinct")])
+
+    mean, parts = f"avg_pool{dims}", f"adaptive_avg_pool{dims}"
+    row(f"{mean}.default", node=f"AvgPool{title}Backward0", jvp=LINEAR, result=WHOLE,
+        refuses=no_kernel(mean_kernel, TRUTHS) | no_kernel(mean_kernel, NARROW_WHOLES)
+        | refused,
+        saves="x", always_saves=True, memory=PACKED,
+        rule=Rule(f"AvgPool{title}BackwardBackward0"),
+        doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
+        fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
+        count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(
+            x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override)),
+        vjp=(lambda xp, g, y, x, **how: xp.call(f"{mean}.backward", g, x.shape,
+                                                **how),),
+        cases=[case((1, *(4,) * rank), kernel_size=two, stride=two, padding=none),
+               case((2, 3, 4, 3)[:rank + 1], kernel_size=(2, 3, 2)[:rank],
+                    stride=(1, 2, 2)[:rank], padding=one),
+               case((1, 3, 3, 2)[:rank + 1], kernel_size=two, stride=two,
+                    padding=(1, 0, 1)[:rank], ceil_mode=True, count_include_pad=False),
+               case((1, 3, 3, 2)[:rank + 1], kernel_size=two, stride=(1, 2, 1)[:rank],
+                    padding=(0, 1, 0)[:rank], divisor_override=3)])
+
+    row(f"{mean}.backward", node=f"AvgPool{title}BackwardBackward0", jvp=LINEAR,
+        memory=PACKED,
+        doc="Each window's cotangent in equal shares where the window lies.",
+        formula="y[p*stride + k] += g[p]/count(k)",
+        fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
+        count_include_pad=True, divisor_override=None: scattered(xp, x, *in_windows(
+            input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override), input_sizes),
+        vjp=(lambda xp, g, y, x, input_sizes, **how:
+             xp.call(f"{mean}.default", g, **how),),
+        cases=[case((1, *two), input_sizes=(1, *(4,) * rank), kernel_size=two,
+                    stride=two, padding=none),
+               case((2, 4, 2, 2)[:rank + 1], input_sizes=(2, 3, 4, 3)[:rank + 1],
+                    kernel_size=(2, 3, 2)[:rank], stride=(1, 2, 2)[:rank],
+                    padding=one)])
+
+    row(f"{parts}.default", node=f"AdaptiveAvgPool{title}Backward0", jvp=LINEAR,
+        refuses=no_kernel(f"{parts}{kernel}"), saves="x", always_saves=True,
+        memory=PACKED,
+        rule=Rule(f"AdaptiveAvgPool{title}BackwardBackward0"),
+        doc="The mean of each of a given number of windows.",
+        formula="y[p] = mean(x[window p])",
+        fwd=lambda xp, x, output_size: averaged(xp, x, *in_parts(x.shape, output_size)),
+        vjp=(lambda xp, g, y, x, output_size:
+             xp.call(f"{parts}.backward", g, x.shape, output_size),),
+        cases=[case((1, 4, 5, 2)[:rank + 1], output_size=(2, 3, 1)[:rank]),
+               case((2, 3, 2, 3)[:rank + 1], output_size=(1, 2, 2)[:rank])])
+
+    row(f"{parts}.backward", node=f"AdaptiveAvgPool{title}BackwardBackward0",
+        memory=PACKED, jvp=LINEAR,
+        doc="Each window's cotangent in equal shares where the window lies.",
+        formula="y[window p] += g[p]/count(window p)",
+        fwd=lambda xp, x, input_sizes, output_size: scattered(
+            xp, x, *in_parts(input_sizes, output_size), input_sizes),
+        vjp=(lambda xp, g, y, x, input_sizes, output_size:
+             xp.call(f"{parts}.default", g, output_size),),
+        cases=[case((1, 2, 3, 1)[:rank + 1], input_sizes=(1, 4, 5, 2)[:rank + 1],
+                    output_size=(2, 3, 1)[:rank])])
+
+
+rows_of_rank(2, "", "avg_pool2d", {})
+rows_of_rank(3, "_cpu", "avg_pool3d_out_frame",
+             no_kernel("avg_pool3d_out_frame", ("float16",)))
 
 
 # public
@@ -317,11 +306,11 @@ def of_rank(value: Any, rank: int) -> Shape:
     return given * rank if len(given) == 1 else given
 
 
-def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-            rank: int) -> tuple[Shape, Shape, Shape, Shape]:
-    """Kernel, step, border and gap of windows over two dimensions."""
+def options(kernel_size: Any, stride: Any, padding: Any, dilation: Any, rank: int
+            ) -> tuple[Shape, Shape, Shape, Shape]:
+    """Kernel, step, border and gap of windows; of a sequence, over two dimensions."""
     kernel = of_rank(kernel_size, rank)
-    given = kernel if stride is None or stride in ((), []) else of_rank(stride, rank)
+    given = kernel if stride in (None, (), []) else of_rank(stride, rank)
     edges, gaps = of_rank(padding, rank), of_rank(dilation, rank)
     if rank == 1:
         kernel, given, edges, gaps = (
@@ -341,22 +330,28 @@ def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: 
     return kernel, given, edges, gaps
 
 
-def check_picture(input: Array, rank: int, name: str) -> None:
+def check_picture(input: Any, rank: int, name: str) -> None:
     if len(input.shape) in (rank + 1, rank + 2):
         return
     if rank == 1:
         raise ShapeError(f"{name}: Expected 2D or 3D (batch mode) tensor with optional "
                          f"0 dim batch size for input, but got:{list(input.shape)}")
-    raise ShapeError(
-        "non-empty 3D or 4D (batch mode) tensor expected for input")
+    raise ShapeError(f"non-empty {rank + 1}D or {rank + 2}D (batch mode) tensor "
+                     "expected for input")
 
 
-def check_filled(input: Array, rank: int, name: str) -> None:
+def check_filled(input: Any, rank: int, name: str) -> None:
     """Refuse pictures without entries; a batch may have no pictures."""
     batch = len(input.shape) == rank + 2
     if 0 not in input.shape[batch:]:
         return
     shape = list(input.shape)
+    if rank == 3:
+        lead = f"{name}_with_indices_out_cpu_template" if "max" in name else name
+        raise ShapeError(
+            f"{lead}(): Expected input's non-batch dimensions to have positive length, "
+            f"but input has a shape of {shape} and non-batch dimension "
+            f"{shape[batch:].index(0)} has length zero!")
     lead, dims = f"{name}: ", "2D or 3D"
     if name != "max_pool1d":
         lead, dims = "", "3D or 4D"
@@ -365,7 +360,7 @@ def check_filled(input: Array, rank: int, name: str) -> None:
                      f"batch size for input, but got:{shape}")
 
 
-def check_something(input: Array, name: str) -> None:
+def check_something(input: Any, name: str) -> None:
     """Refuse items without entries; a batch may have no items."""
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
     if empty is not None:
@@ -374,19 +369,19 @@ def check_something(input: Array, name: str) -> None:
                          f"{list(input.shape)} with dimension {empty} being empty")
 
 
-def check_output(input: Array, spots: list[Spots]) -> None:
+def check_output(input: Any, spots: list[Spots]) -> None:
     counts = list(map(len, spots))
     if min(counts) < 1:
-        shown = ["x".join(map(str, [input.shape[-3], *sizes]))
-                 for sizes in (input.shape[-2:], counts)]
+        rank = len(counts)
+        shown = ["x".join(map(str, [input.shape[-rank - 1], *sizes]))
+                 for sizes in (input.shape[-rank:], counts)]
         raise ShapeError(f"Given input size: ({shown[0]}). Calculated output size: "
                          f"({shown[1]}). Output size is too small")
 
 
-def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Array]
-              ) -> Array | Outputs:
+def as_picture(call: Formula, input: Any, rank: int, run: Formula) -> Any:
     """``run`` on the input; a sequence is made a picture of one row and back."""
-    if rank == 2:
+    if rank > 1:
         return run(input)
     found = run(call("unsqueeze", input, -2))
     if isinstance(found, tuple):
@@ -394,71 +389,73 @@ def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Array
     return call("squeeze", found, -2)
 
 
-def pictures(input: Array, kernel: Shape, stride: Shape, padding: Shape,
-             dilation: Shape, ceil_mode: bool) -> list[Spots]:
+def over(input: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape,
+         ceil_mode: bool) -> list[Spots]:
     return [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
-        input.shape[-2:], kernel, stride, padding, dilation, strict=True)]
+        input.shape[-len(kernel):], kernel, stride, padding, dilation, strict=True)]
 
 
 def enter(rank: int) -> None:
     """The four kinds of pooling over this many dimensions."""
-    def max_pool(call: Call, input: Array, kernel_size: Sizes,
-                 stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
-                 ceil_mode: bool = False, return_indices: bool = False
-                ) -> Array | Outputs:
+    dims = f"{max(rank, 2)}d"
+    everywhere = tuple(range(-1, -max(rank, 2) - 1, -1))
+
+    def max_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
+                 padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+                 return_indices: bool = False) -> Any:
         check_picture(input, rank, f"max_pool{rank}d")
         check_filled(input, rank, f"max_pool{rank}d")
         how = options(kernel_size, stride, padding, dilation, rank)
 
-        def run(x: Array) -> Array:
-            check_output(x, pictures(x, *how, ceil_mode))
-            found = call("max_pool2d.indices", x, *how, ceil_mode)
+        def run(x: Any) -> Any:
+            check_output(x, over(x, *how, ceil_mode))
+            found = call(f"max_pool{dims}.indices", x, *how, ceil_mode)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
-    def avg_pool(call: Call, input: Array, kernel_size: Sizes,
-                 stride: Sizes | None = None, padding: Sizes = 0,
-                 ceil_mode: bool = False, count_include_pad: bool = True,
-                 divisor_override: int | None = None) -> Array | Outputs:
+    def avg_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
+                 padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: Any = None) -> Any:
         check_picture(input, rank, f"avg_pool{rank}d")
         check_filled(input, rank, f"avg_pool{rank}d")
         if divisor_override == 0:
             raise ValueRangeError("divisor must be not zero")
         kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
 
-        def run(x: Array) -> Array:
-            check_output(x, pictures(x, kernel, steps, edges, gaps, ceil_mode))
-            return call("avg_pool2d.default", x, kernel, steps, edges, ceil_mode,
+        def run(x: Any) -> Any:
+            check_output(x, over(x, kernel, steps, edges, gaps, ceil_mode))
+            return call(f"avg_pool{dims}.default", x, kernel, steps, edges, ceil_mode,
                         count_include_pad, divisor_override)
         return as_picture(call, input, rank, run)
 
-    def wanted(input: Array, output_size: Sizes) -> Shape:
+    def wanted(input: Any, output_size: Any) -> Shape:
         sizes = output_size if isinstance(output_size, list | tuple) else [
             output_size] * rank
         own = input.shape[len(input.shape) - rank:]
         found = tuple([n if size is None else int(size)
                        for size, n in zip(sizes, own, strict=True)])
-        return found if rank == 2 else (1, *found)
+        return found if rank > 1 else (1, *found)
 
-    def adaptive_avg(call: Call, input: Array, output_size: Sizes) -> Array | Outputs:
-        if rank == 2 and output_size == 1 and len(input.shape) == 2:
-            return call("mean", input, (-1, -2), True)
+    def adaptive_avg(call: Formula, input: Any, output_size: Any) -> Any:
+        if rank > 1 and output_size == 1 and len(input.shape) == rank:
+            return call("mean", input, everywhere, True)
         check_picture(input, rank, f"adaptive_avg_pool{rank}d")
         size = wanted(input, output_size)
-        if size != (1, 1):
+        if set(size) != {1}:
             check_something(input, f"adaptive_avg_pool{rank}d")
         if min(size) < 0:
-            raise ShapeError("adaptive_avg_pool2d: elements of output_size must be "
-                             "greater than or equal to 0 but received "
+            raise ShapeError(f"adaptive_avg_pool{dims}: elements of output_size must "
+                             "be greater than or equal to 0 but received "
                              f"{{{', '.join(map(str, size))}}}")
-        if size == (1, 1):
+        if set(size) == {1}:
             return as_picture(call, input, rank,
-                              lambda x: call("mean", x, (-1, -2), True))
-        return as_picture(call, input, rank,
-                          lambda x: call("adaptive_avg_pool2d.default", x, size))
+                              lambda x: call("mean", x, everywhere, True))
+        return as_picture(
+            call, input, rank,
+            lambda x: call(f"adaptive_avg_pool{dims}.default", x, size))
 
-    def adaptive_max(call: Call, input: Array, output_size: Sizes,
-                     return_indices: bool = False) -> Array | Outputs:
+    def adaptive_max(call: Formula, input: Any, output_size: Any,
+                     return_indices: bool = False) -> Any:
         check_picture(input, rank, f"adaptive_max_pool{rank}d")
         check_something(input, f"adaptive_max_pool{rank}d")
 
@@ -468,12 +465,12 @@ def enter(rank: int) -> None:
             raise ShapeError(
                 f"Trying to create tensor with negative dimension {min(size)}: {shown}")
 
-        def run(x: Array) -> Array:
-            found = call("adaptive_max_pool2d.indices", x, size)
+        def run(x: Any) -> Any:
+            found = call(f"adaptive_max_pool{dims}.indices", x, size)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
-    size = (4, 5)[:rank]
+    size = (4, 5, 4)[:rank]
     function(f"max_pool{rank}d", max_pool, operands=("input",),
              cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
                     case((2, *size), kernel_size=3, stride=1, padding=1,
@@ -499,5 +496,5 @@ def enter(rank: int) -> None:
              doc="The largest entry of each of a given number of windows.")
 
 
-for dims in (1, 2):
-    enter(dims)
+for rank in (1, 2, 3):
+    enter(rank)

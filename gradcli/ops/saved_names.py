@@ -37,6 +37,8 @@ INPUTS = {
     "embedding.default": "weight indices",
     "gather.backward": "self index",
     "gather.default": "self index",
+    "grid_sampler_2d": "input grid",
+    "grid_sampler_3d": "input grid",
     "group_norm.default": "input weight bias",
     "huber_loss.default": "self target",
     "index_add.default": "self index source",
@@ -70,8 +72,12 @@ INPUTS = {
     "masked_scatter.default": "self mask source",
     "masked_select.default": "self mask",
     "matrix_exp": "self",
+    "max_unpool2d.default": "self indices",
+    "max_unpool3d.default": "self indices",
     "mm": "self mat2",
     "mse_loss.default": "self target",
+    "multi_margin_loss.default": "self target weight",
+    "multilabel_margin_loss.default": "self target",
     "mv": "self vec",
     "nll_loss.2d": "self target weight",
     "nll_loss.default": "self target weight",
@@ -80,6 +86,7 @@ INPUTS = {
     "pow.Tensor_Tensor": "self exponent",
     "prelu.kernel": "self weight",
     "put.default": "self index source",
+    "rrelu_with_noise.default": "self noise",
     "scatter.src": "self index src",
     "scatter.value": "self index",
     "scatter_add.default": "self index src",
@@ -132,9 +139,20 @@ OUTPUTS = {
     "triangular_solve": "solution cloned_coefficient",
 }
 
+RESAMPLED = (
+    *[f"upsample_nearest{rank}d.vec" for rank in (1, 2, 3)],
+    *[f"_upsample_nearest_exact{rank}d.vec" for rank in (1, 2, 3)],
+    "upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec",
+    "upsample_bicubic2d.vec", "_upsample_bilinear2d_aa.vec",
+    "_upsample_bicubic2d_aa.vec", "_upsample_lanczos2d_aa.vec",
+)  # fmt: skip
+"""Rows of `resampling`, whose nodes have a factor for each dimension."""
+
 NOT_SHOWN = {
     "adaptive_avg_pool2d.default": "output_size",
+    "adaptive_avg_pool3d.default": "output_size",
     "adaptive_max_pool2d.indices": "output_size result0",
+    "adaptive_max_pool3d.indices": "output_size result0",
     "add.Scalar": "other",
     "as_strided.default": "geometry",
     "as_strided_copy.default": "geometry",
@@ -143,6 +161,7 @@ NOT_SHOWN = {
     "clamp_min.Scalar": "max",
     "clone": "memory_format",
     "clone.at_least": "floor",
+    "col2im.default": "output_size",
     "constant_pad_nd": "value",
     "convolution.transposed": "size",
     "copysign.Scalar": "other",
@@ -155,6 +174,8 @@ NOT_SHOWN = {
     "expand_copy": "size",
     "expm1": "self",
     "fmod.Scalar": "other",
+    "fractional_max_pool2d.indices": "random_samples result0",
+    "fractional_max_pool3d.indices": "random_samples result0",
     "gather.backward": "input_sizes",
     "glu": "result",
     "index_fill.Scalar": "value",
@@ -164,6 +185,9 @@ NOT_SHOWN = {
     "logaddexp2": "result",
     "masked_fill.Scalar": "value",
     "max_pool2d.indices": "result0",
+    "max_pool3d.indices": "result0",
+    "max_unpool2d.default": "output_size",
+    "max_unpool3d.default": "output_size",
     "nan_to_num": "nan neginf posinf",
     "ndtri": "self",
     "rad2deg": "self",
@@ -189,6 +213,7 @@ NOT_SHOWN = {
     "unfold.backward": "input_sizes",
     "view.default": "shape",
     "view_copy.default": "shape",
+    **dict.fromkeys(RESAMPLED, "scale_factors"),
 }
 """What rows keep that PyTorch's nodes have no name for."""
 
@@ -202,7 +227,7 @@ SIZED = {
     "squeeze.dim", "squeeze.dims", "squeeze_.dim", "squeeze_copy.default",
     "squeeze_copy.dim", "squeeze_copy.dims", "sum.default", "sum.dim_IntList", "topk",
     "trace", "unfold", "unfold_copy", "unsafe_split.Tensor", "unsafe_split_with_sizes",
-    "view.default", "view_copy.default",
+    "view.default", "view_copy.default", *RESAMPLED,
 }  # fmt: skip
 """Rows whose nodes show the sizes of their first input."""
 

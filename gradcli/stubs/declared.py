@@ -24,11 +24,12 @@ SIZES = "int | Sequence[int]"
 NAMES = {
     SIZES: "kernel_size stride dilation output_padding",
     f"{SIZES} | str": "padding",
-    "Any": "output_size dtype device milestones",
-    "bool": "size_average reduce foreach fused",
-    "int": "dim divisor_override num_groups max_eval step_size",
-    "float": "value threshold margin p momentum weight_decay dampening lr_decay "
-    "initial_accumulator_value gamma",
+    "Any": "output_size dtype device milestones size scale_factor",
+    "bool": "size_average reduce foreach fused align_corners recompute_scale_factor",
+    "int": "dim divisor_override num_groups max_eval step_size upscale_factor "
+    "downscale_factor groups",
+    "float": "value threshold margin p norm_type momentum weight_decay dampening "
+    "lr_decay initial_accumulator_value gamma",
     "float | Tensor": "lr",
     "Tensor | float": "var",
     "str": "line_search_fn",

@@ -90,6 +90,8 @@ def tangents(point: Point) -> list[Any]:
 NEWER = "PyTorch's releases differ; this is the newer convention"
 SINGULAR = "PyTorch 2.13 gives the infinities that its LU factors leave"
 NO_RULE = "PyTorch 2.13 has no derivative here"
+TARGET = "PyTorch takes its target as a tensor"
+SAMPLES = "PyTorch takes its samples as a tensor"
 
 # fmt: off
 
@@ -344,6 +346,53 @@ POINTS = [
     at("adaptive_max_pool2d.indices", [[[2.0, 1.0], [2.0, 2.0]]],
        grads=[[[1.0, 0.0], [0.0, 0.0]]], torch="F.adaptive_max_pool2d",
        output_size=(1, 1)),
+    at("max_pool3d", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.max_pool3d",
+       kernel_size=(1, 2, 2)),
+    at("max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.max_pool3d", kernel_size=(1, 2, 2),
+       stride=(1, 2, 2), padding=(0, 0, 0), dilation=(1, 1, 1)),
+    at("adaptive_max_pool3d", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.adaptive_max_pool3d",
+       output_size=1),
+    at("adaptive_max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.adaptive_max_pool3d",
+       output_size=(1, 1, 1)),
+    at("fractional_max_pool2d", [[[2.0, 1.0], [2.0, 2.0]]],
+       grads=[[[1.0, 0.0], [0.0, 0.0]]], kernel_size=2, output_size=1,
+       _random_samples=[[[0.5, 0.5]]], why=SAMPLES),
+    at("fractional_max_pool2d.indices", [[[2.0, 1.0], [2.0, 2.0]]],
+       grads=[[[1.0, 0.0], [0.0, 0.0]]], kernel_size=(2, 2), output_size=(1, 1),
+       random_samples=[[[0.5, 0.5]]], why=SAMPLES),
+    at("fractional_max_pool3d", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], kernel_size=(1, 2, 2), output_size=1,
+       _random_samples=[[[0.5, 0.5, 0.5]]], why=SAMPLES),
+    at("fractional_max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], kernel_size=(1, 2, 2), output_size=(1, 1, 1),
+       random_samples=[[[0.5, 0.5, 0.5]]], why=SAMPLES),
+    # at the edge of a margin, at equal rows, at an entry's place
+    at("multi_margin_loss.default", [2.0, 1.0], Fixed(0), grads=[0.0, 0.0],
+       why=TARGET),
+    at("multi_margin_loss", [2.0, 1.0], Fixed(0), grads=[0.0, 0.0],
+       why=TARGET),
+    at("multilabel_margin_loss.default", [2.0, 1.0], Fixed([0, -1]), grads=[0.0, 0.0],
+       why=TARGET),
+    at("multilabel_margin_loss", [2.0, 1.0], Fixed([0, -1]), grads=[0.0, 0.0],
+       why=TARGET),
+    at("pdist.default", [[1.0], [1.0]], grads=[[0.0], [0.0]], torch="F.pdist"),
+    at("pdist", [[1.0], [1.0]], grads=[[0.0], [0.0]], torch="F.pdist"),
+    at("rrelu_with_noise.default", 0.0, Fixed(0.0), lower=0.25, upper=0.75,
+       training=False, grads=0.5, why="PyTorch takes its noise as a tensor"),
+    at("rrelu", 0.0, grads=0.5, torch="F.rrelu", lower=0.25, upper=0.75),
+    at("grid_sampler_2d", [[[[1.0, 3.0, 4.0]]]], [[[[0.0, 0.0]]]],
+       interpolation_mode=0, padding_mode=0, align_corners=True,
+       grads=([[[[0.0, 1.0, 0.0]]]], [[[[1.0, 0.0]]]]), torch="torch.grid_sampler_2d"),
+    at("grid_sampler_3d", [[[[[1.0, 3.0, 4.0]]]]], [[[[[0.0, 0.0, 0.0]]]]],
+       interpolation_mode=0, padding_mode=0, align_corners=True,
+       grads=([[[[[0.0, 1.0, 0.0]]]]], [[[[[1.0, 0.0, 0.0]]]]]),
+       torch="torch.grid_sampler_3d"),
+    at("grid_sample", [[[[1.0, 3.0, 4.0]]]], [[[[0.0, 0.0]]]], align_corners=True,
+       grads=([[[[0.0, 1.0, 0.0]]]], [[[[1.0, 0.0]]]]), torch="F.grid_sample"),
     # losses
     at("l1_loss", [1.0], [1.0], grads=([0.0], [0.0]), torch="F.l1_loss"),
     at("binary_cross_entropy.default", [0.0], [1.0], grads=([-1e12], [100.0]),

@@ -44,6 +44,8 @@ OWN = {
     "places.slices": "the numbers of entries in the flattened tensor",
     "places.lines": "which entries come together at one place",
     "as_type_of": "a cast to the type of another tensor",
+    "multi_margin_loss.hits": "which class is an item's target, as numbers",
+    "multilabel_margin_loss.counts": "how often a class is a target, as numbers",
     "view.fits": "whether a view of a shape is possible, as a value",
     "cbrt": "a cube root, of negative numbers too",
 }
@@ -69,6 +71,58 @@ def pulled(function: Callable[..., Any], sizes: Any, g: Any) -> Any:
     """The vjp of a function of one input of the given sizes, by PyTorch's autograd."""
     x = torch.zeros(sizes, dtype=g.dtype, requires_grad=True)
     return torch.autograd.grad(function(x), x, g)[0]
+
+
+def transposed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The vjp of a function of one input, by the input's sizes."""
+    return lambda g, input_sizes, **params: pulled(
+        lambda x: function(x, **params), input_sizes, g
+    )
+
+
+def with_indices(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **params: function(*args, **params, return_indices=True)
+
+
+def of_samples(
+    function: Callable[..., Any], indices: bool = True
+) -> Callable[..., Any]:
+    """Windows at random whose samples are given as numbers."""
+
+    def run(
+        x: Any, kernel_size: Any, output_size: Any, random_samples: Any = None,
+        _random_samples: Any = None,
+    ) -> Any:  # fmt: skip
+        samples = torch.tensor(random_samples or _random_samples, dtype=x.dtype)
+        return function(
+            x, kernel_size, output_size, return_indices=indices, _random_samples=samples
+        )
+
+    return run
+
+
+def resampled(name: str) -> Callable[..., Any]:
+    function = getattr(aten, name).vec
+
+    def run(
+        x: Any, output_size: Any, align_corners: bool = False, scale_factors: Any = None
+    ) -> Any:
+        aligns = () if "nearest" in name else (align_corners,)
+        return function(x, output_size, *aligns, scale_factors)
+
+    return run
+
+
+BORDERS = [
+    f"{name}_pad{rank}d" for name in ("reflection", "replication") for rank in (1, 2, 3)
+]
+RESAMPLED = [
+    *(f"upsample_nearest{rank}d" for rank in (1, 2, 3)),
+    *(f"_upsample_nearest_exact{rank}d" for rank in (1, 2, 3)),
+    "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d",
+    "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
+    "_upsample_lanczos2d_aa",
+]  # fmt: skip
 
 
 def room(x: Any, weight: Any, size: Any, *steps: Any) -> list[int]:
@@ -192,14 +246,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         lambda g, x, size, stride, padding, dilation, groups=1:
         pulled(lambda w: aten.convolution(
             x, w, None, stride, padding, dilation, False, [0], groups), size, g),
-    "max_pool2d.indices": lambda x, *sizes, **how: F.max_pool2d(
-        x, *sizes, **how, return_indices=True),
-    "adaptive_max_pool2d.indices": lambda x, output_size: F.adaptive_max_pool2d(
-        x, output_size, return_indices=True),
-    "avg_pool2d.backward": lambda g, input_sizes, **params: pulled(
-        lambda x: F.avg_pool2d(x, **params), input_sizes, g),
-    "adaptive_avg_pool2d.backward": lambda g, input_sizes, output_size: pulled(
-        lambda x: F.adaptive_avg_pool2d(x, output_size), input_sizes, g),
     "lu_unpack.permutation": lambda pivots, m: torch.lu_unpack(
         torch.zeros(*pivots.shape[:-1], m, pivots.shape[-1]), pivots.int())[0].bool(),
     "lu_unpack.default": lambda data, pivots, **params: torch.lu_unpack(
@@ -214,6 +260,33 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "linalg_matrix_rank.default": lambda a, atol, rtol: linalg.matrix_rank(
         a, atol=atol, rtol=rtol),
     "linalg_lstsq.default": lambda a, b, driver=None: linalg.lstsq(a, b, driver=driver),
+    "max_pool2d.indices": with_indices(F.max_pool2d),
+    "max_pool3d.indices": with_indices(F.max_pool3d),
+    "adaptive_max_pool2d.indices": with_indices(F.adaptive_max_pool2d),
+    "adaptive_max_pool3d.indices": with_indices(F.adaptive_max_pool3d),
+    "fractional_max_pool2d.indices": of_samples(F.fractional_max_pool2d),
+    "fractional_max_pool3d.indices": of_samples(F.fractional_max_pool3d),
+    "fractional_max_pool2d": of_samples(F.fractional_max_pool2d, False),
+    "fractional_max_pool3d": of_samples(F.fractional_max_pool3d, False),
+    "max_unpool2d.default": aten.max_unpool2d.default,
+    "max_unpool3d.default": lambda x, at, output_size: aten.max_unpool3d(
+        x, at, output_size, (1, 1, 1), (0, 0, 0)),
+    "im2col": F.unfold,
+    "rrelu_with_noise.default": lambda x, noise, lower, upper, training:
+        torch.where(x > 0, x, x * noise) if training
+        else aten.rrelu_with_noise(x, torch.zeros_like(x), lower, upper, False),
+    "multi_margin_loss.default": lambda x, target, weight=None, **how:
+        F.multi_margin_loss(x, target, weight=weight, **how),
+    "multilabel_margin_loss.default": F.multilabel_margin_loss,
+    "affine_grid_generator.backward": lambda g, size, align_corners: pulled(
+        lambda theta: torch.affine_grid_generator(theta, size, align_corners),
+        (g.shape[0], len(size) - 2, len(size) - 1), g),
+    "col2im": F.fold,
+    **{f"{name}.backward": transposed(getattr(F, name)) for name in (
+        "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")},
+    **{f"{name}.backward": transposed(getattr(aten, name)) for name in BORDERS},
+    **{f"{name}.vec": resampled(name) for name in RESAMPLED},
+    **{f"{name}.backward": transposed(resampled(name)) for name in RESAMPLED},
     "tensor_split": lambda x, indices_or_sections: torch.tensor_split(
         x, indices_or_sections),
     "hsplit": lambda x, indices_or_sections: torch.hsplit(x, indices_or_sections),

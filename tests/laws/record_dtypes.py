@@ -18,7 +18,7 @@ from gradcli.ops import OPS
 
 from .draw import Spot, draw, spots
 from .dtypes import FILE, Recorded, variants
-from .in_torch import OWN, outputs
+from .in_torch import BORDERS, OWN, RESAMPLED, outputs
 
 UNTOLD = {
     "einsum.default": "PyTorch makes it of others, and the type follows how it does so",
@@ -43,8 +43,23 @@ HERE: dict[str, tuple[str, ...]] = {
     "convolution.transposed": (*NARROW, *MIXED),
     "slice.backward": WHOLES,
     "masked_select.backward": WHOLES,
-    "avg_pool2d.backward": WHOLES,
-    "adaptive_avg_pool2d.backward": WHOLES,
+    "avg_pool3d.default": NARROW,
+    "multi_margin_loss.default": ("float16",),
+    "multilabel_margin_loss.default": ("float16",),
+    "rrelu_with_noise.default": (*WHOLES, *MIXED),
+    "affine_grid_generator": ("float16",),
+    "affine_grid_generator.backward": (*WHOLES, "float16"),
+    **{
+        f"{name}.backward": WHOLES
+        for name in (
+            "avg_pool2d",
+            "adaptive_avg_pool2d",
+            "adaptive_avg_pool3d",
+            *BORDERS,
+        )
+    },
+    **{f"{name}.backward": (*WHOLES, "float16") for name in (*RESAMPLED, "avg_pool3d")},
+    **{f"{name}.vec": ("uint8",) for name in RESAMPLED if "nearest" not in name},
     "convolution.weight": (*WHOLES, *MIXED),
     "binary_cross_entropy.default": MIXED,
     "binary_cross_entropy_with_logits.default": MIXED,

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import torch
 
-from .in_torch import OWN, applied
+from .in_torch import BORDERS, OWN, RESAMPLED, applied
 from .passes import RECORD, Seen, Trial, as_line, trials, witness
 
 UNTOLD = {
+    "grid_sampler_2d-3": "both second derivatives are 0, and one of them is connected",
+    "grid_sampler_3d-3": "both second derivatives are 0, and one of them is connected",
+    "rrelu_with_noise.default-1": "PyTorch draws its noise itself",
+    "affine_grid_generator.backward": "PyTorch's autograd stands in its place",
     "linalg_vector_norm.default-4": "of order 0: zeros here, no gradient there",
     "prod.default-3": "of one entry: connected here, with zeros as its derivative",
     "cumprod-4": "of one entry: connected here, with zeros as its derivative",
@@ -21,8 +25,17 @@ UNTOLD = {
     "einsum.default": "PyTorch makes it of others; here it is one node",
     "slice.backward": "PyTorch's autograd stands in its place",
     "masked_select.backward": "PyTorch's autograd stands in its place",
-    "avg_pool2d.backward": "PyTorch's autograd stands in its place",
-    "adaptive_avg_pool2d.backward": "PyTorch's autograd stands in its place",
+    **{
+        f"{name}.backward": "PyTorch's autograd stands in its place"
+        for name in (
+            "avg_pool2d",
+            "avg_pool3d",
+            "adaptive_avg_pool2d",
+            "adaptive_avg_pool3d",
+            *BORDERS,
+            *RESAMPLED,
+        )
+    },
     "convolution.weight": "PyTorch's autograd stands in its place",
 }
 """Rows and cases in which gradcli differs or the stranger does not tell, and why."""

@@ -65,6 +65,7 @@ def shared(lies: Answer) -> Answer:
 ELSEWHERE = {
     "einsum.default": "one node here, products of matrices in PyTorch",
     "embedding.shares": "a column here, which broadcasts; PyTorch has every entry",
+    "local_response_norm": "a quotient of operands of two orders follows the last",
 }
 """Whose results lie in another order than PyTorch's, and why."""
 

@@ -39,6 +39,8 @@ AT_RANDOM = {
     "bernoulli", "cauchy", "empty", "empty_like", "empty_strided", "exponential",
     "geometric", "new_empty_strided",
     "log_normal", "multinomial", "new_empty", "nn.functional.alpha_dropout",
+    "nn.functional.feature_alpha_dropout", "nn.functional.rrelu",
+    "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d",
     "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
     "nn.functional.scaled_dot_product_attention", "normal",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "uniform",
@@ -65,10 +67,18 @@ def refused(why: str, which: Callable[[Any], bool]) -> Excepted:
     return Excepted(why, which, REFUSAL)
 
 
-def mode_of(sample: Any) -> str:
-    mode = sample.args[1] if len(sample.args) > 1 else sample.kwargs.get("mode")
-    return str(mode or "constant")
+def shares_positions(sample: Any) -> bool:
+    """Whether an unpooling writes two entries of a plane to one position."""
+    at = sample.args[0] if sample.args else sample.kwargs["indices"]
+    planes = at.flatten(0, 1) if at.dim() == sample.input.dim() else at
+    return any(len(set(p := plane.flatten().tolist())) < len(p) for plane in planes)
 
+
+SHARED_POSITIONS = Excepted(
+    "of entries written to one position the last alone counts; in PyTorch all do",
+    shares_positions,
+    ("first derivative", "second derivative"),
+)
 
 EXCEPTED: dict[str, tuple[Excepted, ...]] = {
     "addbmm": (
@@ -77,6 +87,16 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             lambda s: s.input.dim() < 2,
         ),
     ),
+    "nn.functional.linear_cross_entropy": (
+        Excepted(
+            "scores are computed at once: options for parts are refused",
+            lambda s: s.kwargs.get("options") is not None,
+            ("NotImplementedError",),
+        ),
+    ),
+    "nn.functional.max_unpool1d": (SHARED_POSITIONS,),
+    "nn.functional.max_unpool2d": (SHARED_POSITIONS,),
+    "nn.functional.max_unpool3d": (SHARED_POSITIONS,),
     "linalg.norm": (
         Excepted(
             "the second derivative of a norm at 0 is 0; PyTorch has NaN",
@@ -96,12 +116,6 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             "the second derivative by what both masks leave out is 0; PyTorch has NaN",
             lambda s: "input_mask" in s.kwargs or "other_mask" in s.kwargs,
             ("second derivative",),
-        ),
-    ),
-    "nn.functional.pad": (
-        refused(
-            "padding by anything but a constant is refused",
-            lambda s: mode_of(s) != "constant",
         ),
     ),
     "nn.functional.batch_norm": (

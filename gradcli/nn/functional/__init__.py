@@ -5,9 +5,11 @@ F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
 from ...engine.absent import absent, offered
-from . import attention, distances, dropout, layers, table
+from . import attention, distances, dropout, layers, leaky, projected, table, windows
 
-_OFFERED = offered(table, layers, distances, dropout, attention)
+_OFFERED = offered(
+    table, layers, distances, dropout, attention, windows, leaky, projected
+)
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
 

@@ -31,12 +31,18 @@ Flag = bool | None
 FLAGS = ("size_average", "reduce")
 
 
-def published(run: Function, name: str, parameters: Sequence[Parameter]) -> Function:
-    """Give a made function its name, its signature and the row's documentation."""
+def published(
+    run: Function, name: str, parameters: Sequence[Parameter], of: str | None = None
+) -> Function:
+    """Give a made function its name, its signature and the row's documentation.
+
+    Args:
+        of: the row's name, where that is another.
+    """
     run.__name__ = run.__qualname__ = name
     run.__module__ = sys._getframe(2).f_globals["__name__"]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    run.__doc__ = documented(FUNCTIONS[name.removesuffix("_")], parameters)
+    run.__doc__ = documented(FUNCTIONS[of or name.removesuffix("_")], parameters)
     return run
 
 
@@ -65,9 +71,16 @@ def _parameters(
     return shown, {new: old for new, old in known.items() if new != old}
 
 
-def of_row(name: str, operands: str = "", hidden: str = "") -> Function:
-    """Make a function of the table as it is; see `_parameters`."""
+def of_row(
+    name: str, operands: str = "", hidden: str = "", called: str | None = None
+) -> Function:
+    """Make a function of the table as it is; see `_parameters`.
+
+    Args:
+        called: PyTorch's name of it, where the table has another.
+    """
     apply = function(name)
+    shown = called or name
     parameters, known = _parameters(name, operands, hidden)
 
     def run(*args: object, **kwargs: object) -> Any:
@@ -76,10 +89,10 @@ def of_row(name: str, operands: str = "", hidden: str = "") -> Function:
         try:
             return apply(*args, **kwargs)
         except CallError:
-            Parameters(name, parameters).bind(args, kwargs)
+            Parameters(shown, parameters).bind(args, kwargs)
             raise
 
-    return published(run, name, parameters)
+    return published(run, shown, parameters, name)
 
 
 def changing(name: str, hidden: str = "") -> tuple[Function, Function]:

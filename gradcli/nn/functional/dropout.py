@@ -84,12 +84,32 @@ def alpha_dropout(
 
     Klambauer et al. 2017, section 3.
     """
+    return _lowered(input, input.shape, p, training, inplace)
+
+
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Channels of (N, C, ...) set to what `selu` has at minus infinity as a whole, with
+    mean and variance kept."""
+    check_probability(p)
+    if training and p and input.ndim < 2:
+        raise RuntimeError(
+            "Feature dropout requires at least 2 dimensions in the input"
+        )
+    shape = (*input.shape[:2], *(1,) * (input.ndim - 2))
+    return _lowered(input, shape, p, training, inplace)
+
+
+def _lowered(
+    input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool
+) -> Tensor:
     check_probability(p)
     if not training or not p:
         return input
     if p == 1:
         return run("mul", input, 0)
-    kept = _kept(input, input.shape, p)
+    kept = _kept(input, shape, p)
     scale = ((LOWEST**2 * p + 1) * (1 - p)) ** -0.5
     noise = kept * scale
     shift = (kept - 1) * (LOWEST * scale) + LOWEST * scale * p

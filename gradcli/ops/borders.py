@@ -1,0 +1,179 @@
+"""Borders made of the entries inside: reflected, repeated, or those of the far side.
+
+Invariant: a reflected or repeated border is one node and reads each entry once; the
+other is written slice by slice, as PyTorch writes it.
+
+    pad(x, (1, 1), mode="reflect")      # ReflectionPad1DBackward0: [x1, x0, x1, ...]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .arrange import pad_pairs
+from .checks import KindError, ShapeError, as_sizes, count_of
+from .limits import LISTED, check_size
+from .lines import Line, gathered, spread
+from .op import LINEAR, PACKED, TRUTHS, Formula, Rule, case, function, no_kernel, row
+
+# fmt: off
+
+Shape = tuple[int, ...]
+
+
+def reflected(at: int, n: int) -> int:
+    """The position inside that one outside is the mirror image of."""
+    inner = abs(at)
+    return inner if inner < n else 2 * (n - 1) - inner
+
+
+def nearest(at: int, n: int) -> int:
+    return min(max(at, 0), n - 1)
+
+
+def bordered(shape: Shape, padding: Any, inner: Callable[[int, int], int]
+             ) -> list[Line]:
+    """What the last dimensions with borders are made of."""
+    pairs = pad_pairs(shape, padding)[len(shape) - len(padding) // 2:]
+    lines = []
+    for n, (before, after) in zip(shape[len(shape) - len(pairs):], pairs, strict=True):
+        check_size((n + before + after,), LISTED)
+        lines.append(Line([(inner(at, n),) for at in range(-before, n + after)]))
+    return lines
+
+
+def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc: str,
+                   formula: str) -> None:
+    """A border's row over one, two and three dimensions, and its transpose."""
+    for rank in (1, 2, 3):
+        dims, node = f"{name}_pad{rank}d", f"{title}Pad{rank}DBackward"
+        size, wide = (2, 4, 3, 3)[:rank + 1], (1, 2, 2, 0, 1, 1)[:2 * rank]
+        grown = tuple([n + before + after
+                       for n, (before, after) in zip(size, pad_pairs(size, wide),
+                                                     strict=True)])
+        row(f"{dims}.default", node=f"{node}0", jvp=LINEAR, memory=PACKED,
+            refuses=no_kernel(dims, TRUTHS), always_saves=True,
+            rule=Rule(f"{node}Backward0"), doc=doc, formula=formula,
+            fwd=lambda xp, x, padding: gathered(
+                xp, x, bordered(x.shape, padding, inner)),
+            vjp=(lambda xp, g, y, x, padding, dims=dims:
+                 xp.call(f"{dims}.backward", g, x.shape, padding),),
+            cases=[case(size, padding=wide),
+                   case((1, *size), padding=(1, -1, *wide[2:]))])
+        row(f"{dims}.backward", node=f"{node}Backward0", jvp=LINEAR, memory=PACKED,
+            doc="The cotangent of a border added to that of what it is made of.",
+            formula="y[i] = sum(g[j] made of x[i])",
+            fwd=lambda xp, x, input_sizes, padding: spread(
+                xp, x, bordered(input_sizes, padding, inner), input_sizes),
+            vjp=(lambda xp, g, y, x, input_sizes, padding, dims=dims:
+                 xp.call(f"{dims}.default", g, padding),),
+            cases=[case(grown, input_sizes=size, padding=wide)])
+
+
+rows_of_border("reflection", "Reflection", reflected,
+               "A border that mirrors what is inside.", "[x1, x0, x1, ..., x1]")
+rows_of_border("replication", "Replication", nearest,
+               "A border that repeats the outermost entries.", "[x0, x0, x1, ...]")
+
+
+def by_line(name: str, mirrored: bool) -> Formula:
+    def border(call: Formula, x: Any, padding: Shape) -> Any:
+        rank = len(padding) // 2
+        check_filled(x, rank)
+        sizes = x.shape[-rank:]
+        for d, n in enumerate(reversed(sizes), start=1):
+            before, after = padding[2 * d - 2:2 * d]
+            if mirrored and max(before, after) >= n:
+                raise ShapeError(
+                    f"Argument #{2 * d + 2}: Padding size should be less than the "
+                    f"corresponding input dimension, but got: padding ({before}, "
+                    f"{after}) at dimension {len(x.shape) - d} of input "
+                    f"{list(x.shape)}")
+        grown = [n + padding[-2 * d - 2] + padding[-2 * d - 1]
+                 for d, n in enumerate(sizes)]
+        if min(grown) < 1:
+            was, made = (", ".join(f"{letter}: {n}" for letter, n in zip(
+                "DHW"[-rank:], each, strict=True)) for each in (sizes, grown))
+            raise ShapeError(f"input ({was}) is too small. Calculated output "
+                             f"{made.replace(',', '')}")
+        return call(f"{name}_pad{rank}d.default", x, padding)
+    return border
+
+
+def check_filled(x: Any, rank: int) -> None:
+    """Refuse what has no entries; a batch may have no items."""
+    if 0 in x.shape[len(x.shape) - rank - 1:]:
+        raise ShapeError(
+            f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 "
+            "batch size and other non-zero dimensions for input, but got: "
+            f"{list(x.shape)}")
+
+
+def circular(call: Formula, x: Any, padding: Shape) -> Any:
+    """The far side's entries, dimension by dimension: corners are written twice."""
+    pairs = [*enumerate(zip(padding[::2], padding[1::2], strict=True), start=1)]
+    shape, inside = list(x.shape), [slice(None)] * len(x.shape)
+    part = x
+    for d, (before, after) in pairs:
+        n = x.shape[-d]
+        if before > n or after > n:
+            raise ShapeError("Padding value causes wrapping around more than once.")
+        if n + before + after < 0:
+            raise ShapeError(
+                "Negative padding value is resulting in an empty dimension")
+        shape[-d] += before + after
+        inside[-d] = slice(max(before, 0), shape[-d] - max(after, 0))
+        part = call("slice.Tensor", part, -d, max(-before, 0), n - max(-after, 0))
+    check_size(tuple(shape), LISTED)
+    at = call("as_index", range(count_of(shape))).reshape(shape)
+    y = call("new_full", x, tuple(shape), 0)
+    y = call("copy_slices.positions", y, part, at[tuple(inside)])
+    for d, (before, after) in pairs:
+        n, rest = shape[-d], (slice(None),) * (d - 1)
+        begin, end = max(before, 0), n - max(after, 0)
+        if before > 0:
+            far = call("slice.Tensor", y, -d, end - before, end)
+            y = call("copy_slices.positions", y, far, at[(..., slice(before), *rest)])
+        if after > 0:
+            far = call("slice.Tensor", y, -d, begin, begin + after)
+            y = call("copy_slices.positions", y, far,
+                     at[(..., slice(n - after, n), *rest)])
+    return y
+
+
+BORDERS: dict[str, Formula] = {
+    "reflect": by_line("reflection", True),
+    "replicate": by_line("replication", False),
+    "circular": circular,
+}
+
+
+def pad(call: Formula, x: Any, pad: Any, mode: str = "constant",
+        value: float | None = None) -> Any:
+    widths = as_sizes(pad)
+    if mode == "constant":
+        return call("constant_pad_nd", x, widths, 0 if value is None else value)
+    if len(widths) % 2:
+        raise ShapeError("Padding length must be divisible by 2")
+    if value:
+        raise ShapeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    rank, dims = len(widths) // 2, len(x.shape)
+    if mode not in BORDERS:
+        raise KindError(f"Unrecognised padding mode {mode}")
+    if rank not in (1, 2, 3) or dims not in (rank + 1, rank + 2):
+        raise KindError(
+            f"Padding size {len(widths)} is not supported for {dims}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)")
+    return BORDERS[mode](call, x, widths)
+
+
+function("pad", pad, operands=("x",), formula="[v, x, v]",
+         doc="A border; widths in pairs, the last dimension's first.",
+         cases=[case((3, 4), pad=(1, 2)), case((2, 3, 4), pad=(1, 2, 2, 0),
+                                               mode="reflect"),
+                case((2, 3), pad=(1, 2), mode="replicate"),
+                case((1, 3, 2), pad=(1, 2, -1, 2), mode="circular")])

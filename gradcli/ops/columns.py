@@ -1,0 +1,160 @@
+"""Windows of pictures as the columns of a matrix, and columns added up to pictures.
+
+Invariant: the two rows are each other's transpose; they read and write what
+`convolution` does.
+
+    im2col(x, 2)            # Im2ColBackward0: (N, C, H, W) -> (N, 4 C, windows)
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from .checks import ShapeError, as_sizes
+from .convolution import Windows, entries, overlaid
+from .limits import PIECE, check_size
+from .op import LINEAR, PACKED, Formula, case, function, no_kernel, row
+from .types import Shape
+
+# fmt: off
+
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+RANK = 2
+
+
+def in_batch(xp: Any, x: Any, rank: int, run: Formula) -> Any:
+    """``run`` on a batch of one where there is a single item."""
+    if len(x.shape) == rank:
+        return run(x)
+    y = run(xp.unsqueeze(x, 0))
+    return xp.reshape(y, y.shape[1:])
+
+
+def to_columns(xp: Any, x: Any, kernel_size: Shape, dilation: Shape, padding: Shape,
+               stride: Shape) -> Any:
+    check_size(kernel_size, PIECE)
+    windows = Windows(kernel_size, stride, padding, dilation)
+
+    def run(batch: Any) -> Any:
+        counts = windows.counts(batch.shape[2:])
+        check_size((*batch.shape[:2], prod(kernel_size), prod(counts)))
+        rows = entries(xp, batch, windows, 1, counts)
+        return xp.reshape(rows, (batch.shape[0], *rows.shape[2:]))
+    return in_batch(xp, x, 4, run)
+
+
+def to_picture(xp: Any, x: Any, output_size: Shape, kernel_size: Shape,
+               dilation: Shape, padding: Shape, stride: Shape) -> Any:
+    check_size(kernel_size, PIECE)
+    windows = Windows(kernel_size, stride, padding, dilation)
+
+    def run(batch: Any) -> Any:
+        size = (batch.shape[0], batch.shape[1] // prod(kernel_size), *output_size)
+        check_size((*size[:2], *windows.padded(output_size)))
+        return overlaid(xp, batch, size, windows, windows.counts(output_size))
+    return in_batch(xp, x, 3, run)
+
+
+HOW: list[dict[str, Any]] = [
+    {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)},
+    {"kernel_size": (2, 1), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
+]
+
+row("im2col.default", node="Im2ColBackward0", jvp=LINEAR, memory=PACKED,
+    refuses=no_kernel("im2col_out_cpu", INTEGERS),
+    doc="Each window that slides over pictures as a column.",
+    formula="y[c*k, p] = x[c, p*stride + k*dilation - padding]", fwd=to_columns,
+    vjp=(lambda xp, g, y, x, **how: xp.call("col2im.default", g, x.shape[-2:], **how),),
+    cases=[case((1, 2, 3, 4), **HOW[0]), case((1, 3, 4), **HOW[1])])
+
+row("col2im.default", node="Col2ImBackward0", jvp=LINEAR, memory=PACKED,
+    refuses=no_kernel("col2im_out_cpu", INTEGERS),
+    doc="Columns added up where the windows lie that they are.",
+    formula="y[c, p*stride + k*dilation - padding] += x[c*k, p]", fwd=to_picture,
+    vjp=(lambda xp, g, y, x, output_size, **how: xp.call("im2col.default", g, **how),),
+    cases=[case((1, 8, 6), output_size=(3, 4), **HOW[0]),
+           case((2, 8), output_size=(3, 4), **HOW[1])])
+
+
+def checked(name: str, sizes: Any) -> Shape:
+    given = as_sizes(sizes)
+    if len(given) not in (1, RANK):
+        raise ShapeError(
+            f"It is expected {name} equals to 2, but got size {len(given)}")
+    return given * RANK if len(given) == 1 else given
+
+
+def options(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[Shape]:
+    given = []
+    for name, value, word, least in (
+            ("kernel size", kernel_size, "kernel", 1),
+            ("dilation", dilation, "dilation", 1), ("padding", padding, "pad", 0),
+            ("stride", stride, "stride", 1)):
+        sizes = checked(name.replace(" ", "_"), value)
+        if min(sizes) < least:
+            wanted = "greater than zero" if least else "non-negative"
+            raise ShapeError(f"{name} should be {wanted}, but got {word}_height: "
+                             f"{sizes[0]} {word}_width: {sizes[1]}")
+        given.append(sizes)
+    return given
+
+
+def counted(size: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride: Shape
+            ) -> Shape:
+    return Windows(kernel, stride, padding, dilation).counts(size)
+
+
+def unfolded(call: Formula, input: Any, kernel_size: Any, dilation: Any = 1,
+             padding: Any = 0, stride: Any = 1) -> Any:
+    how = options(kernel_size, dilation, padding, stride)
+    shape = tuple(input.shape)
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise ShapeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
+            f"other non-zero dimensions for input, but got: {list(shape)}")
+    counts = counted(shape[-2:], *how)
+    if min(counts) < 1:
+        kernel, gaps, edges, _ = how
+        raise ShapeError(
+            f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, "
+            f"dilation={gaps}, padding={edges}, calculated shape of the array of "
+            f"sliding blocks as {tuple([max(n, 0) for n in counts])}, but its "
+            "components must be at least one.")
+    return call("im2col.default", input, *how)
+
+
+def folded(call: Formula, input: Any, output_size: Any, kernel_size: Any,
+           dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    size = checked("output_size", output_size)
+    how = options(kernel_size, dilation, padding, stride)
+    shape, kernel = tuple(input.shape), how[0]
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise ShapeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
+            f"size and non-zero dimensions for input, but got: {list(shape)}")
+    batch = len(shape) - RANK
+    if shape[batch] % prod(kernel):
+        raise ShapeError(
+            f"Expected size of input's dimension {batch} to be divisible by the "
+            f"product of kernel_size, but got input.size({batch})={shape[batch]} and "
+            f"kernel_size={kernel}.")
+    tall, wide = (max(n, 0) for n in counted(size, *how))
+    if tall * wide != shape[batch + 1]:
+        _, gaps, edges, steps = how
+        raise ShapeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={gaps}, "
+            f"padding={edges}, stride={steps}, expected size of input's dimension "
+            f"{batch + 1} to match the calculated number of sliding blocks {tall} * "
+            f"{wide} = {tall * wide}, but got input.size({batch + 1})="
+            f"{shape[batch + 1]}.")
+    return call("col2im.default", input, size, *how)
+
+
+function("im2col", unfolded, operands=("input",),
+         cases=[case((1, 2, 3, 4), kernel_size=2),
+                case((2, 3, 4), kernel_size=(2, 3), padding=1, stride=2)])
+function("col2im", folded, operands=("input",), also=("fold",),
+         cases=[case((1, 8, 6), output_size=(3, 4), kernel_size=2),
+                case((12, 4), output_size=(3, 4), kernel_size=(2, 3), padding=1,
+                     stride=2)])

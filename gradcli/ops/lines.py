@@ -1,0 +1,106 @@
+"""Sums of entries at listed positions, along one dimension after the other.
+
+Invariant: an entry of a result is made of its own positions and of no others, so that
+an infinity beside them does not reach it. `gathered` and `spread` are each other's
+transpose.
+
+    gathered(xp, x, [Line([[0, 1], [2]])])      # [x[..., 0] + x[..., 1], x[..., 2]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .limits import LISTED, check_size
+
+# fmt: off
+
+
+class Line(NamedTuple):
+    """What a dimension of the result is made of.
+
+    spots     for each entry the positions that it reads
+    weights   as many numbers, by which they count; None: each counts once
+    """
+
+    spots: Sequence[Sequence[int]]
+    weights: Sequence[Sequence[float]] | None = None
+
+
+def gathered(xp: Any, x: Any, lines: Sequence[Line]) -> Any:
+    """Sums of entries along the last dimensions, a line for each."""
+    for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
+        x = last(xp, _read(xp, last(xp, x, d), line), d)
+    return x
+
+
+def spread(xp: Any, g: Any, lines: Sequence[Line], size: Sequence[int]) -> Any:
+    """Each sum's cotangent at all positions that were read.
+
+    Args:
+        size: the shape of what was read.
+    """
+    for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
+        g = last(xp, _add(xp, last(xp, g, d), line, size[d]), d)
+    return g
+
+
+def last(xp: Any, x: Any, d: int) -> Any:
+    """A dimension exchanged with the last."""
+    return x if d == -1 else xp.transpose(x, d, -1)
+
+
+def _read(xp: Any, x: Any, line: Line) -> Any:
+    lone = _lone(line)
+    if lone is not None:
+        return xp.getitem(x, (..., evenly(xp, lone)))
+    at, length = _table(xp, line.spots, x.shape[-1])
+    if length > x.shape[-1]:
+        x = xp.cat([x, xp.new_full(x, (*x.shape[:-1], 1), 0)], -1)
+    found = xp.getitem(x, (..., at))
+    return xp.sum(found if line.weights is None else found * _factors(xp, x, line), -1)
+
+
+def _add(xp: Any, g: Any, line: Line, n: int) -> Any:
+    lone = _lone(line)
+    if lone is not None:
+        return xp.put_add((*g.shape[:-1], n), (..., xp.as_index(lone)), g)
+    at, length = _table(xp, line.spots, n)
+    wide = xp.expand(xp.unsqueeze(g, -1), (*g.shape[:-1], *at.shape))
+    if line.weights is not None:
+        wide = wide * _factors(xp, g, line)
+    return xp.narrow(xp.put_add((*g.shape[:-1], length), (..., at), wide), -1, 0, n)
+
+
+def _lone(line: Line) -> list[int] | None:
+    """The positions where each entry reads one, and that counts once; else None."""
+    if line.weights is not None or any(len(spots) != 1 for spots in line.spots):
+        return None
+    return [spots[0] for spots in line.spots]
+
+
+def _table(xp: Any, spots: Sequence[Sequence[int]], n: int) -> tuple[Any, int]:
+    """The positions, and how many there are: short lists end in ``n``, which lies
+    behind the last."""
+    longest = max(map(len, spots), default=0)
+    check_size((len(spots), longest), LISTED)
+    short = any(len(each) < longest for each in spots)
+    filled = [[*each, *[n] * (longest - len(each))] for each in spots]
+    return xp.reshape(xp.as_index(filled), (len(spots), longest)), n + short
+
+
+def _factors(xp: Any, x: Any, line: Line) -> Any:
+    """The weights beside the positions; what lies behind the last counts 0 times."""
+    weights = line.weights or ()
+    longest = max(map(len, weights), default=0)
+    filled = [[*each, *[0] * (longest - len(each))] for each in weights]
+    return xp.as_type_of(filled, x)
+
+
+def evenly(xp: Any, at: Sequence[int]) -> Any:
+    """What reads these positions of a dimension: a slice where they are even."""
+    step = at[1] - at[0] if len(at) > 1 else 1
+    even = range(at[0], at[0] + len(at) * step, step) if at and step > 0 else range(0)
+    same = bool(at) and (*even,) == (*at,)
+    return slice(even.start, even.stop, step) if same else xp.as_index(at)

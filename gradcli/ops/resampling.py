@@ -1,0 +1,369 @@
+"""Sequences, pictures and volumes at another size.
+
+Invariant: every way of resampling is a product of one small matrix per dimension, whose
+rows are the `lines` here: the positions that an entry of the result reads, and their
+weights, which add up to 1.
+
+    interpolate(x, scale_factor=2, mode="linear")       # UpsampleLinear1DBackward0
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache, partial
+from math import floor, isfinite, pi, sin
+from typing import Any, NamedTuple
+
+from .checks import KindError, ShapeError, ValueRangeError, as_sizes
+from .limits import LISTED, check_size
+from .lines import Line, gathered, spread
+from .op import LINEAR, PACKED, Formula, case, function, no_kernel, row
+
+# fmt: off
+
+Shape = tuple[int, ...]
+
+CUBIC = -0.75
+"""The slope of the cubic of which pictures are made larger, where it meets 1."""
+
+CUBIC_OF_MEANS = -0.5
+"""That of the cubic by which pictures are made smaller."""
+
+
+class Way(NamedTuple):
+    """How a dimension's ``n`` entries become ``made``.
+
+    scale    a factor that was given, of which the distance of two entries follows;
+             None: it follows of the sizes
+    corners  the first and the last entries stay where they are, rather than their edges
+    """
+
+    n: int
+    made: int
+    scale: float | None
+    corners: bool
+
+    def step(self) -> Fraction:
+        """How far apart the entries of the result are, in entries of the input."""
+        if self.corners:
+            return Fraction(self.n - 1, self.made - 1) if self.made > 1 else (
+                Fraction(0))
+        return 1 / Fraction(self.scale) if self.scale else Fraction(self.n, self.made)
+
+    def places(self) -> list[tuple[int, float]]:
+        """Where the entries lie in the input: the position before, and how far on."""
+        step = self.step()
+        p, q = step.numerator, step.denominator
+        first, last = (0, q) if self.corners else (p - q, 2 * q)
+        return [(at // last, at % last / last) for at in (
+            first + i * (p if self.corners else 2 * p) for i in range(self.made))]
+
+
+def single(number: float) -> float:
+    """The float of 32 bits that is nearest."""
+    return float(struct.unpack("f", struct.pack("f", number))[0])
+
+
+def nearest(way: Way, middle: float) -> Line:
+    """One position each, found in single precision as in PyTorch."""
+    if way.n == way.made:
+        return Line([(i,) for i in range(way.n)])
+    step = single(1 / way.scale if way.scale else way.n / way.made)
+    if not middle and way.made == 2 * way.n:
+        return Line([(i // 2,) for i in range(way.made)])
+    return Line([(min(floor(single((i + middle) * step)), way.n - 1),)
+                 for i in range(way.made)])
+
+
+def linear(way: Way) -> Line:
+    """Two neighbours, by how near they are."""
+    if way.n == way.made:
+        return Line([(i,) for i in range(way.n)])
+    spots, weights = [], []
+    for at, on in way.places():
+        if at < 0:
+            at, on = 0, 0.0
+        spots.append((min(at, way.n - 1), min(at + 1, way.n - 1)))
+        weights.append((1 - on, on))
+    return Line(spots, weights)
+
+
+# Keys 1981, doi:10.1109/TASSP.1981.1163711, equation 4 with any slope.
+def cubic(distance: float, slope: float) -> float:
+    d = abs(distance)
+    if d < 1:
+        return ((slope + 2) * d - (slope + 3)) * d * d + 1
+    return (((d - 5) * d + 8) * d - 4) * slope if d < 2 else 0.0
+
+
+def bicubic(way: Way) -> Line:
+    """Four neighbours, those outside repeated from the edge."""
+    spots, weights = [], []
+    for at, on in way.places():
+        spots.append([min(max(at + k, 0), way.n - 1) for k in (-1, 0, 1, 2)])
+        weights.append([cubic(on - k, CUBIC) for k in (-1, 0, 1, 2)])
+    return Line(spots, weights)
+
+
+def triangle(d: float) -> float:
+    return max(0.0, 1 - abs(d))
+
+
+def lanczos(d: float) -> float:
+    def sinc(a: float) -> float:
+        return sin(pi * a) / (pi * a) if a else 1.0
+    return sinc(d) * sinc(d / 3) if abs(d) < 3 else 0.0
+
+
+# Pillow's resize: the filter is as wide as the entries of the result are apart.
+def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
+    """Means of all that an entry of the result covers, by a filter."""
+    step = float(way.step())
+    wide = max(step, 1.0)
+    spots, weights = [], []
+    for i in range(way.made):
+        middle = step * (i + 0.5)
+        begin = max(int(middle - reach * wide + 0.5), 0)
+        end = min(int(middle + reach * wide + 0.5), way.n)
+        found = [filter_of((at - middle + 0.5) / wide)
+                 for at in range(begin, end)]
+        total = sum(found)
+        spots.append(range(begin, end))
+        weights.append([w / total for w in found] if total else found)
+    return Line(spots, weights)
+
+
+Filter = Callable[[Way], Line]
+
+FILTERS: dict[str, Filter] = {
+    "nearest": partial(nearest, middle=0.0),
+    "nearest_exact": partial(nearest, middle=0.5),
+    "linear": linear,
+    "bicubic": bicubic,
+    "bilinear_aa": partial(smoothed, filter_of=triangle, reach=1),
+    "bicubic_aa": partial(
+        smoothed, filter_of=lambda d: cubic(d, CUBIC_OF_MEANS), reach=2),
+    "lanczos_aa": partial(smoothed, filter_of=lanczos, reach=3),
+}
+
+line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
+"""The matrix of a dimension, kept for the next pass."""
+
+
+def sizes_of(size: Shape, output_size: Sequence[int] | None,
+             scale_factors: Sequence[float] | None) -> Shape:
+    """The sizes of the result, asked for or by factors."""
+    if output_size is not None:
+        return tuple(output_size)
+    return tuple([int(n * factor) if isfinite(factor) else -1
+                  for n, factor in zip(size, scale_factors or (), strict=True)])
+
+
+def lines_of(name: str, size: Shape, output_size: Sequence[int] | None,
+             scale_factors: Sequence[float] | None, align_corners: bool = False
+             ) -> list[Line]:
+    inner = size[2:]
+    counts = sizes_of(inner, output_size, scale_factors)
+    factors: Sequence[float | None] = scale_factors or [None] * len(inner)
+    lines = []
+    for n, count, factor in zip(inner, counts, factors, strict=True):
+        check_size((max(n, count), 8), LISTED)
+        lines.append(line_of(name, Way(n, count, factor, bool(align_corners))))
+    return lines
+
+
+NEAREST = no_kernel("compute_indices_weights_nearest",
+                    ("bool", "int8", "int16", "int32", "int64"))
+SMOOTHED = no_kernel("compute_index_ranges_weights") | no_kernel(
+    "compute_index_ranges_weights", ("float16",))
+
+REFUSES = {
+    "nearest": NEAREST, "nearest_exact": NEAREST,
+    "linear": no_kernel("compute_indices_weights_linear"),
+    "bicubic": no_kernel("compute_indices_weights_cubic"),
+    "bilinear_aa": SMOOTHED, "bicubic_aa": SMOOTHED, "lanczos_aa": SMOOTHED,
+}
+"""What is said of types that a filter does not take."""
+
+
+def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> None:
+    """A way of resampling over this many dimensions, and its transpose.
+
+    Args:
+        line: the filter's name.
+        aligns: whether it has the parameter ``align_corners``.
+    """
+    facts: dict[str, Any] = {"jvp": LINEAR, "memory": PACKED}
+    title, size = f"Upsample{node}Backward", (1, 2, 3, 2)[:rank + 1]
+    shape = (1, *size)
+    back = f"{name}.backward"
+
+    if aligns:
+        def fwd(xp: Any, x: Any, output_size: Any, align_corners: bool = False,
+                scale_factors: Any = None) -> Any:
+            return gathered(xp, x, lines_of(
+                line, x.shape, output_size, scale_factors, align_corners))
+
+        def back_fwd(xp: Any, x: Any, input_sizes: Shape, output_size: Any,
+                     align_corners: bool = False, scale_factors: Any = None) -> Any:
+            return spread(xp, x, lines_of(
+                line, input_sizes, output_size, scale_factors, align_corners),
+                input_sizes)
+    else:
+        def fwd(xp: Any, x: Any, output_size: Any,  # type: ignore[misc]
+                scale_factors: Any = None) -> Any:
+            return gathered(xp, x, lines_of(line, x.shape, output_size, scale_factors))
+
+        def back_fwd(xp: Any, x: Any, input_sizes: Shape,  # type: ignore[misc]
+                     output_size: Any, scale_factors: Any = None) -> Any:
+            return spread(xp, x, lines_of(
+                line, input_sizes, output_size, scale_factors), input_sizes)
+
+    corners: dict[str, Any] = {"align_corners": True} if aligns else {}
+    edges: dict[str, Any] = {"align_corners": False} if aligns else {}
+    grown = (3, 5, 4)[:rank]
+    row(f"{name}.vec", node=f"{title}0", fwd=fwd,
+        refuses=REFUSES[line],
+        doc="Entries at another size.", formula="y[p] = sum(w[p, q]*x[q])",
+        vjp=(lambda xp, g, y, x, **how: xp.call(back, g, x.shape, **how),),
+        cases=[case(shape, output_size=grown),
+               case(shape, output_size=None, scale_factors=(2.6,) * rank, **edges),
+               case((1, 1, *(4,) * rank), output_size=(2,) * rank, **corners)],
+        **facts)
+    row(back, node=f"{title}Backward0", fwd=back_fwd,
+        doc="The cotangents of entries at another size at those they are made of.",
+        formula="y[q] = sum(w[p, q]*g[p])",
+        vjp=(lambda xp, g, y, x, input_sizes, **how: xp.call(f"{name}.vec", g, **how),),
+        cases=[case((*shape[:2], *grown), input_sizes=shape, output_size=grown)],
+        **facts)
+
+
+for _rank in (1, 2, 3):
+    rows_of_filter(f"upsample_nearest{_rank}d", _rank, f"Nearest{_rank}D", "nearest",
+                   False)
+    rows_of_filter(f"_upsample_nearest_exact{_rank}d", _rank,
+                   f"NearestExact{_rank}D", "nearest_exact", False)
+    _title = ("Linear", "Bilinear", "Trilinear")[_rank - 1]
+    rows_of_filter(f"upsample_{_title.lower()}{_rank}d", _rank, f"{_title}{_rank}D",
+                   "linear", True)
+rows_of_filter("upsample_bicubic2d", 2, "Bicubic2D", "bicubic", True)
+for _title in ("Bilinear", "Bicubic", "Lanczos"):
+    rows_of_filter(f"_upsample_{_title.lower()}2d_aa", 2, f"{_title}2DAa",
+                   f"{_title.lower()}_aa", True)
+
+
+MODES = {
+    **{("nearest", rank): f"upsample_nearest{rank}d" for rank in (1, 2, 3)},
+    **{("nearest-exact", rank): f"_upsample_nearest_exact{rank}d"
+       for rank in (1, 2, 3)},
+    ("linear", 1): "upsample_linear1d", ("bilinear", 2): "upsample_bilinear2d",
+    ("trilinear", 3): "upsample_trilinear3d", ("bicubic", 2): "upsample_bicubic2d",
+}
+"""Rows by the mode and the number of dimensions."""
+
+UNALIGNED = ("nearest", "area", "nearest-exact")
+SMOOTH = ("bilinear", "bicubic", "lanczos")
+
+
+def interpolate(
+    call: Formula, input: Any, size: Any = None, scale_factor: Any = None,
+    mode: str = "nearest", align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None, antialias: bool = False,
+) -> Any:  # fmt: skip
+    if mode in UNALIGNED and align_corners is not None:
+        raise ValueRangeError(
+            "align_corners option can only be set with the interpolating modes: linear "
+            "| bilinear | bicubic | trilinear")
+    rank = len(input.shape) - 2
+    sizes, factors = asked(input, rank, size, scale_factor)
+    if recompute_scale_factor and size is not None:
+        raise ValueRangeError(
+            "recompute_scale_factor is not meaningful with an explicit size.")
+    if recompute_scale_factor or mode == "area":
+        sizes, factors = sizes_of(input.shape[2:], sizes, factors), None
+    if antialias and not (mode in SMOOTH and rank == 2):
+        raise ValueRangeError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes "
+            "and requires a 4-D tensor as input")
+    if mode == "area" and rank in (1, 2, 3):
+        return call(f"adaptive_avg_pool{rank}d", input, sizes)
+    name = MODES.get((mode, rank))
+    if antialias:
+        name = f"_upsample_{mode}2d_aa"
+    if mode == "lanczos" and rank == 2:
+        if align_corners:
+            raise ValueRangeError("Lanczos mode does not support align_corners=True")
+        if not antialias:
+            raise ValueRangeError("Lanczos mode requires antialias=True")
+    if name is None:
+        raise KindError(unknown(mode, rank))
+    check_sizes(input, sizes_of(input.shape[2:], sizes, factors), rank)
+    if mode in UNALIGNED:
+        return call(f"{name}.vec", input, sizes, factors)
+    return call(f"{name}.vec", input, sizes, bool(align_corners), factors)
+
+
+def asked(input: Any, rank: int, size: Any, scale_factor: Any
+          ) -> tuple[Shape | None, tuple[float, ...] | None]:
+    """The sizes or the factors, one for each dimension."""
+    if size is not None and scale_factor is not None:
+        raise ValueRangeError("only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueRangeError("either size or scale_factor should be defined")
+    shown = f"input with spatial dimensions of {list(input.shape[2:])}"
+    if size is not None:
+        if not isinstance(size, list | tuple):
+            return as_sizes(size) * rank, None
+        if len(size) != rank:
+            raise ValueRangeError(
+                "Input and output must have the same number of spatial dimensions, but "
+                f"got {shown} and output size of {size}. Please provide input tensor "
+                "in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) "
+                "format.")
+        return as_sizes(size), None
+    if not isinstance(scale_factor, list | tuple):
+        return None, (float(scale_factor),) * rank
+    if len(scale_factor) != rank:
+        raise ValueRangeError(
+            f"Input and scale_factor must have the same number of spatial dimensions, "
+            f"but got {shown} and scale_factor of shape {scale_factor}. Please provide "
+            "input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, "
+            "s2, ...,sK) format.")
+    return None, tuple(map(float, scale_factor))
+
+
+def unknown(mode: str, rank: int) -> str:
+    wanted = {"linear": 3, "bilinear": 4, "trilinear": 5}.get(mode)
+    dims = rank + 2
+    if wanted is not None and dims in (3, 4, 5):
+        return f"Got {dims}D input, but {mode} mode needs {wanted}D input"
+    return (
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims}D) for "
+        "the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area "
+        f"| nearest-exact (got {mode})")
+
+
+def check_sizes(input: Any, sizes: Shape, rank: int) -> None:
+    if min((*input.shape[2:], *sizes)) < 1:
+        letters = "DHW"[-rank:]
+        before, after = (", ".join(f"{letter}: {n}" for letter, n in zip(
+            letters, each, strict=True)) for each in (input.shape[2:], sizes))
+        raise ShapeError(f"Input and output sizes should be greater than 0, but got "
+                         f"input ({before}) output ({after})")
+    if 0 in input.shape[1:]:
+        raise ShapeError(f"Non-empty {rank + 2}D data tensor expected but got a tensor "
+                         f"with sizes {list(input.shape)}")
+
+
+function("interpolate", interpolate, operands=("input",),
+         formula="y[p] = sum(w[p, q]*input[q])",
+         doc="Sequences, pictures or volumes at another size.",
+         also=("upsample", "resize"),
+         cases=[case((1, 2, 3), size=5),
+                case((1, 1, 2, 3), scale_factor=2, mode="bilinear"),
+                case((1, 1, 3, 3), size=(2, 4), mode="bicubic", align_corners=True),
+                case((1, 1, 2, 2, 2), size=3, mode="trilinear"),
+                case((1, 2, 4), size=2, mode="area"),
+                case((1, 1, 5, 4), size=(2, 3), mode="bilinear", antialias=True)])

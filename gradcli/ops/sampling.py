@@ -1,0 +1,282 @@
+"""Pictures and volumes read at the places of a grid.
+
+Invariant: along each dimension a place reads a few neighbours (`taps`), by weights that
+depend on how far on it lies; what is read is their product over the dimensions. Places
+run from -1 to 1, the last dimension's first.
+
+    grid_sample(x, grid, align_corners=False)       # GridSampler2DBackward0
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+from .checks import ShapeError, ValueRangeError
+from .limits import check_size
+from .op import PACKED, WHOLES, Formula, Rule, case, function, no_kernel, row
+from .shuffling import aligned
+
+# fmt: off
+
+Shape = tuple[int, ...]
+BILINEAR, NEAREST, BICUBIC = range(3)
+ZEROS, BORDER, REFLECTION = range(3)
+
+CUBIC = -0.75
+"""The slope where the cubic of `bicubic` meets 1."""
+
+
+class Tap(NamedTuple):
+    """A neighbour along a dimension, at each place: its position, 0 where it lies
+    outside, whether it lies inside, its weight, and that one's derivative by the place.
+    """
+
+    at: Any
+    inside: Any
+    weight: Any
+    slope: Any
+
+
+def unscaled(place: Any, n: int, align_corners: bool) -> tuple[Any, float]:
+    """A place as a position among ``n``, and its derivative."""
+    if align_corners:
+        return (place + 1) * ((n - 1) / 2), (n - 1) / 2
+    return ((place + 1) * n - 1) / 2, n / 2
+
+
+def reflected(xp: Any, at: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
+    """The mirror image inside, and its sign."""
+    low, high = (0, 2 * (n - 1)) if align_corners else (-1, 2 * n - 1)
+    if low == high:
+        return xp.zeros_like(at), xp.zeros_like(at)
+    least, span = low / 2, (high - low) / 2
+    far = at - least
+    ones = xp.ones_like(at)
+    sign = xp.where(xp.lt(far, 0), -ones, ones)
+    far = xp.abs(far)
+    turns = xp.floor(far / span)
+    rest = far - turns * span
+    odd = xp.eq(turns - 2 * xp.floor(turns / 2), 1)
+    return (xp.where(odd, span - rest, rest) + least, xp.where(odd, -sign, sign))
+
+
+def kept_inside(xp: Any, at: Any, n: int, padding: int, align_corners: bool
+                ) -> tuple[Any, Any]:
+    """A position moved inside, and the derivative of that."""
+    factor = xp.ones_like(at)
+    if padding == ZEROS:
+        return at, factor
+    if padding == REFLECTION:
+        at, factor = reflected(xp, at, n, align_corners)
+    within = xp.logical_and(xp.gt(at, 0), xp.lt(at, n - 1))
+    moved = xp.where(xp.gt(at, 0), at, xp.zeros_like(at))
+    moved = xp.where(xp.lt(moved, n - 1), moved, xp.zeros_like(at) + (n - 1))
+    return moved, xp.where(within, factor, xp.zeros_like(at))
+
+
+def cubic(xp: Any, d: Any) -> tuple[Any, Any]:
+    """The weight at a distance below 2, and its derivative."""
+    a, sign = xp.abs(d), xp.sign(d)
+    near = (((CUBIC + 2) * a - (CUBIC + 3)) * a * a + 1,
+            (3 * (CUBIC + 2) * a - 2 * (CUBIC + 3)) * a)
+    far = ((((a - 5) * a + 8) * a - 4) * CUBIC, ((3 * a - 10) * a + 8) * CUBIC)
+    inner = xp.lt(a, 1)
+    return xp.where(inner, near[0], far[0]), xp.where(inner, near[1], far[1]) * sign
+
+
+def tap(xp: Any, at: Any, n: int, weight: Any, slope: Any) -> Tap:
+    inside = xp.logical_and(xp.ge(at, 0), xp.lt(at, n))
+    return Tap(xp.where(inside, at, xp.zeros_like(at)), inside, weight, slope)
+
+
+def taps(xp: Any, place: Any, n: int, mode: int, padding: int, align_corners: bool
+         ) -> list[Tap]:
+    """The neighbours along a dimension of ``n`` entries."""
+    at, scale = unscaled(place, n, align_corners)
+    if mode != BICUBIC:
+        at, factor = kept_inside(xp, at, n, padding, align_corners)
+        scale = factor * scale
+    if mode == NEAREST:
+        return [tap(xp, xp.round(at), n, xp.ones_like(at), xp.zeros_like(at))]
+    first = xp.floor(at)
+    on = at - first
+    if mode == BILINEAR:
+        return [tap(xp, first, n, 1 - on, -scale), tap(xp, first + 1, n, on, scale)]
+    found = []
+    for k in (-1, 0, 1, 2):
+        weight, slope = cubic(xp, on - k)
+        where = kept_inside(xp, first + k, n, padding, align_corners)[0]
+        found.append(tap(xp, where, n, weight, slope * scale))
+    return found
+
+
+class Reading(NamedTuple):
+    """One neighbour of every place: its number in its plane, by item, and its weight
+    and the weight's derivatives by the place, where it lies inside."""
+
+    at: Any
+    weight: Any
+    slopes: list[Any]
+
+
+def readings(xp: Any, x: Any, grid: Any, mode: int, padding: int, align_corners: bool
+             ) -> list[Reading]:
+    sizes = tuple(x.shape[2:])
+    rank, items = len(sizes), x.shape[0]
+    count = prod(grid.shape[1:-1])
+    check_size((items, x.shape[1], count))
+    flat = xp.reshape(grid, (items, 1, count, rank))
+    lines = [taps(xp, xp.select(flat, -1, rank - 1 - d), sizes[d], mode, padding,
+                  align_corners) for d in range(rank)]
+    found = []
+    for chosen in product(*lines):
+        number, inside = chosen[0].at, chosen[0].inside
+        for n, each in zip(sizes[1:], chosen[1:], strict=True):
+            number = number * n + each.at
+            inside = xp.logical_and(inside, each.inside)
+        at = xp.as_index(xp.expand(number, (items, x.shape[1], count)))
+        slopes = [times(each.slope if d == e else each.weight
+                        for e, each in enumerate(chosen)) for d in range(rank)]
+        parts = [times(each.weight for each in chosen), *slopes]
+        weight, *by_place = [xp.where(inside, p, xp.zeros_like(p)) for p in parts]
+        found.append(Reading(at, weight, by_place))
+    return found
+
+
+def times(factors: Any) -> Any:
+    total: Any = None
+    for each in factors:
+        total = each if total is None else total * each
+    return total
+
+
+def planes(xp: Any, x: Any) -> Any:
+    return xp.reshape(x, (*x.shape[:2], prod(x.shape[2:])))
+
+
+def sampled(xp: Any, x: Any, grid: Any, **how: Any) -> Any:
+    lines = planes(xp, x)
+    y = sum_of(xp.gather(lines, -1, each.at) * each.weight
+               for each in readings(xp, x, grid, **how))
+    return xp.reshape(y, (*x.shape[:2], *grid.shape[1:-1]))
+
+
+def sum_of(parts: Any) -> Any:
+    total: Any = None
+    for each in parts:
+        total = each if total is None else total + each
+    return total
+
+
+def by_entries(xp: Any, g: Any, y: Any, x: Any, grid: Any, **how: Any) -> Any:
+    lines, size = planes(xp, g), (*x.shape[:2], prod(x.shape[2:]))
+    back = sum_of(xp.call("gather.backward", lines * each.weight, each.at, size, -1)
+                  for each in readings(xp, x, grid, **how))
+    return xp.reshape(back, x.shape)
+
+
+def by_places(xp: Any, g: Any, y: Any, x: Any, grid: Any, **how: Any) -> Any:
+    lines, arrived = planes(xp, x), planes(xp, g)
+    rank = len(x.shape) - 2
+    totals: list[Any] = [None] * rank
+    for each in readings(xp, x, grid, **how):
+        read = xp.sum(xp.gather(lines, -1, each.at) * arrived, 1, True)
+        for d, slope in enumerate(each.slopes):
+            part = read * slope
+            totals[d] = part if totals[d] is None else totals[d] + part
+    return xp.reshape(xp.stack(totals[::-1], -1), grid.shape)
+
+
+def along(xp: Any, t: Any, y: Any, x: Any, grid: Any, **how: Any) -> Any:
+    lines, rank = planes(xp, x), len(x.shape) - 2
+    moved = xp.reshape(t[1], (grid.shape[0], 1, prod(grid.shape[1:-1]), rank))
+    total: Any = 0
+    for each in readings(xp, x, grid, **how):
+        shift = sum_of(slope * xp.select(moved, -1, rank - 1 - d)
+                       for d, slope in enumerate(each.slopes))
+        total = total + xp.gather(lines, -1, each.at) * shift
+    return sampled(xp, t[0], grid, **how) + xp.reshape(total, y.shape)
+
+
+def row_of_sampling(rank: int) -> None:
+    size, places = (1, 2, 3, 2, 2)[:rank + 2], (1, 2, 2, 1)[:rank + 1]
+
+    def fwd(xp: Any, x: Any, grid: Any, interpolation_mode: int, padding_mode: int,
+            align_corners: bool) -> Any:
+        return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
+                       align_corners=align_corners)
+
+    def ruled(rule: Formula) -> Formula:
+        return lambda xp, *given, interpolation_mode, padding_mode, align_corners: rule(
+            xp, *given, mode=interpolation_mode, padding=padding_mode,
+            align_corners=align_corners)
+
+    modes = [(BILINEAR, ZEROS, False), (BILINEAR, BORDER, True),
+             (BILINEAR, REFLECTION, False), (NEAREST, ZEROS, False)]
+    modes += [(BICUBIC, ZEROS, True)] if rank == 2 else []
+    row(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0", fwd=fwd,
+        refuses=no_kernel(f"grid_sampler_{rank}d_cpu", WHOLES), saves="x grid",
+        memory=PACKED, one_type="grid_sampler(): expected input and grid to have same "
+        "dtype, but input has {0} and grid has {1}",
+        rule=Rule(f"GridSampler{rank}DBackwardBackward0", (0, 1), zeros=False),
+        doc="Entries between those of pictures or volumes, at the places of a grid.",
+        formula="y[p] = sum(w(grid[p], q)*x[q])",
+        kink="at an entry's place the derivative is that of the places behind it",
+        vjp=(ruled(by_entries), ruled(by_places)), jvp=ruled(along),
+        cases=[case(size, (*places, rank), low=-1.2, high=1.2, interpolation_mode=mode,
+                    padding_mode=padding, align_corners=corners)
+               for mode, padding, corners in modes])
+
+
+row_of_sampling(2)
+row_of_sampling(3)
+
+MODES = ("bilinear", "nearest", "bicubic")
+PADDINGS = ("zeros", "border", "reflection")
+
+
+def grid_sample(call: Formula, input: Any, grid: Any, mode: str = "bilinear",
+                padding_mode: str = "zeros", align_corners: bool | None = None) -> Any:
+    if mode not in MODES:
+        raise ValueRangeError(
+            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or "
+            f"'bicubic', but got: '{mode}'")
+    if padding_mode not in PADDINGS:
+        raise ValueRangeError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', "
+            f"'border', or 'reflection', but got: '{padding_mode}'")
+    corners = aligned(align_corners)
+    rank = len(input.shape) - 2
+    if rank not in (2, 3) or len(grid.shape) != len(input.shape):
+        raise ShapeError(
+            "grid_sampler(): expected 4D or 5D input and grid with same number of "
+            f"dimensions, but got input with sizes {list(input.shape)} and grid with "
+            f"sizes {list(grid.shape)}")
+    if input.shape[0] != grid.shape[0]:
+        raise ShapeError(
+            "grid_sampler(): expected grid and input to have same batch size, but got "
+            f"input with sizes {list(input.shape)} and grid with sizes "
+            f"{list(grid.shape)}")
+    if grid.shape[-1] != rank:
+        raise ShapeError(f"grid_sampler(): expected grid to have size {rank} in last "
+                         f"dimension, but got grid with sizes {list(grid.shape)}")
+    for d, n in enumerate(input.shape[2:], start=2):
+        if not n:
+            raise ShapeError(
+                "grid_sampler(): expected input to have non-empty spatial dimensions, "
+                f"but input has sizes {list(input.shape)} with dimension {d} being "
+                "empty")
+    if mode == "bicubic" and rank == 3:
+        raise ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    return call(f"grid_sampler_{rank}d", input, grid, MODES.index(mode),
+                PADDINGS.index(padding_mode), corners)
+
+
+function("grid_sample", grid_sample, operands=("input", "grid"),
+         doc="Entries between those of pictures or volumes, at the places of a grid.",
+         formula="y[p] = sum(w(grid[p], q)*input[q])",
+         kink="at an entry's place the derivative is that of the places behind it",
+         cases=[case((1, 1, 2, 3), (1, 2, 1, 2), align_corners=False, low=-0.9,
+                     high=0.9)])

@@ -1,0 +1,230 @@
+"""Channels and places exchanged, grids that are turned and moved, and channels that are
+normalised by their neighbours.
+
+Invariant: a shuffle is a change of shape alone; each row's transpose is a row.
+
+    pixel_shuffle(x, 2)         # PixelShuffleBackward0: (4 C, H, W) -> (C, 2 H, 2 W)
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .checks import KindError, ShapeError, ValueRangeError, as_sizes
+from .limits import check_size
+from .op import LINEAR, PACKED, TRUTHS, Formula, case, function, no_kernel, row
+from .products import turned
+
+# fmt: off
+
+Shape = tuple[int, ...]
+
+
+def check_rank(name: str, x: Any) -> None:
+    if len(x.shape) < 3:
+        raise ShapeError(f"{name} expects input to have at least 3 dimensions, but got "
+                         f"input with {len(x.shape)} dimension(s)")
+
+
+def check_factor(name: str, word: str, factor: int) -> None:
+    if factor < 1:
+        raise ValueRangeError(
+            f"{name} expects a positive {word}scale_factor, but got {factor}")
+
+
+# Shi et al. 2016, arXiv:1609.05158, section 3.1.
+def shuffled(xp: Any, x: Any, upscale_factor: int) -> Any:
+    r = upscale_factor
+    check_rank("pixel_shuffle", x)
+    check_factor("pixel_shuffle", "up", r)
+    *lead, channels, height, width = x.shape
+    if channels % (r * r):
+        raise ShapeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by "
+            f"the square of upscale_factor, but input.size(-3)={channels} is not "
+            f"divisible by {r * r}")
+    n, kept = len(lead), channels // (r * r)
+    apart = xp.reshape(x, (*lead, kept, r, r, height, width))
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return xp.reshape(xp.permute(apart, order), (*lead, kept, height * r, width * r))
+
+
+def unshuffled(xp: Any, x: Any, downscale_factor: int) -> Any:
+    r = downscale_factor
+    check_rank("pixel_unshuffle", x)
+    check_factor("pixel_unshuffle", "down", r)
+    *lead, channels, height, width = x.shape
+    for at, (name, size) in ((-2, ("height", height)), (-1, ("width", width))):
+        if size % r:
+            raise ShapeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, "
+                f"but input.size({at})={size} is not divisible by {r}")
+    n = len(lead)
+    apart = xp.reshape(x, (*lead, channels, height // r, r, width // r, r))
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    return xp.reshape(xp.permute(apart, order),
+                      (*lead, channels * r * r, height // r, width // r))
+
+
+row("pixel_shuffle", node="PixelShuffleBackward0", jvp=LINEAR, memory=PACKED,
+    doc="Channels as the places of larger pictures.",
+    formula="y[c, h*r + i, w*r + j] = x[c*r*r + i*r + j, h, w]", fwd=shuffled,
+    vjp=(lambda xp, g, y, x, upscale_factor: xp.pixel_unshuffle(g, upscale_factor),),
+    cases=[case((1, 4, 2, 3), upscale_factor=2), case((9, 1, 2), upscale_factor=3)])
+
+row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED,
+    doc="Places of pictures as channels of smaller ones.",
+    formula="y[c*r*r + i*r + j, h, w] = x[c, h*r + i, w*r + j]", fwd=unshuffled,
+    vjp=(lambda xp, g, y, x, downscale_factor: xp.pixel_shuffle(g, downscale_factor),),
+    cases=[case((1, 1, 4, 2), downscale_factor=2), case((2, 3, 3), downscale_factor=3)])
+
+
+def mixed(xp: Any, x: Any, groups: int) -> Any:
+    if len(x.shape) < 3:
+        raise ShapeError("channel_shuffle expects input with > 2 dims, but got input "
+                         f"with sizes {list(x.shape)}")
+    if groups < 1:
+        raise ValueRangeError("Number of groups to divide channels in must be "
+                              f"positive. Value of groups:{groups}")
+    items, channels, *inner = x.shape
+    if channels % groups:
+        raise ShapeError("Number of channels must be divisible by groups. Got "
+                         f"{channels} channels and {groups} groups.")
+    apart = xp.reshape(x, (items, groups, channels // groups, *inner))
+    return xp.reshape(xp.transpose(apart, 1, 2), x.shape)
+
+
+# Zhang et al. 2017, arXiv:1707.01083, section 3.1.
+row("channel_shuffle", node="ChannelShuffleBackward0", jvp=LINEAR, memory=PACKED,
+    doc="Channels of groups, one of each in turn.",
+    formula="y[i*groups + g] = x[g*n + i]", fwd=mixed,
+    vjp=(lambda xp, g, y, x, groups:
+         xp.channel_shuffle(g, x.shape[1] // groups if x.shape[1] else 1),),
+    cases=[case((1, 6, 2), groups=2), case((2, 4, 1, 2), groups=4)])
+
+
+# grids
+
+
+def places(n: int, align_corners: bool) -> list[float]:
+    """Where ``n`` entries lie between -1 and 1, by their middles or with the first and
+    the last at the ends."""
+    whole = n - 1 if align_corners else n
+    return [(2 * i - (n - 1)) / whole if whole else 0.0 for i in range(n)]
+
+
+def base_of(xp: Any, like: Any, size: Shape, align_corners: bool) -> Any:
+    """The places of a grid's entries and a 1, one row for each entry."""
+    inner = size[2:]
+    check_size((*inner, len(inner) + 1))
+    columns = []
+    for d in range(len(inner) - 1, -1, -1):
+        alone = [1] * len(inner)
+        alone[d] = inner[d]
+        line = xp.reshape(xp.as_type_of(places(inner[d], align_corners), like), alone)
+        columns.append(xp.reshape(xp.expand(line, inner), (-1,)))
+    return xp.stack([*columns, xp.new_full(like, columns[0].shape, 1)], -1)
+
+
+def grid_of(xp: Any, theta: Any, size: Shape, align_corners: bool) -> Any:
+    base = base_of(xp, theta, size, align_corners)
+    return xp.reshape(xp.matmul(base, turned(xp, theta)),
+                      (theta.shape[0], *size[2:], len(size) - 2))
+
+
+def matrix_of(xp: Any, g: Any, size: Shape, align_corners: bool) -> Any:
+    """The transpose of `grid_of`."""
+    base = base_of(xp, g, size, align_corners)
+    flat = xp.reshape(g, (g.shape[0], base.shape[0], g.shape[-1]))
+    return turned(xp, xp.matmul(turned(xp, base), flat))
+
+
+row("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LINEAR,
+    doc="The places of a grid's entries, turned and moved by matrices.",
+    formula="y[h, w] = theta @ [x_w, y_h, 1]", memory=PACKED,
+    refuses=no_kernel("bmm", TRUTHS),
+    fwd=lambda xp, theta, size, align_corners: grid_of(
+        xp, theta, as_sizes(size), align_corners),
+    vjp=(lambda xp, g, y, theta, size, align_corners: xp.call(
+        "affine_grid_generator.backward", g, size, align_corners),),
+    cases=[case((1, 2, 3), size=(1, 1, 2, 3), align_corners=False),
+           case((2, 3, 4), size=(2, 1, 2, 1, 3), align_corners=True)])
+
+row("affine_grid_generator.backward", jvp=LINEAR,
+    node="AffineGridGeneratorBackwardBackward0",
+    doc="The cotangents of places at the matrices that moved them.",
+    formula="y = sum(g[h, w] @ [x_w, y_h, 1])",
+    fwd=lambda xp, x, size, align_corners: matrix_of(
+        xp, x, as_sizes(size), align_corners),
+    vjp=(lambda xp, g, y, x, size, align_corners:
+         xp.affine_grid_generator(g, size, align_corners),),
+    cases=[case((1, 2, 3, 2), size=(1, 1, 2, 3), align_corners=False)])
+
+CHANGED = (
+    "Default grid_sample and affine_grid behavior has changed to align_corners=False "
+    "since 1.3.0. Please specify align_corners=True if the old behavior is desired. "
+    "See the documentation of grid_sample for details.")
+
+
+def aligned(align_corners: bool | None) -> bool:
+    if align_corners is None:
+        warnings.warn(CHANGED, stacklevel=4)
+    return bool(align_corners)
+
+
+def affine_grid(call: Formula, theta: Any, size: Any, align_corners: bool | None = None
+                ) -> Any:
+    corners, sizes = aligned(align_corners), as_sizes(size)
+    rank = len(sizes) - 2
+    if rank not in (2, 3):
+        raise KindError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine "
+            f"transforms, respectively. Got size {size}.")
+    if len(theta.shape) != 3 or tuple(theta.shape[1:]) != (rank, rank + 1):
+        raise ValueRangeError(
+            f"Expected a batch of {rank}D affine matrices of shape Nx{rank}x{rank + 1} "
+            f"for size {size}. Got {list(theta.shape)}.")
+    if min(sizes) <= 0:
+        raise ValueRangeError(f"Expected non-zero, positive output size. Got {size}")
+    if theta.shape[0] != sizes[0]:
+        raise ShapeError(f"Expected {sizes[0]} matrices, one for each item, but got "
+                         f"{theta.shape[0]}")
+    return call("affine_grid_generator", theta, sizes, corners)
+
+
+function("affine_grid", affine_grid, operands=("theta",),
+         doc="The places of a grid's entries, turned and moved by matrices.",
+         formula="y[h, w] = theta @ [x_w, y_h, 1]",
+         cases=[case((1, 2, 3), size=(1, 1, 2, 3), align_corners=False)])
+
+
+# Krizhevsky, Sutskever, Hinton 2012, section 3.3.
+def local_response_norm(call: Formula, input: Any, size: int, alpha: float = 1e-4,
+                        beta: float = 0.75, k: float = 1.0) -> Any:
+    rank = len(input.shape)
+    if rank < 3:
+        raise ValueRangeError(
+            f"Expected 3D or higher dimensionality input (got {rank} dimensions)")
+    if 0 in input.shape:
+        return input
+    if size < 1:
+        raise ValueRangeError(f"size has to be positive, but got {size}")
+    squares, edges = call("mul", input, input), (size // 2, (size - 1) // 2)
+    if rank == 3:
+        lines = call("constant_pad_nd", call("unsqueeze", squares, 1), (0, 0, *edges))
+        means = call("squeeze", call("avg_pool2d", lines, (size, 1), 1), 1)
+    else:
+        items, channels, height = input.shape[:3]
+        volumes = call("view", squares, (items, 1, channels, height, -1))
+        volumes = call("constant_pad_nd", volumes, (0, 0, 0, 0, *edges))
+        means = call("squeeze", call("avg_pool3d", volumes, (size, 1, 1), 1), 1)
+        means = call("view", means, tuple(input.shape))
+    scale = call("add", call("mul", means, alpha), k)
+    return call("div", input, call("pow", scale, beta))
+
+
+function("local_response_norm", local_response_norm, operands=("input",),
+         doc="Each channel divided by a power of the mean square of its neighbours.",
+         formula="input/(k + alpha*mean(input**2))**beta",
+         cases=[case((1, 4, 3), size=2), case((1, 3, 2, 2), size=3, alpha=0.5)])
