@@ -266,8 +266,14 @@ fused("baddbmm", "BaddbmmBackward0", "bmm",
       cases=[case((2, 3, 2), (2, 3, 4), (2, 4, 2)),
              case((3, 1), (2, 3, 4), (2, 4, 2), beta=0.5, alpha=-2)])
 
+def of_each(xp: Namespace, g: Array, stack: Array) -> Array:
+    """The cotangent of a sum over a stack: each of its matrices has all of it."""
+    return xp.expand(xp.unsqueeze(g, 0), (stack.shape[0], *g.shape))
+
+
 fused("addbmm", "AddbmmBackward0", lambda xp, a, b: xp.sum(xp.call("bmm", a, b), 0),
-      left=by_left, right=by_right, refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
+      left=lambda xp, g, a, b: xp.bmm(of_each(xp, g, b), turned(xp, b)),
+      right=lambda xp, g, a, b: xp.bmm(turned(xp, a), of_each(xp, g, a)), refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
       doc="A tensor plus the sum of the products of two stacks of matrices.",
       one_type=("mat1 and mat2 must have the same dtype, but got {1} and {0}",
                 "self and mat2 must have the same dtype, but got {0} and {1}"),
