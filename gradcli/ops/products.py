@@ -273,7 +273,8 @@ def of_each(xp: Namespace, g: Array, stack: Array) -> Array:
 
 fused("addbmm", "AddbmmBackward0", lambda xp, a, b: xp.sum(xp.call("bmm", a, b), 0),
       left=lambda xp, g, a, b: xp.bmm(of_each(xp, g, b), turned(xp, b)),
-      right=lambda xp, g, a, b: xp.bmm(turned(xp, a), of_each(xp, g, a)), refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
+      right=lambda xp, g, a, b: xp.bmm(turned(xp, a), of_each(xp, g, a)),
+      refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
       doc="A tensor plus the sum of the products of two stacks of matrices.",
       one_type=("mat1 and mat2 must have the same dtype, but got {1} and {0}",
                 "self and mat2 must have the same dtype, but got {0} and {1}"),

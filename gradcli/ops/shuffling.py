@@ -70,13 +70,15 @@ def unshuffled(xp: Any, x: Any, downscale_factor: int) -> Any:
 row("pixel_shuffle", node="PixelShuffleBackward0", jvp=LINEAR, memory=PACKED,
     doc="Channels as the places of larger pictures.",
     formula="y[c, h*r + i, w*r + j] = x[c*r*r + i*r + j, h, w]", fwd=shuffled,
-    vjp=(lambda xp, g, y, x, upscale_factor: xp.pixel_unshuffle(g, upscale_factor),),
+    vjp=(lambda xp, g, y, x, upscale_factor:
+         xp.call("pixel_unshuffle", g, upscale_factor),),
     cases=[case((1, 4, 2, 3), upscale_factor=2), case((9, 1, 2), upscale_factor=3)])
 
 row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED,
     doc="Places of pictures as channels of smaller ones.",
     formula="y[c*r*r + i*r + j, h, w] = x[c, h*r + i, w*r + j]", fwd=unshuffled,
-    vjp=(lambda xp, g, y, x, downscale_factor: xp.pixel_shuffle(g, downscale_factor),),
+    vjp=(lambda xp, g, y, x, downscale_factor:
+         xp.call("pixel_shuffle", g, downscale_factor),),
     cases=[case((1, 1, 4, 2), downscale_factor=2), case((2, 3, 3), downscale_factor=3)])
 
 
@@ -100,7 +102,7 @@ row("channel_shuffle", node="ChannelShuffleBackward0", jvp=LINEAR, memory=PACKED
     doc="Channels of groups, one of each in turn.",
     formula="y[i*groups + g] = x[g*n + i]", fwd=mixed,
     vjp=(lambda xp, g, y, x, groups:
-         xp.channel_shuffle(g, x.shape[1] // groups if x.shape[1] else 1),),
+         xp.call("channel_shuffle", g, x.shape[1] // groups if x.shape[1] else 1),),
     cases=[case((1, 6, 2), groups=2), case((2, 4, 1, 2), groups=4)])
 
 
@@ -158,7 +160,7 @@ row("affine_grid_generator.backward", jvp=LINEAR,
     fwd=lambda xp, x, size, align_corners: matrix_of(
         xp, x, as_sizes(size), align_corners),
     vjp=(lambda xp, g, y, x, size, align_corners:
-         xp.affine_grid_generator(g, size, align_corners),),
+         xp.call("affine_grid_generator", g, size, align_corners),),
     cases=[case((1, 2, 3, 2), size=(1, 1, 2, 3), align_corners=False)])
 
 CHANGED = (

@@ -99,6 +99,10 @@ POINTS = [
     # signs, steps, and ties among what is written to one place
     at("copysign.Tensor", 0.0, 2.0, grads=(0.0, 0.0), torch="torch.copysign"),
     at("copysign.Scalar", 0.0, other=-2.0, grads=0.0, torch="torch.copysign"),
+    at("angle", 0.0, grads=0.0, torch="torch.angle"),
+    at("nextafter", 1.0, 1.0, grads=(0.0, 0.0), torch="torch.nextafter"),
+    at("renorm", UNIT, p=2, dim=0, maxnorm=1.0, grads=[[1.0, 1.0], [1.0, 1.0]],
+       torch="torch.renorm"),
     at("heaviside", 0.0, 0.5, grads=(0.0, 1.0), why=NO_RULE),
     at("scatter_reduce.two", [2.0, 1.0], Fixed([0]), [2.0], dim=0, reduce="amax",
        grads=([0.5, 1.0], [0.5]), why="the row's parameters are its own"),
