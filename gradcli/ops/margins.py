@@ -107,7 +107,7 @@ row("multi_margin_loss.default", node="MultiMarginLossBackward0",
         over_items(xp, x, in_items(xp, t[0]) * margin_slopes(
             xp, x, target, weight, p, margin), reduction),
     cases=[case((3, 4), Fixed([0, 3, 1])), case((4,), Fixed(2), p=2),
-           case((2, 3), Fixed([0, 1]), Fixed([0.5, 2.0, 1.0]), p=2, margin=0.5,
+           case((2, 3), Fixed([0, 1]), Fixed([0.5, 2.0, 1.0]), p=2, margin=2.5,
                 reduction="none")], saves=("x target weight", "", ""))
 
 
@@ -188,6 +188,7 @@ row("multilabel_margin_loss.default", node="MultilabelMarginLossBackward0",
     jvp=lambda xp, t, y, x, target, reduction="mean": over_items(
         xp, x, in_items(xp, t[0]) * pair_slopes(xp, x, target), reduction),
     cases=[case((2, 4), Fixed([[3, 0, -1, 1], [1, -1, 0, 0]])),
+           case((2, 4), Fixed([[3, 0, -1, 1], [1, 2, 0, -1]]), low=-3, high=3),
            case((3,), Fixed([1, 2, -1]), reduction="none")])
 
 

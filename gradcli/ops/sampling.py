@@ -213,9 +213,10 @@ def row_of_sampling(rank: int) -> None:
             xp, *given, mode=interpolation_mode, padding=padding_mode,
             align_corners=align_corners)
 
-    modes = [(BILINEAR, ZEROS, False), (BILINEAR, BORDER, True),
-             (BILINEAR, REFLECTION, False), (NEAREST, ZEROS, False)]
-    modes += [(BICUBIC, ZEROS, True)] if rank == 2 else []
+    modes = [(BILINEAR, ZEROS, False, 1.2), (BILINEAR, BORDER, True, 1.8),
+             (BILINEAR, REFLECTION, False, 3.4), (BILINEAR, REFLECTION, True, 5.8),
+             (NEAREST, ZEROS, False, 1.2)]
+    modes += [(BICUBIC, ZEROS, True, 1.2)] if rank == 2 else []
     row(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0", fwd=fwd,
         refuses=no_kernel(f"grid_sampler_{rank}d_cpu", WHOLES), saves="x grid",
         memory=PACKED, one_type="grid_sampler(): expected input and grid to have same "
@@ -225,9 +226,9 @@ def row_of_sampling(rank: int) -> None:
         formula="y[p] = sum(w(grid[p], q)*x[q])",
         kink="at an entry's place the derivative is that of the places behind it",
         vjp=(ruled(by_entries), ruled(by_places)), jvp=ruled(along),
-        cases=[case(size, (*places, rank), low=-1.2, high=1.2, interpolation_mode=mode,
+        cases=[case(size, (*places, rank), low=-far, high=far, interpolation_mode=mode,
                     padding_mode=padding, align_corners=corners)
-               for mode, padding, corners in modes])
+               for mode, padding, corners, far in modes])
 
 
 row_of_sampling(2)
