@@ -60,6 +60,10 @@ MEASURES: dict[str, Callable[[Any], Any]] = {
     STRIDES: lambda raw: tuple([step // raw.itemsize for step in raw.strides]),
     "_sym_numel": lambda raw: int(np.prod(raw.shape, dtype=int)),
     "_sym_argsize_0": lambda raw: raw.shape[0],
+    "_sym_argsize_1": lambda raw: raw.shape[1],
+    "_sym_argsize_2": lambda raw: raw.shape[2],
+    "_sym_argsize_minus_1": lambda raw: raw.shape[-1],
+    "_sym_argsize_minus_2": lambda raw: raw.shape[-2],
     "_dim": lambda raw: len(raw.shape),
 }
 """What can be asked of how large an input is, by the ending of PyTorch's name."""

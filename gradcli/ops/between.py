@@ -16,6 +16,8 @@ from .classes import counted
 from .normalise import last_dims, lengths, mean_over, other_dims
 from .op import Formula
 from .products import turned
+from .resampling import sizes_of
+from .saved_names import RESAMPLED
 
 # fmt: off
 
@@ -56,33 +58,24 @@ def weight_of_classes(xp: Any, y: Any, x: Any, target: Any, weight: Any = None,
         xp.sum(weights))
 
 
-def eliminated(xp: Any, a: Any) -> list[Any]:
-    """Gauss's elimination with row exchanges: both triangles in one matrix, and which
-    row each was exchanged with, counted from 1."""
-    n = a.shape[-1]
-    places = xp.as_index(range(n))
-    rows, columns = xp.unsqueeze(places, 1), xp.unsqueeze(places, 0)
-    pivots = []
-    for k in range(n):
-        below = xp.where(places < k, -1, xp.abs(a[..., k]))
-        at = xp.argmax(below, below.ndim - 1, True)
-        pivots.append(xp.squeeze(at, -1) + 1)
-        order = xp.where(places == k, at, xp.where(places == at, k, places))
-        a = xp.gather(a, a.ndim - 2, xp.expand(xp.unsqueeze(order, -1), a.shape))
-        pivot = a[..., k:k + 1, k:k + 1]
-        factors = a[..., k:k + 1] / xp.where(pivot == 0, 1, pivot)
-        a = xp.where(rows > k, xp.where(columns > k, a - factors * a[..., k:k + 1, :],
-                                        xp.where(columns == k, factors, a)), a)
-    return [a, xp.to_copy(xp.stack(pivots, -1), "int32", None)]
-
-
-def of_determinant(xp: Any, y: Any, a: Any) -> list[Any]:
+def of_determinant(xp: Any, y: Any, a: Any) -> Any:
     """Of the transpose, where that is how LAPACK finds the matrix in memory."""
-    return eliminated(xp, turned(xp, a) if a.flags.c_contiguous else a)
+    return xp.lu_factors(turned(xp, a) if a.flags.c_contiguous else a)
 
 
-def of_system(xp: Any, y: Any, a: Any, b: Any, left: bool = True) -> list[Any]:
-    return eliminated(xp, a)
+def of_system(xp: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+    return xp.lu_factors(a)
+
+
+def slopes_drawn(xp: Any, y: Any, x: Any, noise: Any, *_: Any, **__: Any) -> Any:
+    """One for each entry, also where none was drawn."""
+    return xp.expand(noise, x.shape)
+
+
+def among_targets(xp: Any, y: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
+    """1 for the classes that an item's targets name, 0 for the others."""
+    counts = xp.call("multilabel_margin_loss.counts", x, target)
+    return xp.reshape(xp.minimum(counts, 1), target.shape)
 
 
 def room(xp: Any, y: Any, x: Any, weight: Any, bias: Any, size: Any, stride: Any,
@@ -92,6 +85,29 @@ def room(xp: Any, y: Any, x: Any, weight: Any, bias: Any, size: Any, stride: Any
                 strict=True)
     return tuple([whole - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
                   for whole, n, k, s, p, d in steps])
+
+
+def size_made(xp: Any, y: Any, x: Any, output_size: Any, scale_factors: Any = None,
+              **_: Any) -> tuple[int, ...]:
+    return sizes_of(x.shape[2:], output_size, scale_factors)
+
+
+def growth(dim: int) -> Formula:
+    """By how much a dimension grows, where that was asked for."""
+    return lambda xp, y, x, output_size, scale_factors=None, **_: (
+        None if scale_factors is None else scale_factors[dim])
+
+
+SCALES = {"1d": ("scales",), "2d": ("scales_h", "scales_w"),
+          "3d": ("scales_d", "scales_h", "scales_w")}
+"""What the growth of each dimension is called, by how many there are."""
+
+
+def of_sizes(name: str) -> dict[str, Formula]:
+    """What the node of a row of `resampling` shows of its sizes."""
+    names = next(names for dims, names in SCALES.items() if dims in name)
+    return {"output_size": size_made} | {
+        called: growth(dim) for dim, called in enumerate(names)}
 
 
 def entry(formula: Formula, number: int) -> Formula:
@@ -108,9 +124,12 @@ TENSORS: Mapping[str, Mapping[str, Formula]] = {
     "det": pair(of_determinant, "LU", "pivots"),
     "group_norm.default": pair(of_groups, "result1", "result2"),
     "layer_norm.default": pair(of_layers, "result1", "result2"),
+    "linalg_solve_ex.default": pair(of_system, "LU", "pivots"),
     "logsigmoid": {"buffer": lambda xp, y, x: xp.exp(-xp.abs(x))},
+    "multilabel_margin_loss.default": {"is_target": among_targets},
     "nll_loss.2d": {"total_weight": weight_of_classes},
     "nll_loss.default": {"total_weight": weight_of_classes},
+    "rrelu_with_noise.default": {"noise": slopes_drawn},
     "slogdet": pair(of_determinant, "LU", "pivots"),
     "solve": pair(of_system, "LU", "pivots"),
     "weight_norm_interface.default": {
@@ -126,5 +145,8 @@ NUMBERS: Mapping[str, Mapping[str, Formula]] = {
         "N": lambda xp, y, x, *_, **__: x.shape[0],
         "C": lambda xp, y, x, *_, **__: x.shape[1],
         "HxW": lambda xp, y, x, *_, **__: prod(x.shape[2:])},
+    "linalg_svd.default": {"S_sym_argsize_minus_1":
+                           lambda xp, y, x, *_, **__: min(x.shape[-2:])},
+    **{name: of_sizes(name) for name in RESAMPLED},
 }
 """Of each row the numbers that follow from shapes, by PyTorch's names."""

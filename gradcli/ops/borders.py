@@ -53,7 +53,7 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc:
                        for n, (before, after) in zip(size, pad_pairs(size, wide),
                                                      strict=True)])
         row(f"{dims}.default", node=f"{node}0", jvp=LINEAR, memory=PACKED,
-            refuses=no_kernel(dims, TRUTHS), always_saves=True,
+            refuses=no_kernel(dims, TRUTHS), saves="x", always_saves=True,
             rule=Rule(f"{node}Backward0"), doc=doc, formula=formula,
             fwd=lambda xp, x, padding: gathered(
                 xp, x, bordered(x.shape, padding, inner)),

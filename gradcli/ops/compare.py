@@ -126,7 +126,7 @@ row("angle", node="AngleBackward0", formula="pi if x < 0 else 0",
     kink="the derivative is 0 everywhere, also at 0", in_place=False,
     fwd=lambda xp, x: xp.where(
         xp.isnan(x), x, xp.where(xp.lt(x, 0), pi(xp, x), xp.zeros_like(x))),
-    partials=(0,), saves="", always_saves=True, memory=KEPT,
+    partials=(0,), saves="x", always_saves=True, memory=KEPT,
     cases=[case((3, 4)), case(())])
 
 row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",

@@ -238,7 +238,7 @@ row("linalg_householder_product.default", node="LinalgHouseholderProductBackward
         xp, t[0], t[1], xp.new_full(y, y.shape, 0), a, tau, first_columns(xp, a),
         last_first(tau)),
     cases=[case((4, 3), (3,)), case((2, 3, 3), (2, 2)), case((2, 2), (2,))],
-    saves="a tau")
+    saves="a tau y")
 
 function("linalg.householder_product", lambda call, a, tau:
          call("linalg_householder_product.default", a, tau),
@@ -308,4 +308,5 @@ row("ormqr", node="OrmqrBackward0",
         "left=False from the right, with transpose of the transpose.",
     fwd=ormqr, vjp=(ormqr_rule(0), ormqr_rule(1), ormqr_rule(2)), jvp=ormqr_tangent,
     cases=[case((3, 2), (2,), (3, 2)), case((3, 3), (3,), (2, 3), left=False),
-           case((2, 3, 2), (2, 2), (2, 3, 1), transpose=True)], saves="a tau other")
+           case((2, 3, 2), (2, 2), (2, 3, 1), transpose=True)],
+    saves="a tau other y")

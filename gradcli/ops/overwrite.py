@@ -346,7 +346,8 @@ row("put.default", node="PutBackward0", fwd=_put, jvp=LINEAR, memory=KEPT,
     "self.dtype = {c0} and source.dtype = {c1}",
     vjp=(_put_vjp, None, _put_source_vjp),
     cases=[case((3, 4), Fixed([0, 5, -1]), (3,)),
-           case((3,), Fixed([[1, 0], [1, 2]]), (2, 2), accumulate=True)])
+           case((3,), Fixed([[1, 0], [1, 2]]), (2, 2), accumulate=True)],
+    saves=("index", "", "index source"))
 
 function("put", lambda call, x, index, source, accumulate=False:
          call("put.default", x, call("as_index", index), source, accumulate),

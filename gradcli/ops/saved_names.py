@@ -102,6 +102,7 @@ INPUTS = {
     "where": "condition self other",
     "xlog1py.Scalar_Self": "other",
     "xlogy.Scalar_Self": "other",
+    "zeta.self_scalar": "other",
 }
 
 OUTPUTS = {
@@ -182,6 +183,10 @@ NOT_SHOWN = {
     "index_select.backward": "input_sizes",
     "kthvalue": "k",
     "layer_norm.default": "eps",
+    "linalg_eigh.default": "UPLO",
+    "linalg_lstsq.default": "driver rcond residuals",
+    "linalg_pinv.atol_rtol_tensor": "hermitian",
+    "linalg_solve_ex.default": "B",
     "logaddexp2": "result",
     "masked_fill.Scalar": "value",
     "max_pool2d.indices": "result0",
@@ -232,10 +237,12 @@ SIZED = {
 """Rows whose nodes show the sizes of their first input."""
 
 MEASURED = {
+    "addbmm": "batch1_sym_argsize_0 batch1_sym_argsize_1 batch2_sym_argsize_2",
     "addmm": "mat1_sym_sizes mat1_sym_strides mat2_sym_sizes mat2_sym_strides",
     "convolution.default": "bias_sym_sizes_opt",
     "convolution.transposed": "bias_sym_sizes_opt",
     "embedding.default": "weight_sym_argsize_0",
+    "im2col.default": "self_sym_argsize_minus_1 self_sym_argsize_minus_2",
     "index_add.default": "source_dim",
     "index_copy.default": "source_dim",
     "index_select.backward": "source_dim",
@@ -270,6 +277,7 @@ RENAMED = {
     "unfold.backward": {"dimension": "dim"},
     "xlog1py.Scalar_Self": {"number": "self"},
     "xlogy.Scalar_Self": {"number": "self"},
+    "zeta.self_scalar": {"number": "self"},
 }
 """The same for parameters of one row."""
 

@@ -84,7 +84,7 @@ row("log_ndtr", node="SpecialLogNdtrBackward0", latex=r"\log \Phi({0})",
     fwd=lambda xp, x: xp.log_ndtr(x),
     partials=(lambda xp, y, x: xp.sqrt(2 / pi(xp, x)) / xp.erfcx(
         -x / xp.sqrt(xp.new_full(x, (), 2))),),
-    cases=[*ALL, case((2,), low=-30.0, high=-4.0)], special="log_ndtr",
+    cases=[*ALL, case((2,), low=-30.0, high=-4.0)], special="log_ndtr", saves="x y",
     sym=lambda sp, x: sp.log(sp.erfc(-x / sp.sqrt(2)) / 2))
 
 row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",

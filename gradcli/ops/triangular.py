@@ -173,7 +173,7 @@ row("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
     cases=[case((3, 2), (3, 3), make="spd"),
            case((2, 3, 1), (3, 3), upper=False, make="spd"),
            case((3, 1), (3, 3), transpose=True, unitriangular=True, make="spd")],
-    saves=("a", "a y.0"))
+    saves=("b a", "b a y.0"))
 
 # what is given by its Cholesky factor
 
@@ -246,7 +246,7 @@ row("cholesky_solve", node="CholeskySolveBackward0",
         "cholesky_solve", t[0] - xp.matmul(change_by_factor(xp, t[1], l, upper), y), l,
         upper),
     cases=[case((3, 2), (3, 3), make="spd"),
-           case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("l", "l y"))
+           case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("b l", "b l y"))
 
 
 def cholesky_inverse(xp: Any, l: Any, upper: bool = False) -> Any:

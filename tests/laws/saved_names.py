@@ -18,6 +18,7 @@ import numpy as np
 from gradcli.ops import OPS, Op
 
 from .draw import is_shape
+from .forward import UP_TO_SIGNS
 from .passes import Trial, choices
 
 RECORD = Path(__file__).parent / "saved_names.jsonl"
@@ -32,27 +33,32 @@ def trials(op: Op) -> list[Trial]:
     return [Trial(op.name, 0, chosen) for chosen in choices(drawn)]
 
 
-def saves(node: Any) -> dict[str, Any]:
-    """What a node shows as saved, by name, as it is written down."""
+def saves(node: Any, row: str) -> dict[str, Any]:
+    """What a row's node shows as saved, by name, as it is written down."""
     names = [name for name in dir(node) if name.startswith(PREFIX)]
-    return {name.removeprefix(PREFIX): shown(node, name) for name in sorted(names)}
+    free = row in UP_TO_SIGNS
+    return {name.removeprefix(PREFIX): shown(node, name, free)
+            for name in sorted(names)}  # fmt: skip
 
 
-def shown(node: Any, name: str) -> Any:
+def shown(node: Any, name: str, free: bool) -> Any:
     try:
-        return written(getattr(node, name))
+        return written(getattr(node, name), free)
     except RuntimeError:
         return FREED
 
 
-def written(value: Any) -> Any:
+def written(value: Any, free: bool) -> Any:
     """A saved value as JSON has it: a tensor by its shape, its type and one number that
-    changes with any of its entries and with their order."""
+    changes with any of its entries and with their order; with free signs by the sizes
+    of its entries."""
     if isinstance(value, tuple | list):
-        return [written(each) for each in value]
+        return [written(each, free) for each in value]
     if not hasattr(value, "detach"):
         return value
     array = np.asarray(value.detach().numpy(), float)
+    if free:
+        array = np.abs(array)
     places = np.arange(1, array.size + 1)
     digest = float(np.dot(array.ravel(), places))
     return {"shape": list(array.shape), "type": f"{value.dtype}".partition(".")[2],
@@ -66,14 +72,15 @@ def is_tensor(value: Any) -> bool:
 
 
 def before_and_after(
-    module: Any, outputs: Sequence[Any]
+    module: Any, trial: Trial, outputs: Sequence[Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """What the node of some outputs saves, and which of it is freed by a pass."""
+    """What the node of a trial's outputs saves, and which of it is freed by a pass."""
     node = outputs[0].grad_fn
-    found = saves(node)
+    found = saves(node, trial.name)
     pulled = [y for y in outputs if y.requires_grad]
     module.autograd.backward(pulled, [module.ones_like(y) for y in pulled])
-    return found, [name for name, value in saves(node).items() if value == FREED]
+    after = saves(node, trial.name)
+    return found, [name for name, value in after.items() if value == FREED]
 
 
 def prepared(module: Any, trial: Trial) -> list[Any]:
@@ -121,7 +128,7 @@ def main() -> None:
         for trial in trials(op):
             outputs = theirs(trial)
             if outputs is not None:
-                found, freed = before_and_after(torch, outputs)
+                found, freed = before_and_after(torch, trial, outputs)
                 line = {"row": op.name, "leaves": trial.leaves, "saves": found}
                 lines.append(json.dumps(line | {"freed": freed}))
     RECORD.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -18,16 +18,18 @@ FEWEST = 400
 
 OTHERWISE = {
     "elu": "alpha",
+    "linalg_lu_solve.default": "pivots",
     "slice.Tensor": "end",
 }
 """Values that PyTorch's operators show of what nobody gave them. Its functions give
 them, and so it is here: ``F.elu(x)`` an alpha of 1.0, ``x[1:]`` the last position there
-could be."""
+could be. Pivots are drawn as whole numbers of 64 bits; its functions, and those here,
+take them of 32 bits alone."""
 
 
 def ours(trial: Trial) -> tuple[dict[str, Any], list[str]]:
     y = apply(OPS[trial.name], tuple(prepared(gradcli, trial)), trial.params)
-    return before_and_after(gradcli, y if isinstance(y, tuple) else (y,))
+    return before_and_after(gradcli, trial, y if isinstance(y, tuple) else (y,))
 
 
 def alike(value: Any, expected: Any) -> bool:
