@@ -266,6 +266,9 @@ class ObjectNamespace(ShapeNamespace):
         det = self.det(a)
         return self.sign(det), self.log(self.abs(det))
 
+    def t(self, x: Any) -> Any:
+        return self.permute(x, tuple(range(x.ndim))[::-1])
+
     def cholesky(self, a: object) -> Any:
         return self._of(matrices.cholesky(self.system, self.elements(a)))
 

@@ -285,7 +285,14 @@ for _name in ("unfold", "repeat", "view"):
     spell(_name, torch=f".{_name}")
 for _name in ("index_put", "elu"):
     spell(_name, torch=f"torch.ops.aten.{_name}")
-for _name in ("xlog1py", "ndtr", "entr"):
+for _name in (
+    "xlog1py", "ndtr", "entr", "modified_bessel_i0", "modified_bessel_i1",
+    "spherical_bessel_j0", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
+    "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w",
+):
     spell(_name, torch=f"torch.special.{_name}")
 for _name in (
     "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "binary_cross_entropy",

@@ -57,7 +57,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
         RuntimeError,
         "(-3, -3) cuts off more than there is of a dimension of size 4",
     ),
-    ("pad", ((1, 1), "reflect"), ValueError, "mode 'reflect' is not offered"),
+    ("pad", ((1, 1), "mirror"), RuntimeError, "Unrecognised padding mode mirror"),
     ("unfold", (1, 5, 1), RuntimeError, "maximum size for tensor at dimension 1 is 4"),
     ("select", (0, 3), IndexError, "index 3 out of range for tensor of size [3, 4]"),
     ("narrow", (0, 2, 3), RuntimeError, "start (2) + length (3) exceeds dimension"),

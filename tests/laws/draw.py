@@ -82,6 +82,11 @@ def is_shape(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(n, int) for n in value)
 
 
+def is_differentiated(op: Op) -> bool:
+    """Whether a case of the row has an input that is drawn, and so has a derivative."""
+    return any(is_shape(value) for case in op.cases for value in case.inputs)
+
+
 def generator(*names: object) -> np.random.Generator:
     """A generator whose seed follows from names."""
     return np.random.default_rng(zlib.crc32(repr(names).encode()))

@@ -13,8 +13,8 @@ from .in_torch import BORDERS, OWN, RESAMPLED, applied
 from .passes import RECORD, Seen, Trial, as_line, trials, witness
 
 UNTOLD = {
-    "grid_sampler_2d-3": "both second derivatives are 0, and one of them is connected",
-    "grid_sampler_3d-3": "both second derivatives are 0, and one of them is connected",
+    "grid_sampler_2d-4": "both second derivatives are 0, and one of them is connected",
+    "grid_sampler_3d-4": "both second derivatives are 0, and one of them is connected",
     "rrelu_with_noise.default-1": "PyTorch draws its noise itself",
     "affine_grid_generator.backward": "PyTorch's autograd stands in its place",
     "linalg_vector_norm.default-4": "of order 0: zeros here, no gradient there",

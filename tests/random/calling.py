@@ -22,7 +22,7 @@ from tests.random.program import Line, Program
 from tests.random.theirs import THEIRS, function, jacobian_of, namespace
 
 CALL = "_call"
-LIBRARIES = ("linalg", "special")
+LIBRARIES = (*theirs.LIBRARIES, "special")
 
 
 class Calls(ast.NodeTransformer):
@@ -142,7 +142,10 @@ def forms(
         given = {k: make(v) for k, v in values.items() if k in own}
         order = [k for k in own if k in given]
         words = [at for at, k in enumerate(order) if at and isinstance(given[k], str)]
-        for count in range(min([len(order), *words]), -1, -1):
+        counts = [*range(min([len(order), *words]), -1, -1)]
+        # What is left out is a gap: what follows is named, if PyTorch has the name.
+        counts.sort(key=lambda count: order[:count] != own[:count])
+        for count in counts:
             rest = {k: given[k] for k in order[count:]}
             yield [*[given[k] for k in order[:count]], *extra], rest
     yield [plain(v) for v in values.values() if v is not None], {}

@@ -212,15 +212,23 @@ def finite(program: Program) -> Program:
     return replace(program, inputs=inputs, statements=typed_finite(program))
 
 
-HUGE = r"((?:[-+*/%]|\*\*|//)=? ?\(?)(?:inf|1e200)\b|\b(?:inf|1e200)(?= [-+*/%])"
-"""An infinity that is typed beside an operator, or what soon is one."""
+HUGE = (
+    r"((?:[-+*/%]|\*\*|//)=? ?\(?)(?:inf|1e200)\b|\b(?:inf|1e200)(?= [-+*/%])"
+    r"|(/=? ?\(?)-?0(?:\.0)?(?![\d.])"
+)
+"""An infinity that is typed beside an operator, what soon is one, or a division that
+gives one."""
+
+
+def written_finite(found: re.Match[str]) -> str:
+    return f"{found[1] or found[2] or ''}2.5"
 
 
 def typed_finite(program: Program) -> tuple[Any, ...]:
     """The statements with numbers in place of infinities among their operands."""
 
     def tame(line: Line) -> Line:
-        return replace(line, text=re.sub(HUGE, lambda m: f"{m[1] or ''}2.5", line.text))
+        return replace(line, text=re.sub(HUGE, written_finite, line.text))
 
     return tuple(
         tame(s)
@@ -451,6 +459,13 @@ def product_of_nothing(program: Program, d: Difference) -> bool:
     return mode.lost and the_rest(program, d, False)
 
 
+def is_singular(found: Outcome) -> bool:
+    """Whether a determinant's logarithm is infinite, or a gradient is NaN."""
+    return bool(np.isneginf(found.value).any()) or any(
+        g is not None and np.isnan(g).any() for g in found.gradients
+    )
+
+
 def written_over(program: Program) -> bool:
     """Whether PyTorch changes a tensor in which one place of memory is two entries."""
     mode = WrittenOver()
@@ -512,9 +527,9 @@ DEPARTURES = (
         "the language reads numbers, lists and parameters in more ways",
         put_right(
             "^TypeError|^AttributeError: '(tuple|torch.return_types)|"
-            "^IndexError: tensors used as|condition to be a boolean|BoolTensor|"
-            "boolean masks|dtype int32 or int64 for index|bincount_cpu|"
-            "^RuntimeError: a leaf Variable that requires grad is b",
+            "^IndexError: (tensors used as|Dimension out of)|condition to be a "
+            "boolean|BoolTensor|boolean masks|dtype int32 or int64 for index|"
+            "bincount_cpu|^RuntimeError: a leaf Variable that requires grad is b",
             "value",
         ),
     ),
@@ -544,6 +559,16 @@ DEPARTURES = (
         "einsum",
         "einsum is one node; PyTorch writes it as products of matrices",
         in_the_graph("EinsumBackward0", ""),
+    ),
+    Departure(
+        "numbers of outputs",
+        "linalg.lu has three outputs; PyTorch counts those that have a derivative",
+        in_the_graph("LinalgLuBackward0", "LinalgLuBackward0"),
+    ),
+    Departure(
+        "powers in columns",
+        "vander joins its columns; PyTorch writes them into memory",
+        in_the_graph("CatBackward0", "CopySlices"),
     ),
     Departure(
         "view read anew",
@@ -617,6 +642,11 @@ DEPARTURES = (
         in_other_words("symmetric part"),
     ),
     Departure(
+        "reciprocal of a pivot",
+        "elimination multiplies by it, and leaves a rounding of what would cancel",
+        in_other_words("reciprocal of a pivot"),
+    ),
+    Departure(
         "outside the domain",
         "acosh has no derivative below 1; PyTorch gives that of the formula",
         in_other_words("outside the domain"),
@@ -644,7 +674,8 @@ DEPARTURES = (
     ),
     Departure(
         "distance of infinities",
-        "the difference of two infinities is NaN; PyTorch's cdist takes it for 0",
+        "the difference of two infinities is NaN; PyTorch's cdist takes it for 0; the "
+        "derivatives of a distance of 0 are 0",
         in_other_words("distance of infinities"),
     ),
     Departure(
@@ -715,16 +746,21 @@ DEPARTURES = (
         lambda program, d: (
             d.what.startswith("PyTorch alone refuses")
             and "The solver failed because the input matrix is singular" in d.theirs
-            and any(
-                g is not None and np.isnan(g).any()
-                for g in outcome(OURS, program, 1).gradients
-            )
+            and is_singular(outcome(OURS, program, 1))
         ),
     ),
     Departure(
         "no number",
-        "where the value is NaN, a gradient is NaN or infinite, as the formula has it",
-        lambda program, d: d.what in ("gradient", "Jacobian") and d.numberless,
+        "where the value is NaN, a gradient is NaN or infinite, as the formula has it, "
+        "and second derivatives need not be NaN",
+        lambda program, d: (
+            (d.what in ("gradient", "Jacobian") and d.numberless)
+            or (
+                d.what == "second derivative"
+                and "nan" in d.ours + d.theirs
+                and bool(np.isnan(outcome(OURS, program, 0).value).any())
+            )
+        ),
     ),
     Departure(
         "one value",

@@ -287,6 +287,39 @@ def of_numbers(run: Run, x: Any, *args: Any, **how: Any) -> Any:
     return torch.where(x.isnan(), 0, x).sum(*args, **how)
 
 
+def by_reciprocals(run: Run, a: Any) -> Any:
+    """By elimination with the reciprocals of the pivots, the largest of each column."""
+    rows, size, sign = a.clone(), torch.zeros(a.shape[:-2], dtype=a.dtype), 1.0
+    if a.ndim != 2 or not a.numel():
+        return run(a)
+    for k in range(len(rows)):
+        best = k + int(rows[k:, k].detach().abs().argmax())
+        order = [*range(len(rows))]
+        order[k], order[best] = best, k
+        rows = rows[order]
+        factors = rows[:, k] * (1 / rows[k, k])
+        below = (torch.arange(len(rows)) > k).to(a.dtype)
+        sign = sign * torch.sign(rows[k, k]) * (1 if best == k else -1)
+        size = size + rows[k, k].abs().log()
+        rows = rows - (below * factors)[:, None] * rows[k]
+    return torch.return_types.slogdet((sign + 0 * size, size))
+
+
+def normalized(
+    run: Run, x: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None
+) -> Any:
+    """A length below the least one counts as that, in derivatives of every order."""
+    short = torch.linalg.vector_norm(x.detach(), p, dim, True) <= eps
+    size = torch.linalg.vector_norm(torch.where(short, 1, x), p, dim, True)
+    return x / torch.where(short, eps, size)
+
+
+def apart_by(run: Run, a: Any, b: Any, p: float = 2) -> Any:
+    """Of equal tensors a constant, in derivatives of every order."""
+    gap = a - b
+    return run(a, b, p) if bool((gap != 0).any()) else (gap * 0).sum()
+
+
 def cosine(run: Run, x: Any, other: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """A length below the least one counts as that, in derivatives of every order."""
 
@@ -318,8 +351,11 @@ def brought_in(how: str) -> Run:
 
 
 def distances(run: Run, x1: Any, x2: Any, p: float = 2.0, **how: Any) -> Any:
+    """A distance of 0 is a constant, in derivatives of every order."""
     gaps = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    return torch.linalg.vector_norm(gaps, p, -1)
+    none = (gaps == 0).all(-1, True)
+    sizes = torch.linalg.vector_norm(torch.where(none, 1, gaps), p, -1)
+    return torch.where(none.squeeze(-1), 0, sizes)
 
 
 def logit(run: Run, x: Any, eps: Any = None) -> Any:
@@ -583,7 +619,8 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
     "logit": ("masked", logit), "cosine_similarity": ("masked", cosine),
-    "nansum": ("masked", of_numbers),
+    "nansum": ("masked", of_numbers), "normalize": ("masked", normalized),
+    "dist": ("masked", apart_by), "slogdet": ("reciprocal of a pivot", by_reciprocals),
     "index_reduce": ("masked", brought_in("index_fill")),
     "scatter_reduce": ("masked", brought_in("scatter")),
     "logaddexp": ("overflow on the way", sum_of_powers(np.e)),

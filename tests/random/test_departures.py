@@ -76,6 +76,14 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "einsum('i,i->',x,w)",
         {"x": [1.0, 2.0], "w": [3.0, 4.0]},
     ),
+    "numbers of outputs": (
+        "linalg.lu(x)[1]",
+        {"x": [[1.0, 2.0], [3.0, 5.0]]},
+    ),
+    "powers in columns": (
+        "vander(x,3)",
+        {"x": [1.0, 2.0]},
+    ),
     "view read anew": (
         "v0 = x*1; v1 = v0[0]; v2 = v0.detach(); v2 *= 2; v1",
         {"x": [[1.0, 2.0]]},
@@ -123,6 +131,10 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "symmetric part": (
         "cholesky(x).sum()",
         {"x": [[4.0, 1.0], [0.5, 3.0]]},
+    ),
+    "reciprocal of a pivot": (
+        "slogdet(x)[1]",
+        {"x": [[-1.784, -1.784], [-1.784, -1.784]]},
     ),
     "outside the domain": (
         "acosh(x)",

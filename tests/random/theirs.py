@@ -20,6 +20,9 @@ from tests.random.program import Line, Program
 HOMES = (torch.nn.functional, torch, torch.special, torch.linalg)
 """Where a bare name is looked up, in this order; then among a tensor's methods."""
 
+LIBRARIES = ("linalg", "masked")
+"""PyTorch's libraries whose names the table has too."""
+
 MEANT: dict[str, Callable[..., Any]] = {
     "solve": torch.linalg.solve,
     "unfold": torch.Tensor.unfold,
@@ -37,7 +40,9 @@ def known(name: str, method: bool) -> bool:
         own = callable(getattr(torch.Tensor, name, None))
         return own and MEANT.get(name, torch.Tensor.unfold) is torch.Tensor.unfold
     base, _, last = name.rpartition(".")
-    return callable(getattr(torch.linalg, last, None)) if base else name in namespace()
+    if base:
+        return callable(getattr(getattr(torch, base, None), last, None))
+    return name in namespace()
 
 
 def function(name: str) -> Callable[..., Any] | None:
@@ -60,12 +65,16 @@ def namespace() -> dict[str, Any]:
     for name in names:
         if "." not in name and (here := function(name)) is not None:
             found[name] = here
-    linalg = [name.partition(".")[2] for name in names if name.startswith("linalg.")]
-    known = {name: getattr(torch.linalg, name) for name in linalg}
-    return found | {
-        "linalg": SimpleNamespace(**known),
+    return found | {library: apart(library, names) for library in LIBRARIES} | {
         "inf": math.inf, "nan": math.nan, "pi": math.pi,
     }  # fmt: skip
+
+
+def apart(library: str, names: tuple[str, ...]) -> SimpleNamespace:
+    """PyTorch's functions of a library, under the table's names of them."""
+    home = getattr(torch, library)
+    own = [name.partition(".")[2] for name in names if name.startswith(f"{library}.")]
+    return SimpleNamespace(**{name: getattr(home, name) for name in own})
 
 
 _BESIDE: dict[str, Any] = {}

@@ -99,9 +99,18 @@ class Made:
         other = program(run_of(drawn.source, lists(drawn.there)))
         if conditions(other) == conditions(self.program):
             self.points.append(drawn.there)
+        # What is no number has no derivative to agree on.
+        self.points = [
+            p for p in self.points if is_known(run_of(drawn.source, lists(p)))
+        ]
 
     def runs(self) -> list[tuple[dict[str, Any], Run]]:
         return [(p, run_of(self.drawn.source, lists(p))) for p in self.points]
+
+
+def is_known(run: Run) -> bool:
+    """Whether a program's value is a number in every entry."""
+    return bool(np.isfinite(run.output.raw).all())
 
 
 @cache
@@ -116,7 +125,7 @@ def ten(seed: str) -> str:
 
 
 def test_most_programs_hold_at_both_points() -> None:
-    assert sum(len(made(seed).points) == 1 for seed in SEEDS) <= MOST_ALONE
+    assert sum(len(made(seed).points) < 2 for seed in SEEDS) <= MOST_ALONE
 
 
 @by_row("seed", SEEDS, str, ten)
