@@ -127,8 +127,11 @@ def sinc(run: Run, x: Any) -> Any:
     return torch.where(close, near, torch.sin(far) / far)
 
 
-def product(run: Run, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def product(
+    run: Run, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Any:
     """Factor by factor."""
+    x = x if dtype is None else x.to(dtype)
     if dim is None:
         x, dim = x.reshape(-1), 0
     whole = torch.ones_like(x.sum(dim, keepdim))
@@ -137,7 +140,8 @@ def product(run: Run, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return whole
 
 
-def running_product(run: Run, x: Any, dim: int) -> Any:
+def running_product(run: Run, x: Any, dim: int, dtype: Any = None) -> Any:
+    x = x if dtype is None else x.to(dtype)
     if not x.ndim or not x.numel():
         return run(x, dim)
     found = [x.select(dim, 0)]
