@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if gone := [place for place in SLOW if not (TESTS / place).exists()]:
         raise pytest.UsageError(f"tests/conftest.py: SLOW names {', '.join(gone)}")
     # What people set for themselves changes no test.
-    os.environ["XDG_CONFIG_HOME"] = str(TESTS / "no-such-folder")
+    os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "gradcli-no-settings")
     for setting in SETTINGS:
         os.environ.pop(setting.variable, None)
     # The engine means its infinities and says so to NumPy when it is imported; pytest
