@@ -247,7 +247,9 @@ class Whole:
             if derivative is not None and not entry.on_kink:
                 released = self.book.released(derivative)
                 form = full_form(released, attempt)
-                if form is not None:
+                if form is None:
+                    report.remark = "programs have no word for a function in it"
+                else:
                     report.formulas[position], report.latex[position] = form
         self.tell()
 
