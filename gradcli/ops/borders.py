@@ -16,10 +16,9 @@ from .checks import KindError, ShapeError, as_sizes, count_of
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
 from .op import LINEAR, PACKED, TRUTHS, Formula, Rule, case, function, no_kernel, row
+from .types import Shape
 
 # fmt: off
-
-Shape = tuple[int, ...]
 
 
 def reflected(at: int, n: int) -> int:

@@ -31,10 +31,10 @@ from .op import (
     no_kernel,
     row,
 )
+from .types import Shape
 
 # fmt: off
 
-Shape = tuple[int, ...]
 Spots = Sequence[range]
 """For each window the positions that it covers along a dimension."""
 

@@ -20,10 +20,9 @@ from .checks import KindError, ShapeError, ValueRangeError, as_sizes
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
 from .op import LINEAR, PACKED, Formula, case, function, no_kernel, row
+from .types import Shape
 
 # fmt: off
-
-Shape = tuple[int, ...]
 
 CUBIC = -0.75
 """The slope of the cubic of which pictures are made larger, where it meets 1."""

@@ -20,7 +20,6 @@ from .shuffling import aligned
 
 # fmt: off
 
-Shape = tuple[int, ...]
 BILINEAR, NEAREST, BICUBIC = range(3)
 ZEROS, BORDER, REFLECTION = range(3)
 

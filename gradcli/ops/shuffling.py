@@ -15,10 +15,9 @@ from .checks import KindError, ShapeError, ValueRangeError, as_sizes
 from .limits import check_size
 from .op import LINEAR, PACKED, TRUTHS, Formula, case, function, no_kernel, row
 from .products import turned
+from .types import Shape
 
 # fmt: off
-
-Shape = tuple[int, ...]
 
 
 def check_rank(name: str, x: Any) -> None:

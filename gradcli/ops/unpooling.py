@@ -30,7 +30,8 @@ from .op import (
     no_kernel,
     row,
 )
-from .pooling import Shape, flattened, largest_along, largest_by_x, of_rank
+from .pooling import flattened, largest_along, largest_by_x, of_rank
+from .types import Shape
 
 # fmt: off
 
