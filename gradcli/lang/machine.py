@@ -18,7 +18,7 @@ from gradcli.lang.frame import UNSET, Frame
 from gradcli.lang.library import Library
 from gradcli.lang.limits import MAX_STEPS
 from gradcli.lang.link import bind_registers
-from gradcli.lang.process import relieve
+from gradcli.lang.process import is_out_of_memory, relieve
 from gradcli.lang.record import Record
 from gradcli.lang.span import Span
 from gradcli.lang.syntax import Note as Note
@@ -97,10 +97,9 @@ class Machine:
                 position = position + 1 if jump is None else jump
         except ProgramError as error:
             raise _placed(error, code, position) from error.__cause__
-        except MemoryError as error:
-            relieve()
-            raise _worded(error, code, position, registers, frame) from error
         except Exception as error:
+            if is_out_of_memory(error):
+                relieve()
             raise _worded(error, code, position, registers, frame) from error
         finally:
             frame.close_modes(len(frame.modes))
@@ -166,7 +165,7 @@ def _explained(
 
 
 def _general(error: Exception) -> tuple[str, str, str | None]:
-    if isinstance(error, MemoryError):
+    if is_out_of_memory(error):
         return "E403", NO_MEMORY, MORE_MEMORY
     if isinstance(error, RecursionError):
         return "E404", "a value is nested too deeply", "nest it less deeply"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradcli.lang import ProgramError, compile_program, parse
+from gradcli.lang import ProgramError, compile_program, parse, process
 
 SKIPPING_LOOP = """
 s = 0
@@ -259,6 +259,27 @@ def test_an_error_leaves_the_old_value_in_place(evaluate: Any) -> None:
     with pytest.raises(ProgramError):
         evaluate("y = 1; y = y + 'a'", trace=lambda *event: told.append(event[1:]))
     assert told == [("y", 1)]
+
+
+def test_memory_is_freed_before_its_lack_is_worded(
+    evaluate: Any, library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the operation let out an error of its own that memory led to."""
+    left: list[str] = []
+    monkeypatch.setattr(process, "relief", [lambda: left.append("memory")])
+
+    def greedy(value: float) -> None:
+        raise RuntimeError("sin: refused") from MemoryError()
+
+    def worded(*asked: object) -> tuple[str, str, None]:
+        if not left:
+            raise MemoryError
+        return "E403", "sin: refused", None
+
+    library.functions["sin"], library.explain = greedy, worded
+    with pytest.raises(ProgramError, match="sin: refused") as error:
+        evaluate("sin(2)", library)
+    assert error.value.code == "E403"
 
 
 def test_an_interrupt_passes_through(evaluate: Any, library: Any) -> None:
