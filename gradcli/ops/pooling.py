@@ -360,6 +360,15 @@ def check_filled(input: Any, rank: int, name: str) -> None:
                      f"batch size for input, but got:{shape}")
 
 
+def check_covered(input: Any, kernel: Shape) -> None:
+    """No volume is smaller than a window, whatever is added at its border."""
+    sizes = input.shape[-3:]
+    if any(n < k for n, k in zip(sizes, kernel, strict=True)):
+        (t, h, w), (kt, kh, kw) = sizes, kernel
+        raise ShapeError(f"input image (T: {t} H: {h} W: {w}) smaller than kernel size "
+                         f"(kT: {kt} kH: {kh} kW: {kw})")
+
+
 def check_something(input: Any, name: str) -> None:
     """Refuse items without entries; a batch may have no items."""
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
@@ -421,6 +430,8 @@ def enter(rank: int) -> None:
         if divisor_override == 0:
             raise ValueRangeError("divisor must be not zero")
         kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
+        if rank == 3:
+            check_covered(input, kernel)
 
         def run(x: Any) -> Any:
             check_output(x, over(x, kernel, steps, edges, gaps, ceil_mode))

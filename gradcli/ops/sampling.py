@@ -204,6 +204,10 @@ def row_of_sampling(rank: int) -> None:
 
     def fwd(xp: Any, x: Any, grid: Any, interpolation_mode: int, padding_mode: int,
             align_corners: bool) -> Any:
+        if interpolation_mode not in range(len(MODES)):
+            raise ValueRangeError(
+                f"grid_sampler_{rank}d: interpolation_mode is 0 (bilinear), 1 "
+                f"(nearest) or 2 (bicubic), not {interpolation_mode}")
         return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
                        align_corners=align_corners)
 

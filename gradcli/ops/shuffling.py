@@ -129,6 +129,11 @@ def base_of(xp: Any, like: Any, size: Shape, align_corners: bool) -> Any:
 
 
 def grid_of(xp: Any, theta: Any, size: Shape, align_corners: bool) -> Any:
+    rank = len(size) - 1
+    if theta.shape[0] != size[0]:
+        raise ShapeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{size[0]}, {rank}] but got: [{theta.shape[0]}, {rank}].")
     base = base_of(xp, theta, size, align_corners)
     return xp.reshape(xp.matmul(base, turned(xp, theta)),
                       (theta.shape[0], *size[2:], len(size) - 2))

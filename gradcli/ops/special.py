@@ -76,15 +76,26 @@ row("erfcx", node="SpecialErfcxBackward0",
     roundings=14,
     sym=lambda sp, x: sp.exp(x**2) * sp.erfc(x))
 
+
+
+def hazard(xp: Namespace, y: Array, x: Array) -> Array:
+    """The slope of log_ndtr: by erfcx up to 1; by the density beyond, where erfcx
+    overflows."""
+    high = xp.gt(x, 1)
+    z = -xp.where(high, 0, x) / xp.sqrt(xp.new_full(x, (), 2))
+    tail = xp.sqrt(2 / pi(xp, x)) / xp.erfcx(z)
+    return xp.where(high, xp.exp(-x * x / 2 - y) / xp.sqrt(2 * pi(xp, x)), tail)
+
+
 row("log_ndtr", node="SpecialLogNdtrBackward0", latex=r"\log \Phi({0})",
     formula="log(ndtr(x))",
     doc="Logarithm of the distribution function of the normal distribution, exact in "
         "its tail.",
     refuses=no_half("\"log_ndtr_cpu\" not implemented for '{0}'"),
     fwd=lambda xp, x: xp.log_ndtr(x),
-    partials=(lambda xp, y, x: xp.sqrt(2 / pi(xp, x)) / xp.erfcx(
-        -x / xp.sqrt(xp.new_full(x, (), 2))),),
-    cases=[*ALL, case((2,), low=-30.0, high=-4.0)], special="log_ndtr", saves="x y",
+    partials=(hazard,),
+    cases=[*ALL, case((2,), low=-30.0, high=-4.0), case((2,), low=20.0, high=50.0)],
+    special="log_ndtr", saves="x y",
     sym=lambda sp, x: sp.log(sp.erfc(-x / sp.sqrt(2)) / 2))
 
 row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
@@ -166,8 +177,9 @@ row("mvlgamma", node="MvlgammaBackward0", latex=r"\log \Gamma_{{{p}}}({0})",
 
 
 def density(xp: Namespace, a: Array, x: Array) -> Array:
-    """The slope of the regularized incomplete gamma function, 0 for negative x."""
-    return xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
+    """The slope of the regularized incomplete gamma function, NaN for negative x."""
+    slope = xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
+    return xp.where(xp.lt(x, 0), float("nan"), slope)
 
 
 ORDERS = Fixed([0.5, 1.0, 2.0, 3.5])

@@ -8,9 +8,10 @@ there is 0.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
-from .checks import ShapeError, broadcast_shape
+from .checks import ShapeError, ValueRangeError, broadcast_shape
 from .linalg import oriented, square, symmetric
 from .op import FIRST, ONE_TYPE, case, function, no_kernel, row
 from .products import turned
@@ -249,8 +250,23 @@ row("cholesky_solve", node="CholeskySolveBackward0",
            case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("b l", "b l y"))
 
 
+def check_pivots(xp: Any, l: Any) -> None:
+    """No entry on the diagonal of a factor is 0."""
+    zero = xp.eq(xp.reshape(xp.diagonal(l, 0, -2, -1), (-1, l.shape[-1])), 0)
+    if not bool(xp.any(zero)):
+        return
+    item, nr = next(at for at in product(*map(range, zero.shape))
+                    if bool(xp.getitem(zero, at)))
+    batch = f"(Batch element {item}): " if len(l.shape) > 2 else ""
+    raise ValueRangeError(
+        f"cholesky_inverse: {batch}The diagonal element {nr + 1} is zero, the "
+        "inversion could not be completed because the input matrix is singular.")
+
+
 def cholesky_inverse(xp: Any, l: Any, upper: bool = False) -> Any:
     square("cholesky_inverse", l)
+    if l.shape[-1]:
+        check_pivots(xp, l)
     one = xp.tril(xp.triu(xp.new_full(l, l.shape, 1.0)))
     return by_columns(xp, symmetric(xp, by_factor(xp, one, l, upper)))
 

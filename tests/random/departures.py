@@ -30,6 +30,7 @@ from tests.random.rewritten import (
     PowerOfTensors,
     TruthAsNumbers,
     WrittenOver,
+    plain_name,
     under,
 )
 
@@ -95,29 +96,29 @@ values taken from one another, and operands in the memory that is changed."""
 
 
 def same_under(program: Program, mode: Any) -> bool:
-    """Whether nothing differs, the graph aside, where PyTorch runs in a mode; beside an
-    infinite first derivative, whether nothing does close by."""
+    """Whether nothing differs, the graph aside, where PyTorch runs in a mode, as far as
+    it has derivatives; beside an infinite first one, whether nothing does close by."""
     side = under(SAID, mode)
     found = difference(program, side, graph=False)
-    return found is None or (
-        found.after_infinity
-        and (
-            difference(moved(program), side, graph=False) is None
-            or of_no_number(program, side)
+    return (
+        found is None
+        or refuses(UNWRITTEN)(program, found)
+        or (
+            found.after_infinity
+            and (
+                difference(moved(program), side, graph=False) is None
+                or of_no_number(program, side)
+            )
         )
     )
 
 
 def called(program: Program) -> tuple[str, ...]:
     """The functions of a program that have other words."""
-    words = set(re.findall(r"\w+", program.text))
+    words = set(map(plain_name, re.findall(r"\w+", program.text)))
     if "**" in program.text:
         words |= {"pow", "__rpow__", "pow_"}
-    return tuple(
-        name
-        for name in REWRITTEN
-        if name in words or name.removeprefix("linalg_") in words
-    )
+    return tuple(name for name in REWRITTEN if name in words)
 
 
 def in_other_words(reason: str) -> Applies:
@@ -184,13 +185,7 @@ def beyond_range(program: Program, d: Difference) -> bool:
 
 def alike(program: Program) -> bool:
     """Whether nothing differs, in other words if need be, as far as PyTorch goes."""
-    side = under(SAID, lambda: InOtherWords(called(program)))
-    found = difference(program, side, graph=False)
-    return (
-        found is None
-        or refuses(UNWRITTEN)(program, found)
-        or (found.after_infinity and of_no_number(program, side))
-    )
+    return same_under(program, lambda: InOtherWords(called(program)))
 
 
 UNWRITTEN = "derivative for \\S+ is not implemented|not differentiable"
@@ -297,18 +292,20 @@ def calm(program: Program) -> Program:
 
 
 def by_its_slopes(program: Program, d: Difference) -> bool:
-    """PyTorch's gradient is not the slope of its own values, and gradcli's is; where
-    the value is NaN and has no slopes, at inputs close to 0."""
+    """PyTorch's gradient is not the slope of its own values, and gradcli's is; at
+    numbers whose squares are in the range, and close to 0 where the value is NaN."""
     if d.what != "gradient" or not slopes.applies(program):
         return False
     if np.isnan(outcome(CALLED, program, 0).value).any():
         program = calm(program)
+    program = tamed(program)
     program = replace(program, dtype="float64")
     ours, theirs = outcome(OURS, program, 1), outcome(CALLED, program, 1)
     seen = False
     if not len(ours.gradients) == len(theirs.gradients) == len(program.inputs):
         return False
-    pairs = zip(ours.gradients, theirs.gradients, slopes.slopes(program), strict=True)
+    found = slopes.slopes(program, CALLED)
+    pairs = zip(ours.gradients, theirs.gradients, found, strict=True)
     for a, b, slope in pairs:
         mine = np.zeros_like(slope) if a is None else a
         other = np.zeros_like(slope) if b is None else b
@@ -429,8 +426,8 @@ def at_exponent_zero(program: Program, d: Difference) -> bool:
 def spread_further(program: Program, d: Difference) -> bool:
     """NaN of an entry spreads through the factors of a matrix: both have some, and
     the entries that are numbers in both are the same."""
-    factored = re.search(r"cholesky|inverse|solve", program.text) is not None
-    if d.what != "gradient" or not factored:
+    factored = re.search(r"cholesky|inverse|solve|ormqr", program.text) is not None
+    if d.what not in ("value", "gradient") or not factored:
         return False
     with saving_copies():
         ours, theirs = outcome(OURS, program, 1), outcome(SAID, program, 1)
@@ -438,15 +435,26 @@ def spread_further(program: Program, d: Difference) -> bool:
         return False
     pairs = [
         (np.asarray(a), np.asarray(b))
-        for a, b in zip(ours.gradients, theirs.gradients, strict=True)
+        for a, b in zip(
+            [ours.value, *ours.gradients], [theirs.value, *theirs.gradients],
+            strict=True,
+        )
         if a is not None and b is not None
-    ]
+    ]  # fmt: skip
     spread = any(np.isnan(a).any() and np.isnan(b).any() for a, b in pairs)
     return spread and all(
         np.allclose(a[here], b[here], 1e-3, 1e-3)
         for a, b in pairs
         for here in [~(np.isnan(a) | np.isnan(b))]
     )
+
+
+def no_singular_vectors(program: Program, d: Difference) -> bool:
+    """A derivative of singular values differs, and none close by, where all of the
+    matrix's are apart from 0."""
+    used = re.search(r"svd|nuc|matrix_norm|cond", program.text) is not None
+    found = d.what in ("gradient", "Jacobian", "second derivative")
+    return used and found and difference(moved(program), SAID, False) is None
 
 
 def product_of_nothing(program: Program, d: Difference) -> bool:
@@ -537,6 +545,12 @@ DEPARTURES = (
         "whole numbers",
         "numbers that are typed are floats; PyTorch has whole ones as well",
         lambda program, d: d.what == "dtype" and d.theirs == "int64",
+    ),
+    Departure(
+        "whole targets",
+        "targets that are typed are floats, which are probabilities where their shape "
+        "is the input's; PyTorch's are whole, and refused there",
+        refuses("floating point type for target with class probabilities", "value"),
     ),
     Departure(
         "truth values",
@@ -688,6 +702,33 @@ DEPARTURES = (
         "the derivatives of a logarithm of a sum of powers lie between 0 "
         "and 1; PyTorch's pass infinities on the way",
         in_other_words("overflow on the way"),
+    ),
+    Departure(
+        "scattered by strides",
+        "what as_strided_scatter overwrites gets no gradient; PyTorch gives it that of "
+        "what is left",
+        in_other_words("scattered by strides"),
+    ),
+    Departure(
+        "samples drawn",
+        "the samples of a random function are given; PyTorch draws them",
+        lambda program, d: (
+            d.what == "gradcli alone refuses the value"
+            and "needs _random_samples" in d.ours
+        ),
+    ),
+    Departure(
+        "mode without a kernel",
+        "a mode of sampling has one of three numbers; PyTorch leaves memory unwritten",
+        lambda program, d: (
+            d.what == "gradcli alone refuses the value"
+            and "interpolation_mode is 0 (bilinear)" in d.ours
+        ),
+    ),
+    Departure(
+        "singular value 0",
+        "the vectors of a singular value 0 have any sign; those of LAPACK differ",
+        no_singular_vectors,
     ),
     Departure(
         "powers of 0",

@@ -539,6 +539,93 @@ def placed(run: Run, *tensors: Any) -> Any:
     return y
 
 
+def of_gammas(run: Run, x: Any, p: int) -> Any:
+    """By the logarithms of gamma functions, whose derivatives are exact."""
+    run(x, p)
+    logs = sum(Psi.apply(x - j / 2, -1) for j in range(p))
+    return logs + p * (p - 1) / 4 * np.log(np.pi)
+
+
+def in_double(run: Run, x: Any) -> Any:
+    """With the range of doubles."""
+    return run(x.double()).to(x.dtype)
+
+
+def log_of_normal(run: Run, x: Any) -> Any:
+    """With the range of doubles, and the derivative by the density above 1."""
+    wide = x.double()
+    return LogOfNormal.apply(wide, run(wide.detach())).to(x.dtype)
+
+
+class LogOfNormal(torch.autograd.Function):
+    """The logarithm of the normal distribution function."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx.save_for_backward(x, y)
+        return y.clone()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, y = ctx.saved_tensors
+        above = torch.exp(-x * x / 2 - LogOfNormal.apply(x, y)) / (2 * torch.pi) ** 0.5
+        low = torch.where(x < 1, x, 0)
+        below = (2 / torch.pi) ** 0.5 / torch.special.erfcx(-low / 2**0.5)
+        return g * torch.where(x < 1, below, torch.where(x < 1, 0, above)), None
+
+
+def incomplete(sign: int) -> Run:
+    """The derivative of an incomplete gamma function, the power of 0 by 0 being 1."""
+    return lambda run, a, x: Incomplete.apply(a, x, run(a, x).detach(), sign)
+
+
+class Incomplete(torch.autograd.Function):
+    """An incomplete gamma function of ``x`` of the order ``a``; its value is known."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, x: Any, y: Any, sign: int) -> Any:
+        ctx.save_for_backward(a, x)
+        ctx.sign, ctx.wants = sign, a.requires_grad
+        return y.clone()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        a, x = ctx.saved_tensors
+        if ctx.wants:
+            raise NotImplementedError(
+                "the derivative for 'igamma: input' is not implemented"
+            )
+        slope = torch.exp(torch.xlogy(a - 1, x) - x - torch.lgamma(a))
+        slope = torch.where(x < 0, torch.nan, ctx.sign * g * slope)
+        return None, slope.sum_to_size(x.shape), None, None
+
+
+def scattered(
+    run: Run, x: Any, src: Any, size: Any, stride: Any, storage_offset: Any = 0
+) -> Any:
+    """What is overwritten gets no gradient."""
+    run(x, src, size, stride, storage_offset)
+    places = torch.arange(x.numel()).as_strided(size, stride, storage_offset)
+    return x.reshape(-1).index_put((places,), src).reshape(x.shape)
+
+
+def by_series(run: Run, a: Any) -> Any:
+    """By the series of a small part of the matrix, squared as often as it takes."""
+    run(a)
+    size = a.detach().abs().sum(-1).amax() if a.numel() else torch.zeros(())
+    if not size.isfinite():
+        return run(a)
+    halvings = max(0, int(torch.log2(size + 1e-300)) + 4)
+    small = a / 2.0**halvings
+    found = term = torch.eye(a.shape[-1], dtype=a.dtype).expand(a.shape)
+    for n in range(1, 20):
+        term = term @ small / n
+        found = found + term
+    for _ in range(halvings):
+        found = found @ found
+    return found
+
+
 def of_no_entries(run: Run, x: Any, *given: Any, **named: Any) -> Any:
     """A copy: no factor is read."""
     return run(x, *given, **named) if x.numel() else x.clone()
@@ -598,19 +685,18 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "margin_ranking_loss": ("ties", ranking), "hinge_embedding_loss": ("ties", hinge),
     "prelu": ("prelu at 0", prelu),
     "lgamma": ("trigamma", lambda run, x: Psi.apply(x, -1).clone()),
-    "gammaln": ("trigamma", lambda run, x: Psi.apply(x, -1).clone()),
     "digamma": ("trigamma", lambda run, x: Psi.apply(x, 0).clone()),
-    "psi": ("trigamma", lambda run, x: Psi.apply(x, 0).clone()),
-    "polygamma": ("trigamma", of_order),
+    "polygamma": ("trigamma", of_order), "mvlgamma": ("trigamma", of_gammas),
     "sinc": ("sinc at 0", sinc),
     "prod": ("products", product), "cumprod": ("products", running_product),
     "binary_cross_entropy": ("cross entropy of probabilities", entropy),
     "gelu": ("tails", gelu), "logsigmoid": ("tails", log_sigmoid),
     "mish": ("tails", mish), "logcumsumexp": ("tails", running_sum),
     "soft_margin_loss": ("tails", soft_margin), "log_softmax": ("tails", log_softmax),
+    "log_ndtr": ("tails", log_of_normal),
     "index_put": ("repeated places", overwritten),
     "cholesky": ("symmetric part", symmetric),
-    "linalg_cholesky": ("symmetric part", symmetric),
+    "eigh": ("symmetric part", symmetric), "eigvalsh": ("symmetric part", symmetric),
     "acosh": ("outside the domain", inside_domain),
     "arccosh": ("outside the domain", inside_domain),
     "var_mean": ("mean beside a variance", apart("var")),
@@ -619,7 +705,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "amax": ("extremum", extremum("amax")), "amin": ("extremum", extremum("amin")),
     "addmv": ("product of nothing", of_vector),
     "aminmax": ("extremum", both_ends),
-    "matrix_norm": ("extremum", of_sums), "linalg_matrix_norm": ("extremum", of_sums),
+    "matrix_norm": ("extremum", of_sums),
     "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
     "logit": ("masked", logit), "cosine_similarity": ("masked", cosine),
@@ -629,19 +715,36 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "scatter_reduce": ("masked", brought_in("scatter")),
     "logaddexp": ("overflow on the way", sum_of_powers(np.e)),
     "logaddexp2": ("overflow on the way", sum_of_powers(2)),
+    "i0": ("overflow on the way", in_double), "i1": ("overflow on the way", in_double),
+    "igamma": ("powers of 0", incomplete(1)),
+    "igammac": ("powers of 0", incomplete(-1)),
     "pow": ("powers of 0", power), "__pow__": ("powers of 0", power),
     "__rpow__": ("powers of 0", lambda run, b, a: power(torch.pow, a, b)),
     "pow_": ("powers of 0", raised),
     "float_power": ("powers of 0", power),
     "copysign": ("masked", signed), "softplus": ("ties", softplus),
-    "cross": ("fused products", crossed), "linalg_cross": ("fused products", crossed),
+    "cross": ("fused products", crossed),
     "group_norm": ("step by step", by_groups),
+    "matrix_exp": ("step by step", by_series),
+    "as_strided_scatter": ("scattered by strides", scattered),
     "topk": ("equal entries in order", in_order),
     "mode": ("commonest beside NaN", commonest),
     "block_diag": ("vectors without entries", placed),
     "batch_norm": ("no channels", of_no_entries),
 }  # fmt: skip
 """By the function's name: the departure that it belongs to, and its other words."""
+
+
+SYNONYMS = {
+    "gammaln": "lgamma", "psi": "digamma", "multigammaln": "mvlgamma",
+    "gammainc": "igamma", "gammaincc": "igammac",
+}  # fmt: skip
+
+
+def plain_name(name: str) -> str:
+    """The name of a function without that of its library."""
+    name = name.removeprefix("linalg_").removeprefix("special_")
+    return SYNONYMS.get(name, name)
 
 
 class InOtherWords(TorchFunctionMode):
@@ -655,7 +758,7 @@ class InOtherWords(TorchFunctionMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        name = getattr(func, "__name__", "").partition(".")[0]
+        name = plain_name(getattr(func, "__name__", "").partition(".")[0])
         words = NO_DERIVATIVE.get(name)
         if name in self.names:
             words = REWRITTEN[name][1]

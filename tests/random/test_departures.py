@@ -64,6 +64,10 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "tensor([1,2])*2",
         {},
     ),
+    "whole targets": (
+        "cross_entropy(x,tensor([0,3,1]))",
+        {"x": [1.0, 2.0, 3.0]},
+    ),
     "truth values": (
         "x**(x > 0)",
         {"x": [1.0, 2.0]},
@@ -159,6 +163,22 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "overflow on the way": (
         "logaddexp(x,w)",
         {"x": [1e308], "w": [-inf]},
+    ),
+    "scattered by strides": (
+        "as_strided_scatter(x,w,(2,),(2,)).sum()",
+        {"x": [1.0, 2.0, 3.0, 4.0, 5.0], "w": [1.0, 2.0]},
+    ),
+    "samples drawn": (
+        "fractional_max_pool2d(x,1,2)",
+        {"x": [[[1.0, 2.0], [3.0, 4.0]]]},
+    ),
+    "mode without a kernel": (
+        "grid_sampler_3d(x,x.flatten()[:3].reshape((1,1,1,1,3)),-2,2,True)",
+        {"x": [[[[[1.0, 2.0]], [[3.0, 4.0]]]]]},
+    ),
+    "singular value 0": (
+        "linalg.svdvals(x)",
+        {"x": [[-0.0], [0.0]]},
     ),
     "powers of 0": (
         "0**x",
