@@ -85,8 +85,17 @@ function("linalg.multi_dot", multi_dot, formula="a @ b @ c",
              "numbers; the first and the last may be vectors.",
          cases=[case((2, 3), (3, 4), (4, 2)), case((3,), (3, 2), (2, 4), (4,)),
                 case((2, 3), (3,))])
-function("chain_matmul", lambda call, *matrices: matrices[0] if len(matrices) == 1
-         else multi_dot(call, matrices), formula="a @ b @ c",
+
+
+def chain_matmul(call: Any, *matrices: Any) -> Any:
+    for matrix in matrices:
+        if len(matrix.shape) != 2:
+            raise ShapeError(f"Tensor dimension is {len(matrix.shape)}, expected 2 "
+                             "instead.")
+    return matrices[0] if len(matrices) == 1 else multi_dot(call, matrices)
+
+
+function("chain_matmul", chain_matmul, formula="a @ b @ c",
          doc="The product of matrices, in the order that takes the fewest products of "
              "numbers.",
          cases=[case((2, 3), (3, 4), (4, 2))])

@@ -273,6 +273,9 @@ def ormqr(xp: Any, a: Any, tau: Any, other: Any, left: bool = True,
     if tau.shape[-1] > a.shape[-1]:
         raise ShapeError("torch.ormqr: tau.shape[-1] must be less than or equal to "
                          "input.shape[-1]")
+    if tau.shape[-1] != min(other.shape[side], a.shape[-1]):
+        raise ShapeError("torch.ormqr: tau.shape[-1] must be equal to min(other.shape"
+                         f"[{side}], input.shape[-1])")
     check_reflections("torch.ormqr", a, tau)
     c, order = facing(xp, other, left), order_of(tau, left, transpose)
     return by_columns(xp, facing(xp, reflected(xp, a, tau, c, order)[-1], left))

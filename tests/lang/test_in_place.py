@@ -10,6 +10,10 @@ from gradcli.engine.forward import jvp
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Session, evaluate, prepare
 
+ROWS = "x.view(1, 1, 1, 2).expand(1, 1, 2, 2)"
+RESIZED = f"interpolate({ROWS}, (1, 2), mode='bilinear', antialias=True)"
+"""A result whose dimensions of one entry have steps of their own in memory."""
+
 GRADIENTS = {
     "y = x*1; y *= y; y.sum()": [6, 8],
     "y = x*1; y /= y; y.sum()": [0, 0],
@@ -24,6 +28,7 @@ GRADIENTS = {
     "v = x*1; w = unfold(v, 0, 2, 1); v *= v; w.sum()": [6, 8],
     "i = tensor([0, 0]); y = x[i]; i += 1; y.sum()": [2, 0],
     "m = x > 3; y = where(m, x*x, x); y.sum()": [1, 8],
+    f"y = {RESIZED}; y *= y; y.sum()": [6, 8],
     "y = x*1\nfor i in range(3): y *= x\ny.sum()": [108, 256],
 }
 

@@ -468,10 +468,15 @@ def product_of_nothing(program: Program, d: Difference) -> bool:
 
 
 def is_singular(found: Outcome) -> bool:
-    """Whether a determinant's logarithm is infinite, or a gradient is NaN."""
-    return bool(np.isneginf(found.value).any()) or any(
+    """Whether a determinant's logarithm or an inverse is infinite but for rounding, or
+    a gradient is NaN."""
+    return not bool((np.abs(found.value) < LARGEST_INVERSE).all()) or any(
         g is not None and np.isnan(g).any() for g in found.gradients
     )
+
+
+LARGEST_INVERSE = 1e12
+"""Of matrices whose entries are numbers as people write them."""
 
 
 def written_over(program: Program) -> bool:
@@ -524,11 +529,6 @@ DEPARTURES = (
         "exponent 0",
         "both mixed second derivatives of a**b at b = 0 are 1/a; PyTorch has 0 for one",
         at_exponent_zero,
-    ),
-    Departure(
-        "NaN in a factor",
-        "a general solver spreads NaN to entries that a triangular one leaves",
-        spread_further,
     ),
     Departure(
         "ways to call",
@@ -654,6 +654,31 @@ DEPARTURES = (
         "symmetric part",
         "cholesky takes the symmetric part of a matrix; PyTorch its lower triangle",
         in_other_words("symmetric part"),
+    ),
+    Departure(
+        "triangle not read",
+        "the triangle of a factor that is not read gets no gradient; PyTorch's does",
+        in_other_words("triangle not read"),
+    ),
+    Departure(
+        "signs of vectors",
+        "eigenvectors and singular vectors have any sign: that of the LAPACK at hand",
+        in_other_words("signs of vectors"),
+    ),
+    Departure(
+        "determinant of a singular matrix",
+        "its derivatives of every order are numbers; PyTorch's second are NaN",
+        in_other_words("determinant of a singular matrix"),
+    ),
+    Departure(
+        "factor of an indefinite matrix",
+        "it is NaN; PyTorch leaves what elimination wrote until then",
+        in_other_words("factor of an indefinite matrix"),
+    ),
+    Departure(
+        "NaN in a factor",
+        "a general solver spreads NaN to entries that a triangular one leaves",
+        spread_further,
     ),
     Departure(
         "reciprocal of a pivot",
@@ -783,11 +808,15 @@ DEPARTURES = (
     ),
     Departure(
         "singular matrix",
-        "where a matrix has no inverse the gradient is NaN; PyTorch refuses the pass",
+        "where a matrix has no inverse the gradient is NaN, and rounding may hide that "
+        "it has none; PyTorch refuses the pass",
         lambda program, d: (
             d.what.startswith("PyTorch alone refuses")
-            and "The solver failed because the input matrix is singular" in d.theirs
-            and is_singular(outcome(OURS, program, 1))
+            and "because the input matrix is singular" in d.theirs
+            and (
+                is_singular(outcome(OURS, program, 1))
+                or difference(moved(program), SAID, False) is None
+            )
         ),
     ),
     Departure(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import permutations
 from math import factorial
 from typing import Any
 
@@ -227,6 +228,73 @@ def overwritten(
 
 def symmetric(run: Run, a: Any, *args: Any, **how: Any) -> Any:
     return run((a + a.mT) / 2, *args, **how)
+
+
+def symmetric_if(
+    run: Run, a: Any, *args: Any, hermitian: bool = False, **how: Any
+) -> Any:
+    a = (a + a.mT) / 2 if hermitian else a
+    return run(a, *args, hermitian=hermitian, **how)
+
+
+def with_signs(v: Any, like: Any) -> Any:
+    """The signs by which columns of vectors are those of others."""
+    known = torch.as_tensor(np.asarray(like))
+    return torch.where((v.detach() * known).sum(-2, keepdim=True) < 0, -1, 1).to(v)
+
+
+def of_lapack(run: Run, a: Any, *args: Any, **how: Any) -> Any:
+    """Of the symmetric part, the vectors with the signs of NumPy's."""
+    a = (a + a.mT) / 2
+    values, vectors = run(a)
+    known = np.linalg.eigh(a.detach().numpy())[1]
+    return values, vectors * with_signs(vectors, known)
+
+
+def into_vectors(run: Run, a: Any, *args: Any, **how: Any) -> Any:
+    """The vectors with the signs of NumPy's."""
+    u, s, v = run(a, *args, **how)
+    known = np.linalg.svd(a.detach().numpy(), full_matrices=u.shape[-1] > s.shape[-1])
+    signs = with_signs(u, known[0])
+    count = v.shape[-2] if "linalg" in run.__name__ else v.shape[-1]
+    turned = torch.ones(count).to(v)
+    turned = turned.expand(*signs.shape[:-2], 1, count).clone()
+    turned[..., : s.shape[-1]] = signs[..., : s.shape[-1]]
+    return u * signs, s, v * (turned.mT if "linalg" in run.__name__ else turned)
+
+
+def from_triangle(slot: int) -> Run:
+    """The other triangle of the factor is not read."""
+
+    def run_with(run: Run, *args: Any, upper: bool = False, **how: Any) -> Any:
+        *given, upper = (*args, upper) if len(args) == slot + 1 else args
+        factor = given[slot].triu() if upper else given[slot].tril()
+        return run(*given[:slot], factor, upper=upper, **how)
+
+    return run_with
+
+
+def by_permutations(run: Run, a: Any) -> Any:
+    """The sum of the signed products of an entry from each row."""
+    n = a.shape[-1]
+    if not 0 < n <= MOST_PERMUTED:
+        return run(a)
+    total = 0 * run(a.detach())
+    for order in permutations(range(n)):
+        swaps = sum(i > j for nr, j in enumerate(order) for i in order[:nr])
+        term = product(run, a[..., range(n), order], -1)
+        total = total + (-1) ** swaps * term
+    return total
+
+
+MOST_PERMUTED = 4
+"""Rows, of which there are n! permutations."""
+
+
+def or_none(run: Run, a: Any, **how: Any) -> Any:
+    """Of the symmetric part; NaN where that is not positive definite."""
+    found, info = run((a + a.mT) / 2, **how)
+    return torch.where(info[..., None, None] == 0, found, torch.nan), info
 
 
 def inside_domain(run: Run, x: Any) -> Any:
@@ -696,7 +764,12 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "log_ndtr": ("tails", log_of_normal),
     "index_put": ("repeated places", overwritten),
     "cholesky": ("symmetric part", symmetric),
-    "eigh": ("symmetric part", symmetric), "eigvalsh": ("symmetric part", symmetric),
+    "eigvalsh": ("symmetric part", symmetric), "pinv": ("symmetric part", symmetric_if),
+    "cholesky_solve": ("triangle not read", from_triangle(1)),
+    "cholesky_inverse": ("triangle not read", from_triangle(0)),
+    "det": ("determinant of a singular matrix", by_permutations),
+    "cholesky_ex": ("factor of an indefinite matrix", or_none),
+    "eigh": ("signs of vectors", of_lapack), "svd": ("signs of vectors", into_vectors),
     "acosh": ("outside the domain", inside_domain),
     "arccosh": ("outside the domain", inside_domain),
     "var_mean": ("mean beside a variance", apart("var")),

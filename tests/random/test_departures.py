@@ -136,6 +136,18 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "cholesky(x).sum()",
         {"x": [[4.0, 1.0], [0.5, 3.0]]},
     ),
+    "triangle not read": (
+        "cholesky_inverse(x).sum()",
+        {"x": [[4.0, 1.0], [0.5, 3.0]]},
+    ),
+    "determinant of a singular matrix": (
+        "det(x)",
+        {"x": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]},
+    ),
+    "factor of an indefinite matrix": (
+        "linalg.cholesky_ex(x)[0]",
+        {"x": [[1.0, 1.0], [1.0, 1.0]]},
+    ),
     "reciprocal of a pivot": (
         "slogdet(x)[1]",
         {"x": [[-1.784, -1.784], [-1.784, -1.784]]},
@@ -238,7 +250,7 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
 IN_LARGE_PROGRAMS = {
     "order in memory", "distance of infinities", "equal entries", "fused products",
     "step by step", "no number", "beside an infinity", "slope of the values",
-    "rounding in one order",
+    "rounding in one order", "signs of vectors",
 }  # fmt: skip
 """What rounding or several infinities have to come together for."""
 
