@@ -14,6 +14,7 @@ import typer
 
 from . import defaults
 from .exits import Exit
+from .options import Debug, Json
 from .preset import path
 from .problems import wrong
 
@@ -49,12 +50,8 @@ def main(
     unset: Annotated[
         bool, typer.Option("--unset", help="Take the setting out of the file.")
     ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-    ] = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> int:
     """Defaults of options: show them, set them.
 

@@ -12,6 +12,7 @@ import typer
 
 from .commands import COMMANDS
 from .exits import Exit
+from .options import Debug, Json
 from .problems import wrong
 
 OF_COMMANDS = "commands"
@@ -56,12 +57,8 @@ def main(
             "~/.local/share/man/man1. Then: man gradcli-grad.",
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-    ] = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> int:
     """The documentation: a tutorial, the language, errors, verdicts.
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .exits import Exit
+from .options import Debug, Json
 from .problems import wrong
 
 
@@ -26,12 +27,8 @@ def main(
             autocompletion=_names,
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-    ] = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> int:
     """The operations: formulas, graph nodes, conventions.
 

@@ -63,6 +63,17 @@ Requirement: TypeAlias = Annotated[
 ]
 
 
+VerifySeconds: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--verify-seconds",
+        metavar="SECONDS",
+        min=0,
+        max=MAX_SETTABLE_SECONDS,
+        help="Stop verifying after so many seconds.",
+    ),
+]
+
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 Debug: TypeAlias = Annotated[
@@ -167,16 +178,7 @@ class Request:
             show_default=False,
         ),
     ] = False
-    verify_seconds: Annotated[
-        float,
-        typer.Option(
-            "--verify-seconds",
-            metavar="SECONDS",
-            min=0,
-            max=MAX_SETTABLE_SECONDS,
-            help="Stop verifying after so many seconds.",
-        ),
-    ] = 5.0
+    verify_seconds: VerifySeconds = 5.0
     max_seconds: Annotated[
         float,
         typer.Option(

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from .exits import Exit
-from .options import Debug, stand_in
+from .options import Debug, VerifySeconds, stand_in
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -73,15 +73,7 @@ def main(
             "--verify", help="Prove or refute the gradients of each backward()."
         ),
     ] = False,
-    verify_seconds: Annotated[
-        float,
-        typer.Option(
-            "--verify-seconds",
-            metavar="SECONDS",
-            min=0,
-            help="Stop verifying a pass after so many seconds.",
-        ),
-    ] = VERIFY_SECONDS,
+    verify_seconds: VerifySeconds = VERIFY_SECONDS,
     debug: Debug = False,
 ) -> int:
     """Run a PyTorch script unchanged, with gradcli as torch.

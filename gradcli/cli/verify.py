@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exits import Exit
-from .options import Debug, Json, Requirement
+from .options import Debug, Json, Requirement, VerifySeconds
 
 if TYPE_CHECKING:
     from ..python.proof import FunctionProof
@@ -39,15 +39,7 @@ def main(
         typer.Option("--once", help="Do not look at gradients of gradients."),
     ] = False,
     require: Requirement = None,
-    verify_seconds: Annotated[
-        float,
-        typer.Option(
-            "--verify-seconds",
-            metavar="SECONDS",
-            min=0,
-            help="Stop verifying after so many seconds.",
-        ),
-    ] = 30.0,
+    verify_seconds: VerifySeconds = 30.0,
     json: Json = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the verdict only.")
