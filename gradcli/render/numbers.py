@@ -12,6 +12,7 @@ so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from ..views.numbers import Entries, Plain, Shown, sizes
@@ -54,9 +55,9 @@ def draw(value: Plain, layout: Layout) -> Drawn:
         return Drawn([number(value)], False)
     depth = len(sizes(value))
     kept, cut = _keep(value, depth, layout.rows)
-    for text, dropped in ((number, False), (six_digits, True)):
-        texts = _texts(kept, depth, text)
-        width = max((len(leaf) for leaf in _leaves(texts, depth)), default=0)
+    for written, dropped in ((_in_full, False), (_by_six_digits, True)):
+        texts = _texts(kept, depth, written)
+        width = _widest(texts, depth)
         lines = _block(texts, depth, width, None)
         if layout.width is None or max(map(len, lines)) <= layout.width:
             return Drawn(lines, cut or dropped)
@@ -88,17 +89,31 @@ def _without_middle(entries: list[Any], room: int) -> list[Any]:
     return [*entries[:first], ELLIPSIS, *entries[len(entries) - (room - first) :]]
 
 
-def _texts(value: list[Any], depth: int, text: Callable[[float], str]) -> list[Any]:
+def _in_full(values: list[Any]) -> list[str]:
+    """`number` of each, with no call of Python's own for any of them."""
+    return list(map(repr, map(float, values)))
+
+
+def _by_six_digits(values: list[Any]) -> list[str]:
+    return list(map(six_digits, values))
+
+
+def _texts(
+    value: list[Any], depth: int, written: Callable[[list[Any]], list[str]]
+) -> list[Any]:
+    if depth > 1:
+        return [e if e is ELLIPSIS else _texts(e, depth - 1, written) for e in value]
+    if ELLIPSIS not in value:
+        return written(value)
+    at = value.index(ELLIPSIS)
+    return [*written(value[:at]), ELLIPSIS, *written(value[at + 1 :])]
+
+
+def _widest(texts: list[Any], depth: int) -> int:
     if depth == 1:
-        return [e if e is ELLIPSIS else text(e) for e in value]
-    return [e if e is ELLIPSIS else _texts(e, depth - 1, text) for e in value]
-
-
-def _leaves(texts: list[Any], depth: int) -> list[str]:
-    level = texts
-    for _ in range(depth - 1):
-        level = [e for row in level if row is not ELLIPSIS for e in row]
-    return level
+        return max(map(len, texts), default=0)
+    rows = [row for row in texts if row is not ELLIPSIS]
+    return max((_widest(row, depth - 1) for row in rows), default=0)
 
 
 def _block(
@@ -106,7 +121,9 @@ def _block(
 ) -> list[str]:
     """A row; rows of a matrix under each other; deeper arrays block by block."""
     if depth == 1:
-        cells = [e if e is ELLIPSIS else e.rjust(width) for e in texts]
+        cells = list(map(str.rjust, texts, repeat(width)))
+        if ELLIPSIS in texts:
+            cells[texts.index(ELLIPSIS)] = ELLIPSIS
         if available is not None:
             room = available - 2 * indent - len("[], …, ")
             fitting = max(2, room // (width + len(", ")))
