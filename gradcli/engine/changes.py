@@ -70,13 +70,26 @@ def _demand_writeable(t: Tensor) -> None:
         )
     stopped = xp.symbolic and getattr(t.raw, "stopped", False)
     unseen = xp.symbolic and not MODE.enabled and t.edge is not None
-    if stopped or (unseen and getattr(xp, "watching", True)):
+    apart = xp.symbolic and t.edge is not None and _is_seen_apart(t)
+    if stopped or apart or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
     if xp.inference and not MODE.inference:
         raise EngineError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. "
             "You can make a clone to get a normal tensor before doing inplace update."
         )
+
+
+def _is_seen_apart(t: Tensor) -> bool:
+    """Whether a tensor with a graph of its own lies in the same memory, and is neither
+    the base of this one nor another view of it."""
+    base = base_of(t)
+    return any(
+        base_of(other) is not base
+        and other.edge is not None
+        and np.isin(_addresses(other), _addresses(t)).any()
+        for other in sharers(t)
+    )
 
 
 def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:

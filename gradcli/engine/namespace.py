@@ -102,9 +102,9 @@ class Namespace:
         return x / self.exp2(power), self.as_index(power)
 
     def nextafter(self, x: Raw, other: Raw) -> Raw:
-        """Only floats have neighbours; those of a real number are as near as one
-        likes."""
-        return x + self.zeros_like(other)
+        """Only floats have neighbours; those of a real number are as near as one likes.
+        Where both are equal the value is held, as the row's derivative says."""
+        return self.where(self.eq(x, other), self.stop(x), x)
 
     def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         """``run(*arrays)``, which makes so many entries of each item of the first

@@ -61,12 +61,15 @@ class Reference:
     rule  what the rules give on balls; None: they do not run there
     step  the step that the rules give; the program's own for a value
     lone  that the rules are made of numbers alone, so that a NaN is one of theirs
+    growth  how many times the rounding of a constant exponent is found in the rules'
+            number; 0 where they have no such power
     """
 
     true: Ball
     rule: Ball | None = None
     step: int | None = None
     lone: bool = False
+    growth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,8 @@ class _Judge:
         if bool(abs(rule) < self._least()) and bool(abs(self.true) < self._least()):
             # Both are 0 in the engine's type.
             return True
-        allowed = CONSTANT_UNITS * 2.0 ** -BITS["float64"] * size(self.true)
+        units = CONSTANT_UNITS * (1 + self.reference.growth)
+        allowed = units * 2.0 ** -BITS["float64"] * size(self.true)
         return bool(gap.contains(0) or abs(gap) <= allowed)
 
     def _beyond(self, meets: bool | None) -> Finding:

@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
 from ..numbers.arrays import ObjectArray, boxed
-from ..numbers.balls import START_BITS, is_infinite, working
+from ..numbers.balls import START_BITS, Ball, is_infinite, is_nan, to_float, working
 from ..numbers.decision import Deciding
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import Roundings
@@ -77,6 +78,31 @@ class Subject:
             for s, b in zip(steps, self.evaluation.settled(steps), strict=True)
         )
 
+    def growth(self, step: int) -> float:
+        """How many times the rounding of a constant exponent is found in a rule's step:
+        the largest logarithm of what is raised to one."""
+        graph, found = self.evaluation.graph, [0.0]
+        for each in self.evaluation.below([step]):
+            if each >= self._own_steps and graph.name(each) == "pow":
+                base, exponent = graph.args(each)
+                if graph.name(exponent) == "number":
+                    found += map(_logarithm, self.evaluation.settled([base]))
+        return max(found)
+
+    def without_value(self) -> set[int]:
+        """The entries that a step of the program is made of which is no number, or has
+        a derivative that is none."""
+        evaluation, steps = self.evaluation, range(self._own_steps)
+        evaluation.settled(steps)
+        lost = [
+            step for step in steps
+            if is_nan(evaluation.value(step)) or any(
+                evaluation.slope(step, position, START_BITS).is_nan()
+                for position, _ in evaluation.graph.carrying(step)
+            )
+        ]  # fmt: skip
+        return evaluation.entries_below(lost) if lost else set()
+
     def mark(self, positions: Mapping[str, Any]) -> int:
         """Prepare for the derivatives by these entries; how many steps they take."""
         raise NotImplementedError
@@ -123,6 +149,12 @@ class Subject:
     def text_of(self, steps: Iterable[int]) -> str:
         """The steps in the language's words, in brackets; empty where that is long."""
         return ""
+
+
+def _logarithm(b: Ball) -> float:
+    """The size of the logarithm of a number's size; 0 of what has none."""
+    found = to_float(abs(b).log())
+    return abs(found) if isfinite(found) else 0.0
 
 
 class OnTerms(Subject):

@@ -15,10 +15,10 @@ size of rounding errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import isfinite
+from math import isfinite, isnan
 from random import Random
 from typing import Any, Final
 
@@ -51,6 +51,9 @@ from .subject import (
     on_terms,
     unit,
 )
+
+NOT_USED: Final = "what is made of it has no derivative there, and is not used"
+"""Why a NaN, which is multiplied by 0 on its way, is not held against a rule."""
 
 Tell = Callable[[Verification], None]
 
@@ -435,6 +438,8 @@ class Check:
             if boundless is not None:
                 entry.withhold(f"{entry.label}: {boundless}")
         steps = self._steps(where)
+        if any(isnan(e.number) for e in lost):
+            self._pass_over(zip(steps, entries, strict=True))
         of_steps = zip(steps, entries, strict=True)
         refuted = [step for step, entry in of_steps if entry.verdict == REFUTED]
         if undefined and refuted:
@@ -520,9 +525,15 @@ class Check:
             evaluation.short = False
         rules = evaluation.settled(row.steps)
         return [
-            Reference(b, rule, step, is_nan(rule) and subject.is_lone(step))
+            Reference(b, rule, step)
+            if not is_nan(rule) and (rule - b).contains(0)
+            else Reference(
+                b, rule, step,
+                lone=is_nan(rule) and subject.is_lone(step),
+                growth=subject.growth(step),
+            )
             for b, rule, step in zip(row.found, rules, row.steps, strict=True)
-        ]
+        ]  # fmt: skip
 
     def _cotangent(self, number: int) -> list[float]:
         """What the output is contracted with."""
@@ -564,6 +575,14 @@ class Check:
                 for step in subject.evaluation.entries_below([steps[k]]):
                     found.setdefault(step, reason)
         return found
+
+    def _pass_over(self, of_steps: Iterable[tuple[int, Entry]]) -> None:
+        """Show nothing of a NaN whose entry a value without a number is made of, though
+        no output is made of that value."""
+        without = self.subject.without_value()
+        for step, entry in of_steps:
+            if entry.verdict == REFUTED and isnan(entry.number) and step in without:
+                entry.withhold(f"{entry.reason}; {NOT_USED}")
 
     def _passed_over(
         self, refuted: Sequence[int], cotangent: Sequence[float],

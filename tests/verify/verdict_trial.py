@@ -30,6 +30,7 @@ from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import evaluate
+from gradcli.ops.checks import KindError
 from gradcli.verify import whole
 from gradcli.verify.process.job import (
     CERTIFIED,
@@ -142,6 +143,10 @@ def right(kind: str, seeds: range, seconds: float = inf) -> Iterator[Found]:
             given = text.job(seconds)
         except ProgramError as error:
             yield Found(f"{kind} {seed}", REFUSED, f"{error.code}: {error.message}")
+            continue
+        except KindError as error:
+            # As PyTorch, the engine has no derivative by this operand.
+            yield Found(f"{kind} {seed}", WITHOUT, str(error))
             continue
         except Exception as error:
             yield Found(f"{kind} {seed}", FAILED, f"{type(error).__name__}: {error}")
