@@ -13,10 +13,16 @@ from itertools import product
 from typing import Any
 
 from ..ops.limits import check_size
+from .errors import LinAlgError
 from .raw import Library, Raw
 
 MAX_SIZE_BY_ROWS = 16
 """Triangles up to this size are solved row by row, larger ones by halves."""
+
+NOT_FINITE = (
+    "linalg.svd: {}The algorithm failed to converge because the input matrix contained "
+    "non-finite values."
+)
 
 PADE = (
     64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800,
@@ -45,9 +51,17 @@ class Factors:
     _solvers: Callable[[], Library]
 
     def svd_factors(self, a: Any, full_matrices: bool = True) -> tuple[Any, Any, Any]:
-        """``u``, the singular values from the largest on, and ``v.T``."""
+        """``u``, the singular values from the largest on, and ``v.T``; NaN beside an
+        infinity.
+
+        Raises:
+            LinAlgError: an entry is NaN.
+        """
         if a.size:
-            u, s, vh = self.np.linalg.svd(a, full_matrices)
+            self._demand_numbers(a)
+            u, s, vh = self._of_finite(
+                lambda finite: self.np.linalg.svd(finite, full_matrices), a
+            )
             return self._by_columns(u), s, self._by_columns(vh)
         *lead, m, n = a.shape
         k = min(m, n)
@@ -59,9 +73,32 @@ class Factors:
         )
 
     def eigh_factors(self, a: Any) -> tuple[Any, Any]:
-        """The eigenvalues of symmetric matrices, from the least on, and vectors."""
-        values, vectors = self.np.linalg.eigh(a)
+        """The eigenvalues of symmetric matrices, from the least on, and vectors; NaN
+        where an entry is no finite number."""
+        values, vectors = self._of_finite(self.np.linalg.eigh, a)
         return values, self._by_columns(vectors)
+
+    def _demand_numbers(self, a: Any) -> None:
+        lost = self.np.isnan(a).any((-2, -1)).reshape(-1)
+        if lost.any():
+            nr = int(self.np.argmax(lost))
+            raise LinAlgError(NOT_FINITE.format(
+                f"(Batch element {nr}): " if a.ndim > 2 else ""
+            ))  # fmt: skip
+
+    def _of_finite(self, run: Callable[[Any], Any], a: Any) -> list[Any]:
+        """The factors of finite matrices, and NaN of others: with those LAPACK's
+        iterations need not end."""
+        np = self.np
+        lost = ~np.isfinite(a).all((-2, -1))
+        if not lost.any():
+            return list(run(a))
+        found = run(np.where(lost[..., None, None], 0, a))
+        return [
+            np.where(lost.reshape(lost.shape + (1,) * (part.ndim - lost.ndim)),
+                     np.nan, part).astype(part.dtype)
+            for part in found
+        ]  # fmt: skip
 
     def qr_factors(self, a: Any, mode: str = "reduced") -> tuple[Any, Any]:
         """Orthonormal columns and an upper triangle, by Householder's reflections."""
