@@ -119,11 +119,11 @@ def application(argv: list[str]) -> int:
     """Run a command line; returns its exit status, raises what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
-        from .shells import ASKING, answer, typers
+        from .shells import answer, typers
 
-        if asked.startswith(ASKING):
-            for line in answer(asked.removeprefix(ASKING), environ):
-                typer.echo(line)
+        found = answer(asked, environ)
+        if found is not None:
+            typer.echo(found, nl=False)
             return 0
         # A script that was installed before asks typer.
         typers().completion_init()
