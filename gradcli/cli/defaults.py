@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
+from ..render.theme import THEMES
 from .commands import ON_PROGRAMS
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .preset import PREFIX, path
@@ -149,6 +150,8 @@ SETTINGS: Final = (
             _size, "2MB", ON_PROGRAMS),
     Setting("colour", "colours; NO_COLOR comes first",
             _one_of("auto", "always", "never"), "auto"),
+    Setting("theme", "colours for a light or dark ground",
+            _one_of(*THEMES), "auto"),
     Setting("width", "columns; COLUMNS comes first",
             _whole(MIN_COLUMNS, MAX_COLUMNS), "the terminal's"),
 )  # fmt: skip

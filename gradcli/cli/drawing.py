@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..lang.errors import ProgramError
 from ..render.graphs.shown import ENDINGS, ShownGraph
+from ..render.theme import chosen
 from .checking import Check, claimed, job_for
 from .options import Request
 from .output import note
@@ -145,7 +146,7 @@ def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
         ProgramError: the file cannot be written, or the graph is too large to draw.
     """
     try:
-        content = found.content(suffix, heated)
+        content = found.content(suffix, heated, chosen.name)
     except ValueError as error:
         hint = "--of NAME draws the graph of one value"
         raise ProgramError("E403", str(error), hint=hint) from None

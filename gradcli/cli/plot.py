@@ -232,6 +232,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     from ..render.graphs.plot import as_json, plot
     from ..render.graphs.svg import whole
     from ..render.line import Line
+    from ..render.theme import chosen
     from .drawing import check_ending, put
     from .output import show
 
@@ -239,7 +240,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     if suffix == ".json":
         content = (as_json(view).text + "\n").encode()
     else:
-        document = whole(plot(view))
+        document = whole(plot(view, chosen.name))
         content = document.encode()
         if suffix != ".svg":
             from ..render.graphs.pixels import converted
