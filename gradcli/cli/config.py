@@ -174,7 +174,7 @@ def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     after = "".join(f"{line}\n" for line in kept)
     defaults.parsed(after.encode(), where)
     _write(where, after)
-    now = f"{setting.key} = {text}" if text is not None else f"without {setting.key}"
+    now = kept[-1].replace('"', "") if text is not None else f"without {setting.key}"
     yield f"wrote {defaults.shown(where)}: {now}"
     if os.environ.get(setting.variable):
         yield f"note: {setting.variable} is set, and comes first"

@@ -60,9 +60,9 @@ def _size(text: str) -> str:
 
 def _one_of(*names: str) -> Reader:
     def read(text: str) -> str:
-        if text not in names:
+        if text.lower() not in names:
             raise ValueError(f"one of {', '.join(names)}")
-        return text
+        return text.lower()
 
     return read
 
@@ -206,6 +206,9 @@ def unknown(key: str, where: str) -> Exception:
     from .problems import wrong
 
     hint = did_you_mean(key, BY_KEY) or f"the settings are {', '.join(BY_KEY)}"
+    name, equals, value = key.partition("=")
+    if equals and name in BY_KEY and not where:
+        hint = f"write it as two words: gradcli config {name} {value}"
     return wrong("E591", f"{where}there is no setting {key!r}", hint)
 
 
@@ -228,7 +231,7 @@ def _way_out(setting: Setting, place: str) -> str:
     if place == setting.variable:
         return f"give the variable another value, or unset {place}"
     if place == setting.key:
-        return f"now it is: gradcli config {place}"
+        return f"gradcli config {place} shows what it is now"
     return f"gradcli config --unset {setting.key} takes it out"
 
 

@@ -41,9 +41,10 @@ def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
     """
     suffix = PurePath(path).suffix.lower()
     if suffix not in endings:
-        said = f"ends with {suffix!r}" if suffix else "has no ending"
-        known = ", ".join(endings)
-        raise wrong("E595", f"--out: {path!r} {said}, which is no picture", known)
+        said = f"ends with {suffix!r}, which is no picture"
+        said = said if suffix else "has no ending that says which picture"
+        hint = f"end the name with one of {', '.join(endings)}"
+        raise wrong("E595", f"--out: {path!r} {said}", hint)
     return suffix
 
 

@@ -99,11 +99,23 @@ def main(
     if verify_seconds != VERIFY_SECONDS and not verify:
         message = "--verify-seconds does nothing: nothing is verified"
         raise wrong("E590", message, "add --verify, or leave it out")
+    _tell_misplaced(path, words[1:])
     from .reporting import Reports
 
     with Reports(graph, explain, verify, verify_seconds) as reports:
         status = _executed(path, words[1:], debug)
     return Exit.REFUTED if reports.refuted and not status else status
+
+
+def _tell_misplaced(path: Path, arguments: list[str]) -> None:
+    """Tell of an option of ours that the script is given, and knows nothing of."""
+    from .output import note
+
+    own = {"--check", "--graph", "--explain", "--verify"}
+    for word in sorted(own.intersection(arguments)):
+        if word.encode() not in path.read_bytes():
+            right = f"gradcli run {word} {path.name}"
+            note(f"note: {word} stands behind the script, which is given it: {right}")
 
 
 def _listed(path: Path) -> int:

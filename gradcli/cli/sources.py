@@ -11,6 +11,7 @@ import sys
 from os.path import isfile
 from typing import IO
 
+from . import slips
 from .options import Request
 from .problems import wrong
 
@@ -29,8 +30,10 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
     origin = request.file
     if origin is None:
         if not words:
-            raise wrong("E593", "no program", 'give one: gradcli grad "x**2" x=3')
+            hint = """write it in quotes, and values behind it: 'x**2' x=3"""
+            raise wrong("E593", "no program", hint)
         origin = words.pop(0)
+        slips.refuse(origin, words, request.wrt)
         if origin != STDIN:
             _refuse_path(origin)
             return origin, words
