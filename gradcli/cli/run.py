@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..lang.errors import ProgramError
+
+
+_READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hydra")
+"""What a script has in it that takes words of the command line."""
 
 
 class ScriptCommand(TyperCommand):
@@ -108,14 +113,14 @@ def main(
 
 
 def _tell_misplaced(path: Path, arguments: list[str]) -> None:
-    """Tell of an option of ours that the script is given, and knows nothing of."""
-    from .output import note
-
+    """Tell of an option of ours that is given to a script which reads none."""
     own = {"--check", "--graph", "--explain", "--verify"}
-    for word in sorted(own.intersection(arguments)):
-        if word.encode() not in path.read_bytes():
-            right = f"gradcli run {word} {path.name}"
-            note(f"note: {word} stands behind the script, which is given it: {right}")
+    given = sorted(own.intersection(arguments))
+    if given and _READS_WORDS.search(path.read_bytes()) is None:
+        from .output import note
+
+        right = f"gradcli run {given[0]} {path.name}"
+        note(f"note: {given[0]} stands behind the script, which reads none: {right}")
 
 
 def _listed(path: Path) -> int:

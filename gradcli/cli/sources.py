@@ -30,8 +30,7 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
     origin = request.file
     if origin is None:
         if not words:
-            hint = """write it in quotes, and values behind it: 'x**2' x=3"""
-            raise wrong("E593", "no program", hint)
+            raise wrong("E593", "no program", 'give one: gradcli grad "x**2" x=3')
         origin = words.pop(0)
         slips.refuse(origin, words, request.wrt)
         if origin != STDIN:

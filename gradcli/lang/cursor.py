@@ -92,7 +92,7 @@ class Cursor:
         elif hint is None and wanted.startswith("'"):
             hint = f"write {wanted} before it"
         elif before is None and hint is None and wanted == AN_EXPRESSION:
-            hint = f"write a value before {found}; a shell takes $x out of \"$x\""
+            hint = f'write a value before {found}; a shell takes $x out of "$x"'
         elif before and before.kind == token.kind == "%":
             hint = "a remainder is one '%'"
             return self.fail("E207", f"expected {wanted}, found '%'", token.span, hint)

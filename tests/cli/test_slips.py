@@ -35,7 +35,7 @@ PRODUCT = ("grad", "x*y", "x=3", "y=1")
         (("gradient", "x^2"), 2, "it is called grad"),
         (("run",), 2, "gradcli run needs SCRIPT.py"),
         (("verify",), 2, "gradcli verify needs FILE.py:NAME"),
-        (("value",), 2, "write it in quotes"),
+        (("value",), 2, "give one: gradcli grad"),
         # A value that is none.
         ((*SQUARE, "-x=3"), 2, "a value of an input has no dash: x=3"),
         ((*SQUARE, "--x", "3"), 2, "a value of an input has no dash: x=3"),
@@ -98,7 +98,7 @@ def test_a_name_that_a_file_lacks_is_told_with_those_it_has(
     assert "it has half" in capsys.readouterr().err
 
 
-def test_an_option_behind_a_script_is_told_unless_the_script_has_it(
+def test_an_option_behind_a_script_that_reads_none_is_told(
     tmp_path: Path, capsys: Captured
 ) -> None:
     script = tmp_path / "s.py"
@@ -106,8 +106,8 @@ def test_an_option_behind_a_script_is_told_unless_the_script_has_it(
     assert run(["run", str(script), "--verify"]) == 0
     out, err = capsys.readouterr()
     assert out == "1\n"
-    assert "--verify stands behind the script, which is given it" in err
-    script.write_text("print('--verify')\n")
+    assert "--verify stands behind the script, which reads none" in err
+    script.write_text("import sys; print(sys.argv[1])\n")
     assert run(["run", str(script), "--verify"]) == 0
     assert capsys.readouterr().err == ""
 
