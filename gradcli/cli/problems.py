@@ -101,11 +101,10 @@ def _bad_value(error: Any, path: str, see: str) -> ProgramError:
     kind = _NUMBERS.get(getattr(error.param.type, "name", ""))
     if kind is not None:
         wanted = f"{kind}{_bounds(error.param.type)}"
-    from ..lang.suggest import did_you_mean
-
-    near = did_you_mean(given.strip("'"), getattr(error.param.type, "choices", ()))
+    small = given.strip("'").lower()
+    meant = small in getattr(error.param.type, "choices", ())
     said = f"{option}: {given} is not {wanted.rstrip('.')}"
-    return wrong("E595", said, near or see)
+    return wrong("E595", said, f"did you mean '{small}'?" if meant else see)
 
 
 def _bounds(numbers: Any) -> str:

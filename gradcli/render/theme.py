@@ -87,7 +87,7 @@ def coloured(part: Part, text: str) -> str:
 
 
 def sheet_for(
-    theme: Theme, light: str, dark: str, grey: str, printed: bool = False
+    theme: Theme, light: str, dark: str, grey: str, *, printed: bool = False
 ) -> str:
     """A style sheet in a theme.
 

@@ -105,8 +105,9 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
     boxes = [box for each in (scene, *insides) for box in each.boxes]
     used = {box.decade for box in boxes if box.decade}
     script = file("page.js")
-    sheets = map(file, ("page.css", "page-dark.css", "page-grey.css"))
-    styles = style(sorted(used), theme, True) + sheet_for(theme, *sheets, printed=True)
+    light, dark, grey = map(file, ("page.css", "page-dark.css", "page-grey.css"))
+    styles = style(sorted(used), theme, True)
+    styles += sheet_for(theme, light, dark, grey, printed=True)
     policy = POLICY.format(script=_hash(script), style=_hash(styles))
     title = escaped(picture.program.strip().split("\n")[-1])
     yield "<!DOCTYPE html>"

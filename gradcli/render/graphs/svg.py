@@ -96,7 +96,7 @@ def style(decades: Sequence[str], theme: Theme, printed: bool = False) -> str:
     light, dark, grey = (
         sheet(name) + "".join(heat.rules(decades, ground)) for name, ground in names
     )
-    return sheet_for(theme, light, dark, grey, printed)
+    return sheet_for(theme, light, dark, grey, printed=printed)
 
 
 def sheet(name: str) -> str:

@@ -31,11 +31,11 @@ def page(
 def _lines(explanation: Explanation, rules: Rules, theme: Theme) -> Iterator[str]:
     output = explanation.output
     seed = _told(derived(output) or "output")
-    sheets = (
+    light, dark, grey = (
         (files(__package__) / f"worked{kind}.css").read_text(encoding="utf-8").strip()
         for kind in ("", "-dark", "-grey")
     )
-    sheet = sheet_for(theme, *sheets, printed=True)
+    sheet = sheet_for(theme, light, dark, grey, printed=True)
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'"
     yield "<!DOCTYPE html>"
