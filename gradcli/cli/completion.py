@@ -223,6 +223,11 @@ class _Line:
             from .defaults import BY_KEY
 
             topics = BY_KEY
+        elif len(self.given) == 1 and self.command == "config":
+            from .defaults import BY_KEY
+
+            setting = BY_KEY.get(self.given[0])
+            topics = setting.choices if setting else ()
         yield from (Offer(name) for name in topics if name.startswith(text))
 
     def _values(self, option: Any, text: str) -> Iterator[Offer]:

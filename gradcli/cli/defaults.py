@@ -58,13 +58,19 @@ def _size(text: str) -> str:
     return text
 
 
-def _one_of(*names: str) -> Reader:
-    def read(text: str) -> str:
-        if text.lower() not in names:
-            raise ValueError(f"one of {', '.join(names)}")
+class _OneOf(NamedTuple):
+    """Reads one of some words, however it is capitalised."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, text: str) -> str:
+        if text.lower() not in self.names:
+            raise ValueError(f"one of {', '.join(self.names)}")
         return text.lower()
 
-    return read
+
+def _one_of(*names: str) -> Reader:
+    return _OneOf(names)
 
 
 _SWITCH: Final = {
@@ -110,6 +116,13 @@ class Setting(NamedTuple):
     def option(self) -> str:
         """The option as it is typed."""
         return "--" + self.name.replace("_", "-")
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it can have, where they are words."""
+        if self.read is _switch:
+            return ("true", "false")
+        return self.read.names if isinstance(self.read, _OneOf) else ()
 
     @property
     def variable(self) -> str:

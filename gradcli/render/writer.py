@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from .limits import DEFAULT_TERMINAL_COLUMNS, MIN_TERMINAL_COLUMNS
 from .line import Layout, Line
-from .theme import Theme, chosen
+
+if TYPE_CHECKING:
+    from .theme import Theme
 
 
 class Writer(Protocol):
@@ -65,6 +67,8 @@ def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:
         width: columns of a terminal; 0: as many as it has.
         theme: which colours, of those in `theme.py`.
     """
+    from .theme import chosen
+
     chosen.name = theme
     _preferred.update(colour=colour, width=width)
 
