@@ -58,10 +58,11 @@ def _size(text: str) -> str:
     return text
 
 
-class _OneOf(NamedTuple):
+class _OneOf:
     """Reads one of some words, however it is capitalised."""
 
-    names: tuple[str, ...]
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
 
     def __call__(self, text: str) -> str:
         if text.lower() not in self.names:
