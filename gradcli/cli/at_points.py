@@ -302,15 +302,14 @@ def swept(texts: Sequence[str], factory: Factory) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for text in texts:
-        (binding,) = read_bindings([text])
-        parts = binding.text.split(":")
         try:
-            start, stop, count = parts
+            start, stop, count = text.partition("=")[2].split(":")
             number = int(count)
         except ValueError:
             hint = "as in --sweep x=0:1:101"
             message = f"--sweep: {text!r} is not NAME=START:STOP:COUNT"
             raise wrong("E595", message, hint) from None
+        (binding,) = read_bindings([text])
         if not 1 <= number <= MAX_SWEPT_POINTS:
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)

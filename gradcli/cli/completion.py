@@ -21,7 +21,13 @@ FILES_OF: Final = ("verify", "run")
 MAX_PROGRAM_BYTES: Final = 1_000_000
 """Of a file whose names are offered."""
 
+MAX_TOLD: Final = 20
+"""Operations of which each is offered with what it is."""
+
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*$")
+
+_OWN_NAME: Final = re.compile(r"#.*|(?<![\w.])([^\W\d]\w*)\b(?!\s*\()")
+"""A remark, or a name that neither is called nor belongs to something."""
 
 
 class Offer(NamedTuple):
@@ -31,6 +37,12 @@ class Offer(NamedTuple):
     about: str = ""
     more: bool = False
     """Whether something has to follow without a blank."""
+
+    then: str = ""
+    """What mostly follows it inside a program."""
+
+    use: str = ""
+    """How it is used, where that is more than its text."""
 
 
 def files(begun: str) -> list[str]:
@@ -53,6 +65,20 @@ def functions() -> list[str]:
     from ..views.catalog import known_names
 
     return sorted(known_names())
+
+
+def _told(found: list[Offer], names: Sequence[str]) -> Iterator[Offer]:
+    """Operations with what they are, unless there are very many."""
+    from ..views.catalog import find
+
+    for offer, name in zip(found, names, strict=True):
+        wanted = offer.then != " " and len(found) <= MAX_TOLD
+        known = find(name) if wanted else None
+        if known is None:
+            yield offer
+        else:
+            use = f"{name}({', '.join(known.parameters)})"
+            yield offer._replace(about=known.doc, use=use)
 
 
 def options(command: str) -> list[str]:
@@ -190,11 +216,18 @@ class _Line:
 
             topics = all_topics()
         elif not self.given and self.command == "ops":
-            topics = functions()
+            names = [name for name in functions() if name.startswith(text)]
+            yield from _told([Offer(name) for name in names], names)
+            return
         elif not self.given and self.command == "config":
             from .defaults import BY_KEY
 
             topics = BY_KEY
+        elif len(self.given) == 1 and self.command == "config":
+            from .defaults import BY_KEY
+
+            setting = BY_KEY.get(self.given[0])
+            topics = setting.choices if setting else ()
         yield from (Offer(name) for name in topics if name.startswith(text))
 
     def _values(self, option: Any, text: str) -> Iterator[Offer]:
@@ -235,10 +268,14 @@ class _Line:
         lead, begun = text[: found.start()], found[0]
         from ..lang.factory import CONSTRUCTORS
 
-        known = {*functions(), *CONSTRUCTORS, *names, *_assigned(lead)}
-        for each in sorted(known):
-            if each.startswith(begun):
-                yield Offer(lead + each, more=True)
+        own = {*names, *_mentioned(lead)}
+        called = {*functions(), *CONSTRUCTORS} - own
+        names = [each for each in sorted(own | called) if each.startswith(begun)]
+        offers = [
+            Offer(lead + each, more=True, then="(" if each in called else " ")
+            for each in names
+        ]
+        yield from _told(offers, names)
 
     def _program(self) -> str:
         """The text of the program that was typed, or of its file."""
@@ -278,4 +315,19 @@ def _file(text: str, path: str) -> Offer:
 
 def _assigned(text: str) -> list[str]:
     """The names that a program gives values to, also while it is being typed."""
-    return re.findall(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)", text)
+    from ..lang.errors import ProgramError
+    from ..lang.names import assigned_names
+    from ..lang.parser import parse
+
+    try:
+        return [*assigned_names(parse(text, ()))]
+    except ProgramError:
+        return re.findall(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)", text)
+
+
+def _mentioned(text: str) -> set[str]:
+    """The inputs and variables that occur in the beginning of a program."""
+    from ..lang.lexicon import KEYWORDS
+
+    found = {match[1] for match in _OWN_NAME.finditer(text) if match[1]}
+    return found.difference(KEYWORDS)

@@ -14,7 +14,7 @@ import typer
 
 from . import defaults
 from .exits import Exit
-from .options import Debug, Json
+from .options import Debug, ExpressionCommand, Json
 from .preset import path
 from .problems import wrong
 
@@ -25,6 +25,21 @@ if TYPE_CHECKING:
 
 MIN_TABLE_COLUMNS: Final = 80
 """Of a terminal in which a line for each setting has room for what it is."""
+
+
+class SettingCommand(ExpressionCommand):
+    """A command whose settings are no options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for word in args:
+            key = word.removeprefix("--")
+            if key != word and key in defaults.BY_KEY and not ctx.resilient_parsing:
+                hint = f"a setting has no dashes: gradcli config {key}"
+                raise wrong("E591", f"no such option: {word}", hint)
+        return super().parse_args(ctx, args)
+
+
+COMMAND = SettingCommand
 
 
 def _keys(incomplete: str) -> list[str]:
@@ -174,7 +189,7 @@ def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     after = "".join(f"{line}\n" for line in kept)
     defaults.parsed(after.encode(), where)
     _write(where, after)
-    now = f"{setting.key} = {text}" if text is not None else f"without {setting.key}"
+    now = kept[-1].replace('"', "") if text is not None else f"without {setting.key}"
     yield f"wrote {defaults.shown(where)}: {now}"
     if os.environ.get(setting.variable):
         yield f"note: {setting.variable} is set, and comes first"

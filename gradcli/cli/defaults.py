@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
+from ..render.theme import THEMES
 from .commands import ON_PROGRAMS
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .preset import PREFIX, path
@@ -57,13 +58,20 @@ def _size(text: str) -> str:
     return text
 
 
-def _one_of(*names: str) -> Reader:
-    def read(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return text
+class _OneOf:
+    """Reads one of some words, however it is capitalised."""
 
-    return read
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    def __call__(self, text: str) -> str:
+        if text.lower() not in self.names:
+            raise ValueError(f"one of {', '.join(self.names)}")
+        return text.lower()
+
+
+def _one_of(*names: str) -> Reader:
+    return _OneOf(names)
 
 
 _SWITCH: Final = {
@@ -111,6 +119,13 @@ class Setting(NamedTuple):
         return "--" + self.name.replace("_", "-")
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it can have, where they are words."""
+        if self.read is _switch:
+            return ("true", "false")
+        return self.read.names if isinstance(self.read, _OneOf) else ()
+
+    @property
     def variable(self) -> str:
         return PREFIX + self.key.upper().replace("-", "_")
 
@@ -149,6 +164,8 @@ SETTINGS: Final = (
             _size, "2MB", ON_PROGRAMS),
     Setting("colour", "colours; NO_COLOR comes first",
             _one_of("auto", "always", "never"), "auto"),
+    Setting("theme", "colours for a light or dark ground",
+            _one_of(*THEMES), "auto"),
     Setting("width", "columns; COLUMNS comes first",
             _whole(MIN_COLUMNS, MAX_COLUMNS), "the terminal's"),
 )  # fmt: skip
@@ -203,6 +220,9 @@ def unknown(key: str, where: str) -> Exception:
     from .problems import wrong
 
     hint = did_you_mean(key, BY_KEY) or f"the settings are {', '.join(BY_KEY)}"
+    name, equals, value = key.partition("=")
+    if equals and name in BY_KEY and not where:
+        hint = f"write it as two words: gradcli config {name} {value}"
     return wrong("E591", f"{where}there is no setting {key!r}", hint)
 
 
@@ -225,7 +245,7 @@ def _way_out(setting: Setting, place: str) -> str:
     if place == setting.variable:
         return f"give the variable another value, or unset {place}"
     if place == setting.key:
-        return f"now it is: gradcli config {place}"
+        return f"gradcli config {place} shows what it is now"
     return f"gradcli config --unset {setting.key} takes it out"
 
 

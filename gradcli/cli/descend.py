@@ -14,7 +14,7 @@ def main(request: Request, choice: Choice) -> int:
 
     With --wrt only those are moved. Ctrl-C ends it with what was reached.
 
-    Example: gradcli descend "(w - 3)**2 + (b + 1)**2" w=0 b=0 --lr 0.2 --steps 40
+    Example: gradcli descend "(w - 3)^2 + (b + 1)^2" w=0 b=0 --lr 0.2
     """
     refuse_idle(request, "gradcli descend")
     from .downhill import Downhill

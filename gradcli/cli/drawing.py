@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..lang.errors import ProgramError
 from ..render.graphs.shown import ENDINGS, ShownGraph
+from ..render.theme import chosen
 from .checking import Check, claimed, job_for
 from .options import Request
 from .output import note
@@ -40,9 +41,10 @@ def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
     """
     suffix = PurePath(path).suffix.lower()
     if suffix not in endings:
-        said = f"ends with {suffix!r}" if suffix else "has no ending"
-        known = ", ".join(endings)
-        raise wrong("E595", f"--out: {path!r} {said}, which is no picture", known)
+        said = f"ends with {suffix!r}, which is no picture"
+        said = said if suffix else "has no ending that says which picture"
+        hint = f"end the name with one of {', '.join(endings)}"
+        raise wrong("E595", f"--out: {path!r} {said}", hint)
     return suffix
 
 
@@ -145,7 +147,7 @@ def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
         ProgramError: the file cannot be written, or the graph is too large to draw.
     """
     try:
-        content = found.content(suffix, heated)
+        content = found.content(suffix, heated, chosen.name)
     except ValueError as error:
         hint = "--of NAME draws the graph of one value"
         raise ProgramError("E403", str(error), hint=hint) from None

@@ -92,14 +92,18 @@ def _form(request: Request, step: bool, **asked: bool) -> str | None:
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
     """Print the pass as a document."""
+    from ..render.theme import chosen
     from ..render.worked.latex import latex
     from ..render.worked.markdown import markdown
     from ..render.worked.page import page
     from .output import Printer
 
-    draw = {"latex": latex, "markdown": markdown, "html": page}[form]
     printer = Printer()
-    printer.lines(draw(explanation, rules))
+    if form == "html":
+        printer.lines(page(explanation, rules, chosen.name))
+    else:
+        draw = {"latex": latex, "markdown": markdown}[form]
+        printer.lines(draw(explanation, rules))
     printer.flush()
     return Exit.DONE
 

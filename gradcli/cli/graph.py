@@ -73,7 +73,7 @@ def main(
 
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
 
-    Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7 -o g.html
+    Example: gradcli graph "sin(x)*exp(x)" x=0.7 -o g.html
     """
     if out is None or not out.endswith(PAGE):
         refuse_idle(request, "gradcli graph")

@@ -16,7 +16,7 @@ from typer.main import get_command
 from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
 from .options import OPTION
-from .problems import unknown_command
+from .problems import before_the_command, unknown_command
 
 INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
 
@@ -25,7 +25,7 @@ HELP = """Gradients, Jacobians and autograd graphs of a formula or a program.
 Every number comes with its graph and, unless --no-verify, with a verdict: a second
 process computes the same derivatives in other ways, with error bounds and with SymPy.
 
-Example: gradcli grad "L = 10 - (w3*(w1*a) + w4*(w2*a))" a=2 w1=0.5 w2=-1.5 w3=3 w4=0.25
+Example: gradcli grad "L = (w1*a + w2*a - 1)^2" a=2 w1=0.5 w2=-1.5
 """
 
 
@@ -49,8 +49,13 @@ class Commands(TyperGroup):
         if word in COMPLETION and not ctx.resilient_parsing:
             _complete(word, args[1:])
             raise typer.Exit
-        if word.startswith("-") and word not in ("-h", "-V") and not OPTION.match(word):
-            raise unknown_command(word, COMMANDS)
+        own = {spelling for param in self.params for spelling in param.opts}
+        if word.startswith("-") and word not in {*own, "-h", "--help"}:
+            command = next((each for each in args if each in COMMANDS), None)
+            if command is not None:
+                raise before_the_command(word, command)
+            if not OPTION.match(word):
+                raise unknown_command(word, COMMANDS)
         return super().parse_args(ctx, args)
 
 
@@ -119,11 +124,11 @@ def application(argv: list[str]) -> int:
     """Run a command line; returns its exit status, raises what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
-        from .shells import ASKING, answer, typers
+        from .shells import answer, typers
 
-        if asked.startswith(ASKING):
-            for line in answer(asked.removeprefix(ASKING), environ):
-                typer.echo(line)
+        found = answer(asked, environ)
+        if found is not None:
+            typer.echo(found, nl=False)
             return 0
         # A script that was installed before asks typer.
         typers().completion_init()

@@ -36,7 +36,7 @@ def main(
     A block has the output's shape followed by the input's. A large one that is mostly
     zeros is shown by its structure, and its entries by their coordinates.
 
-    Example: gradcli jacobian "tanh(A @ x)" "A=[[1, 2], [3, 4]]" "x=[0.1, 0.2]"
+    Example: gradcli jacobian "tanh(A@x)" "A=[[1,2],[3,4]]" "x=[0.1,0.2]"
     """
     if times:
         from .products import product, refuse

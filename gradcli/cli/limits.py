@@ -66,8 +66,9 @@ _SIZE = re.compile(r"\s*([0-9.]+(?:[eE]\+?[0-9]+)?)\s*(?:([kKMGT])(i?))?B?\s*")
 _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
-def bytes_of(text: str | int) -> int:
-    """The bytes that a size means: ``450MB``, ``2GiB``, ``1e9``.
+def bytes_of(text: str | int, option: str = "") -> int:
+    """The bytes that a size means: ``450MB``, ``2GiB``, ``1e9``; ``option`` is told
+    where it means none.
 
     Raises:
         ProgramError: the text is no size.
@@ -78,9 +79,9 @@ def bytes_of(text: str | int) -> int:
         number, prefix, binary = found.groups()
         return int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix])
     except (AssertionError, ValueError, OverflowError):
-        raise ProgramError(
-            "E595", f"{text!r} is not a size in bytes", hint="write it as 500MB or 2GiB"
-        ) from None
+        message = f"{option and f'{option}: '}{text!r} is not a size in bytes"
+        hint = "write it as 500MB or 2GiB"
+        raise ProgramError("E595", message, hint=hint) from None
 
 
 @dataclass(frozen=True, slots=True)

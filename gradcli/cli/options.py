@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
+from functools import partial
 from inspect import Parameter, Signature, signature
 from math import isfinite
 from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
@@ -195,7 +196,7 @@ class Request:
         typer.Option(
             "--max-memory",
             metavar="SIZE",
-            parser=bytes_of,
+            parser=partial(bytes_of, option="--max-memory"),
             show_default=False,
             help="Stop a computation that takes more memory than this, such as 2GB "
             "(default: 450MB).",
@@ -206,7 +207,7 @@ class Request:
         typer.Option(
             "--max-program",
             metavar="SIZE",
-            parser=bytes_of,
+            parser=partial(bytes_of, option="--max-program"),
             show_default=False,
             help="Refuse a longer program text, such as 10MB (default: 2MB).",
         ),

@@ -50,7 +50,7 @@ def main(
 
     The products add up to the gradient.
 
-    Example: gradcli paths "b = w1*a; c = w2*a; L = 10 - b*c" a=2 w1=3 w2=1 --to a
+    Example: gradcli paths "b = w1*a; c = w2*a; L = b*c" a=2 w1=3 w2=1
     """
     refuse_idle(request, "gradcli paths")
     if start is not None and request.of is not None:

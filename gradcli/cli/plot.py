@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import slips
 from .many import Many
 from .options import Request, on_programs, refuse_quiet
 from .problems import wrong
@@ -86,6 +87,8 @@ def _ranges(request: Request) -> tuple[Request, list[str]]:
     first = 0 if request.file is not None else 1
     ranges = {word: _RANGE.fullmatch(word) for word in words[first:]}
     found = {word: match for word, match in ranges.items() if match is not None}
+    if first and words:
+        slips.refuse(words[0], words[1:], request.wrt)
     if not 1 <= len(found) <= 2:
         said = "no input has a range" if not found else "more than two ranges"
         raise wrong("E595", f"plot: {said}", "give one or two: x=-3:3")
@@ -232,6 +235,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     from ..render.graphs.plot import as_json, plot
     from ..render.graphs.svg import whole
     from ..render.line import Line
+    from ..render.theme import chosen
     from .drawing import check_ending, put
     from .output import show
 
@@ -239,7 +243,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     if suffix == ".json":
         content = (as_json(view).text + "\n").encode()
     else:
-        document = whole(plot(view))
+        document = whole(plot(view, chosen.name))
         content = document.encode()
         if suffix != ".svg":
             from ..render.graphs.pixels import converted

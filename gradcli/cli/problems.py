@@ -11,12 +11,30 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..lang.errors import MORE_MEMORY, ProgramError
+from .commands import ON_PROGRAMS
 
 _PAGES = {
     **dict.fromkeys(("-help", "-?"), "gradcli --help"),
     **dict.fromkeys(("version", "-v", "-V"), "gradcli --version"),
 }
 """What is typed in place of a command, and what it asks for."""
+
+_MEANT = {
+    **dict.fromkeys(("gradient", "gradients", "derivative", "derive", "diff",
+                     "differentiate", "backward"), "grad"),
+    **dict.fromkeys(("eval", "evaluate", "compute", "calc", "forward"), "value"),
+    **dict.fromkeys(("minimize", "minimise", "optimize", "optimise", "train", "fit"),
+                    "descend"),
+    **dict.fromkeys(("draw", "show", "tree"), "graph"),
+    **dict.fromkeys(("functions", "operations"), "ops"),
+    **dict.fromkeys(("settings", "set"), "config"),
+    **dict.fromkeys(("shell", "session", "interactive"), "repl"),
+    **dict.fromkeys(("claim", "prove"), "check"),
+    "jac": "jacobian", "hess": "hessian",
+}  # fmt: skip
+"""What other programs call a command."""
+
+_PICTURES = ("svg", "html", "png", "pdf", "graphml")
 
 _NUMBERS = {
     "int": "an integer",
@@ -57,26 +75,36 @@ def usage(error: Exception) -> ProgramError | None:
     path = context.command_path if context is not None else "gradcli"
     see = f"see {path} --help"
     if context is not None and getattr(error, "param", None) is not None:
-        return _bad_value(error, see)
+        return _bad_value(error, path, see)
     option = getattr(error, "option_name", None)
     if context is None or option is None or not hasattr(error, "possibilities"):
         return wrong("E590", _sentence(worded()), see)
     from ..lang.suggest import did_you_mean
 
     known = [o for p in context.command.get_params(context) for o in p.opts]
-    near = did_you_mean(option, [name for name in known if name.startswith("--")])
+    hint = did_you_mean(option, [name for name in known if name.startswith("--")])
+    name = option.lstrip("-")
+    if context.info_name in ON_PROGRAMS and len(name) == 1 and name.isalpha():
+        hint = f"{see}; a value of an input has no dash: {name}=3"
+    elif context.info_name == "graph" and name in _PICTURES:
+        hint = f"write a picture with -o g.{name}"
     behind = f"{see}; a program that looks like an option goes after --"
-    return wrong("E591", f"no such option: {option}", near or behind)
+    return wrong("E591", f"no such option: {option}", hint or behind)
 
 
-def _bad_value(error: Any, see: str) -> ProgramError:
-    """An option's value that the option parser refuses."""
+def _bad_value(error: Any, path: str, see: str) -> ProgramError:
+    """An option's value that the option parser refuses, or a word that it lacks."""
     option = max(error.param.opts, key=len)
-    given, _, wanted = error.message.partition(" is not ")
+    given, told, wanted = error.message.partition(" is not ")
+    if not told:
+        return wrong("E590", f"{path} needs {error.param.make_metavar(error.ctx)}", see)
     kind = _NUMBERS.get(getattr(error.param.type, "name", ""))
     if kind is not None:
         wanted = f"{kind}{_bounds(error.param.type)}"
-    return wrong("E595", f"{option}: {given} is not {wanted.rstrip('.')}", see)
+    small = given.strip("'").lower()
+    meant = small in getattr(error.param.type, "choices", ())
+    said = f"{option}: {given} is not {wanted.rstrip('.')}"
+    return wrong("E595", said, f"did you mean '{small}'?" if meant else see)
 
 
 def _bounds(numbers: Any) -> str:
@@ -106,10 +134,19 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
 
     known = tuple(commands)
     advice = f"type {_PAGES[word]}" if word in _PAGES else did_you_mean(word, known)
+    meant = _MEANT.get(word.lower())
+    if meant is not None:
+        advice = f"it is called {meant}: gradcli {meant} --help"
     if advice is None and not word.isalpha():
         advice = "for a gradient: gradcli grad EXPR NAME=VALUE"
     hint = advice or f"the commands are {', '.join(known)}"
     return wrong("E592", f"no such command: {word!r}", hint)
+
+
+def before_the_command(option: str, command: str) -> ProgramError:
+    """The error for an option of a command in front of it."""
+    message = f"{option} stands before the command"
+    return wrong("E591", message, f"write it behind: gradcli {command} {option} ...")
 
 
 def cannot_write(reason: str) -> ProgramError:

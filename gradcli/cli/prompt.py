@@ -57,7 +57,7 @@ def _editor(complete: Complete) -> Callable[[str], str]:
 
 
 def _piped(prompt: str) -> str:
-    line = sys.stdin.readline()
+    line = "" if sys.stdin is None else sys.stdin.readline()
     if not line:
         raise EOFError
     return line.rstrip("\n")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..lang.errors import ProgramError
+
+
+_READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hydra")
+"""What a script has in it that takes words of the command line."""
 
 
 class ScriptCommand(TyperCommand):
@@ -99,11 +104,23 @@ def main(
     if verify_seconds != VERIFY_SECONDS and not verify:
         message = "--verify-seconds does nothing: nothing is verified"
         raise wrong("E590", message, "add --verify, or leave it out")
+    _tell_misplaced(path, words[1:])
     from .reporting import Reports
 
     with Reports(graph, explain, verify, verify_seconds) as reports:
         status = _executed(path, words[1:], debug)
     return Exit.REFUTED if reports.refuted and not status else status
+
+
+def _tell_misplaced(path: Path, arguments: list[str]) -> None:
+    """Tell of an option of ours that is given to a script which reads none."""
+    own = {"--check", "--graph", "--explain", "--verify"}
+    given = sorted(own.intersection(arguments))
+    if given and _READS_WORDS.search(path.read_bytes()) is None:
+        from .output import note
+
+        right = f"gradcli run {given[0]} {path.name}"
+        note(f"note: {given[0]} stands behind the script, which reads none: {right}")
 
 
 def _listed(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Completion in bash, zsh and fish: the scripts, and what they are answered.
+"""Completion in the shells: the scripts, and what they are answered.
 
 Invariant: a script puts what it is told on the line and evaluates nothing of it.
 """
@@ -6,28 +6,25 @@ Invariant: a script puts what it is told on the line and evaluates nothing of it
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
+from . import powershell
 from .completion import Offer, offers
 from .typed_line import Begun, begun, continued
 
 VARIABLE: Final = "_GRADCLI_COMPLETE"
-"""What a script asks by."""
-
-ASKING: Final = "offer_"
-"""What it then holds, before the name of a shell."""
+"""What a script asks by: `offers_` and the name of its shell."""
 
 BASH: Final = r"""
 _gradcli_completion() {
     local answer
     COMPREPLY=()
-    while IFS= read -r answer; do
-        [[ $answer == +* ]] && compopt -o nospace
-        answer=${answer:1}
-        COMPREPLY+=("${answer%%$'\t'*}")
+    while IFS= read -r -d '' answer; do
+        [[ $answer == +* ]] && compopt -o nospace 2>/dev/null
+        COMPREPLY+=("${answer:1}")
     done < <(COMP_BREAKS="$COMP_WORDBREAKS" COMP_TEXT="${COMP_LINE:0:COMP_POINT}" \
-             _GRADCLI_COMPLETE=offer_bash "$1" 2>/dev/null)
+             _GRADCLI_COMPLETE=offers_bash "$1" 2>/dev/null)
 }
 complete -F _gradcli_completion gradcli
 """
@@ -35,24 +32,25 @@ complete -F _gradcli_completion gradcli
 ZSH: Final = r"""
 #compdef gradcli
 _gradcli() {
-    local answer word label
+    local answer label about
     local typed="${(j: :)words[1,CURRENT-1]} ${QIPREFIX}${PREFIX}"
-    local -a open closed open_labels closed_labels parts
-    for answer in "${(@f)$(COMP_TEXT="$typed" \
-                           _GRADCLI_COMPLETE=offer_zsh "${words[1]}" 2>/dev/null)}"; do
+    local -a told long open closed open_labels closed_labels
+    told=("${(@0)$(COMP_TEXT="$typed" \
+                   _GRADCLI_COMPLETE=offers_zsh "${words[1]}" 2>/dev/null)}")
+    for answer label about in "${told[@]}"; do
         [[ -n $answer ]] || continue
-        parts=("${(@ps:\t:)answer}")
-        word=${parts[1][2,-1]} label=${parts[2]}
-        [[ -n ${parts[3]} ]] && label="${(r:18:)label}  ${parts[3]}"
+        if [[ -n $about ]]; then
+            long=(-l)
+            (( $#label < 18 )) && label="${(r:18:)label}"
+            label+="  $about"
+        fi
         (( $#label >= COLUMNS )) && label="${label[1,COLUMNS-2]}…"
         if [[ $answer == +* ]]; then
-            open+=("$word") open_labels+=("$label")
+            open+=("${answer[2,-1]}") open_labels+=("$label")
         else
-            closed+=("$word") closed_labels+=("$label")
+            closed+=("${answer[2,-1]}") closed_labels+=("$label")
         fi
     done
-    local -a long
-    [[ -n ${parts[3]} ]] && long=(-l)
     (( $#open )) && compadd $long -S '' -d open_labels -- "${open[@]}"
     (( $#closed )) && compadd $long -d closed_labels -- "${closed[@]}"
 }
@@ -66,34 +64,74 @@ fi
 FISH: Final = r"""
 function __gradcli_offers
     set -lx COMP_TEXT (commandline -cp | string collect)
-    set -lx _GRADCLI_COMPLETE offer_fish
+    set -lx _GRADCLI_COMPLETE offers_fish
     gradcli 2>/dev/null
 end
 complete -c gradcli -e
-complete -c gradcli -f -a '(__gradcli_offers)'
+complete -c gradcli -f -a '(__gradcli_offers | string split0)'
 """
 
-SCRIPTS: Final = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+SCRIPTS: Final = {
+    "bash": BASH, "zsh": ZSH, "fish": FISH, "powershell": powershell.SCRIPT
+}  # fmt: skip
+
+OTHERWISE: Final = {"pwsh": "powershell"}
+"""Other names of a shell."""
 
 
-def answer(shell: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """The lines that a shell's script reads.
+class _Protocol(NamedTuple):
+    """How an answer is written."""
+
+    between: str
+    """Behind each field but the last."""
+
+    end: str
+    """Behind each offer."""
+
+
+_PROTOCOLS: Final = {
+    "offers": _Protocol("\0", "\0"),
+    # A script that was installed before, which knows no more than lines.
+    "offer": _Protocol("\t", "\n"),
+}
+
+
+def answer(asked: str, environment: Mapping[str, str]) -> str | None:
+    """What a shell's script reads; None where typer is asked.
 
     Args:
-        shell: its name.
+        asked: what the script has in `VARIABLE`.
         environment: has what was typed before the cursor in ``COMP_TEXT``, and in
             ``COMP_BREAKS`` what bash breaks words at.
     """
+    name, _, shell = asked.partition("_")
+    protocol = _PROTOCOLS.get(name)
+    if protocol is None:
+        return None
     line = environment.get("COMP_TEXT", "")
+    if OTHERWISE.get(shell, shell) == "powershell":
+        given = powershell.begun(line)
+        return "".join(powershell.told(given, offered(given)))
     given = begun(line, environment.get("COMP_BREAKS", "") if shell == "bash" else "")
-    if not given.words or "\n" in given.text:
-        return
-    found = offers(_without_settings(given.words), given.text)
-    # A quote stays open where bash and fish see that there is a choice.
+    marks = {protocol.between, protocol.end, *("\t" if shell == "fish" else "")}
+    if not marks.isdisjoint(given.text):
+        return ""
+    found = offered(given)
     if given.quote and len(found) == 1 and found[0].more and shell != "zsh":
-        found = [*found, found[0]._replace(text=found[0].text + " ")]
-    for offer in found:
-        yield _told(shell, given, offer)
+        found = _kept_open(found[0])
+    fields = (_fields(shell, given, offer) for offer in found)
+    return "".join(protocol.between.join(each) + protocol.end for each in fields)
+
+
+def offered(given: Begun) -> list[Offer]:
+    """What could stand in the place of the word that was begun."""
+    return offers(_without_settings(given.words), given.text) if given.words else []
+
+
+def _kept_open(offer: Offer) -> list[Offer]:
+    """The offer and how it may go on: bash and fish close the quote behind a lone one,
+    and with it a program that is still being typed."""
+    return [offer, Offer(offer.text + offer.then, offer.use, more=True)]
 
 
 def _without_settings(words: list[str]) -> list[str]:
@@ -102,15 +140,15 @@ def _without_settings(words: list[str]) -> list[str]:
     return words[first:]
 
 
-def _told(shell: str, given: Begun, offer: Offer) -> str:
+def _fields(shell: str, given: Begun, offer: Offer) -> list[str]:
     """An offer as a script of this shell reads it."""
     about = " ".join(offer.about.split())
     if shell == "fish":
-        return f"{offer.text}\t{about}"
+        return [f"{offer.text}\t{about}"]
     mark = "+" if offer.more else "="
     if shell == "zsh":
-        return f"{mark}{offer.text}\t{_label(given.text, offer.text)}\t{about}"
-    return f"{mark}{continued(given, offer.text[len(given.text) :])}\t{about}"
+        return [mark + offer.text, _label(given.text, offer.text), about]
+    return [mark + continued(given, offer.text[len(given.text) :])]
 
 
 def _label(typed: str, text: str) -> str:
@@ -129,24 +167,18 @@ def typers() -> Any:
 
 
 def print_script(shell: str) -> str:
-    """The script of a shell; of another one than these, typer's own.
+    """The script of a shell.
 
     Raises:
         ProgramError: there is none.
     """
-    if shell in SCRIPTS:
-        return SCRIPTS[shell].strip("\n")
-    from .problems import wrong
+    found = SCRIPTS.get(OTHERWISE.get(shell, shell))
+    if found is None:
+        from .problems import wrong
 
-    if shell not in [each.value for each in typers().Shells]:
-        known = ", ".join(SCRIPTS)
-        hint = f"name one: {known}, powershell"
+        hint = f"name one: {', '.join(SCRIPTS)}"
         raise wrong("E595", f"no completion for the shell {shell!r}", hint)
-    return str(
-        typers().get_completion_script(
-            prog_name="gradcli", complete_var=VARIABLE, shell=shell
-        )
-    )
+    return found.strip("\n")
 
 
 def install(shell: str) -> str:
@@ -159,9 +191,10 @@ def install(shell: str) -> str:
     from .problems import wrong
 
     try:
+        if OTHERWISE.get(shell, shell) == "powershell":
+            return str(powershell.install(shell))
         _, path = typers().install(shell, "gradcli", VARIABLE)
-        if shell in SCRIPTS:
-            path.write_text(script + "\n")
+        path.write_text(script + "\n")
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "gradcli --show-completion prints the script, to be put elsewhere"

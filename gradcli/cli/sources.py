@@ -31,6 +31,10 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
         if not words:
             raise wrong("E593", "no program", 'give one: gradcli grad "x**2" x=3')
         origin = words.pop(0)
+        if not all("=" in word for word in words):
+            from . import slips
+
+            slips.refuse(origin, words, request.wrt)
         if origin != STDIN:
             _refuse_path(origin)
             return origin, words

@@ -91,6 +91,11 @@ class Cursor:
             hint = "to count, write i += 1 or i -= 1"
         elif hint is None and wanted.startswith("'"):
             hint = f"write {wanted} before it"
+        elif before is None and hint is None and wanted == AN_EXPRESSION:
+            hint = f'write a value before {found}; a shell takes $x out of "$x"'
+        elif before and before.kind == token.kind == "%":
+            hint = "a remainder is one '%'"
+            return self.fail("E207", f"expected {wanted}, found '%'", token.span, hint)
         elif hint is None and before and wanted == AN_EXPRESSION:
             hint = f"write a value after '{self.text(before)}'"
         message = f"expected {wanted}, found {found}"
@@ -118,12 +123,16 @@ class Cursor:
         product = f"{left}*{right}" if bracketless else "'*' between them"
         message = f"no operator between {left} and {right}"
         span = Span(before.start, after.end)
+        at = self.tokens.index(after)
+        if after.kind == "name" and self.tokens[at + 1].kind == "=":
+            hint = f"';' ends a statement; a value {right}=3 stands outside the quotes"
+            return self.fail("E208", message, span, hint)
         error = self.fail("E208", message, span, f"to multiply, write {product}")
         if "string" in (before.kind, after.kind):
             return error
         from gradcli.lang.mend import between
 
-        return between(error, self.tokens, self.tokens.index(after), self.is_function)
+        return between(error, self.tokens, at, self.is_function)
 
     def is_function(self, token: Token) -> bool:
         """Whether a token is a function's name, and not that of a variable."""

@@ -133,7 +133,11 @@ DERIVATIVE = re.compile(r"\s*[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+\s*")
 
 _NO_LATEX = "write sqrt(x), x^(2), (a)/(b)"
 
+_LINE_BREAK = r"\\n(?!(?:abla|u|e|eq|eg|ot|otin|i|ewline|onumber)\b)"
+"""A line break as it is escaped in strings, but no command of LaTeX."""
+
 FOREIGN_PHRASES = (
+    (_LINE_BREAK, "\\n ends no line", "write ';', or press Enter inside the quotes"),
     (r"\\[A-Za-z]+|(?<=[\^_])\{", "LaTeX is not read", _NO_LATEX),
     (r"\\\s*\Z", "nothing follows to be joined to this line", "delete it"),
     (r"```\w*", "a fence of Markdown is not part of a program", "leave its lines out"),

@@ -157,6 +157,8 @@ class _Tokenizer:
         if replacement is not None:
             message = f"'{character}' is a typographic character"
             hint = CHARACTER_HINTS.get(replacement, f"type {replacement.strip()!r}")
+            if start == 0 and replacement in ("'", '"'):
+                hint = f"a shell knows straight quotes alone: type {replacement}"
             error = self.fail("E202", message, start, start + 1, hint)
             raise error.mended_by((start, start + 1, replacement))
         if character.isidentifier():

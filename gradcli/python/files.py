@@ -28,6 +28,7 @@ from ..engine.dtypes import int64
 from ..engine.tensor import Tensor
 from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError
+from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.span import Span
@@ -126,8 +127,10 @@ def find(text: str) -> Target:
     found: Any = load(path)
     for part in name.split("."):
         if not hasattr(found, part):
-            near = did_you_mean(part, [n for n in vars(found) if n[:1] != "_"])
-            raise ProgramError("E101", f"{path.name} has no name {part!r}", hint=near)
+            names = [n for n in vars(found) if n[:1] != "_"]
+            there = enumerated(sorted(names)) if names else "no names"
+            hint = did_you_mean(part, names) or f"it has {there}"
+            raise ProgramError("E101", f"{path.name} has no name {part!r}", hint=hint)
         found = getattr(found, part)
     if isinstance(found, type) and issubclass(found, Module):
         found = _made(found, text)

@@ -13,8 +13,22 @@ from rich.markdown import CodeBlock, Heading, Markdown
 from rich.text import Text
 from rich.theme import Theme
 
-THEME = Theme({"markdown.code": "cyan"})
-"""Words that are typed stand on the terminal's own ground."""
+from .theme import styles
+
+
+def theme() -> Theme:
+    """Words that are typed stand on the terminal's own ground."""
+    looks = styles()
+    return Theme(
+        {
+            "markdown.code": looks["code"],
+            "markdown.item.number": looks["name"],
+            "markdown.block_quote": looks["node"],
+            "markdown.list": looks["name"],
+            "markdown.table.border": looks["name"],
+            "markdown.table.header": looks["name"],
+        }
+    )
 
 
 class _Example(CodeBlock):

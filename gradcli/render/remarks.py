@@ -12,8 +12,7 @@ from textwrap import wrap
 from typing import Final, TextIO
 
 from .limits import MIN_HINT_COLUMNS
-
-RED, BLUE, PLAIN = "\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"
+from .theme import coloured
 
 _HEAD: Final = re.compile(r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))")
 _HINT: Final = re.compile(r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)")
@@ -40,8 +39,8 @@ def remark(text: str, width: int | None, colour: bool) -> str:
         text = "\n".join(_wrapped(line, width) for line in text.split("\n"))
     if not colour:
         return text
-    text = _HEAD.sub(lambda m: f"{RED if m[1] else BLUE}{m[0]}{PLAIN}", text)
-    return _CARETS.sub(lambda m: f"{m[1]}{RED}{m[2]}{PLAIN}", text)
+    text = _HEAD.sub(lambda m: coloured("bad" if m[1] else "note", m[0]), text)
+    return _CARETS.sub(lambda m: m[1] + coloured("bad", m[2]), text)
 
 
 def _wrapped(line: str, width: int) -> str:

@@ -15,19 +15,8 @@ from rich.console import Console
 from rich.text import Text
 
 from .limits import MAX_PAGE_COLUMNS, MAX_TERMINAL_ROWS
-from .line import Layout, Line, LongLine, Part, Role
-
-STYLES: dict[Role, str] = {
-    "plain": "",
-    "name": "cyan",
-    "number": "bold",
-    "node": "magenta",
-    "dim": "dim",
-    "title": "bold underline",
-    "good": "green",
-    "fair": "yellow",
-    "bad": "bold red",
-}
+from .line import Layout, Line, LongLine, Part
+from .theme import styles
 
 _UNBOUNDED = 1 << 30
 
@@ -42,7 +31,7 @@ class TerminalWriter:
         self._console = Console(
             file=stream,
             force_terminal=colour,
-            color_system="standard" if colour else None,
+            color_system="256" if colour else None,
             no_color=not colour,
             markup=False,
             highlight=False,
@@ -52,20 +41,21 @@ class TerminalWriter:
         )
 
     def lines(self, lines: Iterable[Line]) -> None:
+        looks = styles()
         for line in lines:
             if isinstance(line, LongLine):
                 self._stream.writelines(line.pieces())
                 self._stream.write("\n")
                 continue
             for piece in _wrapped(line, self._width):
-                text = Text.assemble(*[(t, STYLES[role]) for t, role in piece])
+                text = Text.assemble(*[(t, looks[role]) for t, role in piece])
                 self._console.print(text, soft_wrap=True)
 
     def page(self, markdown: str) -> None:
-        from .markdown import THEME, drawn
+        from .markdown import drawn, theme
 
         width = min(self._width or MAX_PAGE_COLUMNS, MAX_PAGE_COLUMNS)
-        with self._console.use_theme(THEME):
+        with self._console.use_theme(theme()):
             self._console.print(drawn(markdown), width=width)
 
     def flush(self) -> None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from .limits import DEFAULT_TERMINAL_COLUMNS, MIN_TERMINAL_COLUMNS
 from .line import Layout, Line
+
+if TYPE_CHECKING:
+    from .theme import Theme
 
 
 class Writer(Protocol):
@@ -56,13 +59,17 @@ class PlainWriter:
 _preferred: dict[str, Any] = {"colour": "auto", "width": 0}
 
 
-def prefer(colour: str = "auto", width: int = 0) -> None:
+def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:
     """Set what holds where the environment wishes nothing.
 
     Args:
         colour: "auto" as the stream suits, "always" or "never".
         width: columns of a terminal; 0: as many as it has.
+        theme: which colours, of those in `theme.py`.
     """
+    from .theme import chosen
+
+    chosen.name = theme
     _preferred.update(colour=colour, width=width)
 
 

@@ -1,10 +1,13 @@
 """What a shell is offered when a line has been begun.
 
-The scripts of bash, zsh and fish are tried in those shells where they are installed.
+The scripts of bash, zsh and fish are tried in those shells where they are installed;
+that of PowerShell is read, and what it would be answered.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -14,6 +17,7 @@ from typing import ClassVar
 import pexpect
 import pytest
 
+from gradcli.cli import powershell
 from gradcli.cli.completion import offers
 from gradcli.cli.shells import SCRIPTS, answer
 from gradcli.cli.typed_line import begun, continued
@@ -74,6 +78,14 @@ NETWORK = "b = w1*alpha; c = w2*b; L = c^2"
         (["help"], "verd", ["verdicts"]),
         (["ops"], "tanhs", ["tanhshrink"]),
         (["config"], "verify-", ["verify-seconds"]),
+        (["config", "theme"], "", ["auto", "light", "dark", "none"]),
+        (["config", "strict"], "t", ["true"]),
+        (["config", "digits"], "", []),
+        (["config", "none"], "", []),
+        (["grad"], "y = alpha*x\nz = y*alph", ["y = alpha*x\nz = y*alpha"]),
+        (["grad"], "# kappa\nfor kk in x:\n  kk", ["# kappa\nfor kk in x:\n  kk"]),
+        (["grad"], "# kappa\nkap", []),
+        (["grad", "a, b = x, y\nc = a\nc", "--of"], "", ["a", "b", "c", "x", "y"]),
     ],
 )
 def test_offers_begin_with_what_was_typed(
@@ -98,6 +110,12 @@ def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
     assert found(["x", "--out"], "./.h") == ["./.hidden"]
     assert found(["-f", "net.grad"], "w") == ["weight="]
     assert found(["-f", "none.grad"], "w") == []
+    (tmp_path / "lines.grad").write_text(
+        "# two layers\r\nhidden = tanh(win*x)\r\nif hidden > 0:\r\n  out = wout*hidden"
+    )
+    assert found(["-f", "lines.grad"], "w") == ["win=", "wout="]
+    assert found(["-f", "lines.grad", "--of"], "hi") == ["hidden"]
+    assert found(["-f", "lines.grad", "--wrt"], "x,") == ["x,win", "x,wout", "x,hidden"]
     verify = offers(["gradcli", "verify"], "net")
     assert [each.text for each in verify] == ["net.grad", "nets/"]
 
@@ -126,7 +144,30 @@ def test_what_follows_stands_in_the_same_quotes() -> None:
     assert continued(begun('x="a', "="), '$b "') == 'a\\$b \\"'
     assert continued(begun("x='a b", "="), "$c") == "a b$c"
     assert continued(begun("x=@da", "=@"), "ta.csv") == "@data.csv"
-    assert [*answer("bash", {"COMP_TEXT": "gradcli grad 'x\n+ tanhs"})] == []
+
+
+def told(shell: str, line: str, protocol: str = "offers") -> str:
+    found = answer(f"{protocol}_{shell}", {"COMP_TEXT": line})
+    assert found is not None
+    return found
+
+
+def test_a_lone_operation_is_offered_once_and_with_its_parenthesis() -> None:
+    line = 'gradcli grad "x*tanhs'
+    assert told("bash", line) == "+x*tanhshrink\0+x*tanhshrink(\0"
+    assert told("fish", line) == (
+        "x*tanhshrink\tWhat tanh takes away.\0x*tanhshrink(\ttanhshrink(x)\0"
+    )
+    assert told("zsh", line) == "+x*tanhshrink\0tanhshrink\0What tanh takes away.\0"
+    assert told("fish", "gradcli ops tanhs") == "tanhshrink\tWhat tanh takes away.\0"
+    assert told("bash", "gradcli grad tanhs") == "+tanhshrink\0"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_installed_before_reads_lines(shell: str) -> None:
+    assert told(shell, "gradcli grad 'x\n+ tanhs", "offer") == ""
+    (line,) = told(shell, "gradcli jaco", "offer").splitlines()
+    assert line.split("\t")[0].lstrip("=") == "jacobian"
 
 
 @pytest.fixture
@@ -167,6 +208,9 @@ class Shell:
         "fish": ["fish", "--no-config", "-i"],
     }
 
+    LINE_ENDS: ClassVar = {"bash": "\x16\n", "zsh": "\x1b\r", "fish": "\r"}
+    """What ends a line inside quotes, and goes on in the next."""
+
     def __init__(self, name: str, folder: Path) -> None:
         command, *words = self.STARTS[name]
         wishes = {"TERM": "xterm", "PS1": "$ ", "HOME": str(folder)}
@@ -185,11 +229,11 @@ class Shell:
         before, _, after = line.partition("\t")
         self.child.send(f"{before}\t")
         self.child.send(f"{after}\r")
-        self.child.expect(r"(<[^\r\n]*>)ENDED")
+        self.child.expect(r"(<grad>.*>|<jaco[^\r\n]*>)ENDED")
         return str(self.child.match[1])
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", Shell.STARTS)
 def test_a_shell_completes_each_kind_of_word(
     in_shell: Callable[[str], Shell], name: str
 ) -> None:
@@ -207,7 +251,7 @@ def test_a_shell_completes_each_kind_of_word(
     assert shell.words('gradcli grad "alpha*y" al\t3') == ("<grad><alpha*y><alpha=3>")
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", Shell.STARTS)
 @pytest.mark.parametrize("quote", ['"', "'"])
 def test_a_shell_completes_operations_inside_a_program(
     in_shell: Callable[[str], Shell], name: str, quote: str
@@ -215,6 +259,20 @@ def test_a_shell_completes_operations_inside_a_program(
     shell = in_shell(name)
     typed = f"gradcli grad {quote}b = w1*a; L = tanhs\t(b){quote} a=2"
     assert shell.words(typed) == "<grad><b = w1*a; L = tanhshrink(b)><a=2>"
+
+
+@pytest.mark.parametrize("name", Shell.STARTS)
+def test_a_shell_completes_inside_a_program_of_several_lines(
+    in_shell: Callable[[str], Shell], name: str
+) -> None:
+    shell = in_shell(name)
+    end = Shell.LINE_ENDS[name]
+    typed = f"gradcli grad 'beta1 = w1*a{end}L = tanhs\t"
+    assert shell.words(f"{typed}(beta1)' w1=3") == (
+        "<grad><beta1 = w1*a\r\nL = tanhshrink(beta1)><w1=3>"
+    )
+    typed = f'gradcli grad "beta1 = w1*a{end}L = 2*beta\t'
+    assert shell.words(f'{typed}" w1=3') == "<grad><beta1 = w1*a\r\nL = 2*beta1><w1=3>"
 
 
 @pytest.mark.parametrize("name", ["zsh", "fish"])
@@ -226,7 +284,7 @@ def test_a_shell_shows_apostrophes_as_they_are(
     shell.child.expect("Show Python's traceback of an error")
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", Shell.STARTS)
 def test_a_script_is_installed_where_its_shell_looks(
     gradcli: Run, tmp_path: Path, name: str
 ) -> None:
@@ -240,5 +298,77 @@ def test_a_script_is_installed_where_its_shell_looks(
 def test_a_shell_without_completion_is_refused(gradcli: Run) -> None:
     ended = gradcli("--show-completion", "tcsh")
     assert ended.status == 2
-    assert "name one: bash, zsh, fish" in ended.err
+    assert "name one: bash, zsh, fish, powershell" in ended.err
     assert gradcli("--show-completion", "bash", "zsh").status == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "text"),
+    [
+        ("gradcli grad x*y x=@da", ["gradcli", "grad", "x*y"], "x=@da"),
+        ("gradcli grad 'it''s; y", ["gradcli", "grad"], "it's; y"),
+        ('gradcli grad "a""b`$c`"" ', ["gradcli", "grad", 'a"b$c"'], ""),
+        ("gradcli grad a` b", ["gradcli", "grad"], "a b"),
+        ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
+        ("gradcli grad 'a\nb", ["gradcli", "grad"], "a\nb"),
+    ],
+)
+def test_a_line_is_read_as_powershell_reads_it(
+    line: str, words: list[str], text: str
+) -> None:
+    given = powershell.begun(line)
+    assert (given.words, given.text) == (words, text)
+
+
+@pytest.mark.parametrize(
+    ("line", "put"),
+    [
+        ("gradcli jaco", "jacobian"),
+        ("gradcli grad tanhs", "tanhshrink"),
+        ("gradcli grad 2*tanhs", "'2*tanhshrink"),
+        ('gradcli grad "y = 2*x\n$z + tanhs', '"y = 2*x\n`$z + tanhshrink'),
+        ("gradcli grad 'a''s + tanhs", "'a''s + tanhshrink"),
+        ("gradcli grad 'alpha*y' --wrt y,al", "'y,alpha'"),
+        ("gradcli grad 'alpha*y' al", "alpha="),
+    ],
+)
+def test_powershell_is_told_whole_words(line: str, put: str) -> None:
+    (offer,) = map(json.loads, told("powershell", line).splitlines())
+    assert offer["text"] == put
+    assert offer["label"]
+    assert offer["about"]
+    (word,) = powershell.begun(f"{put} ").words[:1] or [powershell.begun(put).text]
+    assert word.startswith(powershell.begun(line).text)
+
+
+def test_the_script_of_powershell_asks_and_leaves_nothing_behind() -> None:
+    script = SCRIPTS["powershell"]
+    assert "Register-ArgumentCompleter -Native -CommandName gradcli" in script
+    assert "param($wordToComplete, $commandAst, $cursorPosition)" in script
+    for name in ("COMP_TEXT", "_GRADCLI_COMPLETE"):
+        assert f"$env:{name} = " in script
+        assert f"Env:{name}" in script.split("finally")[1]
+    pairs = (script.count(opening) - script.count(closing)
+             for opening, closing in ("{}", "()", "[]"))  # fmt: skip
+    assert not any(pairs)
+
+
+def test_powershell_is_told_once_where_its_script_lies(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    profile = tmp_path / "shell's" / "profile.ps1"
+    profile.parent.mkdir()
+    profile.write_text("# mine")
+    command = tmp_path / "pwsh"
+    command.write_text(f'#!/bin/sh\necho "{profile}"\n')
+    command.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    for _ in range(2):
+        assert gradcli("--install-completion", "pwsh", env=env).status == 0
+    quoted = str(profile.with_name("gradcli.ps1")).replace("'", "''")
+    assert profile.read_text() == f"# mine\n. '{quoted}'\n"
+    written = profile.with_name("gradcli.ps1").read_text()
+    assert written.strip() == SCRIPTS["powershell"].strip()
+    ended = gradcli("--install-completion", "powershell", env=env)
+    assert ended.status == 74
+    assert "there is no program powershell" in ended.err

@@ -26,7 +26,7 @@ OTHERS = {
     "digits": "7", "dtype": "float32", "device": "cpu", "seed": "3", "strict": "true",
     "verify": "false", "require": "sampled", "verify-seconds": "9",
     "max-seconds": "20", "max-memory": "400MB", "max-program": "1MB",
-    "colour": "never", "width": "90",
+    "colour": "never", "theme": "dark", "width": "90",
 }  # fmt: skip
 """A value of each setting that is not the built-in one."""
 
@@ -266,6 +266,26 @@ def test_colour_and_width_count_where_the_environment_wishes_nothing() -> None:
 
 def test_the_colour_that_is_set_is_used(gradcli: Run) -> None:
     assert "\x1b[" in gradcli("graph", "x", "x=1", env={"GRADCLI_COLOUR": "always"}).out
+
+
+def test_the_theme_that_is_set_is_that_of_text_and_of_pictures(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
+    env = {"GRADCLI_THEME": "light", "FORCE_COLOR": "1"}
+    assert "\x1b[38;5;90m" in gradcli("graph", "x*2", "x=1", env=env).out
+    assert "\x1b[1;38;5;124merror" in gradcli("value", "x y", env=env).err
+    none = gradcli("graph", "x*2", "x=1", env={**env, "GRADCLI_THEME": "none"}).out
+    assert "\x1b[38" not in none
+    assert "\x1b" not in gradcli("graph", "x", "x=1", env={**env, "NO_COLOR": "1"}).out
+    assert "\x1b" not in gradcli("graph", "x", "x=1", env={"GRADCLI_THEME": "dark"}).out
+    dark = {"GRADCLI_THEME": "dark"}
+    assert gradcli("graph", "x", "x=1", "-o", "g.svg", env=dark).status == 0
+    assert gradcli("plot", "x^2", "x=0:1", "-o", "p.svg", env=dark).status == 0
+    worked = gradcli("explain", "x^2", "x=1", "--html", env=dark).out
+    for text in (worked, *((tmp_path / n).read_text() for n in ("g.svg", "p.svg"))):
+        assert "#14181e" in text
+        assert "prefers-color-scheme" not in text
 
 
 def test_without_a_file_nothing_is_imported_to_read_one(gradcli: Run) -> None:

@@ -95,7 +95,7 @@ def test_a_page_has_the_verdicts(
     ("words", "error"),
     [
         (("-o", "g.txt"), "ends with '.txt', which is no picture"),
-        (("-o", "g"), "has no ending, which is no picture"),
+        (("-o", "g"), "has no ending that says which picture"),
         (("-o", "g.svg", "--dot"), "--dot and --out exclude each other"),
         (("--heat",), "--heat is for pictures in files"),
         (("--unfold",), "--unfold is for pictures in files"),

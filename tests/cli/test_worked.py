@@ -48,7 +48,10 @@ def test_every_number_of_the_five_neurons_has_its_rule(capsys: Captured) -> None
 
 def test_names_and_texts_do_not_break_the_latex(capsys: Captured) -> None:
     program = "x_max = relu(x)^2; θ = 1/x_max; (θ*x)^2 * 1e300"
-    assert_balanced(told(capsys, "explain", program, "x=3", "--latex"))
+    latex = told(capsys, "explain", program, "x=3", "--latex")
+    assert_balanced(latex)
+    assert r"\theta\text{*x" in latex
+    assert latex.isascii()
 
 
 def test_matrix_rules_and_sums_over_broadcast_inputs(capsys: Captured) -> None:

@@ -32,6 +32,8 @@ GREEK: Final = frozenset(
 WORDS: Final = (r"\mathit", r"\mathtt", r"\text")
 """What a name of several letters begins with."""
 
+_GREEK: Final = "[\u0391-\u03c9]"
+
 _PART: Final = re.compile(r"([^\W\d_]+)(\d*)|(\d+)")
 
 _ESCAPED: Final = {sign: "\\" + sign for sign in "#$%&_{}"}
@@ -63,9 +65,15 @@ class Symbols:
 
 
 def verbatim(text: str) -> str:
-    """A word as it is, in the middle of a formula."""
-    escaped = "".join(_ESCAPED.get(sign, sign) for sign in text)
-    return rf"\mathtt{{{escaped}}}" if text.isascii() else rf"\text{{{escaped}}}"
+    """A word as it is, in the middle of a formula; Greek letters by their commands."""
+    if text.isascii():
+        return rf"\mathtt{{{_escaped(text)}}}"
+    pieces = [part for part in re.split(f"({_GREEK})", text) if part]
+    return "".join(_greek(part) or rf"\text{{{_escaped(part)}}}" for part in pieces)
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPED.get(sign, sign) for sign in text)
 
 
 def matrix(entries: Sequence[str], shape: Sequence[int]) -> str:

@@ -1,17 +1,20 @@
 """How large a gradient is, as a colour: one decade, one shade.
 
 Blue is below 1 and vanishes, red is above 1 and explodes; what is between 1 and 10 is
-nearly white. A shade means the same in every picture.
+nearly white. Without hues the larger one is the darker one. A shade means the same in
+every picture.
 
     decade(0.02)                # "-2"
-    rules(["-2"], dark=False)   # [".heated .h-2 .box{fill:#…}"]
+    rules(["-2"], "light")      # [".heated .h-2 .box{fill:#…}"]
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from math import floor, isfinite, log, log10
-from typing import Final
+from typing import Final, Literal, TypeAlias
+
+Ground: TypeAlias = Literal["light", "dark", "grey"]
 
 FULL: Final = 24
 """Decades from 1 at which a shade is full; near 1 shades change faster."""
@@ -23,12 +26,12 @@ NOTHING: Final = "none"
 STRANGE: Final = "nan"
 """Of a gradient that is 0, and of one that is no finite number."""
 
-_COLD: Final = {False: (128, 178, 250), True: (24, 78, 170)}
-_HOT: Final = {False: (250, 140, 120), True: (160, 44, 32)}
-_NEUTRAL: Final = {False: (250, 250, 250), True: (38, 43, 51)}
+_COLD: Final = {"light": (128, 178, 250), "dark": (24, 78, 170), "grey": (255,) * 3}
+_HOT: Final = {"light": (250, 140, 120), "dark": (160, 44, 32), "grey": (150,) * 3}
+_NEUTRAL: Final = {"light": (250,) * 3, "dark": (38, 43, 51), "grey": (215,) * 3}
 _OTHER: Final = {
-    NOTHING: {False: "#d9dde3", True: "#4b535e"},
-    STRANGE: {False: "#e7a1ee", True: "#86308f"},
+    NOTHING: {"light": "#d9dde3", "dark": "#4b535e", "grey": "#ffffff"},
+    STRANGE: {"light": "#e7a1ee", "dark": "#86308f", "grey": "#8c8c8c"},
 }
 
 
@@ -46,21 +49,21 @@ def shade(name: str) -> str:
     return f"h{name}"
 
 
-def colour(name: str, dark: bool) -> str:
+def colour(name: str, ground: Ground) -> str:
     """The fill of a decade's boxes."""
     if name in (NOTHING, STRANGE):
-        return _OTHER[name][dark]
+        return _OTHER[name][ground]
     power = int(name)
     share = min(1.0, log(1 + abs(power)) / log(1 + FULL))
-    end = (_COLD if power < 0 else _HOT)[dark]
-    mixed = [round(a + (b - a) * share) for a, b in zip(_NEUTRAL[dark], end,
-                                                        strict=True)]  # fmt: skip
+    end = (_COLD if power < 0 else _HOT)[ground]
+    parts = zip(_NEUTRAL[ground], end, strict=True)
+    mixed = [round(a + (b - a) * share) for a, b in parts]
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def rules(names: Iterable[str], dark: bool) -> list[str]:
+def rules(names: Iterable[str], ground: Ground) -> list[str]:
     """The style rules of decades."""
-    return [f".heated .{shade(n)} .box{{fill:{colour(n, dark)}}}" for n in names]
+    return [f".heated .{shade(n)} .box{{fill:{colour(n, ground)}}}" for n in names]
 
 
 def listed(names: Iterable[str]) -> list[str]:

@@ -22,6 +22,7 @@ from ...views.picture import Picture, PictureNode
 from ..jsons import dumps
 from ..labels import leaf_name, shape_text, source_text
 from ..numbers import inline
+from ..theme import Theme, sheet_for
 from . import heat
 from .layers import Placed, Point
 from .scene import Box, Edge, Scene, brief, inside, scene_of
@@ -87,8 +88,12 @@ node made.</p>
 </aside>"""
 
 
-def page(picture: Picture) -> Iterator[str]:
+def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
     """The lines of a page.
+
+    Args:
+        picture: what to draw.
+        theme: the colours; on paper a dark one is light.
 
     Raises:
         ImportError: igraph is missing.
@@ -100,7 +105,9 @@ def page(picture: Picture) -> Iterator[str]:
     boxes = [box for each in (scene, *insides) for box in each.boxes]
     used = {box.decade for box in boxes if box.decade}
     script = file("page.js")
-    styles = style(sorted(used)) + file("page.css")
+    light, dark, grey = map(file, ("page.css", "page-dark.css", "page-grey.css"))
+    styles = style(sorted(used), theme, True)
+    styles += sheet_for(theme, light, dark, grey, printed=True)
     policy = POLICY.format(script=_hash(script), style=_hash(styles))
     title = escaped(picture.program.strip().split("\n")[-1])
     yield "<!DOCTYPE html>"

@@ -21,6 +21,7 @@ from ..jsons import answer
 from ..labels import shorten
 from ..line import Line
 from ..numbers import number, six_digits
+from ..theme import Theme, sheet_for
 from ..ticks import ticks
 from .axes import Axis, heights
 from .svg import escaped, sheet
@@ -48,14 +49,22 @@ COLOURS: Final = (
 )  # fmt: skip
 """From the lowest line to the highest."""
 
+GREYS: Final = tuple(
+    f"#{shade:02x}{shade:02x}{shade:02x}" for shade in range(160, -1, -16)
+)
 
-def plot(view: Curve | Field) -> Iterator[str]:
+
+def plot(view: Curve | Field, theme: Theme = "auto") -> Iterator[str]:
     """The lines of a document.
+
+    Args:
+        view: what to draw.
+        theme: the colours.
 
     Raises:
         ImportError: contourpy is missing, which a field needs.
     """
-    return _curve(view) if isinstance(view, Curve) else _field(view)
+    return _curve(view, theme) if isinstance(view, Curve) else _field(view, theme)
 
 
 def as_json(view: Curve | Field) -> Line:
@@ -76,31 +85,32 @@ def as_json(view: Curve | Field) -> Line:
     )  # fmt: skip
 
 
-def _opened(width: float, height: float, title: str) -> Iterator[str]:
+def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[str]:
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
         'aria-labelledby="name">'
     )
     yield f'<title id="name">{escaped(title)}</title>'
-    levels = "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(COLOURS))
-    dark = sheet("plot-dark.css")
-    yield (
-        f"<style>{sheet('plot.css')}{levels}"
-        f"@media screen and (prefers-color-scheme:dark){{{dark}}}</style>"
+    levels, greys = (
+        "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(each))
+        for each in (COLOURS, GREYS)
     )
+    light, dark = sheet("plot.css") + levels, sheet("plot-dark.css")
+    style = sheet_for(theme, light, dark, sheet("plot-grey.css") + greys)
+    yield f"<style>{style}</style>"
     yield '<rect class="paper" width="100%" height="100%"/>'
     shown = shorten(" ".join(printable(title).split()), MAX_TITLE)
     yield f'<text class="name" x="{LEFT}" y="24">{escaped(shown)}</text>'
 
 
-def _curve(view: Curve) -> Iterator[str]:
+def _curve(view: Curve, theme: Theme) -> Iterator[str]:
     name = view.output
     panels = [(name or "value", view.value, "")]
     if view.slope is not None:
         panels.append((f"d{name}/d{view.across}", view.slope, " slope"))
     height = TOP + len(panels) * PANEL + (len(panels) - 1) * BETWEEN + BELOW
-    yield from _opened(WIDTH, height, view.program)
+    yield from _opened(WIDTH, height, view.program, theme)
     across = Axis(float(view.x[0]), float(view.x[-1]), LEFT, WIDTH - RIGHT)
     top = TOP
     for nr, (label, numbers, kind) in enumerate(panels):
@@ -220,9 +230,9 @@ def _note(x: float, y: float, anchor: str, text: str, kind: str = "") -> str:
     )
 
 
-def _field(view: Field) -> Iterator[str]:
+def _field(view: Field, theme: Theme) -> Iterator[str]:
     width, height = LEFT + SIDE + RIGHT, TOP + SIDE + BELOW
-    yield from _opened(width, height, view.program)
+    yield from _opened(width, height, view.program, theme)
     found = view.surface
     across = Axis(float(found.x[0]), float(found.x[-1]), LEFT, LEFT + SIDE)
     up = Axis(float(found.y[0]), float(found.y[-1]), TOP + SIDE, TOP)

@@ -27,6 +27,7 @@ from ..code.rules import Rules
 from ..jsons import graph as as_json
 from ..line import Line
 from ..pictures import dot, mermaid
+from ..theme import Theme
 
 ENDINGS: Final = (
     ".svg", ".html", ".png", ".pdf", ".dot", ".gv", ".mmd", ".graphml", ".json"
@@ -54,11 +55,13 @@ class ShownGraph:
         nodes = "1 node" if count == 1 else f"{count:,} nodes"
         return f"<graph of {self.view.name}: {nodes}>"
 
-    def svg(self, heat: bool = False) -> str:
+    def svg(self, heat: bool = False, theme: Theme = "auto") -> str:
         """The picture as SVG.
 
         Args:
             heat: colour each node by the size of its gradient.
+            theme: "auto", as the reader's screen is, "light", "dark", or "none" for
+                greys.
 
         Raises:
             ImportError: igraph is missing; it comes with the extra ``pictures``.
@@ -67,34 +70,37 @@ class ShownGraph:
         from .svg import svg, whole
 
         self._refuse_crowd()
-        return whole(svg(self.picture, heat))
+        return whole(svg(self.picture, heat, theme))
 
-    def html(self) -> str:
+    def html(self, theme: Theme = "auto") -> str:
         """A page to click through, which loads nothing; raises what `svg` does."""
         from .page import page
         from .svg import whole
 
         self._refuse_crowd()
-        return whole(page(self.picture))
+        return whole(page(self.picture, theme))
 
-    def save(self, path: str | PathLike[str], heat: bool = False) -> None:
+    def save(
+        self, path: str | PathLike[str], heat: bool = False, theme: Theme = "auto"
+    ) -> None:
         """Write a file; the name's ending says which kind.
 
         Args:
             path: ends with .svg, .html, .png, .pdf, .dot, .gv, .mmd, .graphml or .json.
             heat: colour each node of an .svg, a .png or a .pdf by the size of its
                 gradient.
+            theme: the colours of an .svg, a .png, a .pdf or an .html.
 
         Raises:
             ValueError: the name ends with none of these.
             ImportError: a library of the extra ``pictures`` is missing.
             OSError: the file cannot be written.
         """
-        content = self.content(PurePath(path).suffix.lower(), heat)
+        content = self.content(PurePath(path).suffix.lower(), heat, theme)
         with open(fspath(path), "wb") as file:
             file.write(content)
 
-    def content(self, suffix: str, heat: bool = False) -> bytes:
+    def content(self, suffix: str, heat: bool = False, theme: Theme = "auto") -> bytes:
         """What a file with this ending holds; raises what `save` does."""
         texts = {".dot": dot, ".gv": dot, ".mmd": mermaid, ".json": as_json}
         if suffix in texts:
@@ -106,11 +112,11 @@ class ShownGraph:
 
             return whole(graphml(self.picture)).encode()
         if suffix == ".html":
-            return self.html().encode()
+            return self.html(theme).encode()
         if suffix not in ENDINGS:
             known = ", ".join(ENDINGS)
             raise ValueError(f"a picture's name ends with {known}, not {suffix!r}")
-        document = self.svg(heat)
+        document = self.svg(heat, theme)
         if suffix == ".svg":
             return document.encode()
         from .pixels import converted

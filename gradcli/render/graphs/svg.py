@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ...lang.excerpt import printable
 from ...views.picture import Picture
+from ..theme import Theme, sheet_for
 from . import heat
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place
 from .scene import PADDING, ROW, Box, Link, Scene, scene_of
@@ -37,12 +38,13 @@ LEGEND: Final = (
 )
 
 
-def svg(picture: Picture, heated: bool = False) -> Iterator[str]:
+def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
     """The lines of a document.
 
     Args:
         picture: what to draw.
         heated: whether boxes are coloured by the size of their gradients.
+        theme: the colours.
 
     Raises:
         ImportError: igraph is missing.
@@ -60,7 +62,7 @@ def svg(picture: Picture, heated: bool = False) -> Iterator[str]:
     )
     yield f'<title id="name">{escaped("Graph of " + picture.program)}</title>'
     used = {box.decade for box in scene.boxes if box.decade} if heated else set()
-    yield "<style>" + style(sorted(used | set(decades))) + "</style>"
+    yield "<style>" + style(sorted(used | set(decades)), theme) + "</style>"
     yield TIP
     yield '<rect class="paper" width="100%" height="100%"/>'
     left = (width - placed.width) / 2
@@ -86,11 +88,15 @@ def place_scene(scene: Scene) -> Placed:
     )
 
 
-def style(decades: Sequence[str]) -> str:
-    """The style sheet: light by default and on paper, dark where that is preferred."""
-    light = sheet("graph.css") + "".join(heat.rules(decades, dark=False))
-    dark = sheet("graph-dark.css") + "".join(heat.rules(decades, dark=True))
-    return f"{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"
+def style(decades: Sequence[str], theme: Theme, printed: bool = False) -> str:
+    """The style sheet of a graph; `printed` as in `sheet_for`."""
+    names: tuple[tuple[str, heat.Ground], ...] = (
+        ("graph.css", "light"), ("graph-dark.css", "dark"), ("graph-grey.css", "grey")
+    )  # fmt: skip
+    light, dark, grey = (
+        sheet(name) + "".join(heat.rules(decades, ground)) for name, ground in names
+    )
+    return sheet_for(theme, light, dark, grey, printed=printed)
 
 
 def sheet(name: str) -> str:

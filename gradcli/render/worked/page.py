@@ -16,19 +16,26 @@ from ...views.explanation import Explanation
 from ..gradients import derived
 from ..jsons import unbroken
 from ..line import Line
+from ..theme import Theme, sheet_for
 from .markdown import bracketed
 from .rows import ROUNDED, Move, Row, Rules, rows_of, shown
 
 
-def page(explanation: Explanation, rules: Rules) -> Iterator[Line]:
+def page(
+    explanation: Explanation, rules: Rules, theme: Theme = "auto"
+) -> Iterator[Line]:
     """The lines of a page."""
-    return map(unbroken, _lines(explanation, rules))
+    return map(unbroken, _lines(explanation, rules, theme))
 
 
-def _lines(explanation: Explanation, rules: Rules) -> Iterator[str]:
+def _lines(explanation: Explanation, rules: Rules, theme: Theme) -> Iterator[str]:
     output = explanation.output
     seed = _told(derived(output) or "output")
-    sheet = (files(__package__) / "worked.css").read_text(encoding="utf-8").strip()
+    light, dark, grey = (
+        (files(__package__) / f"worked{kind}.css").read_text(encoding="utf-8").strip()
+        for kind in ("", "-dark", "-grey")
+    )
+    sheet = sheet_for(theme, light, dark, grey, printed=True)
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'"
     yield "<!DOCTYPE html>"
