@@ -18,15 +18,18 @@ Captured = pytest.CaptureFixture[str]
 HOSTILE = 'x_max = relu(x)^2; y = x_max*2 # "quoted" \\ [b] {c} <d> & % $ _'
 MATRICES = ["(X@W + b).sum()", "X=[[1,2],[3,4]]", "W=[[1,2],[3,4]]", "b=[1,2]"]
 
+LONG = ("--verify-seconds", "600")
+"""Time enough for SymPy on any machine."""
+
 FORMULAS = (
     ("explain", FIVE, *AT, "--latex"),
     ("explain", HOSTILE, "x=3", "--latex"),
     ("explain", *MATRICES, "--latex"),
     ("explain", "θ = 1/x; (θ*x)^2 * 1e300", "x=3", "--latex"),
     ("paths", FIVE, *AT, "--latex"),
-    ("grad", "L = exp(-w1*x)/theta", "w1=1", "x=2", "theta=3", "--latex", "-q"),
-    ("jacobian", "[sin(x)*y, abs(x)]", "x=1", "y=2", "--latex", "-q"),
-    ("grad", *MATRICES, "--code", "latex"),
+    ("grad", "L = exp(-w1*x)/theta", "w1=1", "x=2", "theta=3", "--latex", "-q", *LONG),
+    ("jacobian", "[sin(x)*y, abs(x)]", "x=1", "y=2", "--latex", "-q", *LONG),
+    ("grad", *MATRICES, "--code", "latex", *LONG),
 )
 
 
