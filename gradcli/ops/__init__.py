@@ -22,6 +22,7 @@ from .op import (
     offered,
     overloads,
     parameters,
+    plain_types,
 )
 
 FAMILIES = (
@@ -57,6 +58,7 @@ __all__ = [
     "offered",
     "overloads",
     "parameters",
+    "plain_types",
 ]
 
 for _family in FAMILIES:

@@ -467,6 +467,27 @@ def parameters(entry: Op | Composite) -> tuple[str, ...]:
     return code.co_varnames[1:count]
 
 
+def plain_types(entry: Op | Composite) -> dict[str, type]:
+    """What a function's parameters are that are plain values: numbers, truth values or
+    words, as the defaults and the cases show. Where some are floats and some integers,
+    it is float."""
+    formula = entry.fwd if isinstance(entry, Op) else entry.build
+    code, defaults = formula.__code__, formula.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    known = [dict(zip(names, defaults, strict=True)), formula.__kwdefaults__ or {}]
+    known += [case.params for case in entry.cases]
+    types: dict[str, type] = {}
+    for params in known:
+        for name, value in params.items():
+            if type(value) in PLAIN and types.get(name) is not float:
+                types[name] = type(value)
+    return types
+
+
+PLAIN: Final = (float, int, bool, str)
+"""The types of values that a parameter may have and an operand has not."""
+
+
 def overloads(name: str) -> list[Op]:
     """The rows behind a public function: itself, or its dotted overloads."""
     return [op for op in OPS.values() if op.base == name]
