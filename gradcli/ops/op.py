@@ -214,6 +214,8 @@ class Entry:
     star       the parameter that takes all further positional arguments
     internal   a step of other functions, which users are not offered
     special    its names in ``torch.special``, if it has one there
+    ours       PyTorch has no such function: a program for PyTorch has the formula in
+               its place, with what is given for the parameters
     in_place   it has a form that overwrites its first operand; None: it has one if
                it is elementwise
     casts      it takes ``dtype=``: what it is applied to is converted first
@@ -250,6 +252,7 @@ class Entry:
     star: str | None = field(default=None, kw_only=True)
     internal: bool = field(default=False, kw_only=True)
     special: str = field(default="", kw_only=True)
+    ours: bool = field(default=False, kw_only=True)
     in_place: bool | None = field(default=None, kw_only=True)
     casts: bool = field(default=False, kw_only=True)
     not_finite: Mapping[str, str] = field(default_factory=dict, kw_only=True)
