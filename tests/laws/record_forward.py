@@ -12,7 +12,8 @@ import sys
 import numpy as np
 
 from .forward import AT, RECORD, arrays, as_line, differs, recorded, settled
-from .in_torch import OWN, outputs
+from .in_torch import outputs
+from .own import OWN
 
 
 def main() -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import torch
 
-from .in_torch import BORDERS, OWN, RESAMPLED, applied
+from .in_torch import BORDERS, RESAMPLED, applied
+from .own import OWN
 from .passes import RECORD, Seen, Trial, as_line, trials, witness
 
 UNTOLD = {

@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-from .in_torch import OWN, applied, argument
+from .in_torch import applied, argument
+from .own import OWN
 from .sharing import RECORD, Answer, Trial, answer, trials
 
 
