@@ -470,21 +470,28 @@ def parameters(entry: Op | Composite) -> tuple[str, ...]:
     return code.co_varnames[1:count]
 
 
-def plain_types(entry: Op | Composite) -> dict[str, type]:
-    """What a function's parameters are that are plain values: numbers, truth values or
-    words, as the defaults and the cases show. Where some are floats and some integers,
-    it is float."""
+def defaults(entry: Op | Composite) -> dict[str, Any]:
+    """What parameters are that a caller leaves out, by their names."""
     formula = entry.fwd if isinstance(entry, Op) else entry.build
-    code, defaults = formula.__code__, formula.__defaults__ or ()
-    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-    known = [dict(zip(names, defaults, strict=True)), formula.__kwdefaults__ or {}]
-    known += [case.params for case in entry.cases]
-    types: dict[str, type] = {}
-    for params in known:
+    code, given = formula.__code__, formula.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+    return dict(zip(names, given, strict=True)) | (formula.__kwdefaults__ or {})
+
+
+def plain_types(entry: Op | Composite) -> dict[str, type]:
+    """What a function's parameters are that are plain values of one kind: numbers,
+    truth values or words, as the defaults and the cases show. Where some are floats and
+    some integers, it is float."""
+    types: dict[str, set[type]] = {}
+    for params in (defaults(entry), *(case.params for case in entry.cases)):
         for name, value in params.items():
-            if type(value) in PLAIN and types.get(name) is not float:
-                types[name] = type(value)
-    return types
+            if type(value) in PLAIN:
+                types.setdefault(name, set()).add(type(value))
+    return {
+        name: float if float in found else next(iter(found))
+        for name, found in types.items()
+        if len(found) == 1 or found == {float, int}
+    }
 
 
 PLAIN: Final = (float, int, bool, str)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from gradcli.lang import compile_program, free_names, parse
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import run
 from gradcli.lang.tensors import CONSTANTS, TensorLibrary
-from gradcli.ops import OPS, Fixed, Op, parameters
+from gradcli.ops import OPS, Fixed, Op, defaults, parameters
 from gradcli.views.catalog import catalog, is_program
 from tests.grouped import by_row
 
@@ -78,12 +77,6 @@ def raw(found: Any) -> Any:
 
 def tensors(arrays: Mapping[str, Any]) -> dict[str, Tensor]:
     return {name: Tensor(np.asarray(a), NUMPY) for name, a in arrays.items()}
-
-
-def defaults(entry: Entry) -> dict[str, Any]:
-    formula = entry.fwd if isinstance(entry, Op) else entry.build
-    given = signature(formula).parameters.values()
-    return {p.name: p.default for p in given if p.default is not p.empty}
 
 
 def agree(found: Any, true: Any) -> bool:

@@ -13,13 +13,9 @@ RECORDS = Records("record_sharing", {"abs-0-C": 1, "abs-1-C": 2})
 
 
 def test_what_is_not_recorded_says_what_records_it() -> None:
-    with pytest.raises(
-        AssertionError, match=r"of tan-0: .*record_sharing`"
-    ):
+    with pytest.raises(AssertionError, match=r"of tan-0: .*record_sharing`"):
         RECORDS["tan-0"]
-    with pytest.raises(
-        AssertionError, match=r"of t0, .*, t5 and 2 more: "
-    ):
+    with pytest.raises(AssertionError, match=r"of t0, .*, t5 and 2 more: "):
         RECORDS.demand([*RECORDS, *(f"t{i}" for i in range(8))])
     with pytest.raises(AssertionError, match="there is no case any more of abs-1-C: "):
         RECORDS.demand(["abs-0-C"])
