@@ -7,6 +7,8 @@ Invariant: `passes.jsonl` is never written by hand.
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 
 from .in_torch import BORDERS, RESAMPLED, applied
@@ -58,6 +60,7 @@ def recorded(trial: Trial) -> Seen | None:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")
     lines = [as_line(trial, recorded(trial)) for trial in trials()]
     RECORD.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -8,6 +8,7 @@ Invariant: `sharing.jsonl` is never written by hand.
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import torch
@@ -38,6 +39,7 @@ def memory(x: Any) -> int | None:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")
     lines = [
         json.dumps({"trial": trial.ident, "shares": recorded(trial)})
         for trial in trials()
