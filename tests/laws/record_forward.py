@@ -35,8 +35,8 @@ def main() -> int:
     if check:
         print("\n".join(changed + gone) or f"{len(was)} cases are as recorded")
         return 1 if changed or gone else 0
-    # What differs by rounding alone stays as it was written: libraries of linear algebra
-    # round otherwise on another machine, and where an array lies elsewhere in memory.
+    # What differs by rounding alone stays as it was: libraries of linear algebra round
+    # otherwise on another machine, and where an array lies elsewhere in memory.
     kept = dict(was) | {at: fresh[at] for at in changed}
     lines = [as_line(at, kept[at]) for at in fresh]
     RECORD.write_text("\n".join(lines) + "\n", encoding="utf-8")
