@@ -71,7 +71,7 @@ def closed(description: Any) -> Any:
 
 def validator(name: str) -> Any:
     files = {each: closed(json.loads(schema(each))) for each in schemas()}
-    assert name in files, f"describe what is printed in gradcli/documents/schemas/{name}"
+    assert name in files, f"describe it in gradcli/documents/schemas/{name}"
     registry = referencing.Registry().with_resources(
         (each, referencing.Resource.from_contents(text)) for each, text in files.items()
     )
