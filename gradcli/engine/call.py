@@ -77,32 +77,33 @@ class Signature:
         """
         if self.star is not None:
             args = self._gathered(args)
-        given = len(args)
-        plain = not kwargs and self.least <= given <= self.most
-        if not plain and (self.variadic or not self._fits(given, kwargs)):
+        given, count = len(args), self.inputs
+        if kwargs:
+            if not count <= given <= self.most:
+                return self._bound(args, kwargs)
+            free, missing = self.free[given], self.missing[given]
+            for name, value in kwargs.items():
+                if name not in free or isinstance(value, Tensor):
+                    return self._bound(args, kwargs)
+            if missing and not kwargs.keys() >= missing:
+                return self._bound(args, kwargs)
+        elif not self.least <= given <= self.most:
             return self._bound(args, kwargs)
-        count = self.inputs
         inputs = args if given == count else args[:count]
         for value in inputs:
             if not isinstance(value, Tensor):
                 inputs = tuple([operand(self.entry, v) for v in inputs])
                 break
-        if given > count:
-            named = dict(zip(self.rest, args[count:], strict=False))
-            kwargs = named | kwargs if kwargs else named
-        elif not kwargs:
+        if given == count:
             return inputs, kwargs
-        for value in kwargs.values():
+        for value in args[count:]:
             if isinstance(value, Tensor):
-                return inputs, self._plain(kwargs)
-        return inputs, kwargs
-
-    def _fits(self, given: int, kwargs: Params) -> bool:
-        """Whether a call gives what is needed, all under the names of ``entry``."""
-        if not self.inputs <= given <= self.most:
-            return False
-        keys = kwargs.keys()
-        return keys <= self.free[given] and keys >= self.missing[given]
+                return self._bound(args, kwargs)
+        if given == count + 1:
+            named = {self.rest[0]: args[count]}
+        else:
+            named = dict(zip(self.rest, args[count:], strict=False))
+        return inputs, named | kwargs if kwargs else named
 
     def _bound(self, args: tuple[object, ...], kwargs: Params) -> Bound:
         op, names = self.entry, self.names
