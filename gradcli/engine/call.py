@@ -2,7 +2,8 @@
 
 Invariant: a row's parameters are the names in its ``fwd``; NumPy's spellings (`axis`,
 `keepdims`) and PyTorch's (`input`, `other`) mean the same everywhere. A call that gives
-everything under the row's own names is bound without a look at the others.
+everything under the row's own names is bound without a look at the others. What is no
+input of the row is no tensor: no derivative by it is known.
 
     Signature(OPS["sum.dim_IntList"]).bind((x, 0), {})      # (x,), {"dim": 0}
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops import KEYWORDS, Composite, Op, parameters
+from ..ops import KEYWORDS, Composite, Op, parameters, plain_types
 from .errors import CallError
 from .promote import WRITTEN
 from .raw import Params
@@ -20,6 +21,11 @@ from .tensor import Tensor, constant
 CO_VARARGS = 0x04
 """The flag of a code object that takes any number of arguments (`inspect.CO_VARARGS`).
 """
+
+KINDS: dict[type | None, str] = {
+    float: "Number", int: "int", bool: "bool", str: "str", None: "a plain value",
+}  # fmt: skip
+"""What PyTorch calls the types of plain values."""
 
 _OPERANDS = {"input": 0, "self": 0, "other": 1}
 
@@ -36,7 +42,7 @@ class Signature:
 
     __slots__ = (
         "called", "entry", "formula", "free", "inputs", "least", "missing", "most",
-        "names", "operands", "star", "star_at", "variadic",
+        "names", "operands", "rest", "star", "star_at", "variadic",
     )  # fmt: skip
 
     def __init__(self, entry: Op | Composite) -> None:
@@ -54,6 +60,7 @@ class Signature:
         defaults = len(formula.__defaults__ or ())
         optional |= {*names[self.most - defaults : self.most]}
         self.inputs = _inputs(entry) if isinstance(entry, Op) else 0
+        self.rest = names[self.inputs :]
         rest = [names[given:] for given in range(self.most + 1)]
         self.free = [frozenset(r) for r in rest]
         self.missing = [frozenset(n for n in r if n not in optional) for r in rest]
@@ -70,33 +77,39 @@ class Signature:
         """
         if self.star is not None:
             args = self._gathered(args)
-        given = len(args)
-        plain = not kwargs and self.least <= given <= self.most
-        if not plain and (self.variadic or not self._fits(given, kwargs)):
+        given, count = len(args), self.inputs
+        if kwargs:
+            if not count <= given <= self.most:
+                return self._bound(args, kwargs)
+            free, missing = self.free[given], self.missing[given]
+            for name, value in kwargs.items():
+                if name not in free or isinstance(value, Tensor):
+                    return self._bound(args, kwargs)
+            if missing and not kwargs.keys() >= missing:
+                return self._bound(args, kwargs)
+        elif not self.least <= given <= self.most:
             return self._bound(args, kwargs)
-        count = self.inputs
         inputs = args if given == count else args[:count]
         for value in inputs:
             if not isinstance(value, Tensor):
                 inputs = tuple([operand(self.entry, v) for v in inputs])
                 break
-        if given > count:
-            named = dict(zip(self.names[count:], args[count:], strict=False))
-            return inputs, named | kwargs if kwargs else named
-        return inputs, kwargs
-
-    def _fits(self, given: int, kwargs: Params) -> bool:
-        """Whether a call gives what is needed, all under the names of ``entry``."""
-        if not self.inputs <= given <= self.most:
-            return False
-        keys = kwargs.keys()
-        return keys <= self.free[given] and keys >= self.missing[given]
+        if given == count:
+            return inputs, kwargs
+        for value in args[count:]:
+            if isinstance(value, Tensor):
+                return self._bound(args, kwargs)
+        if given == count + 1:
+            named = {self.rest[0]: args[count]}
+        else:
+            named = dict(zip(self.rest, args[count:], strict=False))
+        return inputs, named | kwargs if kwargs else named
 
     def _bound(self, args: tuple[object, ...], kwargs: Params) -> Bound:
         op, names = self.entry, self.names
         if self.variadic:
             params = {self._parameter(key): v for key, v in kwargs.items()}
-            return tuple([operand(op, v) for v in args]), params
+            return tuple([operand(op, v) for v in args]), self._plain(params)
         if len(args) > len(names):
             self._refuse(len(args))
         values = dict(zip(names, args, strict=False)) | self._renamed(args, kwargs)
@@ -107,7 +120,38 @@ class Signature:
             else defaults[nr - len(names)]
             for nr, name in enumerate(names[: self.inputs])
         ]
-        return tuple(inputs), values
+        return tuple(inputs), self._plain(values)
+
+    def _plain(self, params: Params) -> Params:
+        """The parameters of a row, numbers in place of tensors of one number.
+
+        Raises:
+            CallError: a gradient is asked for one of them, or it has several entries
+                where the row takes a plain value.
+        """
+        return {name: self._number(name, value) for name, value in params.items()}
+
+    def _number(self, name: str, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        alone = not value.ndim
+        if value.edge is None and alone:
+            return value.item()
+        kind = plain_types(self.entry).get(name)
+        if value.edge is None and kind is None:
+            return value
+        way_out = "give True or False" if kind is bool else ""
+        if kind in (float, int):
+            way_out = f"give the number{' alone, as .item() gives it' * alone}"
+        formula = self.entry.formula
+        if kind is float and self.entry.elementwise and " if " not in formula:
+            way_out += f", or write {formula} in place of the call"
+        raise CallError(
+            f"{self.called}(): argument {name!r} must be {KINDS[kind]}, not Tensor: "
+            f"{name} is a plain value, by which nothing is differentiated",
+            self.names,
+            way_out=way_out,
+        )
 
     def _renamed(self, args: tuple[object, ...], kwargs: Params) -> Params:
         """Return the keyword arguments of a call under the names of ``entry``.

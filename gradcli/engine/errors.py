@@ -33,15 +33,22 @@ class DeviceError(EngineError):
 class CallError(TypeError):
     """A call that does not fit the function's parameters.
 
-    ``given`` is the offending keyword or None, ``allowed`` the parameter names.
+    ``given`` is the offending keyword or None, ``allowed`` the parameter names,
+    ``way_out`` what to write instead, where that is known.
     """
 
     def __init__(
-        self, message: str, allowed: tuple[str, ...], given: str | None = None
+        self,
+        message: str,
+        allowed: tuple[str, ...],
+        given: str | None = None,
+        way_out: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(message + (way_out and f"; {way_out}"))
+        self.message = message
         self.allowed = allowed
         self.given = given
+        self.way_out = way_out
 
 
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"

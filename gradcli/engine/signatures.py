@@ -20,8 +20,8 @@ from ..ops import Composite, Op
 from .raw import Params, Run
 
 OPERANDS = ("input", "other")
-COUNTS = "nkp"
-"""Letters that stand for numbers rather than for operands."""
+NO_OPERANDS = "nkpy"
+"""Letters that PyTorch has, too: of numbers, and of values beside their places."""
 
 MEANING = {
     "dim": "A dimension, or several; negative ones count from the last.",
@@ -36,10 +36,12 @@ def listed(entry: Op | Composite) -> list[Parameter]:
     """The parameters of a function of the table, in order, with users' names."""
     formula = entry.build if isinstance(entry, Composite) else entry.fwd
     kind: Any = Parameter.POSITIONAL_OR_KEYWORD
+    count = len(entry.cases[0].inputs) if entry.cases else len(OPERANDS)
     shown = []
     for i, each in enumerate([*inspect.signature(formula).parameters.values()][1:]):
         name, default = each.name, each.default
-        if i < len(OPERANDS) and len(name) == 1 and name not in COUNTS:
+        letter = len(name) == 1 and name not in NO_OPERANDS
+        if letter and i < min(count, len(OPERANDS)):
             name = OPERANDS[i]
         if each.kind is Parameter.VAR_POSITIONAL or each.name == entry.star:
             shown.append(Parameter(name, Parameter.VAR_POSITIONAL))

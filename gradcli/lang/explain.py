@@ -87,7 +87,7 @@ def _call(failure: Failure) -> Explanation:
     hint = did_you_mean(error.given, error.allowed) if error.given else None
     if hint is None and error.allowed:
         hint = f"its parameters are {', '.join(error.allowed)}"
-    return "E302", failure.text.replace("()", "", 1), hint
+    return "E302", error.message.replace("()", "", 1), error.way_out or hint
 
 
 def _limit(failure: Failure) -> Explanation:

@@ -19,9 +19,11 @@ from .op import (
     Fixed,
     Formula,
     Op,
+    defaults,
     offered,
     overloads,
     parameters,
+    plain_types,
 )
 
 FAMILIES = (
@@ -54,9 +56,11 @@ __all__ = [
     "Fixed",
     "Formula",
     "Op",
+    "defaults",
     "offered",
     "overloads",
     "parameters",
+    "plain_types",
 ]
 
 for _family in FAMILIES:

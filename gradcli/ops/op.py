@@ -214,6 +214,8 @@ class Entry:
     star       the parameter that takes all further positional arguments
     internal   a step of other functions, which users are not offered
     special    its names in ``torch.special``, if it has one there
+    ours       PyTorch has no such function: a program for PyTorch has the formula in
+               its place, with what is given for the parameters
     in_place   it has a form that overwrites its first operand; None: it has one if
                it is elementwise
     casts      it takes ``dtype=``: what it is applied to is converted first
@@ -250,6 +252,7 @@ class Entry:
     star: str | None = field(default=None, kw_only=True)
     internal: bool = field(default=False, kw_only=True)
     special: str = field(default="", kw_only=True)
+    ours: bool = field(default=False, kw_only=True)
     in_place: bool | None = field(default=None, kw_only=True)
     casts: bool = field(default=False, kw_only=True)
     not_finite: Mapping[str, str] = field(default_factory=dict, kw_only=True)
@@ -465,6 +468,34 @@ def parameters(entry: Op | Composite) -> tuple[str, ...]:
     code = (entry.fwd if isinstance(entry, Op) else entry.build).__code__
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_varnames[1:count]
+
+
+def defaults(entry: Op | Composite) -> dict[str, Any]:
+    """What parameters are that a caller leaves out, by their names."""
+    formula = entry.fwd if isinstance(entry, Op) else entry.build
+    code, given = formula.__code__, formula.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+    return dict(zip(names, given, strict=True)) | (formula.__kwdefaults__ or {})
+
+
+def plain_types(entry: Op | Composite) -> dict[str, type]:
+    """What a function's parameters are that are plain values of one kind: numbers,
+    truth values or words, as the defaults and the cases show. Where some are floats and
+    some integers, it is float."""
+    types: dict[str, set[type]] = {}
+    for params in (defaults(entry), *(case.params for case in entry.cases)):
+        for name, value in params.items():
+            if type(value) in PLAIN:
+                types.setdefault(name, set()).add(type(value))
+    return {
+        name: float if float in found else next(iter(found))
+        for name, found in types.items()
+        if len(found) == 1 or found == {float, int}
+    }
+
+
+PLAIN: Final = (float, int, bool, str)
+"""The types of values that a parameter may have and an operand has not."""
 
 
 def overloads(name: str) -> list[Op]:

@@ -281,9 +281,10 @@ spell("transpose", numpy="np.swapaxes")
 spell("unsqueeze", numpy="np.expand_dims")
 spell("cat", numpy="np.concatenate")
 spell("expand", numpy="np.broadcast_to", torch=".expand")
-for _name in ("unfold", "repeat", "view"):
+for _name in ("unfold", "repeat", "view", "new_full", "new_zeros", "new_ones",
+              "is_contiguous"):
     spell(_name, torch=f".{_name}")
-for _name in ("index_put", "elu"):
+for _name in ("index_put", "elu", "im2col", "col2im", "alias"):
     spell(_name, torch=f"torch.ops.aten.{_name}")
 for _name in (
     "xlog1py", "ndtr", "entr", "modified_bessel_i0", "modified_bessel_i1",
@@ -301,6 +302,9 @@ for _name in (
     "huber_loss", "l1_loss", "leaky_relu", "linear", "max_pool2d", "mish", "mse_loss",
     "nll_loss", "normalize", "one_hot", "pad", "relu6", "silu", "smooth_l1_loss",
     "soft_margin_loss", "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
+    "adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "fractional_max_pool2d",
+    "fractional_max_pool3d", "max_unpool2d", "max_unpool3d", "multi_margin_loss",
+    "multilabel_margin_loss",
 ):
     spell(_name, torch=f"F.{_name}")
 # fmt: on

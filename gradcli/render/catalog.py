@@ -35,7 +35,7 @@ def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
 
 def page(function: FunctionView) -> Iterator[Line]:
     """Everything about one function."""
-    call = f"{function.name}({', '.join(function.parameters)})"
+    call = f"{function.name}({_parameters(function)})"
     yield Line(((call, "title"),))
     yield from _facts(
         ("", function.doc),
@@ -56,10 +56,18 @@ def _row(row: RowView) -> Iterator[Line]:
     yield Line(((row.name, "name"), (f"  {row.node or 'not differentiable'}", "node")))
     yield from _facts(
         (_WORD[row.readable], row.formula),
-        ("parameters", ", ".join(row.parameters)),
+        ("parameters", _parameters(row)),
         *((f"derivative by {x}", text or "") for x, text in row.derivatives.items()),
         ("at a kink", row.kink),
         ("jumps where", row.jumps),
+    )
+
+
+def _parameters(view: FunctionView | RowView) -> str:
+    """The parameters as they are called, with their defaults."""
+    given = view.defaults
+    return ", ".join(
+        f"{name}={given[name]!r}" if name in given else name for name in view.parameters
     )
 
 

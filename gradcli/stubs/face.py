@@ -21,7 +21,7 @@ from ..engine.record import function
 from ..engine.returns import FIELDS
 from ..engine.signatures import SELF, keyword, listed
 from ..engine.tensor import Tensor
-from ..ops import ALIASES, FUNCTIONS, Composite, Fixed, overloads
+from ..ops import ALIASES, FUNCTIONS, Composite, Fixed, overloads, plain_types
 from ..ops import parameters as names_of
 from ..ops.basis import COMPARISONS
 from .written import parameters, stub
@@ -53,11 +53,28 @@ OF_TWO = ("max", "min")
 FROM_METHODS = f"from .engine.methods import Dims, Operand, {', '.join(NAMED.values())}"
 
 
-def type_of(parameter: Parameter) -> str:
-    """What a function of the table takes for a parameter."""
-    if parameter.kind is Parameter.VAR_POSITIONAL:
-        return "Any"
-    return TYPES.get(parameter.name, "Any")
+def types_of(name: str) -> Callable[[Parameter], str]:
+    """What a function of the table takes for each of its parameters: what stands in
+    `TYPES`, and plain values as their defaults are and the cases of the rows."""
+    entry = FUNCTIONS[name]
+    plain = plain_types(entry)
+    floats = {
+        parameter
+        for row in (entry, *overloads(name))
+        for parameter, kind in plain_types(row).items()
+        if kind is float
+    }
+
+    def type_of(parameter: Parameter) -> str:
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            return "Any"
+        kind = type(parameter.default)
+        number = kind is int and parameter.name in floats
+        known = kind in (bool, str, float) and plain.get(parameter.name) is kind
+        found = "float" if number else kind.__name__ if known else ""
+        return TYPES.get(parameter.name, f"builtins.{found}" if found else "Any")
+
+    return type_of
 
 
 def as_method(shown: list[Parameter]) -> list[Parameter]:
@@ -113,7 +130,8 @@ def function_stub(name: str, entry: str, indent: str = "", method: bool = False)
         shown.append(keyword("dtype"))
     if counts(entry) != {1, 2}:
         return (
-            f"{indent}def {name}{parameters(shown, type_of)} -> {result_of(entry)}: ..."
+            f"{indent}def {name}{parameters(shown, types_of(entry))} -> "
+            f"{result_of(entry)}: ..."
         )
     first = "self" if method else "input: Tensor"
     kinds = [
@@ -160,8 +178,9 @@ def method_stubs() -> Iterator[str]:
             continue
         yield function_stub(name, name, "    ", method=True)
         if name in public.IN_PLACE:
-            shown = as_method(listed(FUNCTIONS[ALIASES.get(name, name)]))
-            yield f"    def {name}_{parameters(shown, type_of)} -> Tensor: ..."
+            entry = ALIASES.get(name, name)
+            taken_by = parameters(as_method(listed(FUNCTIONS[entry])), types_of(entry))
+            yield f"    def {name}_{taken_by} -> Tensor: ..."
     for name, (module, defined) in sorted(elsewhere.items()):
         home = import_module(f"gradcli.engine.{module}")
         yield own_stub(name, getattr(home, defined))

@@ -1,13 +1,15 @@
 """How a stub is written: its first lines, and the parameters of a function.
 
 parameters([Parameter("x", kind, default=1)], lambda each: "float")
-# (x: float = ...)
+# (x: float = 1)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
+from math import isfinite
+from typing import Any
 
 HEAD = '"""Written by ``python -m gradcli.stubs``."""\n\n'
 
@@ -19,6 +21,16 @@ class _Text(str):
         return str(self)
 
 
+def default_of(each: Parameter) -> Any:
+    """A parameter's default as a stub writes it: plain values, and only these."""
+    if each.default is Parameter.empty:
+        return Parameter.empty
+    value = each.default
+    plain = value is None or isinstance(value, bool | int | str)
+    plain = plain or (isinstance(value, float) and isfinite(value))
+    return _Text(repr(value) if plain else "...")
+
+
 def parameters(shown: Iterable[Parameter], type_of: Callable[[Parameter], str]) -> str:
     """Parameters in parentheses with their types; ``self`` has none."""
     return str(Signature([
@@ -26,9 +38,7 @@ def parameters(shown: Iterable[Parameter], type_of: Callable[[Parameter], str]) 
             annotation=(
                 Parameter.empty if each.name == "self" else _Text(type_of(each))
             ),
-            default=(
-                Parameter.empty if each.default is Parameter.empty else _Text("...")
-            ),
+            default=default_of(each),
         )
         for each in shown
     ]))  # fmt: skip

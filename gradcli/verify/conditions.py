@@ -8,7 +8,7 @@ unless it follows from what is shown, or nothing depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ..numbers.balls import is_nan, to_float
@@ -87,15 +87,34 @@ def kinks_shown(terms: Terms, own: Mapping[int, str]) -> tuple[str, ...]:
     """The ties and poles that the point lies on.
 
     ``own`` are the program's; those that only the reverse pass met say no more, unless
-    there are no others.
+    there are no others. Nor do those of terms that are made of others which are shown:
+    where x is 0 so is 2*x.
     """
+    on = [*(own or terms.kinks).items()][:MAX_CONSIDERED_CONDITIONS]
+    fixed: set[int] = set()
+    for step, _ in sorted(on):
+        if not _follows(terms.made[step], fixed):
+            fixed.add(step)
     poles = [
         f"{what}: {shown(term) or PART} = {to_float(term.value)!r}"
-        for step, what in (own or terms.kinks).items()
+        for step, what in on
+        if step in fixed
         for term in (terms.made[step],)
     ]
-    ties = [_meeting(d) for d in terms.ties.values()]
+    ties = []
+    for tie in [*terms.ties.values()][:MAX_CONSIDERED_CONDITIONS]:
+        left, right = tie.left, tie.right
+        if not (_follows(left, fixed) and _follows(right, fixed)):
+            ties.append(_meeting(tie))
+            fixed |= {a.serial for a, b in ((left, right), (right, left)) if b.constant}
     return (*poles[:MAX_SHOWN_CONDITIONS], *dict.fromkeys(ties[:MAX_SHOWN_CONDITIONS]))
+
+
+def _follows(term: Term, fixed: Container[int]) -> bool:
+    """Whether a term, unless it is large, is made of terms that are ``fixed`` alone."""
+    return term.size <= MAX_IMPLIED_TERM_NODES and all(
+        each.name != "symbol" for each in ordered([term], fixed)
+    )
 
 
 def _meeting(tie: Decision) -> str:

@@ -14,7 +14,16 @@ from ..lang.parser import parse
 from ..lang.syntax import Call, walk
 from ..lang.tensors import CONSTANTS, is_function
 from ..numbers.trees.texts import Text, filled, partial_text
-from ..ops import ALIASES, FUNCTIONS, Composite, Op, offered, overloads, parameters
+from ..ops import (
+    ALIASES,
+    FUNCTIONS,
+    Composite,
+    Op,
+    defaults,
+    offered,
+    overloads,
+    parameters,
+)
 from ..ops.spellings import SPELLINGS, Template, Word
 
 
@@ -28,6 +37,8 @@ class RowView:
     """Whether the formula is one of the language."""
     node: str | None
     parameters: tuple[str, ...]
+    defaults: Mapping[str, object]
+    """Of the parameters that need not be given."""
     elementwise: bool
     kink: str
     jumps: str
@@ -52,6 +63,8 @@ class FunctionView:
     domain: str
     """Where it is defined and smooth, if that is not everywhere."""
     parameters: tuple[str, ...]
+    defaults: Mapping[str, object]
+    """Of the parameters that need not be given."""
     aliases: tuple[str, ...]
     not_finite: Mapping[str, str]
     """What a result may be that is no finite number, and why it then is."""
@@ -111,6 +124,7 @@ def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
         kink=entry.kink,
         domain=entry.domain,
         parameters=parameters(entry),
+        defaults=defaults(entry),
         aliases=aliases,
         not_finite=entry.not_finite,
         spellings=_spellings(name, parameters(entry)),
@@ -174,6 +188,7 @@ def _row(op: Op) -> RowView:
         is_program(op.formula, parameters(op)),
         op.node,
         parameters(op),
+        defaults(op),
         op.elementwise,
         op.kink,
         _jumps(op),

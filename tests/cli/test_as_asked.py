@@ -159,13 +159,6 @@ def test_a_false_claim_is_answered_with_the_derivative(run: Any) -> None:
     assert "d³y/dx³ = e^x  proved" in out
 
 
-@pytest.mark.parametrize("command", ["graph", "paths", "explain", "value"])
-def test_an_option_that_does_nothing_is_refused(run: Any, command: str) -> None:
-    status, out, err = run(command, "x^2", "x=1", "--verify-seconds", "3")
-    assert (status, out) == (2, "")
-    assert "--verify-seconds does nothing" in err
-
-
 def test_a_value_is_not_differentiated_by_anything(run: Any) -> None:
     status, _, err = run("value", "x^2", "x=1", "--wrt", "x")
     assert status == 2

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.cli.commands import ON_PROGRAMS
+
 from .conftest import COMMAND, Run, environment
 
 MAX_RESIDENT_BYTES = 500_000_000
@@ -111,14 +113,14 @@ def test_what_takes_too_long_is_ended_where_it_is(warm: Warm, case: str) -> None
     refused(ended, "E405", 4, "more than 0.3 s", "^", "--max-seconds")
 
 
-COMMANDS = ("grad", "graph", "jacobian", "hessian", "paths", "explain", "descend",
-            "kinks", "check", "value")  # fmt: skip
+GIVEN = {"check": ("--claim", "d/dx = 1"), "plot": ("x=0:1",)}
+"""What a command needs beside a program, where that is no value of x."""
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ON_PROGRAMS)
 def test_every_command_keeps_the_limit_on_seconds(warm: Warm, command: str) -> None:
-    claim = ["--claim", "d/dx = 1"] if command == "check" else ["x=1"]
-    ended = warm(command, ENDLESS["counting"], *claim, "--max-seconds", "0.3")
+    given = GIVEN.get(command, ("x=1",))
+    ended = warm(command, ENDLESS["counting"], *given, "--max-seconds", "0.3")
     refused(ended, "E405", 4, "--max-seconds")
 
 

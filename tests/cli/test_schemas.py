@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
 import pytest
 import referencing
 
-from gradcli.cli.commands import COMMANDS
+from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
 from gradcli.views.pages import schema, schemas
 from tests.processes import ROOT
 
 from .conftest import Run
+from .examples import example
 
 SAMPLES = ROOT / "samples"
+
+NO_JSON = {"repl", "tour", "run"}
 
 PRINTED = {
     'grad "x**2*y" x=3': "grad",
@@ -34,11 +38,8 @@ PRINTED = {
     'grad "sum(x*y)" x=[1,2] y=[1,2] --trace --no-verify': "grad",
     'check "x**2" --claim "d/dx = x" --claim "d/dx = 2*x"': "check",
     'check "x + x" --same "2*x"': "check",
-    'paths "L = x*y + x" x=2 y=3': "paths",
     'explain "L = sum(x*y + x)" x=[2,4] y=3': "explain",
-    'kinks "abs(x)" x=0': "kinks",
     'kinks "abs(x)" x=0.01 --radius 0.1': "kinks",
-    'descend "(w - 1)**2" w=0 --steps 2': "descend",
     'value "y = x/0" x=[[1,0]]': "value",
     'plot "abs(x)" x=-1:1:3': "plot",
     'plot "abs(x)*y" x=-1:1:3 y=-1:1:3': "plot",
@@ -52,6 +53,8 @@ PRINTED = {
     'value "x" y=1': "error",
     "value --wrong": "error",
 }
+"""Command lines beside the examples of commands on programs, and whose schema they
+have."""
 
 
 def closed(description: Any) -> Any:
@@ -68,6 +71,7 @@ def closed(description: Any) -> Any:
 
 def validator(name: str) -> Any:
     files = {each: closed(json.loads(schema(each))) for each in schemas()}
+    assert name in files, f"describe it in gradcli/documents/schemas/{name}"
     registry = referencing.Registry().with_resources(
         (each, referencing.Resource.from_contents(text)) for each, text in files.items()
     )
@@ -78,20 +82,41 @@ def validator(name: str) -> Any:
 def test_a_schema_describes_what_is_printed(gradcli: Run, words: str) -> None:
     name = PRINTED[words]
     ended = gradcli(*shlex.split(words), "--json")
-    if name == "error":
-        answers = [json.loads(ended.err)]
-    elif name == "descend":
-        answers = [json.loads(line) for line in ended.out.splitlines()]
-    else:
-        answers = [ended.json]
+    printed = ended.err if name == "error" else ended.out
+    validator(f"{name}.json").validate(json.loads(printed))
+
+
+def objects(text: str) -> Iterator[Any]:
+    """The JSON objects of a text, one after the other."""
+    while text := text.strip():
+        found, end = json.JSONDecoder().raw_decode(text)
+        yield found
+        text = text[end:]
+
+
+@pytest.mark.parametrize("command", ON_PROGRAMS)
+def test_a_schema_describes_what_the_example_prints(gradcli: Run, command: str) -> None:
+    """And who looks for no verdict and no kink takes no time to look for them."""
+    words = [*example(command), "--json"]
+    ended = gradcli(*words, "--verify-seconds", "600")
+    idle = "--verify-seconds does nothing" in ended.err
+    if idle:
+        ended = gradcli(*words)
+    answers = [*objects(ended.out)]
+    assert answers, ended.err
     for answer in answers:
-        validator(f"{name}.json").validate(answer)
+        validator(f"{command}.json").validate(answer)
+    assert idle != ('"verdict"' in ended.out or '"kinks"' in ended.out), (
+        "refuse_idle(request, ...) is for commands that verify nothing"
+    )
 
 
 def test_every_command_has_a_schema_that_is_tried() -> None:
-    printing = {*COMMANDS} - {"repl", "tour", "run"}
-    assert {*schemas()} == {f"{name}.json" for name in (*printing, "error", "common")}
-    assert {*printing, "error"} == {*PRINTED.values()}
+    printing = {*COMMANDS} - NO_JSON
+    expected = {f"{name}.json" for name in (*printing, "error", "common")}
+    assert {*schemas()} == expected, "gradcli/documents/schemas holds them"
+    untried = {*printing, "error"} - {*PRINTED.values(), *ON_PROGRAMS}
+    assert not untried, "PRINTED needs a command line of each"
 
 
 @pytest.mark.parametrize("name", schemas())

@@ -258,6 +258,12 @@ error[E302]: einsum(): invalid subscript given: '?', subscripts must be in [a-zA
 error[E302]: einsum(): give an equation first, or subscripts after each operand
   1 | y = einsum(x)
     |     ^^^^^^ 'gradcli ops einsum' shows what it takes""",
+    ("y = softplus(x, b)", "x=1", "b=2"): """\
+error[E302]: softplus: argument 'beta' must be Number, not Tensor: beta is a plain \
+value, by which nothing is differentiated
+  1 | y = softplus(x, b)
+    |     ^^^^^^^^ give the number alone, as .item() gives it, or write \
+log(1 + e**(beta*x))/beta in place of the call""",
     ("y = 10**400*x", "x=1"): """\
 error[E402]: an integer is too large to become a float
   1 | y = 10**400*x

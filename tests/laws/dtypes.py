@@ -20,10 +20,19 @@ from gradcli.engine.record import apply
 from gradcli.ops import OPS
 
 from .draw import Spot, draw
+from .recorded import Records
 
 FILE = Path(__file__).parent / "dtypes.jsonl"
 
 DTYPES = ("float16", "float32", "float64", "int64", "int32", "int16", "uint8", "bool")
+
+UNTOLD = {
+    "einsum.default": "PyTorch makes it of others, and the type follows how it does so",
+    "polygamma.order": "mpmath stands in PyTorch's place, in doubles",
+    "embedding.backward": "PyTorch takes floats alone, and its positions are checked",
+    "embedding.shares": "a part of embedding with a bound of the norm",
+}
+"""Rows whose types the stranger does not tell, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +50,10 @@ class Recorded:
         return f"{self.row}-{self.case}"
 
 
-def load() -> list[Recorded]:
+def load() -> Records[Recorded]:
     lines = FILE.read_text(encoding="utf-8").splitlines()
-    return [Recorded(**json.loads(line)) for line in lines]
+    found = [Recorded(**json.loads(line)) for line in lines]
+    return Records("record_dtypes", {each.ident: each for each in found})
 
 
 def typed(spot: Spot, dtype: str) -> Spot:

@@ -22,6 +22,7 @@ from gradcli.ops import FUNCTIONS, OPS, Composite, Op
 
 from .draw import Spot, draw, handed
 from .measure import outputs_of
+from .recorded import Records
 
 RECORD = Path(__file__).parent / "forward-torch-2.13.jsonl"
 RELATIVE = 1e-12
@@ -81,11 +82,12 @@ def settled(at: str, outputs: Sequence[Any]) -> list[Any]:
     return [np.abs(array) for array in outputs] if free else list(outputs)
 
 
-def recorded() -> dict[str, list[Any]]:
+def recorded() -> Records[list[Any]]:
     """The record: outputs by the name of the entry and the number of its case."""
     lines = map(json.loads, RECORD.read_text(encoding="utf-8").splitlines())
-    return {line["at"]: [as_array(output) for output in line["outputs"]]
-            for line in lines}  # fmt: skip
+    outputs = {line["at"]: [as_array(output) for output in line["outputs"]]
+               for line in lines}  # fmt: skip
+    return Records("record_forward", outputs)
 
 
 def as_array(output: Mapping[str, Any]) -> Any:

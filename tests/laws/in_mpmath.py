@@ -14,6 +14,9 @@ from mpmath import mpf
 
 DIGITS: Final = 60
 
+DIGITS_OF_ANY_FLOAT: Final = 1300
+"""More than squares of the smallest and the largest floats need side by side."""
+
 
 def quantile(x: Any) -> Any:
     """Of the normal distribution, with the digits that ``2 x - 1`` loses of ``x``."""
@@ -63,12 +66,18 @@ BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {
 # fmt: on
 
 
-def value(name: str, x: float) -> Any:
-    """The function at a float, to `DIGITS` digits; None where it is no real number.
+def cancels(name: str, x: float) -> bool:
+    """Whether the formula loses at a float all the digits that a float could tell."""
+    few, many = value(name, x), value(name, x, DIGITS_OF_ANY_FLOAT)
+    return few is None or many is None or abs(few - many) > abs(many) * mpf(2) ** -53
+
+
+def value(name: str, x: float, digits: int = DIGITS) -> Any:
+    """The function at a float, to some digits; None where it is no real number.
 
     None also where the argument is beyond what mpmath computes (erfc at 1e40).
     """
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(digits):
         try:
             y = BY_NAME[name](mpf(x))
         except (ValueError, ZeroDivisionError, OverflowError):

@@ -7,7 +7,7 @@ in PyTorch's own words.
 
     outputs(OPS["mul.Tensor"], arrays, params)      # a list of arrays
 
-Rows that only gradcli has stand in `OWN`, each with its reason.
+Rows that only gradcli has stand in `own.OWN`, each with its reason.
 """
 
 from __future__ import annotations
@@ -27,29 +27,6 @@ from .draw import handed
 
 aten = torch.ops.aten
 linalg = torch.linalg
-
-OWN = {
-    "clone.at_least": "a lower bound of what cosine_similarity divides by",
-    "copy_slices.positions": "an in-place change of a view, as its base sees it",
-    "copy_slices.overlapping": "an in-place change of a view, as its base sees it",
-    "index_put.positions": "an in-place change of a view, as its base sees it",
-    "as_strided.positions": "a view named by the positions of its entries",
-    "as_strided.backward": "a view named by the positions of its entries",
-    "as_strided.tangent": "a view of a memory in another order than the tensor's",
-    "as_strided.put": "the transpose of such a view",
-    "view.geometry": "strides and the place of the first entry, as numbers",
-    "as_entries": "integers or a mask that index, from whatever the user wrote",
-    "as_index": "integers that index, from whatever the user wrote",
-    "places.cells": "the numbers of entries in the flattened tensor",
-    "places.slices": "the numbers of entries in the flattened tensor",
-    "places.lines": "which entries come together at one place",
-    "as_type_of": "a cast to the type of another tensor",
-    "multi_margin_loss.hits": "which class is an item's target, as numbers",
-    "multilabel_margin_loss.counts": "how often a class is a target, as numbers",
-    "view.fits": "whether a view of a shape is possible, as a value",
-    "cbrt": "a cube root, of negative numbers too",
-}
-"""Rows that PyTorch has no function for, and what they are."""
 
 
 def places(indices: Any) -> list[Any]:

@@ -20,6 +20,7 @@ import numpy as np
 from gradcli.ops import FUNCTIONS, OPS, Composite, Op
 
 from .draw import draw, is_shape
+from .recorded import Records
 
 RECORD = Path(__file__).parent / "passes.jsonl"
 
@@ -143,7 +144,8 @@ def as_line(trial: Trial, seen: Seen | None) -> str:
     return json.dumps({"trial": trial.ident, "seen": seen and asdict(seen)})
 
 
-def load() -> dict[str, Seen | None]:
+def load() -> Records[Seen | None]:
     """What was recorded; None: PyTorch has no such function, or refuses the case."""
     lines = map(json.loads, RECORD.read_text(encoding="utf-8").splitlines())
-    return {line["trial"]: line["seen"] and Seen(**line["seen"]) for line in lines}
+    seen = {line["trial"]: line["seen"] and Seen(**line["seen"]) for line in lines}
+    return Records("record_passes", seen)

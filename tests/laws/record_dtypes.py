@@ -17,16 +17,9 @@ from dataclasses import asdict
 from gradcli.ops import OPS
 
 from .draw import Spot, draw, spots
-from .dtypes import FILE, Recorded, variants
-from .in_torch import BORDERS, OWN, RESAMPLED, outputs
-
-UNTOLD = {
-    "einsum.default": "PyTorch makes it of others, and the type follows how it does so",
-    "polygamma.order": "mpmath stands in PyTorch's place, in doubles",
-    "embedding.backward": "PyTorch takes floats alone, and its positions are checked",
-    "embedding.shares": "a part of embedding with a bound of the norm",
-}
-"""Rows whose types the stranger does not tell, and why."""
+from .dtypes import FILE, UNTOLD, Recorded, variants
+from .in_torch import BORDERS, RESAMPLED, outputs
+from .own import OWN
 
 WHOLES = ("bool", "uint8", "int16", "int32", "int64")
 NARROW = ("uint8", "int16", "int32")

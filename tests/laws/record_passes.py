@@ -7,9 +7,12 @@ Invariant: `passes.jsonl` is never written by hand.
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 
-from .in_torch import BORDERS, OWN, RESAMPLED, applied
+from .in_torch import BORDERS, RESAMPLED, applied
+from .own import OWN
 from .passes import RECORD, Seen, Trial, as_line, trials, witness
 
 UNTOLD = {
@@ -57,6 +60,7 @@ def recorded(trial: Trial) -> Seen | None:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")
     lines = [as_line(trial, recorded(trial)) for trial in trials()]
     RECORD.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

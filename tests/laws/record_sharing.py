@@ -8,11 +8,13 @@ Invariant: `sharing.jsonl` is never written by hand.
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import torch
 
-from .in_torch import OWN, applied, argument
+from .in_torch import applied, argument
+from .own import OWN
 from .sharing import RECORD, Answer, Trial, answer, trials
 
 
@@ -37,6 +39,7 @@ def memory(x: Any) -> int | None:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")
     lines = [
         json.dumps({"trial": trial.ident, "shares": recorded(trial)})
         for trial in trials()

@@ -20,6 +20,7 @@ from gradcli.ops import OPS, Op
 from .draw import is_shape
 from .forward import UP_TO_SIGNS
 from .passes import Trial, choices
+from .recorded import Records
 
 RECORD = Path(__file__).parent / "saved_names.jsonl"
 PREFIX = "_saved_"
@@ -110,12 +111,12 @@ def theirs(trial: Trial) -> Any:
     return outputs if node is not None and node.name() == op.node else None
 
 
-def recorded() -> dict[str, list[dict[str, Any]]]:
+def recorded() -> Records[list[dict[str, Any]]]:
     """The lines of the record, by the row they are of."""
     found: dict[str, list[dict[str, Any]]] = {}
     for line in map(json.loads, RECORD.read_text("utf-8").splitlines()):
         found.setdefault(line["row"], []).append(line)
-    return found
+    return Records("saved_names", found)
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from gradcli.ops import FUNCTIONS, OPS, Composite, Op
 
 from .draw import draw
+from .recorded import Records
 
 RECORD = Path(__file__).parent / "sharing.jsonl"
 
@@ -118,7 +119,8 @@ def steps(x: Any) -> list[int]:
     return [s for n, s in zip(x.shape, x.stride(), strict=True) if n > 1]
 
 
-def load() -> dict[str, Answer | None]:
+def load() -> Records[Answer | None]:
     """What was recorded; None: PyTorch has no such function, or refuses the case."""
     lines = RECORD.read_text(encoding="utf-8").splitlines()
-    return {entry["trial"]: entry["shares"] for entry in map(json.loads, lines)}
+    found = {entry["trial"]: entry["shares"] for entry in map(json.loads, lines)}
+    return Records("record_sharing", found)

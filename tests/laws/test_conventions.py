@@ -37,7 +37,11 @@ def test_tangents_at_a_kink_are_the_convention(point: Point) -> None:
 def test_every_kink_is_asserted() -> None:
     entries = [*OPS.values(), *(f for f in FUNCTIONS.values() if _composed(f))]
     claimed = {entry.name for entry in entries if entry.kink}
-    assert claimed - {point.name for point in POINTS} == set()
+    unsaid = sorted(claimed - {point.name for point in POINTS})
+    assert not unsaid, (
+        f"the rows say of {', '.join(unsaid)} what holds at a kink: enter the point "
+        "with at(...) in tests/laws/conventions.py"
+    )
 
 
 def _composed(entry: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,14 @@ from gradcli.lang import compile_program, free_names, parse
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import run
 from gradcli.lang.tensors import CONSTANTS, TensorLibrary
-from gradcli.ops import OPS, Fixed, Op, parameters
+from gradcli.ops import OPS, Fixed, Op, defaults, parameters
 from gradcli.views.catalog import catalog, is_program
 from tests.grouped import by_row
 
 from .draw import draw
 from .forward import ENTRIES, Entry
 from .forward import run as run_entry
+from .recorded import apart
 
 BY_NUMBERS = re.compile(r"\b(?:max|min)\(| if | and | or ")
 """What a formula of single numbers has."""
@@ -79,17 +79,16 @@ def tensors(arrays: Mapping[str, Any]) -> dict[str, Tensor]:
     return {name: Tensor(np.asarray(a), NUMPY) for name, a in arrays.items()}
 
 
-def defaults(entry: Entry) -> dict[str, Any]:
-    formula = entry.fwd if isinstance(entry, Op) else entry.build
-    given = signature(formula).parameters.values()
-    return {p.name: p.default for p in given if p.default is not p.empty}
-
-
 def agree(found: Any, true: Any) -> bool:
     if not np.isfinite(found).all() and np.isfinite(true).all():
         return True  # What is printed overflows where the row takes care not to.
     shaped = np.broadcast_to(found, np.shape(true))
     return bool(np.allclose(shaped, true, rtol=1e-9, atol=1e-12, equal_nan=True))
+
+
+def unlike(formula: str, found: Any, true: Any, at: Mapping[str, Any]) -> str:
+    """What is said where a formula is not the row."""
+    return f"{formula} is {apart(found, true, 'the row', at)}"
 
 
 @by_row("entry, number", CASES, lambda case: f"{case[0].name}-{case[1]}")
@@ -103,13 +102,16 @@ def test_a_printed_formula_is_read_back_to_the_same_value(
     given = {**defaults(entry), **spot.case.params}
     if not (BY_NUMBERS.search(entry.formula) and is_of_numbers(spot.arrays, true)):
         found = value(entry.formula, {**given, **tensors(arrays)})
-        assert all(agree(f, t) for f, t in zip(found, true, strict=True))
+        alike = all(agree(f, t) for f, t in zip(found, true, strict=True))
+        assert alike, unlike(entry.formula, found, true, {**arrays, **given})
         return
     flat = [np.ravel(a) for a in np.broadcast_arrays(*arrays.values())]
     for i in range(min(ENTRIES_SHOWN, true[0].size)):
         at = dict(zip(arrays, [column[i] for column in flat], strict=True))
         (found,) = value(entry.formula, {**given, **tensors(at)})
-        assert agree(found, true[0].reshape(-1)[i])
+        entry_of_it = true[0].reshape(-1)[i]
+        said = unlike(entry.formula, found, entry_of_it, {**at, **given})
+        assert agree(found, entry_of_it), said
 
 
 def case_of(op: Op, text: str) -> int | None:
@@ -155,7 +157,8 @@ def test_a_printed_derivative_is_read_back_to_the_same_value(
         params = {k: v for k, v in given.items() if k not in arrays}
         true = partial(NUMPY, raw(y), *spot.arrays, **params)
     (found,) = value(text, {**given, **tensors(arrays), "y": y})
-    assert agree(found, np.broadcast_to(true, np.shape(raw(y))))
+    expected = np.broadcast_to(true, np.shape(raw(y)))
+    assert agree(found, expected), unlike(text, found, expected, {**arrays, **given})
 
 
 def test_most_formulas_are_programs() -> None:

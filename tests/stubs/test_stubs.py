@@ -21,6 +21,20 @@ def test_a_stub_is_what_the_package_writes(path: Path) -> None:
     assert path.read_text() == STUBS[path], "run python -m gradcli.stubs"
 
 
+def test_plain_values_are_no_operands_and_have_their_defaults() -> None:
+    text = next(
+        t for p, t in STUBS.items() if p.parts[-2:] == ("gradcli", "__init__.pyi")
+    )
+    for line in (
+        "softplus(input: Any, beta: builtins.float = 1.0, threshold: builtins.float =",
+        "add(input: Any, other: Operand, alpha: builtins.float = 1)",
+        "vander(input: Any, N: Any = None, increasing: builtins.bool = False)",
+        "quantile(input: Any, q: Any, dim: Dims = None,",
+        "trapezoid(y: Any, x: Any = None,",
+    ):
+        assert f"def {line}" in text
+
+
 def test_the_check_names_the_stubs_that_are_not_as_they_should_be(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -186,3 +186,18 @@ def test_conditions_too_long_to_show_are_counted() -> None:
 def test_kink_is_the_programs_own() -> None:
     verification = checked(job("sqrt(x)", {"x": 0.0}))
     assert verification.kinks == ("sqrt has no derivative at 0: x = 0.0",)
+
+
+@pytest.mark.parametrize(
+    ("source", "kinks"),
+    [
+        ("abs(x) + abs(2*x)", ("abs has no derivative at 0: x = 0.0",)),
+        ("relu(x) + sqrt(x)", ("sqrt has no derivative at 0: x = 0.0",)),
+        ("maximum(x, y) + abs(y)", ("abs has no derivative at 0: y = 0.0", "x == y")),
+    ],
+)
+def test_a_kink_that_follows_from_another_is_not_told(
+    source: str, kinks: tuple[str, ...]
+) -> None:
+    given = {"x": 0.0, "y": 0.0} if "y" in source else {"x": 0.0}
+    assert checked(job(source, given)).kinks == kinks

@@ -5,7 +5,8 @@ from __future__ import annotations
 from operator import itemgetter
 
 from gradcli.lang.parser import parse
-from gradcli.views.catalog import catalog
+from gradcli.render.catalog import page
+from gradcli.views.catalog import catalog, find
 from tests.grouped import by_row
 
 DERIVATIVES = [
@@ -27,3 +28,11 @@ def test_a_derivative_on_a_page_is_text_of_the_language(
 def test_most_elementwise_rows_show_their_derivatives() -> None:
     shown = {row for row, _, _ in DERIVATIVES}
     assert {"sin", "mul", "div.Tensor", "atan2", "erfinv"} <= shown
+
+
+def test_a_page_shows_the_defaults_of_parameters() -> None:
+    found = find("softplus")
+    assert found is not None
+    head, *rest = ["".join(text for text, _ in line.parts) for line in page(found)]
+    assert head == "softplus(x, beta=1.0, threshold=20.0)"
+    assert "  parameters: x, beta=1.0, threshold=20.0" in rest

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from ...engine import NUMPY
 from ...engine.raw import Params
-from ...ops import FUNCTIONS, Composite, Op, parameters
+from ...ops import FUNCTIONS, Composite, Op, defaults, parameters
 from .tree import Tree
 
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
@@ -43,11 +43,11 @@ def row_call(op: Op, raw: tuple[object, ...], params: Mapping[str, object]) -> C
         return _variadic(public, names, raw, params)
     own = parameters(op)
     given = {**dict(zip(own, raw, strict=False)), **params}
-    defaults = _defaults(op.fwd, own)
+    left_out = defaults(op)
     code = _formula(public).__code__
     ordered = {name: given[name] for name in names if name in given}
-    ordered |= {n: v for n, v in given.items() if not _same(v, defaults.get(n, ...))}
-    return _arranged(ordered, defaults, names[: code.co_argcount - 1])
+    ordered |= {n: v for n, v in given.items() if not _same(v, left_out.get(n, ...))}
+    return _arranged(ordered, left_out, names[: code.co_argcount - 1])
 
 
 def _variadic(
@@ -86,13 +86,6 @@ def _dimension(name: str, value: Any) -> Any:
 
 def _formula(entry: Op | Composite) -> Any:
     return entry.fwd if isinstance(entry, Op) else entry.build
-
-
-def _defaults(function: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    last = function.__defaults__ or ()
-    positional = names[: function.__code__.co_argcount - 1]
-    defaults = dict(zip(reversed(positional), reversed(last), strict=False))
-    return defaults | (function.__kwdefaults__ or {})
 
 
 def _same(a: object, b: object) -> bool:

@@ -3,7 +3,7 @@
 Invariant: every tree's value is what the array vocabulary gives for its arguments'
 values. ``words`` says how fine trees are: with it a row that is more than one word of
 the language stands as a call of its own; without it everything is spelled out in the
-basis that arrays have, for printing in NumPy's words.
+basis that arrays have, for printing in NumPy's words. So is what the language lacks.
 
     xp = TreeNamespace(words=True)
     xp.softmax(xp.named("x", values), 1)        # softmax(x, 1), not exp over sum
@@ -11,7 +11,7 @@ basis that arrays have, for printing in NumPy's words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -80,7 +80,11 @@ class TreeNamespace(Namespace):
     device = "symbolic"
 
     def __init__(
-        self, words: bool, draws: bool = True, zeros_vanish: bool = False
+        self,
+        words: bool,
+        draws: bool = True,
+        zeros_vanish: bool = False,
+        lacks: Collection[str] = (),
     ) -> None:
         """
         Args:
@@ -88,8 +92,10 @@ class TreeNamespace(Namespace):
             draws: random numbers are drawn again rather than written out.
             zeros_vanish: zero times anything is zero, as in a derivative by what a step
                 does not depend on.
+            lacks: functions that are no words all the same.
         """
         self.words = words
+        self._lacks = lacks
         self.zeros_vanish = zeros_vanish
         self.draws: list[Tree] = []
         """Random numbers, where they are drawn again rather than written out."""
@@ -347,7 +353,8 @@ class TreeNamespace(Namespace):
 
     def _spelled_row(self, op: Op, raw: tuple[object, ...], params: Params) -> Any:
         """Run a row: its formula where that is no longer than a call, else the call."""
-        if not self.words or op.base not in FUNCTIONS:
+        is_word = op.base in FUNCTIONS and op.base not in self._lacks
+        if not self.words or not is_word:
             return op.fwd(self, *raw, **params)
         try:
             return op.fwd(_Operators(), *raw, **params)

@@ -143,6 +143,11 @@ class Dialect:
 
     # what dialects differ in
 
+    @classmethod
+    def lacks(cls) -> frozenset[str]:
+        """The functions of the language that it has not."""
+        return frozenset()
+
     def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
         """A function's call."""
         return f"{name}({listed(args, params)})"

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...numbers.trees.texts import Text
 from ...numbers.trees.tree import NUMBER, Tree, below
-from ...ops import KEYWORDS
+from ...ops import KEYWORDS, OPS
 from .dialect import INDENT, PLAIN, Dialect, Written, listed
 
 HELPERS: Final = {
@@ -205,6 +205,10 @@ class PyTorch(Python):
         "torch.": "import torch", "F.": "import torch.nn.functional as F"
     }  # fmt: skip
     entries = "torch.stack"
+
+    @classmethod
+    def lacks(cls) -> frozenset[str]:
+        return frozenset(op.base for op in OPS.values() if op.ours)
 
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
         if not on_arrays:

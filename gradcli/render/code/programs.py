@@ -151,10 +151,12 @@ class Wanted:
     def _on_arrays(self) -> Written:
         """Steps on arrays, of a gradient."""
         run, own = self.run, self.language == "gradcli"
-        words = DIALECTS[self.language].words
+        dialect = DIALECTS[self.language]
+        words, lacks = dialect.words, dialect.lacks()
         found = adjoint(
-            run, self.cotangent, lambda: TreeNamespace(words, draws=own), self._names
-        )
+            run, self.cotangent,
+            lambda: TreeNamespace(words, draws=own, lacks=lacks), self._names,
+        )  # fmt: skip
         inputs = tuple(
             (found.inputs[i.name], tuple(i.tensor.shape)) for i in run.inputs
         )

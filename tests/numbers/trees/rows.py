@@ -13,6 +13,7 @@ from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.numbers.trees.tree import Tree
 from gradcli.ops import OPS
+from gradcli.render.code.dialect import Dialect
 from gradcli.render.code.steps import Step, arranged
 from tests.laws.draw import Spot, draw
 from tests.laws.measure import cotangents, outputs_of, pull
@@ -25,13 +26,16 @@ class Grown:
     The gradients are those of the outputs' sum, or of a sum with drawn weights.
     """
 
-    def __init__(self, name: str, number: int, words: bool, drawn: bool = True) -> None:
+    def __init__(
+        self, name: str, number: int, dialect: type[Dialect], drawn: bool = True
+    ) -> None:
         spot = draw(OPS[name], number)
         v = cotangents(spot, "adjoint program")
         if not drawn:
             v = [np.ones_like(c) for c in v]
         pulled = pull(spot, v)
-        self.xp = TreeNamespace(words, draws=False)
+        lacks = dialect.lacks()
+        self.xp = TreeNamespace(dialect.words, draws=False, lacks=lacks)
         self.given: dict[str, Any] = {}
         leaves: dict[str, Tensor] = {}
         inputs = [self._input(spot, i, leaves) for i in range(len(spot.arrays))]

@@ -25,7 +25,7 @@ SEVEN_DIGITS = {"digamma", "polygamma.order"}
 def test_language_gives_the_rows_value_and_gradient(
     spot: tuple[str, int], drawn: bool
 ) -> None:
-    grown = Grown(*spot, words=True, drawn=drawn)
+    grown = Grown(*spot, type(LANGUAGE), drawn=drawn)
     text = grown.text(LANGUAGE)
     given = {name: Tensor(np.asarray(a), NUMPY) for name, a in grown.given.items()}
     for (name, _), true in zip(grown.trees, grown.numbers, strict=True):
@@ -37,7 +37,7 @@ def test_language_gives_the_rows_value_and_gradient(
 def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
     from scipy import special
 
-    grown = Grown(*spot, words=False)
+    grown = Grown(*spot, NumPy)
     text = grown.text(NumPy())
     scope: dict[str, Any] = {"np": np, "special": special, **grown.given}
     with np.errstate(all="ignore"):
@@ -52,7 +52,7 @@ def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
 def test_torch_gives_the_rows_value_and_gradient(
     spot: tuple[str, int], torch: Any
 ) -> None:
-    grown = Grown(*spot, words=True)
+    grown = Grown(*spot, PyTorch)
     assert grown.given, "nothing is differentiated"
     text = grown.text(PyTorch(next(iter(grown.given))))
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
