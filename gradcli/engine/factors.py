@@ -79,7 +79,7 @@ class Factors:
         return values, self._by_columns(vectors)
 
     def _demand_numbers(self, a: Any) -> None:
-        lost = self.np.isnan(a).any((-2, -1)).reshape(-1)
+        lost = self.np.any(self.np.isnan(a), (-2, -1)).reshape(-1)
         if lost.any():
             nr = int(self.np.argmax(lost))
             raise LinAlgError(NOT_FINITE.format(
@@ -90,7 +90,7 @@ class Factors:
         """The factors of finite matrices, and NaN of others: with those LAPACK's
         iterations need not end."""
         np = self.np
-        lost = ~np.isfinite(a).all((-2, -1))
+        lost = ~np.all(np.isfinite(a), (-2, -1))
         if not lost.any():
             return list(run(a))
         found = run(np.where(lost[..., None, None], 0, a))
