@@ -90,7 +90,7 @@ class Factors:
         """The factors of finite matrices, and NaN of others: with those LAPACK's
         iterations need not end."""
         np = self.np
-        lost = ~np.all(np.isfinite(a), (-2, -1))
+        lost = np.logical_not(np.all(np.isfinite(a), (-2, -1)))
         if not lost.any():
             return list(run(a))
         found = run(np.where(lost[..., None, None], 0, a))
