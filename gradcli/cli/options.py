@@ -284,7 +284,7 @@ def on_programs(function: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def _options(owner: Any, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
+def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
     """The parameters of a function or of a dataclass by name, with their types."""
     hints = get_type_hints(owner, include_extras=True)
     return {

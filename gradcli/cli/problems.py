@@ -79,7 +79,7 @@ def _bad_value(error: Any, see: str) -> ProgramError:
     return wrong("E595", f"{option}: {given} is not {wanted.rstrip('.')}", see)
 
 
-def _bounds(numbers: Any) -> str:
+def _bounds(numbers: object) -> str:
     """Name the range that a number must be in."""
     least, most = getattr(numbers, "min", None), getattr(numbers, "max", None)
     if most is None:

@@ -94,7 +94,7 @@ class _Program:
             return None, leaves
         return output, leaves
 
-    def height(self, point: Raws, weights: Any) -> float:
+    def height(self, point: Raws, weights: object) -> float:
         """The contracted output, nan if there is none."""
         output, _ = self.at(point)
         return float("nan") if output is None else float((output.raw * weights).sum())
@@ -114,7 +114,7 @@ class _Program:
 
 
 def _differentiated(
-    run: Run, output: Tensor, leaves: Mapping[str, Tensor], weights: Any
+    run: Run, output: Tensor, leaves: Mapping[str, Tensor], weights: object
 ) -> Trial | None:
     """The gradients, if all of them are finite."""
     if output.edge is None:
@@ -127,7 +127,7 @@ def _differentiated(
     return Trial(output.raw, dict(zip(names, raws, strict=True)))
 
 
-def _sound(new: _Program, weights: Any, trial: Trial) -> bool:
+def _sound(new: _Program, weights: object, trial: Trial) -> bool:
     """Whether the gradient lies between the slopes of both sides, as far as there are
     any."""
     here = new.height(new.point, weights)

@@ -147,7 +147,7 @@ def _run(
     retain_graph: bool,
     create_graph: bool,
     captured: Arrived | None = None,
-    only: set[Any] | None = None,
+    only: set[object] | None = None,
 ) -> None:
     """Run a pass: into all leaves, or up to what is ``captured``, or to ``only`` these.
 
@@ -177,7 +177,7 @@ def _visit(
     retain_graph: bool,
     create_graph: bool,
     captured: Arrived | None,
-    only: set[Any] | None,
+    only: set[object] | None,
 ) -> None:
     """The loop of a pass, from the cotangents that ``arrived`` at its roots."""
     waiting = _dependencies(list(arrived))

@@ -131,7 +131,7 @@ class Factors:
             return False
         return True
 
-    def zero_pivots(self, a: Any) -> Any:
+    def zero_pivots(self, a: object) -> Any:
         """The number, counted from 1, of each matrix's first pivot that is zero; 0
         where there is none."""
         np = self.np

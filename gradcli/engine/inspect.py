@@ -84,7 +84,7 @@ class Shown(NamedTuple):
     of: Any = None
 
 
-def saved_by_name(node: Any, name: str) -> Any:
+def saved_by_name(node: object, name: str) -> Any:
     """Return what a node saved, by PyTorch's name of it."""
     for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
         if name.startswith(prefix):
@@ -95,7 +95,7 @@ def saved_by_name(node: Any, name: str) -> Any:
     raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
-def names_shown(node: Any) -> list[str]:
+def names_shown(node: object) -> list[str]:
     """List a node's attributes, those of its saved values among them."""
     known = saved_keys(node)
     tensors = [name for name, at in known.items() if at.kind in TENSORS_OF_NODES]
@@ -170,7 +170,7 @@ def _measured(node: Any, slot: int, of: str) -> Any:
     return MEASURES[of](raw[slot]) if _is_given(raw, slot) else (0,)
 
 
-def _is_given(raw: tuple[Any, ...], slot: int) -> bool:
+def _is_given(raw: tuple[object, ...], slot: int) -> bool:
     return slot < len(raw) and raw[slot] is not None
 
 
@@ -216,7 +216,7 @@ def _places(node: Any, name: str) -> tuple[Any, ...]:
     ])  # fmt: skip
 
 
-def _place(node: Any, name: str, nr: int) -> Any:
+def _place(node: object, name: str, nr: int) -> Any:
     return _places(node, name)[nr]
 
 

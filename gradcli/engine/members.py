@@ -100,7 +100,7 @@ def __delitem__(self: Tensor, at: object) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-def where(self: Tensor, condition: Tensor, other: Any) -> Any:
+def where(self: Tensor, condition: Tensor, other: object) -> Any:
     """The tensor's entries where the condition is true, else those of the other."""
     return public("where")(condition, self, other)
 

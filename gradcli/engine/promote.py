@@ -167,7 +167,7 @@ def _is_of_positions(op: Op, slot: int) -> bool:
     return not op.elementwise and type(rules) is tuple and rules[slot] is None
 
 
-def _demand_no_gradient(inputs: tuple[Any, ...], result: Any) -> None:
+def _demand_no_gradient(inputs: tuple[object, ...], result: Any) -> None:
     """Raise where a value that needs a gradient is written among integers."""
     if MODE.enabled and any(getattr(v, "edge", None) is not None for v in inputs):
         raise KindError(f"Autograd not support dtype: {named(result.name).legacy}")

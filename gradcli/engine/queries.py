@@ -92,7 +92,7 @@ def is_set_to(input: Tensor, tensor: Tensor) -> bool:
 
 
 @writes
-def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     """Choose entries of two tensors by a condition; alone, find where it is true."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)

@@ -12,7 +12,7 @@ from .node import AccumulateGrad
 
 
 def inputs_first(
-    roots: Iterable[object], ends: frozenset[Any] = frozenset()
+    roots: Iterable[object], ends: frozenset[object] = frozenset()
 ) -> list[Any]:
     """The graph below ``roots`` with every edge after the edges it depends on.
 

@@ -30,7 +30,7 @@ class _Found(Exception):
 
 
 class _Watching(TensorLibrary):
-    def on_result(self, value: Any, span: Span) -> None:
+    def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
         parts = value if isinstance(value, tuple) else (value,)
         for part in parts:

@@ -189,7 +189,9 @@ def index(out: int, reads: Reads, span: Span) -> Step:
     )
 
 
-def sequence(out: int, reads: Reads, kind: Callable[[tuple[Any, ...]], Any]) -> Step:
+def sequence(
+    out: int, reads: Reads, kind: Callable[[tuple[object, ...]], object]
+) -> Step:
     """A list, a tuple or a slice of several registers."""
     gather = _gather(reads)
     return write(out, lambda registers, _: kind(gather(registers)))

@@ -83,7 +83,7 @@ class ObjectArray:
     def copy(self, order: Literal["C", "K"] = "C") -> ObjectArray:
         return self._like(self.data.copy(order))
 
-    def astype(self, dtype: Any) -> ObjectArray:
+    def astype(self, dtype: object) -> ObjectArray:
         """The same: elements have one kind only."""
         return self
 

@@ -286,7 +286,7 @@ def polygamma(order: object, x: object) -> Any:
     return _taylor(found, x)
 
 
-def bessel_i(order: int, x: Any) -> Any:
+def bessel_i(order: int, x: object) -> Any:
     """The modified Bessel function: its derivative is half the sum of its two
     neighbours (DLMF 10.29.1)."""
     if isinstance(x, arb):

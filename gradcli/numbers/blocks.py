@@ -126,7 +126,7 @@ class Stops(Functions):
     def reached(self, flags: object) -> Any:
         return np.zeros(self.count, dtype=bool)
 
-    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: object) -> list[tuple[int, int]]:
         return []
 
 

@@ -124,7 +124,7 @@ class Program:
     size: int
 
     def run(
-        self, values: Mapping[Any, Any], bits: int = START_BITS,
+        self, values: Mapping[object, object], bits: int = START_BITS,
         calculator: Calculator = BALLS,
     ) -> Any:  # fmt: skip
         """The expression's value.

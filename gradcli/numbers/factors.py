@@ -45,7 +45,7 @@ def floats(system: System, matrix: Any) -> Any:
     return np.array(rounded, dtype=np.float64).reshape(matrix.shape)
 
 
-def _each(system: System, name: str, *operands: Any) -> Any:
+def _each(system: System, name: str, *operands: object) -> Any:
     count = len(operands)
     run = np.frompyfunc(lambda *es: system.apply(name, *es), count, 1)
     return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
@@ -55,11 +55,11 @@ def _zeros(system: System, *shape: int) -> Any:
     return np.full(shape, system.lift(0), dtype=object)
 
 
-def _length(system: System, vector: Any) -> Any:
+def _length(system: System, vector: object) -> Any:
     return system.apply("sqrt", inner_product(system, vector, vector))
 
 
-def _turned_like(system: System, vector: Any, like: Any) -> Any:
+def _turned_like(system: System, vector: object, like: object) -> Any:
     """A vector, or its opposite if that lies on the side of ``like``."""
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)

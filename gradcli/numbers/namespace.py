@@ -123,7 +123,11 @@ class ObjectNamespace(ShapeNamespace):
     # reductions and scans; dim None means all
 
     def _reduce(
-        self, rule: Callable[[list[Any]], Any], x: object, dim: Dims, keepdim: bool
+        self,
+        rule: Callable[[list[object]], object],
+        x: object,
+        dim: Dims,
+        keepdim: bool,
     ) -> Any:
         rows, shape, full = self._rows(x, dim)
         out = np.empty(shape, dtype=object)
@@ -255,7 +259,7 @@ class ObjectNamespace(ShapeNamespace):
     def inverse(self, a: Any) -> Any:
         return self.solve(a, self.eye(a.shape[-1], a))
 
-    def solve(self, a: Any, b: Any) -> Any:
+    def solve(self, a: Any, b: object) -> Any:
         arrays = self.elements(a), self.elements(b)
         return self._of(matrices.solve(self.system, *arrays))
 
@@ -272,7 +276,9 @@ class ObjectNamespace(ShapeNamespace):
     def cholesky(self, a: object) -> Any:
         return self._of(matrices.cholesky(self.system, self.elements(a)))
 
-    def _factors(self, rule: Callable[..., Any], a: Any, *rest: Any) -> tuple[Any, ...]:
+    def _factors(
+        self, rule: Callable[..., Any], a: Any, *rest: object
+    ) -> tuple[Any, ...]:
         run: Any = lambda m: rule(self.system, m, *rest)
         parts = factors.over_matrices(run, self.elements(a))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])
@@ -303,7 +309,7 @@ class ObjectNamespace(ShapeNamespace):
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def solve_triangle(
-        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
+        self, a: Any, b: object, unitriangular: bool = False, *, upper: bool
     ) -> Any:
         data, right = self.elements(a), self.elements(b)
         lead = np.broadcast_shapes(data.shape[:-2], right.shape[:-2])
@@ -333,7 +339,7 @@ class ObjectNamespace(ShapeNamespace):
     def ones_like(self, x: Any) -> Any:
         return self._of(self._filled(x.shape, 1))
 
-    def as_type_of(self, x: Any, like: Any) -> Any:
+    def as_type_of(self, x: Any, like: object) -> Any:
         return self.array(x)
 
 

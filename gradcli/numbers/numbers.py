@@ -69,7 +69,7 @@ class Balls:
     def fixed(self, element: Ball, value: Number) -> Ball:
         return ball(value)
 
-    def choice(self, pick: Callable[[], Any]) -> Any:
+    def choice(self, pick: Callable[[], object]) -> Any:
         return pick()
 
     def stop(self, element: Ball) -> Ball:

@@ -96,7 +96,7 @@ class ShapeNamespace(Namespace):
     def _stopped(self, data: object) -> Any:
         return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
 
-    def arranged(self, data: Any, source: ObjectArray) -> ObjectArray:
+    def arranged(self, data: object, source: ObjectArray) -> ObjectArray:
         """Elements of ``source`` in another order or shape, in its memory or not."""
         made = ObjectArray(boxed(data), self, source)
         stopped = source.stopped or self._makes_constants

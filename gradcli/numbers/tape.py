@@ -188,7 +188,7 @@ class Tape(Deciding[int]):
             self.ties.append((left[apart], right[apart]))
         return apart
 
-    def crowd(self, ties: Sequence[tuple[Any, Any]]) -> list[int]:
+    def crowd(self, ties: Sequence[tuple[object, object]]) -> list[int]:
         """The terms in ties of more than two: one that varies meets several others."""
         if not ties:
             return []

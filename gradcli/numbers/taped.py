@@ -58,7 +58,7 @@ class TapeNamespace(ObjectNamespace):
     def _stopped(self, steps: Any) -> Any:
         return self.tape.stopped(steps.reshape(-1)).reshape(steps.shape)
 
-    def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         rows, shape, full = self._rows(x, dim)
         made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
         return self._of(made.reshape(full if keepdim else shape))

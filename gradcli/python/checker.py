@@ -262,7 +262,7 @@ class Checked:
             for v, y in pairs
         )
 
-    def _gradients_repeat(self, first: list[Any]) -> bool:
+    def _gradients_repeat(self, first: list[object]) -> bool:
         """Whether a new run on new leaves has the same gradients: what a function keeps
         from one run to the next may be differentiated in the first alone."""
         leaves = self.call.leaves()

@@ -219,7 +219,7 @@ def _value(binding: Binding, parameter: Parameter, seed: int, whole: bool) -> An
     return Tensor(np.array(array), NUMPY, True)
 
 
-def _is_tensor(annotation: Any) -> bool:
+def _is_tensor(annotation: object) -> bool:
     shown = annotation if isinstance(annotation, str) else repr(annotation)
     return "Tensor" in shown
 

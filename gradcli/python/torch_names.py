@@ -141,7 +141,7 @@ class _Loader(Loader):
 class _Finder(MetaPathFinder):
     """Finds ``torch`` and what is below it."""
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+    def find_spec(self, fullname: str, path: object, target: object = None) -> Any:
         if fullname != PYTORCH and not fullname.startswith(f"{PYTORCH}."):
             return None
         module = counterpart(fullname)

@@ -69,17 +69,17 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_sinc(self, expr: Any) -> str:
         return self._call("sinc", (expr.args[0] / sympy.pi,))
 
-    def _print_Exp1(self, expr: Any) -> str:
+    def _print_Exp1(self, expr: object) -> str:
         return "exp(1)"
 
     def _print_Rational(self, expr: Any) -> str:
         number = _decimal(expr)
         return f"{int(expr.p)}/{int(expr.q)}" if number is None else repr(number)
 
-    def _call(self, name: str, args: Any) -> str:
+    def _call(self, name: str, args: object) -> str:
         return f"{name}({self.stringify(args, ', ')})"
 
-    def emptyPrinter(self, expr: Any) -> str:
+    def emptyPrinter(self, expr: object) -> str:
         raise Unprintable(type(expr).__name__)
 
 
@@ -100,7 +100,9 @@ class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
             return self._filled(OPS["digamma"].latex, exp, x)
         return self._filled(OPS["polygamma.order"].latex, exp, x, n=order)
 
-    def _filled(self, latex: str, exp: str | None, *args: Any, **named: Any) -> str:
+    def _filled(
+        self, latex: str, exp: str | None, *args: object, **named: object
+    ) -> str:
         """A row's LaTeX, where SymPy has no sign of its own."""
         text = latex.format(*map(self._print, args), **named)
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
@@ -124,7 +126,7 @@ _PRINTER: Final = _Printer()
 _LATEX: Final = _LatexPrinter()
 
 
-def formula(expression: Any) -> str | None:
+def formula(expression: object) -> str | None:
     """The expression in the language's syntax; None if it has no words there."""
     try:
         return str(_PRINTER.doprint(expression))
@@ -177,7 +179,7 @@ def full_form(
     return Form(written[best], str(_LATEX.doprint(best.xreplace(decimals))))
 
 
-def closed_form(expression: Any) -> str | None:
+def closed_form(expression: object) -> str | None:
     """The shortest of a few equal forms; None if that is long or costly to find."""
     try:
         if compiled(expression).size > MAX_SHORTENED_STEPS:

@@ -118,7 +118,7 @@ class Whole:
             for row in self.rows
         ]  # fmt: skip
 
-    def _each(self, step: Callable[[int, Entry, int, Any], None]) -> None:
+    def _each(self, step: Callable[[int, Entry, int, object], None]) -> None:
         """Run ``step`` on the chosen entries of all inputs, in a slice of time each."""
         lost = 0
         for name, report in self.reports.items():
@@ -152,7 +152,9 @@ class Whole:
         report.remark = f"SymPy was given {most} of {count} entries of the whole"
         return sorted(Random(self.job.seed).sample(range(count), most))
 
-    def _derive(self, base: Any, row: int, entry: Entry, at: int, symbol: Any) -> None:
+    def _derive(
+        self, base: object, row: int, entry: Entry, at: int, symbol: object
+    ) -> None:
         """SymPy's derivative of the whole, where it meets the certified number."""
         derivative = off_jumps(sympy.diff(base, symbol))
         if entry.verdict == CERTIFIED and not self._meets(derivative, row, at):
@@ -196,7 +198,7 @@ class Whole:
         ):
             entry.verdict = PROVED
 
-    def _vanishes_here(self, difference: Any) -> bool:
+    def _vanishes_here(self, difference: object) -> bool:
         """A proof for the signs at the point, which become side conditions."""
         signs = vanishes_here(difference, self.book.values)
         if signs is None:
@@ -279,7 +281,9 @@ def independent(terms: Terms, roots: Sequence[Term], budget: Budget) -> Expressi
         free -= matters
 
 
-def _depends(expression: Any, symbol: Any, book: Expressions, budget: Budget) -> bool:
+def _depends(
+    expression: object, symbol: object, book: Expressions, budget: Budget
+) -> bool:
     try:
         with budget.slice(budget.left / 8):
             return not vanishes(sympy.diff(expression, symbol), book.values)
@@ -293,6 +297,6 @@ def off_jumps(derivative: Any) -> Any:
     return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
 
 
-def _sign_shown(quantity: Any, sign: int) -> str | None:
+def _sign_shown(quantity: object, sign: int) -> str | None:
     text = formula(quantity)
     return text and f"{text} {'>' if sign > 0 else '<'} 0"

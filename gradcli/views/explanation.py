@@ -87,8 +87,8 @@ def explain(
     cotangent: Tensor,
     names: Names,
     view: GraphView,
-    shown: Callable[[Any], Any] = plain,
-    **options: Any,
+    shown: Callable[[object], object] = plain,
+    **options: object,
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and write down every step of it.
 
@@ -115,7 +115,7 @@ def rehearse(
     cotangent: Tensor,
     names: Names,
     view: GraphView,
-    shown: Callable[[Any], Any] = plain,
+    shown: Callable[[object], object] = plain,
 ) -> tuple[StepView, ...]:
     """The steps that `explain` writes down, of a pass that leaves everything as it was.
 

@@ -92,7 +92,7 @@ class Factors:
         ]
         return partial_text(partial, self._value(node), inputs, node.params)
 
-    def _input(self, edge: Any, raw: Any) -> Any:
+    def _input(self, edge: object, raw: Any) -> Any:
         if not hasattr(raw, "dtype"):
             return raw
         if edge is not None:
@@ -102,7 +102,7 @@ class Factors:
             return Text(name)
         return lift(float(raw)) if raw.shape == () else _NAMELESS
 
-    def _value(self, edge: Any) -> Text:
+    def _value(self, edge: object) -> Text:
         """The text of what an edge leads to."""
         name = self._names.of(edge)
         if name is not None and self._names.sole(name):

@@ -82,7 +82,7 @@ class Survey:
         self._bests: dict[Edge, dict[Edge, Weight]] = {}
         self._pass_down(g, frozenset(ends))
 
-    def _pass_down(self, g: Any, ends: frozenset[Edge]) -> None:
+    def _pass_down(self, g: object, ends: frozenset[Edge]) -> None:
         order = reversed(self._order)
         sums = accumulate(order, {self.root: (1, 0, g)}, self._pull, _joined, keep=ends)
         for edge in ends & sums.keys():
@@ -178,7 +178,7 @@ def _among_outputs(port: Port, g: Any) -> list[Any]:
     return among_outputs(port.nr, len(port.node.y_shapes()), g)
 
 
-def below(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
+def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
     """What each edge below receives of the cotangent ``g``."""
     if isinstance(edge, Port):
         yield edge.node, _among_outputs(edge, g)
@@ -191,7 +191,7 @@ def _joined(a: Any, b: Any) -> Any:
     return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
 
-def along(root: Edge, g: Any, path: Path) -> Any:
+def along(root: Edge, g: object, path: Path) -> Any:
     """What the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
     for nr in path:
@@ -228,7 +228,7 @@ def largest(raw: Any) -> float:
     return float(abs(raw).max()) if raw.size else 0.0
 
 
-def _sensitivity(g: Any, gi: Any) -> Weight:
+def _sensitivity(g: object, gi: object) -> Weight:
     parts = g if isinstance(g, list) else [g]
     before = max((largest(part) for part in parts if part is not None), default=0.0)
     after = largest(gi)

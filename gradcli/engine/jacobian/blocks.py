@@ -185,7 +185,7 @@ def _seed(value: Tensor, rows: range) -> Batch:
 
 
 def _in_halves(
-    run: Callable[[range], list[Any]], rows: range, most: int | None
+    run: Callable[[range], list[object]], rows: range, most: int | None
 ) -> list[Any]:
     """The matrices that a pass gives for some rows, in several passes if they are too
     large for one."""
@@ -206,7 +206,7 @@ def _in_halves(
     return [_stacked(parts, ranges) for parts in zip(*done, strict=True)]
 
 
-def _demand_few(done: Sequence[list[Any]], rows: int, most: int) -> None:
+def _demand_few(done: Sequence[list[object]], rows: int, most: int) -> None:
     """See that the matrices store no more than ``most`` entries, in ``rows`` rows.
 
     Raises:

@@ -112,7 +112,7 @@ class TreeNamespace(Namespace):
     # making trees
 
     def made(
-        self, head: str, args: tuple[Any, ...], params: Mapping[str, Any], value: Any
+        self, head: str, args: tuple[Any, ...], params: Mapping[str, object], value: Any
     ) -> Tree:
         """Make a tree once; a tree of numbers alone becomes a number."""
         key = head, frozen(args), frozen(params)
@@ -205,7 +205,7 @@ class TreeNamespace(Namespace):
             self.decide(self.all(same) if same.ndim else same)
         return value
 
-    def where(self, condition: Any, a: Any, b: Any) -> Tree:
+    def where(self, condition: object, a: object, b: Any) -> Tree:
         """Choose by a mask. A guard against a single point is left out away from that
         point, and the condition is remembered."""
         mask, other = self.array(condition), self.array(b)
@@ -267,7 +267,7 @@ class TreeNamespace(Namespace):
 
     # operators
 
-    def operate(self, name: str, *operands: Any) -> Tree:
+    def operate(self, name: str, *operands: object) -> Tree:
         trees = tuple(map(self.array, operands))
         plain = ARITHMETIC.get(name)
         if plain is None:
@@ -303,7 +303,7 @@ class TreeNamespace(Namespace):
             return self._row(op, args, kwargs)
         return self._row(op, (), dict(zip(parameters(op), args, strict=False)) | kwargs)
 
-    def _basis(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _basis(self, name: str, *args: Any, **kwargs: object) -> Any:
         """Run a function that the array namespace has itself."""
         there = getattr(NUMPY, name)
         if name in UFUNCS or name in SPECIAL:
@@ -398,7 +398,9 @@ class TreeNamespace(Namespace):
             self._made[key] = found
         return found
 
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+    def to_copy(
+        self, x: object, dtype: Any, device: object, back: object = None
+    ) -> Any:
         tree = self.array(x)
         kind = tree.value.dtype.kind if dtype is None else np.dtype(dtype).kind
         if kind == tree.value.dtype.kind:
@@ -433,10 +435,10 @@ class TreeNamespace(Namespace):
     def eye(self, n: int, like: object) -> Any:
         return self.made("eye", (n,), {}, np.eye(n))
 
-    def zero_pivots(self, a: Any) -> Any:
+    def zero_pivots(self, a: object) -> Any:
         return self.array(NUMPY.zero_pivots(self.array(a).value))
 
-    def indefinite_minors(self, a: Any) -> Any:
+    def indefinite_minors(self, a: object) -> Any:
         return self.array(NUMPY.indefinite_minors(self.array(a).value))
 
     def solve_triangle(
@@ -464,7 +466,7 @@ class TreeNamespace(Namespace):
     def address(self, x: Any) -> int:
         return NUMPY.address(x.value)
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: object, index: Any) -> Any:
         tree = self.array(x)
         for part in parts(index):
             self._keep_count(part)

@@ -105,7 +105,7 @@ class TreeFactory(Factory):
 class TreeLibrary(TensorLibrary):
     """A library in which ``item()`` stays a step of the program."""
 
-    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+    def method(self, value: object, name: str) -> Callable[..., Any] | None:
         if name == "item" and isinstance(value, Tensor) and value.numel() == 1:
             return lambda: value.detach().reshape(())
         return super().method(value, name)

@@ -95,7 +95,7 @@ def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def simplified(
     xp: TreeMaker, name: str, args: tuple[Any, ...], value: Any,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> Tree:  # fmt: skip
     """Give the tree of a call, or a simpler tree of the same value."""
     rule = _RULES.get(name)
@@ -289,7 +289,7 @@ def _flat_product(xp: TreeMaker, value: Any, x: Tree) -> Tree | None:
 
 @_rule("reshape", "squeeze")
 def _resized(
-    xp: TreeMaker, value: Any, x: Any, *sizes: Any, **params: Any
+    xp: TreeMaker, value: Any, x: Any, *sizes: object, **params: Any
 ) -> Tree | None:
     """Drop a change to the same shape, and of two changes the first."""
     if x.shape == value.shape:

@@ -155,7 +155,7 @@ class Dialect:
         """An array of one number, or truth value."""
         raise Unwritable(f"an array in {self.column}")
 
-    def literal(self, array: Any) -> Text:
+    def literal(self, array: object) -> Text:
         """An array's numbers or truth values."""
         raise Unwritable(f"an array in {self.column}")
 
@@ -294,7 +294,7 @@ class Dialect:
             items.pop()
         return ", ".join([self._item(item, texts) for item in items])
 
-    def _item(self, item: Any, texts: Mapping[int, Text]) -> str:
+    def _item(self, item: object, texts: Mapping[int, Text]) -> str:
         if item is ...:
             return "..."
         if isinstance(item, Tree) and item.head == LITERAL and item.ndim == 1:

@@ -60,18 +60,18 @@ class Latex(Dialect):
             ", ".join([*args, *named])
         )
 
-    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         if isinstance(value, bool | str) or value is None:
             return verbatim(str(value))
         return super().argument(value, texts)
 
-    def decimal(self, value: Any) -> str:
+    def decimal(self, value: object) -> str:
         if isinstance(value, bool):
             return rf"\text{{{str(value).lower()}}}"
         mantissa, e, exponent = super().decimal(value).partition("e")
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if e else mantissa
 
-    def plain(self, value: Any) -> Text:
+    def plain(self, value: object) -> Text:
         made = super().plain(value)
         return Formula(made.written, PRODUCT) if "cdot" in made.written else made
 

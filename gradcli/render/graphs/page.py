@@ -140,7 +140,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(digest).decode()
 
 
-def embedded(data: Any) -> str:
+def embedded(data: object) -> str:
     """JSON that cannot end the element it stands in."""
     text = dumps(data)
     for letter in "<>&":
