@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Node, Tensor, grad
+from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from ..lang.errors import Span
 from ..lang.run import Run, all_finite, execute
@@ -140,7 +141,7 @@ def _product(
     return entry, None, None, float(pulled.raw[entry])
 
 
-def _host(raw: object) -> Any:
+def _host(raw: object) -> Host:
     return np.asarray(plain(raw))
 
 

@@ -110,7 +110,7 @@ class Factors:
         none = self.np.zeros((*lead, k, n), a.dtype)
         return self._identities((*lead, m, k), a), none
 
-    def indefinite_minors(self, a: Any) -> Any:
+    def indefinite_minors(self, a: Any) -> Raw:
         """The order of each matrix's first leading minor that is not positive
         definite; 0 where there is none."""
         found = self.np.zeros(a.shape[:-2], "int32")
@@ -131,7 +131,7 @@ class Factors:
             return False
         return True
 
-    def zero_pivots(self, a: object) -> Any:
+    def zero_pivots(self, a: object) -> Raw:
         """The number, counted from 1, of each matrix's first pivot that is zero; 0
         where there is none."""
         np = self.np
@@ -161,7 +161,7 @@ class Factors:
 
     def solve_triangle(
         self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
-    ) -> Any:
+    ) -> Raw:
         """``a @ x = b`` for matrices ``b``; the other triangle of ``a`` is not read.
         Not finite where the diagonal has a zero."""
         np = self.np
@@ -189,7 +189,7 @@ class Factors:
         x[..., left, :] -= self.np.matmul(a[..., left, done], x[..., done, :])
         self._substitute(a[..., left, left], x[..., left, :], upper, unitriangular)
 
-    def matrix_exp(self, a: Any) -> Any:
+    def matrix_exp(self, a: Any) -> Raw:
         """Exponentials, computed in double precision and rounded once."""
         np = self.np
         if not a.size:
@@ -203,7 +203,7 @@ class Factors:
             power = np.where(step < doublings, np.matmul(power, power), power)
         return power.astype(a.dtype)
 
-    def _pade(self, a: Any) -> Any:
+    def _pade(self, a: Any) -> Raw:
         np, c = self.np, PADE
         one = np.eye(a.shape[-1])
         a2 = np.matmul(a, a)
@@ -215,7 +215,7 @@ class Factors:
         even = even + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * one
         return np.linalg.solve(even - odd, even + odd)
 
-    def _identities(self, shape: tuple[int, ...], like: Any) -> Any:
+    def _identities(self, shape: tuple[int, ...], like: Any) -> Raw:
         check_size(shape)
         ones = self.np.eye(*shape[-2:], dtype=like.dtype)
         return self.np.broadcast_to(ones, shape).copy()

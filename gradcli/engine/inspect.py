@@ -220,7 +220,7 @@ def _place(node: object, name: str, nr: int) -> Any:
     return _places(node, name)[nr]
 
 
-def raw_saved(node: Any, shown: Shown) -> Any:
+def raw_saved(node: Any, shown: Shown) -> tuple[SavedTensor, ...] | SavedTensor:
     """Return a saved tensor before it is unpacked, so that hooks can be set on it."""
     kind, key, _ = shown
     if kind == PLACE:

@@ -6,7 +6,7 @@ a name that ends in an underscore changes the tensor in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -105,7 +105,7 @@ def where(self: Tensor, condition: Tensor, other: object) -> Any:
     return public("where")(condition, self, other)
 
 
-def _in_place(name: str) -> Any:
+def _in_place(name: str) -> Callable[..., Tensor]:
     from .inplace import in_place
 
     return in_place(name)

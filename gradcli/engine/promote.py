@@ -66,7 +66,7 @@ WRITTEN = "written"
 """Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
 
 
-def fitting(number: float, type_: Any) -> Any:
+def fitting(number: float, type_: Any) -> float:
     """Return a plain number, if an array of NumPy's type holds it.
 
     Raises:

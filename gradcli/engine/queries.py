@@ -128,7 +128,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> tuple[Tensor, ...] | Tensor:
     """The entries without repetitions, in order; with ``dim``, the slices.
 
     Args:
@@ -147,7 +147,7 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> tuple[Tensor, ...] | Tensor:
     """As `unique`, but only repetitions next to one another are left out."""
     return _distinct(input, return_inverse, return_counts, dim, _apart)
 
@@ -158,7 +158,7 @@ def _distinct(
     counts: bool,
     dim: int | None,
     apart: Callable[[Library, Raw], tuple[Raw, Raw]],
-) -> Any:
+) -> tuple[Tensor, ...] | Tensor:
     """Find what `unique` gives; ``apart`` says in which order runs begin."""
     raw, np = x.detach()._shareable(), x.xp.np
     d = None if dim is None else dim_of(raw.shape, dim)

@@ -81,7 +81,7 @@ def _float(value: Number = 0.0) -> float:
         raise ProgramError("E307", message) from None
 
 
-def _sum(items: Any, start: Number = 0) -> Any:
+def _sum(items: Any, start: Number = 0) -> float:
     (items,) = _limited((items,))
     total = start
     for item in items:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..engine.raw import Run
+from ..engine.raw import Host, Run
 from ..ops.basis import ARITHMETIC, COMPARISONS, OPERATORS, UNARY
 
 OBJECT: Final = np.dtype(object)
@@ -123,7 +123,7 @@ class ObjectArray:
         return self.__gradcli_namespace__.floats(self.data)
 
 
-def boxed(data: object) -> Any:
+def boxed(data: object) -> Host:
     """An object array also where NumPy hands out the element itself."""
     if isinstance(data, np.ndarray):
         return data

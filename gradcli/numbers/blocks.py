@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Host
 from .limits import MAX_INTEGER_OF_FLOATS
 
 
@@ -35,7 +36,7 @@ class Block:
         """The arguments of a position: an array of terms."""
         return np.zeros(0, dtype=np.int64)
 
-    def reached(self, flags: object) -> Any:
+    def reached(self, flags: object) -> Host:
         """Per position whether one of its arguments is flagged."""
         return np.zeros(self.count, dtype=bool)
 
@@ -123,7 +124,7 @@ class Stops(Functions):
 
     __slots__ = ()
 
-    def reached(self, flags: object) -> Any:
+    def reached(self, flags: object) -> Host:
         return np.zeros(self.count, dtype=bool)
 
     def carrying(self, position: int, live: object) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import NUMPY
+from ..engine.raw import Host
 from ..ops.checks import KindError
 from .arrays import boxed
 from .balls import to_float
@@ -51,7 +52,7 @@ def _each(system: System, name: str, *operands: object) -> Any:
     return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
 
 
-def _zeros(system: System, *shape: int) -> Any:
+def _zeros(system: System, *shape: int) -> Host:
     return np.full(shape, system.lift(0), dtype=object)
 
 
@@ -88,7 +89,7 @@ def lu(system: System, m: Any) -> tuple[Any, Any]:
     return work, np.array(pivots, dtype=np.int32)
 
 
-def substituted(system: System, a: Any, b: Any, upper: bool, unit: bool) -> Any:
+def substituted(system: System, a: Any, b: Any, upper: bool, unit: bool) -> Host:
     """The solution of a triangular system."""
     n = a.shape[0]
     x = np.empty(b.shape, dtype=object)

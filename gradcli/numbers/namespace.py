@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.raw import Run
+from ..engine.raw import Host, Raw, Run
 from . import decided, factors, matrices
 from .arrays import ObjectArray, boxed
 from .decided import Elementwise
@@ -128,7 +128,7 @@ class ObjectNamespace(ShapeNamespace):
         x: object,
         dim: Dims,
         keepdim: bool,
-    ) -> Any:
+    ) -> ObjectArray:
         rows, shape, full = self._rows(x, dim)
         out = np.empty(shape, dtype=object)
         for index in np.ndindex(*shape):
@@ -155,13 +155,13 @@ class ObjectNamespace(ShapeNamespace):
     def prod(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
 
-    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._extreme(decided.largest, x, dim, keepdim)
 
-    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._extreme(decided.smallest, x, dim, keepdim)
 
-    def _extreme(self, rule: Any, x: object, dim: Dims, keepdim: bool) -> Any:
+    def _extreme(self, rule: Any, x: object, dim: Dims, keepdim: bool) -> ObjectArray:
         def chosen(row: list[Any]) -> Any:
             return self.system.choice(lambda: rule(self.system, row))
 
@@ -173,13 +173,13 @@ class ObjectNamespace(ShapeNamespace):
     def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
-    def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
         return self._position(decided.largest, x, dim, keepdim)
 
-    def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
         return self._position(decided.smallest, x, dim, keepdim)
 
-    def _position(self, rule: Any, x: object, dim: int | None, keepdim: bool) -> Any:
+    def _position(self, rule: Any, x: object, dim: int | None, keepdim: bool) -> Host:
         def find(row: list[Any]) -> int:
             best = rule(self.system, row)
             return next(i for i, e in enumerate(row) if e is best)
@@ -187,7 +187,7 @@ class ObjectNamespace(ShapeNamespace):
         found = self._reduce(find, x, dim, keepdim).data
         return np.asarray(found, dtype=np.int64)
 
-    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Any:
+    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Host:
         """Stable: equal entries keep their order, in either direction."""
         data = np.moveaxis(self.elements(x), dim, -1)
         order = np.empty(data.shape, dtype=np.int64)
@@ -195,13 +195,13 @@ class ObjectNamespace(ShapeNamespace):
             order[index] = decided.order(self.system, list(data[index]), descending)
         return np.moveaxis(order, -1, dim)
 
-    def cumsum(self, x: Any, dim: int) -> Any:
+    def cumsum(self, x: Any, dim: int) -> ObjectArray:
         return self._scan("add", x, dim)
 
-    def cumprod(self, x: object, dim: int) -> Any:
+    def cumprod(self, x: object, dim: int) -> ObjectArray:
         return self._scan("mul", x, dim)
 
-    def _scan(self, name: str, x: object, dim: int) -> Any:
+    def _scan(self, name: str, x: object, dim: int) -> ObjectArray:
         step = np.frompyfunc(partial(self.system.apply, name), 2, 1)
         data = self.elements(x)
         return self._of(step.accumulate(data, axis=dim) if data.size else data)
@@ -245,7 +245,7 @@ class ObjectNamespace(ShapeNamespace):
 
     # linear algebra, on the last two dimensions
 
-    def matmul(self, a: object, b: object) -> Any:
+    def matmul(self, a: object, b: object) -> ObjectArray:
         return self._of(
             matrices.matmul(self.system, self.elements(a), self.elements(b))
         )
@@ -263,17 +263,17 @@ class ObjectNamespace(ShapeNamespace):
         arrays = self.elements(a), self.elements(b)
         return self._of(matrices.solve(self.system, *arrays))
 
-    def det(self, a: object) -> Any:
+    def det(self, a: object) -> ObjectArray:
         return self._of(matrices.determinant(self.system, self.elements(a)))
 
-    def slogdet(self, a: object) -> Any:
+    def slogdet(self, a: object) -> tuple[Raw, Raw]:
         det = self.det(a)
         return self.sign(det), self.log(self.abs(det))
 
     def t(self, x: Any) -> Any:
         return self.permute(x, tuple(range(x.ndim))[::-1])
 
-    def cholesky(self, a: object) -> Any:
+    def cholesky(self, a: object) -> ObjectArray:
         return self._of(matrices.cholesky(self.system, self.elements(a)))
 
     def _factors(
@@ -295,22 +295,22 @@ class ObjectNamespace(ShapeNamespace):
     def svd_factors(self, a: Any, full_matrices: bool = True) -> Any:
         return self._factors(factors.svd, a, full_matrices)
 
-    def matrix_exp(self, a: Any) -> Any:
+    def matrix_exp(self, a: Any) -> ObjectArray:
         system = self.system
         rule: Any = lambda m: (factors.exponential(system, m),)
         return self._of(factors.over_matrices(rule, self.elements(a))[0])
 
-    def indefinite_minors(self, a: Any) -> Any:
+    def indefinite_minors(self, a: Any) -> Host:
         """Of a matrix that is not positive definite `cholesky` itself tells."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
-    def zero_pivots(self, a: Any) -> Any:
+    def zero_pivots(self, a: Any) -> Host:
         """Of a singular matrix `solve` itself tells."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def solve_triangle(
         self, a: Any, b: object, unitriangular: bool = False, *, upper: bool
-    ) -> Any:
+    ) -> ObjectArray:
         data, right = self.elements(a), self.elements(b)
         lead = np.broadcast_shapes(data.shape[:-2], right.shape[:-2])
         data = np.broadcast_to(data, (*lead, *data.shape[-2:]))
@@ -330,13 +330,13 @@ class ObjectNamespace(ShapeNamespace):
     def _filled(self, shape: Sequence[int], value: Any) -> Any:
         return np.full(tuple(shape), self.system.lift(value), dtype=object)
 
-    def new_full(self, x: object, shape: Sequence[int], value: float) -> Any:
+    def new_full(self, x: object, shape: Sequence[int], value: float) -> ObjectArray:
         return self._of(self._filled(shape, value))
 
-    def zeros_like(self, x: Any) -> Any:
+    def zeros_like(self, x: Any) -> ObjectArray:
         return self._of(self._filled(x.shape, 0))
 
-    def ones_like(self, x: Any) -> Any:
+    def ones_like(self, x: Any) -> ObjectArray:
         return self._of(self._filled(x.shape, 1))
 
     def as_type_of(self, x: Any, like: object) -> Any:

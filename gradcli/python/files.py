@@ -209,7 +209,9 @@ def arguments_of(
     return Arguments(tuple(values), drawn)
 
 
-def _value(binding: Binding, parameter: Parameter, seed: int, whole: bool) -> Any:
+def _value(
+    binding: Binding, parameter: Parameter, seed: int, whole: bool
+) -> Tensor | float:
     array = np.asarray(value_of(binding, Factory(NUMPY, "float64", seed)))
     if whole:
         return tensor(array, dtype=int64)

@@ -189,7 +189,7 @@ def _value(ctx: Any, key: Key) -> Any:
     return ctx.saved_tensors[key] if isinstance(key, int) else getattr(ctx, key)
 
 
-def _before(ctx: Any, key: Key) -> Any:
+def _before(ctx: Any, key: Key) -> Tensor | None:
     """What a saved tensor was before it was first changed; None if it never was."""
     t = _value(ctx, key)
     raw = ctx._had.get(id(t.raw))

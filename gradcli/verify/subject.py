@@ -332,8 +332,8 @@ def _tensor_of_terms(given: Input, namespace: ObjectNamespace) -> Tensor:
 
 
 def symbols(
-    name: str, shape: Sequence[int], values: Iterable[object], namespace: ObjectNamespace,
-    requires_grad: bool = True,
+    name: str, shape: Sequence[int], values: Iterable[object],
+    namespace: ObjectNamespace, requires_grad: bool = True,
 ) -> Tensor:  # fmt: skip
     """An input's tensor of terms, each by the input's name and its index."""
     data = np.empty(tuple(shape), dtype=object)

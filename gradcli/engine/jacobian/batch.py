@@ -378,7 +378,7 @@ def _choice(flat: Any, size: int, dtype: Any) -> Any:
     return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
 
 
-def stacked(parts: Sequence[Batch], positions: Sequence[object], shape: Shape) -> Any:
+def stacked(parts: Sequence[Batch], positions: Sequence[object], shape: Shape) -> Batch:
     """Batches put at positions of one value; positions of no two meet."""
     total = parts[0].put(positions[0], shape)
     for part, where in zip(parts[1:], positions[1:], strict=True):

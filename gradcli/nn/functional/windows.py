@@ -30,7 +30,7 @@ def _in_fractions(name: str, rank: int) -> Any:
         input: Tensor, kernel_size: Any, output_size: Any = None,
         output_ratio: Any = None, return_indices: bool = False,
         _random_samples: Tensor | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Tensor:  # fmt: skip
         """The largest entry of each window, of windows that overlap at random.
 
         Args:

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...engine.raw import Host
 from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ..arrays import ObjectArray, boxed
@@ -214,7 +215,7 @@ class EntryNamespace(ObjectNamespace):
 
         return run
 
-    def _mask_of(self, data: Any) -> Any:
+    def _mask_of(self, data: Any) -> Host | EntryArray:
         data = boxed(data)
         if all(map(constant, data.flat)):
             flat = [bool(tree.value) for tree in data.flat]
@@ -249,7 +250,7 @@ class EntryNamespace(ObjectNamespace):
 
     def nan_to_num(
         self, x: object, nan: float, posinf: float | None, neginf: float | None
-    ) -> Any:
+    ) -> ObjectArray:
         largest = float(np.finfo(np.float64).max)
         x = self.array(x)
         above = largest if posinf is None else posinf
@@ -259,10 +260,10 @@ class EntryNamespace(ObjectNamespace):
             x = self._chosen(self.elements(mask), number, x)
         return x
 
-    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(self._chain, "maximum"), x, dim, keepdim)
 
-    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(self._chain, "minimum"), x, dim, keepdim)
 
     def _chain(self, name: str, row: list[object]) -> Any:
@@ -276,10 +277,12 @@ class EntryNamespace(ObjectNamespace):
     def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._quantified("logical_or", x, dim, keepdim)
 
-    def _quantified(self, name: str, x: object, dim: Dims, keepdim: bool) -> Any:
+    def _quantified(
+        self, name: str, x: object, dim: Dims, keepdim: bool
+    ) -> Host | EntryArray:
         none = self.trees.number(name == "logical_and")
 
-        def rule(row: list[object]) -> Any:
+        def rule(row: list[object]) -> Tree:
             return reduce(partial(self.system.combined, name), row, none)
 
         return self._mask_of(self._reduce(rule, x, dim, keepdim).data)
@@ -288,7 +291,7 @@ class EntryNamespace(ObjectNamespace):
         self._note_pivots(a)
         return super().solve(a, b)
 
-    def det(self, a: object) -> Any:
+    def det(self, a: object) -> ObjectArray:
         self._note_pivots(a)
         return super().det(a)
 

@@ -23,7 +23,7 @@ from ...engine.arrays import ArrayNamespace
 from ...engine.factors import Factors
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
-from ...engine.raw import Params
+from ...engine.raw import Params, Raw
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -317,7 +317,9 @@ class TreeNamespace(Namespace):
             return made
         return self._call_tree(name, basis_call(name, args, kwargs), value)
 
-    def _call_tree(self, name: str, call: Call, value: object) -> Any:
+    def _call_tree(
+        self, name: str, call: Call, value: object
+    ) -> Tree | tuple[Tree, ...]:
         """Make the tree of a call, or one tree for each of its results."""
         args, params = call
         if name in ARITHMETIC:
@@ -423,22 +425,22 @@ class TreeNamespace(Namespace):
         found = self._indices[id(index)] = self.made("as_index", (index,), {}, value)
         return found
 
-    def new_full(self, x: object, shape: Sequence[int], value: object) -> Any:
+    def new_full(self, x: object, shape: Sequence[int], value: object) -> Tree:
         return self.filled(tuple(shape), value)
 
-    def zeros_like(self, x: Any) -> Any:
+    def zeros_like(self, x: Any) -> Tree:
         return self.filled(x.shape, 0.0)
 
-    def ones_like(self, x: Any) -> Any:
+    def ones_like(self, x: Any) -> Tree:
         return self.filled(x.shape, 1.0)
 
     def eye(self, n: int, like: object) -> Any:
         return self.made("eye", (n,), {}, np.eye(n))
 
-    def zero_pivots(self, a: object) -> Any:
+    def zero_pivots(self, a: object) -> Tree:
         return self.array(NUMPY.zero_pivots(self.array(a).value))
 
-    def indefinite_minors(self, a: object) -> Any:
+    def indefinite_minors(self, a: object) -> Tree:
         return self.array(NUMPY.indefinite_minors(self.array(a).value))
 
     def solve_triangle(
@@ -457,7 +459,7 @@ class TreeNamespace(Namespace):
     def is_contiguous(self, x: Any) -> Any:
         return np.bool_(x.value.flags.c_contiguous)
 
-    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
+    def is_viewable(self, x: Any, shape: Sequence[int]) -> Raw:
         return NUMPY.is_viewable(x.value, shape)
 
     def array_itself(self, x: object) -> Any:

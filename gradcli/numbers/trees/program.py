@@ -26,6 +26,7 @@ from ...engine import Tensor, grad
 from ...engine.devices import host
 from ...engine.dtypes import default_dtype
 from ...engine.modes import MODE
+from ...engine.raw import Host
 from ...lang.compiler import compile_program
 from ...lang.errors import ProgramError, Span
 from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
@@ -256,7 +257,7 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-def _host(raw: object) -> Any:
+def _host(raw: object) -> Host:
     """Copy numbers to the host, in double precision."""
     return np.asarray(host(raw), dtype=np.float64)
 

@@ -85,7 +85,8 @@ def _slots(template: str) -> tuple[tuple[int, Precedence], ...]:
 
 
 def filled(
-    template: Template, args: Sequence[Text], params: Mapping[str, object] | None = None,
+    template: Template, args: Sequence[Text],
+    params: Mapping[str, object] | None = None,
     made: type[Text] | None = None,
 ) -> Text:  # fmt: skip
     """A template with its arguments; as loose as the loosest part outside brackets."""

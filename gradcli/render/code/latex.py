@@ -41,7 +41,7 @@ class Latex(Dialect):
     def named(self, name: str) -> Text:
         return Formula(symbol(name))
 
-    def spelled(self, name: str) -> Any:
+    def spelled(self, name: str) -> str | Template:
         return spelling(name).latex or rf"\operatorname{{{name}}}"
 
     def _function(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
