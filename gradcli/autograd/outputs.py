@@ -88,7 +88,7 @@ def _changed(t: Tensor, node: FunctionNode | None, number: int | None) -> Tensor
     return t
 
 
-def _check_dirty(ctx: FunctionCtx, parts: tuple[Any, ...]) -> None:
+def _check_dirty(ctx: FunctionCtx, parts: tuple[object, ...]) -> None:
     for t in ctx.dirty_tensors:
         if not _is_among(t, parts):
             raise GradError(DIRTY_KEPT)

@@ -28,7 +28,7 @@ class Shape:
         """The nested value that has these leaves, in order."""
         return self._fill(iter(leaves))
 
-    def _fill(self, leaves: Iterator[Any]) -> Any:
+    def _fill(self, leaves: Iterator[object]) -> Any:
         if self.kind is None:
             return next(leaves)
         filled = [member._fill(leaves) for member in self.members]

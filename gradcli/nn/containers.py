@@ -84,7 +84,7 @@ class _Numbered(Module):
         del self[key]
         return found
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int | slice) -> Any:
         raise NotImplementedError
 
     def __iadd__(self: L, modules: Iterable[Module]) -> L:
@@ -108,7 +108,7 @@ class Sequential(_Numbered):
             input = module(input)  # type: ignore[misc]
         return input
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return type(self)(OrderedDict(list(self._modules.items())[at]))
         return self._modules[self._name_at(at)]
@@ -151,7 +151,7 @@ class ModuleList(_Numbered):
         if modules is not None:
             self.extend(modules)
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return type(self)(list(self)[at])
         return self._modules[self._name_at(at)]

@@ -54,7 +54,7 @@ class Applied(Module):
     def _settle(cls, given: Params) -> None:
         """Check the given options, and change them in place to what is kept."""
 
-    def _keep(self, given: dict[str, Any]) -> None:
+    def _keep(self, given: dict[str, object]) -> None:
         """Begin as a module with these options."""
         super().__init__()
         for name, value in given.items():

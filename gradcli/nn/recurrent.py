@@ -92,7 +92,7 @@ class RNNBase(_Recurrent):
         out, parts = run(input, given)
         return out, tuple(parts) if several else parts[0]
 
-    def _padded(self, input: Tensor, given: Any) -> tuple[Any, list[Tensor]]:
+    def _padded(self, input: Tensor, given: object) -> tuple[Any, list[Tensor]]:
         """The outputs, and the parts of the last states, of sequences in a tensor."""
         if input.ndim not in (2, 3):
             raise ValueError(

@@ -104,7 +104,9 @@ def size(b: Ball) -> Ball:
     return INFINITY if b.is_nan() else b.abs_upper()
 
 
-def close(a: Ball, b: Ball, relative: Ball | float = 0, absolute: object = 0) -> bool:
+def close(
+    a: Ball, b: Ball, relative: Ball | float = 0, absolute: Ball | float = 0
+) -> bool:
     """Whether two numbers, as far as they are known, are one but for an error, which is
     relative to the larger of them; never where one is not finite."""
     if not (a.is_finite() and b.is_finite()):
@@ -163,7 +165,7 @@ def constant(b: Ball) -> Any:
     return arb_series([b])
 
 
-def _taylor(coefficients: Sequence[Ball], x: object) -> arb_series:
+def _taylor(coefficients: Sequence[Ball], x: Ball | arb_series) -> arb_series:
     """``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
     d, power, total = x - at(x), ONE, arb_series([coefficients[0]])
     for c in coefficients[1 : ctx.cap]:
@@ -251,7 +253,7 @@ def softplus(x: Any) -> Any:
     return (1 + x.exp()).log()
 
 
-def inverse_erf(x: object) -> arb_series:
+def inverse_erf(x: Ball | arb_series) -> arb_series:
     """By reversion of the series of erf at its value."""
     value = at(x).erfinv()
     _, first, second = _own_taylor(lambda s: s.erf(), value, 3)
@@ -268,12 +270,12 @@ def log_gamma(x: Any) -> Any:
     return -reciprocal.log()
 
 
-def digamma(x: object) -> arb_series:
+def digamma(x: Ball | arb_series) -> arb_series:
     own = _own_taylor(log_gamma, at(x), ctx.cap + 1)
     return _taylor([k * c for k, c in enumerate(own)][1:], x)
 
 
-def polygamma(order: object, x: object) -> arb | arb_series:
+def polygamma(order: object, x: Ball | arb_series) -> arb | arb_series:
     first = integer(order)
     if first is None:
         return UNKNOWN
@@ -286,7 +288,7 @@ def polygamma(order: object, x: object) -> arb | arb_series:
     return _taylor(found, x)
 
 
-def bessel_i(order: int, x: object) -> arb | arb_series:
+def bessel_i(order: int, x: Ball | arb_series) -> arb | arb_series:
     """The modified Bessel function: its derivative is half the sum of its two
     neighbours (DLMF 10.29.1)."""
     if isinstance(x, arb):

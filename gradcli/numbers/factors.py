@@ -60,7 +60,7 @@ def _length(system: System, vector: object) -> Any:
     return system.apply("sqrt", inner_product(system, vector, vector))
 
 
-def _turned_like(system: System, vector: object, like: object) -> Any:
+def _turned_like(system: System, vector: object, like: Host) -> Any:
     """A vector, or its opposite if that lies on the side of ``like``."""
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)

@@ -59,10 +59,10 @@ class Optimizer:
         if "step" in cls.__dict__:
             cls.step = _between_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: object, defaults: dict[str, object]) -> None:
         self._begin(params, defaults)
 
-    def _begin(self, params: Any, defaults: dict[str, Any]) -> None:
+    def _begin(self, params: Any, defaults: dict[str, object]) -> None:
         """Take over options and parameters."""
         self.defaults = defaults
         self._hooks = {kind: Shelf() for kind in KINDS}
@@ -337,7 +337,7 @@ def _fitted(value: object, parameter: Tensor | None) -> Any:
     return value
 
 
-def evaluated(closure: Callable[[], Any] | None) -> Any:
+def evaluated(closure: Callable[[], object] | None) -> Any:
     """Call a closure, recorded even where nothing else is; None without one."""
     if closure is None:
         return None

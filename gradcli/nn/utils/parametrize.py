@@ -206,7 +206,7 @@ def _own_class(module: Module) -> None:
     def refuse(self: object, *_: object) -> Any:
         raise RuntimeError(BY_STATE_ALONE)
 
-    def copied(self: object, memo: dict[int, Any]) -> Any:
+    def copied(self: object, memo: dict[int, object]) -> Any:
         if id(self) in memo:
             return memo[id(self)]
         twin = self.__new__(type(self))

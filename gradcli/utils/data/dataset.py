@@ -24,7 +24,7 @@ class Dataset(Generic[T_co]):
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset[Any]) -> ConcatDataset[Any]:
+    def __add__(self, other: Dataset[object]) -> ConcatDataset[Any]:
         return ConcatDataset([self, other])
 
 
@@ -36,7 +36,7 @@ class IterableDataset(Dataset[T_co]):
             "Subclasses of IterableDataset should implement __iter__."
         )
 
-    def __add__(self, other: Dataset[Any]) -> Any:
+    def __add__(self, other: Dataset[object]) -> Any:
         return ChainDataset([self, other])
 
 
