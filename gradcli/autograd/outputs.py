@@ -35,7 +35,7 @@ DIRTY_VIEW = (
 
 
 def attach(
-    node: FunctionNode | None, ctx: FunctionCtx, args: tuple[Any, ...], output: Any
+    node: FunctionNode | None, ctx: FunctionCtx, args: tuple[object, ...], output: Any
 ) -> Any:
     """What ``apply`` returns: the outputs of ``forward`` with their edges."""
     several = isinstance(output, tuple)

@@ -311,7 +311,7 @@ class ExpressionCommand(TyperCommand):
         return super().parse_args(ctx, arranged)
 
 
-def stand_in(ctx: Any, command: TyperCommand, options: Iterable[str]) -> None:
+def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
     """Let what people set as defaults stand in for options that were not typed."""
     if not anything_set():
         return

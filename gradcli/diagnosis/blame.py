@@ -109,7 +109,7 @@ class _Watch:
                 self.spans += [] if node.span is None else [Span(*node.span[:2])]
                 return
 
-    def _made_nan(self, arrived: Any) -> bool:
+    def _made_nan(self, arrived: Tensor) -> bool:
         return not any(g is not None and bool(g.xp.isnan(g.raw).any()) for g in arrived)
 
     def _edge(self, node: Node, position: int, g: Tensor, arrived: object) -> Edge:

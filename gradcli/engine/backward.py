@@ -109,7 +109,7 @@ def grad(
     ]
 
 
-def _gradient_of(t: Target, edge: Any, g: Array | None) -> Tensor | None:
+def _gradient_of(t: Target, edge: Edge, g: Array | None) -> Tensor | None:
     """Return the cotangent that arrived at a tensor, in the tensor's type."""
     if g is None:
         return None

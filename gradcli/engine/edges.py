@@ -105,7 +105,7 @@ def _made_at(edge: Edge) -> Tensor:
     return found
 
 
-def _kept(edge: Any) -> Tensor | None:
+def _kept(edge: Edge) -> Tensor | None:
     """Return the output at an edge, if its node keeps it; else None."""
     node, nr = output_at(edge)
     if isinstance(node, AccumulateGrad):

@@ -160,7 +160,7 @@ class Factors:
         return self._by_columns(both), pivots
 
     def solve_triangle(
-        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
+        self, a: Raw, b: Raw, unitriangular: bool = False, *, upper: bool
     ) -> Raw:
         """``a @ x = b`` for matrices ``b``; the other triangle of ``a`` is not read.
         Not finite where the diagonal has a zero."""
@@ -172,7 +172,7 @@ class Factors:
             self._substitute(a, x, upper, unitriangular)
         return self._by_columns(x)
 
-    def _substitute(self, a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
+    def _substitute(self, a: Raw, x: Raw, upper: bool, unitriangular: bool) -> None:
         """Replace right sides ``x`` by the solutions."""
         n = a.shape[-1]
         if n <= MAX_SIZE_BY_ROWS:
@@ -189,7 +189,7 @@ class Factors:
         x[..., left, :] -= self.np.matmul(a[..., left, done], x[..., done, :])
         self._substitute(a[..., left, left], x[..., left, :], upper, unitriangular)
 
-    def matrix_exp(self, a: Any) -> Raw:
+    def matrix_exp(self, a: Raw) -> Raw:
         """Exponentials, computed in double precision and rounded once."""
         np = self.np
         if not a.size:
@@ -203,7 +203,7 @@ class Factors:
             power = np.where(step < doublings, np.matmul(power, power), power)
         return power.astype(a.dtype)
 
-    def _pade(self, a: Any) -> Raw:
+    def _pade(self, a: Raw) -> Raw:
         np, c = self.np, PADE
         one = np.eye(a.shape[-1])
         a2 = np.matmul(a, a)
@@ -215,7 +215,7 @@ class Factors:
         even = even + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * one
         return np.linalg.solve(even - odd, even + odd)
 
-    def _identities(self, shape: tuple[int, ...], like: Any) -> Raw:
+    def _identities(self, shape: tuple[int, ...], like: Raw) -> Raw:
         check_size(shape)
         ones = self.np.eye(*shape[-2:], dtype=like.dtype)
         return self.np.broadcast_to(ones, shape).copy()

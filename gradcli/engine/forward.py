@@ -174,7 +174,7 @@ def _add_up(terms: Any) -> Any:
     return total
 
 
-def _spread(xp: Namespace, t: Any, shapes: tuple[Any, ...] | None) -> Any:
+def _spread(xp: Namespace, t: Tensor, shapes: tuple[Any, ...] | None) -> Any:
     """Expand a tangent to the broadcast shape of the node's inputs."""
     if shapes is None:
         return t

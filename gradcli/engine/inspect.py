@@ -37,6 +37,7 @@ from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .node import FREED, AccumulateGrad, Packed, Port, carried
 from .packing import INPUT, OUTPUT, Hooks, SavedTensor, hook_one
+from .raw import Raw
 from .saved import rules_read, saved_parts
 from .tensor import Tensor, constant
 
@@ -190,7 +191,7 @@ def _tensor(node: Any, kind: str, key: int) -> Any:
     return _as_it_was(node, y[key] if isinstance(y, tuple) else y, kind, key)
 
 
-def _as_it_was(node: Any, raw: Any, kind: str, key: int) -> Any:
+def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> Any:
     """Return a saved array as its tensor; a leaf as the object that it was."""
     if kind == OUTPUT:
         several = node.op.returns != 1
@@ -262,7 +263,7 @@ def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
     return (value,) if takes_many and isinstance(value, int) else value
 
 
-def _unsigned(value: Any) -> Any:
+def _unsigned(value: float) -> Any:
     """A size or a position as C's unsigned integer, in which PyTorch shows it."""
     if isinstance(value, tuple | list):
         return tuple([_unsigned(each) for each in value])

@@ -81,7 +81,7 @@ def install() -> None:
                 _late(home, name, _importer(module, function, name))
 
 
-def _late(home: type, name: str, find: Any) -> None:
+def _late(home: type, name: str, find: Callable[..., object]) -> None:
     setattr(home, name, Late(home, name, find))
 
 
@@ -111,7 +111,7 @@ def _in_place(name: str) -> Callable[..., Tensor]:
     return in_place(name)
 
 
-def _finder(find: Any, name: str) -> Any:
+def _finder(find: Callable[..., object], name: str) -> Any:
     return lambda: find(name)
 
 

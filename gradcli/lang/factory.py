@@ -178,7 +178,7 @@ class _Constructors:
         check_size((rows, columns))
         return self.factory.constant(np.eye(rows, columns))
 
-    def arange(self, start: Any, end: Any = None, step: Any = 1) -> Tensor:
+    def arange(self, start: float, end: float | None = None, step: Any = 1) -> Tensor:
         first, last = (0.0, float(start)) if end is None else (float(start), float(end))
         pace = float(step)
         steps = (last - first) / pace if pace else -1.0
@@ -190,7 +190,7 @@ class _Constructors:
         check_size((ceil(steps),))
         return self.factory.constant(first + pace * np.arange(ceil(steps)))
 
-    def linspace(self, start: Any, end: Any, steps: object) -> Tensor:
+    def linspace(self, start: float, end: float, steps: object) -> Tensor:
         count = _length("linspace", steps)
         check_size((count,))
         return self.factory.constant(np.linspace(float(start), float(end), count))

@@ -21,7 +21,7 @@ L = TypeVar("L", bound="_Numbered")
 class _Numbered(Module):
     """Members under the names "0", "1", ... or, in a `Sequential`, any names."""
 
-    def _name_at(self, at: Any) -> str:
+    def _name_at(self, at: int) -> str:
         position, count = index(at), len(self._modules)
         if not -count <= position < count:
             raise IndexError(f"index {position} is out of range")

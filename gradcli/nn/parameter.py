@@ -16,6 +16,7 @@ from ..engine.creation import empty
 from ..engine.modes import no_grad
 from ..engine.size import Size
 from ..engine.tensor import Tensor
+from ..ops.types import Shape
 
 _new = object.__new__
 
@@ -150,7 +151,7 @@ class UninitializedTensorMixin(Tensor):
         self._hold(move(self._placeholder()))
 
     def materialize(
-        self, shape: Any, device: object = None, dtype: object = None
+        self, shape: Shape, device: object = None, dtype: object = None
     ) -> None:
         """Become a tensor of a shape, whose values are to be set.
 

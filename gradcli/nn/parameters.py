@@ -39,7 +39,7 @@ class ParameterList(Module):
         if values is not None:
             self.extend(values)
 
-    def _name_at(self, at: Any) -> str:
+    def _name_at(self, at: int) -> str:
         at, count = index(at), len(self)
         if not -count <= at < count:
             raise IndexError(f"index {at} is out of range")

@@ -97,7 +97,7 @@ class ObjectArray:
     def __getitem__(self, index: Any) -> ObjectArray:
         return self._like(self.data[index])
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Any, value: object) -> None:
         self.data[index] = self.__gradcli_namespace__.elements(value)[()]
 
     def __len__(self) -> int:

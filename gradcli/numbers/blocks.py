@@ -56,7 +56,7 @@ class Block:
         """How many steps it takes to compute the values of all positions."""
         return self.count
 
-    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: Host) -> list[tuple[int, int]]:
         """The arguments through which a derivative goes, with their positions."""
         column = self.column(position)
         positions = np.flatnonzero(live[column])
@@ -115,7 +115,7 @@ class Functions(Block):
             right[live[left]])  # fmt: skip
         return np.concatenate([beside, below])
 
-    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: Host) -> list[tuple[int, int]]:
         return [(i, a) for i, a in enumerate(self.arguments(position)) if live[a]]
 
 

@@ -193,7 +193,7 @@ def _remainder(rounding: str, system: System, a: object, b: object) -> Any:
     return system.apply("sub", a, system.apply("mul", quotient, b))
 
 
-def as_floats(system: System, data: Any) -> Host:
+def as_floats(system: System, data: Host) -> Host:
     """The values as floats, to be taken as indices."""
     floats = [to_float(system.value(e)) for e in data.flat]
     for element, value in zip(data.flat, floats, strict=True):

@@ -104,7 +104,7 @@ def determinant(system: System, a: object) -> Host:
     return _over_matrices(lambda m, at: _eliminate(system, m)[1], a, ())
 
 
-def _cofactors(system: System, m: Any) -> Any:
+def _cofactors(system: System, m: Host) -> Any:
     """Expansion along the first row: no divisions, so no pivot can be zero."""
     n = m.shape[0]
     if n == 0:
@@ -128,7 +128,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     a = np.broadcast_to(a, (*lead, n, n))
     b = np.broadcast_to(b, (*lead, n, b.shape[-1]))
 
-    def rule(m: Any, index: tuple[int, ...]) -> Any:
+    def rule(m: Host, index: tuple[int, ...]) -> Any:
         if n <= MAX_COFACTOR_SIZE:
             return _cramer(system, m, b[index])
         work = _eliminate(system, np.concatenate([m, b[index]], axis=1))[0]
@@ -137,7 +137,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     return _over_matrices(rule, a, (n, b.shape[-1]))
 
 
-def _cramer(system: System, m: Any, right: object) -> Any:
+def _cramer(system: System, m: Host, right: object) -> Any:
     """``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
@@ -151,7 +151,7 @@ def _cramer(system: System, m: Any, right: object) -> Any:
     return np.frompyfunc(lambda e: system.apply("div", e, det), 1, 1)(top)
 
 
-def _eliminate(system: System, matrix: Any) -> tuple[Any, Any]:
+def _eliminate(system: System, matrix: Host) -> tuple[Any, Any]:
     """Upper triangular form with pivots by size, and the square part's determinant."""
     work = matrix.copy()
     n = work.shape[0]
@@ -174,13 +174,13 @@ def _eliminate(system: System, matrix: Any) -> tuple[Any, Any]:
     return work, det
 
 
-def _vanishing(system: System, work: Any, k: int, det: Any) -> Any:
+def _vanishing(system: System, work: Host, k: int, det: Any) -> Any:
     """A column without a pivot: what is left has a zero determinant, whose
     derivatives are still those of its own expansion."""
     return system.apply("mul", det, _cofactors(system, work[k:, k:]))
 
 
-def _back_substitute(system: System, work: Any, n: int) -> Host:
+def _back_substitute(system: System, work: Host, n: int) -> Host:
     width = work.shape[1] - n
     x = np.empty((n, width), dtype=object)
     for i in reversed(range(n)):
@@ -195,7 +195,7 @@ def cholesky(system: System, a: object) -> Host:
     """The lower factor, read from the lower triangle."""
     n = _square(a)
 
-    def rule(m: Any, index: tuple[int, ...]) -> Host:
+    def rule(m: Host, index: tuple[int, ...]) -> Host:
         low = np.full((n, n), system.lift(0), dtype=object)
         for i in range(n):
             for j in range(i + 1):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from .system import System
 _PLAIN = (int, float)
 
 Dims = int | Sequence[int] | None
+
+
+Numbers: TypeAlias = "ObjectArray | Host"
+"""Numbers of the system, or a mask or positions."""
 
 
 class ObjectNamespace(ShapeNamespace):
@@ -152,7 +156,7 @@ class ObjectNamespace(ShapeNamespace):
     def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(self.system.total, x, dim, keepdim)
 
-    def prod(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def prod(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
 
     def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
@@ -170,7 +174,7 @@ class ObjectNamespace(ShapeNamespace):
     def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.all(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
-    def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def any(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
     def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
@@ -195,7 +199,7 @@ class ObjectNamespace(ShapeNamespace):
             order[index] = decided.order(self.system, list(data[index]), descending)
         return np.moveaxis(order, -1, dim)
 
-    def cumsum(self, x: Any, dim: int) -> ObjectArray:
+    def cumsum(self, x: Numbers, dim: int) -> ObjectArray:
         return self._scan("add", x, dim)
 
     def cumprod(self, x: object, dim: int) -> ObjectArray:
@@ -256,7 +260,7 @@ class ObjectNamespace(ShapeNamespace):
         arrays = [self.elements(o) for o in operands]
         return self._of(matrices.einsum(self.system, equation, arrays))
 
-    def inverse(self, a: Any) -> Any:
+    def inverse(self, a: Numbers) -> Any:
         return self.solve(a, self.eye(a.shape[-1], a))
 
     def solve(self, a: Any, b: object) -> Any:
@@ -270,46 +274,51 @@ class ObjectNamespace(ShapeNamespace):
         det = self.det(a)
         return self.sign(det), self.log(self.abs(det))
 
-    def t(self, x: Any) -> Any:
+    def t(self, x: Numbers) -> Any:
         return self.permute(x, tuple(range(x.ndim))[::-1])
 
     def cholesky(self, a: object) -> ObjectArray:
         return self._of(matrices.cholesky(self.system, self.elements(a)))
 
     def _factors(
-        self, rule: Callable[..., Any], a: Any, *rest: object
+        self, rule: Callable[..., Any], a: Numbers, *rest: object
     ) -> tuple[Any, ...]:
         run: Any = lambda m: rule(self.system, m, *rest)
         parts = factors.over_matrices(run, self.elements(a))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])
 
-    def lu_factors(self, a: Any) -> Any:
+    def lu_factors(self, a: Numbers) -> Any:
         return self._factors(factors.lu, a)
 
-    def qr_factors(self, a: Any, mode: str = "reduced") -> Any:
+    def qr_factors(self, a: Numbers, mode: str = "reduced") -> Any:
         return self._factors(factors.qr, a, mode == "complete")
 
-    def eigh_factors(self, a: Any) -> Any:
+    def eigh_factors(self, a: Numbers) -> Any:
         return self._factors(factors.eigh, a)
 
-    def svd_factors(self, a: Any, full_matrices: bool = True) -> Any:
+    def svd_factors(self, a: Numbers, full_matrices: bool = True) -> Any:
         return self._factors(factors.svd, a, full_matrices)
 
-    def matrix_exp(self, a: Any) -> ObjectArray:
+    def matrix_exp(self, a: Numbers) -> ObjectArray:
         system = self.system
         rule: Any = lambda m: (factors.exponential(system, m),)
         return self._of(factors.over_matrices(rule, self.elements(a))[0])
 
-    def indefinite_minors(self, a: Any) -> Host:
+    def indefinite_minors(self, a: Numbers) -> Host:
         """Of a matrix that is not positive definite `cholesky` itself tells."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
-    def zero_pivots(self, a: Any) -> Host:
+    def zero_pivots(self, a: Numbers) -> Host:
         """Of a singular matrix `solve` itself tells."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def solve_triangle(
-        self, a: Any, b: object, unitriangular: bool = False, *, upper: bool
+        self,
+        a: Numbers,
+        b: object,
+        unitriangular: bool = False,
+        *,
+        upper: bool,
     ) -> ObjectArray:
         data, right = self.elements(a), self.elements(b)
         lead = np.broadcast_shapes(data.shape[:-2], right.shape[:-2])
@@ -327,16 +336,16 @@ class ObjectNamespace(ShapeNamespace):
 
     # new arrays beside an old one
 
-    def _filled(self, shape: Sequence[int], value: Any) -> Any:
+    def _filled(self, shape: Sequence[int], value: float) -> Any:
         return np.full(tuple(shape), self.system.lift(value), dtype=object)
 
     def new_full(self, x: object, shape: Sequence[int], value: float) -> ObjectArray:
         return self._of(self._filled(shape, value))
 
-    def zeros_like(self, x: Any) -> ObjectArray:
+    def zeros_like(self, x: Numbers) -> ObjectArray:
         return self._of(self._filled(x.shape, 0))
 
-    def ones_like(self, x: Any) -> ObjectArray:
+    def ones_like(self, x: Numbers) -> ObjectArray:
         return self._of(self._filled(x.shape, 1))
 
     def as_type_of(self, x: Any, like: object) -> Any:

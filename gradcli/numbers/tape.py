@@ -103,11 +103,11 @@ class Tape(Deciding[int]):
         they are exactly; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
-    def varies(self, serials: Any) -> Any:
+    def varies(self, serials: Host) -> Any:
         """Per term whether a derivative by an input may go through it."""
         return self._varies[serials]
 
-    def mark(self, entries: Any, size: int | None = None) -> None:
+    def mark(self, entries: Host, size: int | None = None) -> None:
         """Make these entries live, and whatever lies above them among the first
         ``size`` terms; nothing else."""
         self.live = np.zeros(self.steps, dtype=bool)

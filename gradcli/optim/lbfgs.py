@@ -115,7 +115,12 @@ class QuasiNewton(Optimizer):
             start += raw.size
 
     def _search(
-        self, closure: Any, here: Evaluation, t: Any, direction: Any, most: int
+        self,
+        closure: Callable[..., object],
+        here: Evaluation,
+        t: Any,
+        direction: Any,
+        most: int,
     ) -> tuple[Evaluation, int]:
         """Move to where a line search ends; give the evaluation there and the calls."""
         began = [p.raw.copy() for p in self._params]

@@ -124,7 +124,7 @@ class Optimizer:
             for parameter in group["params"]:
                 clear_grad(parameter, set_to_none)
 
-    def step(self, closure: Any = None) -> Any:
+    def step(self, closure: Callable[..., object] | None = None) -> Any:
         """Change the parameters by their gradients."""
         raise NotImplementedError
 

@@ -183,7 +183,7 @@ def rmsprop(
         p += -lr * g / scale
 
 
-def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
+def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float) -> None:
     """A step size for every entry: longer while the gradient keeps its sign; where the
     sign turns no step is taken (Riedmiller and Braun 1993)."""
     if kept.begin("prev"):
@@ -198,7 +198,7 @@ def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> N
     p -= xp.sign(before) * sizes
 
 
-def asgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
+def asgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float) -> None:
     """Steps of a falling rate; ``ax`` in the state averages them from step ``t0`` on
     (Polyak and Juditsky 1992)."""
     kept.begin("ax", eta=float(lr), mu=1.0)

@@ -25,6 +25,7 @@ import numpy as np
 from ..autograd.blocks import blocks_of, filled, pull
 from ..engine.dtypes import formulas_of
 from ..engine.modes import enable_grad
+from ..engine.raw import Raw
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..numbers.balls import text, to_float
@@ -540,5 +541,5 @@ def _nobody(verification: Verification) -> None:
     """Nobody waits for what is shown on the way."""
 
 
-def _block(array: Any) -> Block:
+def _block(array: Raw) -> Block:
     return Block.of(array.shape, array.ravel().tolist())

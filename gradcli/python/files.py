@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter, signature
@@ -158,7 +158,7 @@ def _made(kind: type[Module], text: str) -> Module:
         ) from error  # fmt: skip
 
 
-def _parameters(function: Any) -> dict[str, Parameter]:
+def _parameters(function: Callable[..., object]) -> dict[str, Parameter]:
     try:
         return dict(signature(function).parameters)
     except (TypeError, ValueError):

@@ -41,7 +41,7 @@ def gradients(
 
 
 def faults(
-    call: Call, outputs: Sequence[Tensor], leaves: Leaves, cotangents: Sequence[Any]
+    call: Call, outputs: Sequence[Tensor], leaves: Leaves, cotangents: Sequence[Tensor]
 ) -> Iterator[Fault]:
     """What is wrong with the backward of a function that was run on ``leaves``.
 

@@ -104,7 +104,7 @@ def watched(
             after()
 
     def backward(
-        self: Tensor, gradient: Any = None, retain_graph: bool | None = None,
+        self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
         create_graph: bool = False, inputs: Any = None,
     ) -> None:  # fmt: skip
         def again(cotangent: Any = None) -> None:

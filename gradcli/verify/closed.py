@@ -51,28 +51,28 @@ class Unprintable(ValueError):
 class _Printer(StrPrinter):  # type: ignore[misc]
     """SymPy's printer with the language's names."""
 
-    def _print_Dummy(self, expr: Any) -> str:
+    def _print_Dummy(self, expr: sympy.Expr) -> str:
         return str(expr.name)
 
-    def _print_Function(self, expr: Any) -> str:
+    def _print_Function(self, expr: sympy.Expr) -> str:
         name = _NAMES.get(expr.func)
         if name is None:
             raise Unprintable(expr.func.__name__)
         return self._call(name, expr.args)
 
-    def _print_polygamma(self, expr: Any) -> str:
+    def _print_polygamma(self, expr: sympy.Expr) -> str:
         order, x = expr.args
         if order == 0:
             return self._call("digamma", (x,))
         return self._call("polygamma", (order, x))
 
-    def _print_sinc(self, expr: Any) -> str:
+    def _print_sinc(self, expr: sympy.Expr) -> str:
         return self._call("sinc", (expr.args[0] / sympy.pi,))
 
     def _print_Exp1(self, expr: object) -> str:
         return "exp(1)"
 
-    def _print_Rational(self, expr: Any) -> str:
+    def _print_Rational(self, expr: sympy.Expr) -> str:
         number = _decimal(expr)
         return f"{int(expr.p)}/{int(expr.q)}" if number is None else repr(number)
 
@@ -86,15 +86,15 @@ class _Printer(StrPrinter):  # type: ignore[misc]
 class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
     """SymPy's printer with symbols left open."""
 
-    def _print_Dummy(self, expr: Any) -> str:
+    def _print_Dummy(self, expr: sympy.Expr) -> str:
         return f"\ue000{expr.name}\ue001"
 
     _print_Symbol = _print_Dummy
 
-    def _print_loggamma(self, expr: Any, exp: str | None = None) -> str:
+    def _print_loggamma(self, expr: sympy.Expr, exp: str | None = None) -> str:
         return self._filled(OPS["lgamma"].latex, exp, *expr.args)
 
-    def _print_polygamma(self, expr: Any, exp: str | None = None) -> str:
+    def _print_polygamma(self, expr: sympy.Expr, exp: str | None = None) -> str:
         order, x = expr.args
         if order == 0:
             return self._filled(OPS["digamma"].latex, exp, x)
@@ -134,7 +134,7 @@ def formula(expression: object) -> str | None:
         return None
 
 
-def _rewritings(expression: Any) -> Sequence[Callable[[Any], Any]]:
+def _rewritings(expression: sympy.Expr) -> Sequence[Callable[[Any], Any]]:
     """What may shorten an expression. SymPy's general simplification takes a fifth of a
     second to be imported, so it is asked only where functions can meet."""
     if not expression.has(sympy.Add):
@@ -150,7 +150,7 @@ def _rewritings(expression: Any) -> Sequence[Callable[[Any], Any]]:
 
 
 def full_form(
-    expression: Any, attempt: Callable[[], AbstractContextManager[None]]
+    expression: sympy.Expr, attempt: Callable[[], AbstractContextManager[None]]
 ) -> Form | None:
     """The shortest of a few equal forms, whatever its length; None if the language has
     no words for any. ``attempt`` bounds the time of each rewriting by raising

@@ -27,7 +27,7 @@ from .limits import (
 from .rational import Quotients, TooLarge
 
 
-def vanishes(expression: Any, point: Mapping[object, object]) -> bool:
+def vanishes(expression: sympy.Expr, point: Mapping[object, object]) -> bool:
     """Whether ``expression`` is zero wherever it is defined.
 
     ``point`` gives a value per symbol; the expression is looked at there and nearby.
@@ -113,7 +113,7 @@ class _Kernels:
         self._symbols: dict[Any, Any] = {}
         self._logarithms: dict[Any, Any] = {}
 
-    def of(self, expression: Any) -> Any:
+    def of(self, expression: sympy.Expr) -> Any:
         if not expression.args:
             return expression
         args = [self.of(a) for a in expression.args]
@@ -158,13 +158,13 @@ class _Kernels:
                 result *= self.symbol(key, positive=True) ** factor.p
         return result
 
-    def power(self, expression: Any, args: list[Any]) -> Any:
+    def power(self, expression: sympy.Expr, args: list[Any]) -> Any:
         base, exponent = args
         if exponent.is_Rational:
             return self.root(base, exponent)
         return self.exponential(exponent * self.log(expression, [base]))
 
-    def root(self, base: Any, exponent: Any) -> Any:
+    def root(self, base: sympy.Expr, exponent: Any) -> Any:
         """A rational power, split as far as SymPy splits it: at positive factors."""
         result = sympy.S.One
         for factor in sympy.Mul.make_args(base**exponent):
@@ -190,7 +190,7 @@ class _Kernels:
     def tangent(self, expression: object, args: list[object]) -> Any:
         return self.sine(expression, args) / self.cosine(expression, args)
 
-    def hyperbolic(self, expression: Any, args: list[object]) -> Any:
+    def hyperbolic(self, expression: sympy.Expr, args: list[object]) -> Any:
         up = self.exp(expression, args)
         down = 1 / up
         return {
@@ -241,18 +241,18 @@ def _is_rational_zero(expression: object) -> bool:
     return not numerator
 
 
-def _atoms(expression: Any) -> set[Any]:
+def _atoms(expression: sympy.Expr) -> set[Any]:
     """The symbols, and the constants that are no fractions and stand for themselves."""
     return {atom for atom in expression.atoms() if not atom.is_Rational}
 
 
-def _inside(expression: Any) -> list[Any]:
+def _inside(expression: sympy.Expr) -> list[Any]:
     """What stands under an absolute value or a sign."""
     parts = expression.atoms(sympy.Abs, sympy.sign)
     return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
 
 
-def _with_signs(expression: Any, signs: Mapping[object, int]) -> Any:
+def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> Any:
     """The expression where each of these quantities has the sign given."""
     return expression.replace(
         lambda part: part.func in (sympy.Abs, sympy.sign) and part.args[0] in signs,

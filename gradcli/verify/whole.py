@@ -164,7 +164,7 @@ class Whole:
             return
         self.derivatives[row, at] = derivative
 
-    def _meets(self, derivative: Any, row: int, at: int) -> bool:
+    def _meets(self, derivative: sympy.Expr, row: int, at: int) -> bool:
         """Whether SymPy's derivative, computed on balls, is the true number."""
         true = self.rows[row].found[at]
         program, bits = compiled(derivative), START_BITS
@@ -176,7 +176,7 @@ class Whole:
         with working(bits):
             return bool(value.is_finite() and (value - true).contains(0))
 
-    def _prove(self, row: int, entry: Entry, at: int, symbol: Any) -> None:
+    def _prove(self, row: int, entry: Entry, at: int, symbol: sympy.Expr) -> None:
         """The engine's reverse pass on symbols minus SymPy's derivative is zero."""
         steps = self.rows[row].steps
         if (
@@ -292,7 +292,7 @@ def _depends(
         return True
 
 
-def off_jumps(derivative: Any) -> Any:
+def off_jumps(derivative: sympy.Expr) -> Any:
     """Without the impulses of jumps, which are zero wherever the point may lie."""
     return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
 

@@ -18,6 +18,7 @@ from numpy import errstate
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, grad
 from ..engine.walk import inputs_first
+from ..ops.types import Array
 from .gradients import OutputView
 from .graph import GraphView, NodeView, Shape
 from .names import Names
@@ -196,7 +197,14 @@ class _Watch:
         incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
         self._tell(node, incoming, tuple(sends), None, None)
 
-    def _send(self, nr: int, edge: Any, g: Any, partial: Any, shape: Shape) -> Send:
+    def _send(
+        self,
+        nr: int,
+        edge: Node | Port | AccumulateGrad | None,
+        g: Array,
+        partial: Any,
+        shape: Shape,
+    ) -> Send:
         before = self._arrived.get(edge)
         total = g if before is None else before + g
         self._arrived[edge] = total

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..engine import Node, Port
 from ..engine.node import ConstantNode
+from ..engine.raw import Raw
 from ..numbers.trees.texts import Nameless, Text, lift, partial_text
 from ..ops.spellings import ATOM, PRODUCT, SIGN, UNKNOWN
 from .graph import GraphView
@@ -92,7 +93,7 @@ class Factors:
         ]
         return partial_text(partial, self._value(node), inputs, node.params)
 
-    def _input(self, edge: object, raw: Any) -> Any:
+    def _input(self, edge: object, raw: Raw) -> Any:
         if not hasattr(raw, "dtype"):
             return raw
         if edge is not None:

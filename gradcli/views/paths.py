@@ -21,6 +21,7 @@ from typing import Any, Literal
 from numpy import errstate, unravel_index
 
 from ..engine import Port, Tensor, grad
+from ..ops.types import Array
 from .factors import Factors
 from .graph import GraphView, NodeView
 from .names import Names
@@ -259,7 +260,7 @@ def _share(term: Any, total: Any) -> float | None:
     return share if math.isfinite(share) else None
 
 
-def _same(total: Any, gradient: Any, peak: object, xp: Any) -> bool:
+def _same(total: Array, gradient: Any, peak: object, xp: Any) -> bool:
     """Whether two ways of adding the same terms agree, but for rounding."""
     scale = max(largest(gradient), largest(peak))
     room = ROUNDING[gradient.dtype.itemsize] * (scale if math.isfinite(scale) else 0)

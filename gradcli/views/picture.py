@@ -129,7 +129,7 @@ def _value_of(node: object, made: Mapping[object, object]) -> Any:
     return found
 
 
-def _formula(node: Any) -> str:
+def _formula(node: Node) -> str:
     if isinstance(node, AccumulateGrad):
         return ""
     entry = FUNCTIONS.get(node.op.base)

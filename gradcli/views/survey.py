@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
+from ..engine.raw import Raw
 from ..engine.reverse import accumulate, added, among_outputs
 from ..engine.walk import inputs_first
 from .partials import raw_partials
@@ -88,7 +89,7 @@ class Survey:
         for edge in ends & sums.keys():
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
-    def _pull(self, edge: Edge, arrived: Any) -> Iterator[tuple[Edge, Any]]:
+    def _pull(self, edge: Edge, arrived: Raw) -> Iterator[tuple[Edge, Any]]:
         """What arrives below an edge: the number of paths, their lengths, the
         cotangents; the sensitivities of the edges are kept."""
         paths, length, g = arrived
@@ -103,7 +104,7 @@ class Survey:
                     self.widest = max(self.widest, gi.size)
                     yield below, (paths, length + paths, gi)
 
-    def _measure(self, node: Node, total: Any, pulled: tuple[Any, ...]) -> None:
+    def _measure(self, node: Node, total: Raw, pulled: tuple[Any, ...]) -> None:
         """The sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)

@@ -119,7 +119,9 @@ def rows_of(
         return [Block(None, output, x) for x in inputs]
     needed = frozenset(order)
 
-    def send(edge: Any, g: Any) -> Iterator[tuple[Any, Any]]:
+    def send(
+        edge: Node | Port | AccumulateGrad | None, g: Tensor
+    ) -> Iterator[tuple[Any, Any]]:
         if isinstance(edge, Port):
             count = len(edge.node.y_shapes())
             yield edge.node, among_outputs(edge.nr, count, g)

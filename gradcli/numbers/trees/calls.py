@@ -7,7 +7,7 @@ Invariant: what a call leaves out is what its function takes by default.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
@@ -88,7 +88,9 @@ def _formula(entry: Op | Composite) -> Any:
     return entry.fwd if isinstance(entry, Op) else entry.build
 
 
-def _defaults(function: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def _defaults(
+    function: Callable[..., object], names: tuple[str, ...]
+) -> dict[str, Any]:
     last = function.__defaults__ or ()
     positional = names[: function.__code__.co_argcount - 1]
     defaults = dict(zip(reversed(positional), reversed(last), strict=False))

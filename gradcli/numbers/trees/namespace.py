@@ -428,10 +428,10 @@ class TreeNamespace(Namespace):
     def new_full(self, x: object, shape: Sequence[int], value: object) -> Tree:
         return self.filled(tuple(shape), value)
 
-    def zeros_like(self, x: Any) -> Tree:
+    def zeros_like(self, x: Tree) -> Tree:
         return self.filled(x.shape, 0.0)
 
-    def ones_like(self, x: Any) -> Tree:
+    def ones_like(self, x: Tree) -> Tree:
         return self.filled(x.shape, 1.0)
 
     def eye(self, n: int, like: object) -> Any:
@@ -444,7 +444,7 @@ class TreeNamespace(Namespace):
         return self.array(NUMPY.indefinite_minors(self.array(a).value))
 
     def solve_triangle(
-        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
+        self, a: Tree, b: Any, unitriangular: bool = False, *, upper: bool
     ) -> Any:
         if self.words:
             unit = {"unitriangular": True} if unitriangular else {}

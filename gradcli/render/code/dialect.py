@@ -151,7 +151,7 @@ class Dialect:
         """NaN or infinity."""
         return "nan" if isnan(value) else "inf"
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         """An array of one number, or truth value."""
         raise Unwritable(f"an array in {self.column}")
 
@@ -367,7 +367,7 @@ class Language(Dialect):
             texts = {**texts, **pointed}
         return super().text(tree, texts)
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = ", ".join(map(str, shape))
         if isinstance(value, bool):
             return Text(f"full([{sizes}], {int(value)}) > 0", RELATION)

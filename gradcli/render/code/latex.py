@@ -78,7 +78,7 @@ class Latex(Dialect):
     def infinite(self, value: float) -> str:
         return r"\mathrm{nan}" if isnan(value) else r"\infty"
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = r" \times ".join(map(str, shape))
         if value in PLAIN and not isinstance(value, bool):
             return Formula(rf"\mathbf{{{int(value)}}}_{{{sizes}}}")
