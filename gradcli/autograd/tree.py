@@ -74,7 +74,7 @@ def flatten(value: object) -> tuple[list[Any], Shape]:
     if not _is_nested(value):
         return [value], Shape()
     members, keys = _members(value)
-    leaves: list[Any] = []
+    leaves = []
     shapes = []
     for member in members:
         own, shape = flatten(member)

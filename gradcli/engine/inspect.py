@@ -196,7 +196,7 @@ def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> Any:
     if kind == OUTPUT:
         several = node.op.returns != 1
         carries = not several or key < carried(node.op, (None,) * node.op.returns)
-        edge: Any = (Port(node, key) if several else node) if carries else None
+        edge = (Port(node, key) if several else node) if carries else None
         return rebuild(raw, node.xp, edge)
     if not hasattr(raw, "dtype"):
         return constant(np.asarray(raw))

@@ -36,7 +36,7 @@ def promoted(a: Any, b: Any) -> Any:
 
 def result_of(values: Any) -> Any:
     """The type of arithmetic on arrays and numbers, as NumPy's type."""
-    ranked: list[Any] = [None, None, None]
+    ranked = [None, None, None]
     for value in values:
         rank = 2 if not hasattr(value, "dtype") else 0 if value.shape else 1
         held, found = ranked[rank], type_of(value)
@@ -189,7 +189,7 @@ def arrays_of(raw: tuple[Raw, ...]) -> list[Any]:
 
 def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Any]:
     """The arrays among the inputs whose numbers go into the result."""
-    rules: Any = op.partials if op.partials is not None else op.vjp
+    rules = op.partials if op.partials is not None else op.vjp
     if op.variadic or (op.node is None and op.elementwise):
         slots = list(range(len(raw)))
     elif isinstance(rules, tuple):

@@ -253,7 +253,7 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo "
                 "to handle integer types."
             )
-        held: Any = np.finfo(chosen.name)
+        held = np.finfo(chosen.name)
         _fill(self, chosen, held, "eps", "max", "min", "tiny", "smallest_normal",
               "resolution")  # fmt: skip
 

@@ -18,7 +18,7 @@ def inputs_first(
 
     What lies below ``ends`` is left out.
     """
-    order: list[Any] = []
+    order = []
     seen: set[Any] = set()
     stack: list[tuple[Any, bool]] = [(root, False) for root in roots]
     while stack:

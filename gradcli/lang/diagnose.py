@@ -59,7 +59,7 @@ def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
 def _nodes(output: Tensor) -> Iterator[Node]:
     """Yield all nodes of the graph below the output, nearest first."""
     seen: set[int] = set()
-    level: list[Any] = [output.edge]
+    level = [output.edge]
     while level:
         following: list[Any] = []
         for edge in level:

@@ -220,7 +220,7 @@ class TensorLibrary:
         self.factory = factory
         self.draws = Draws(factory, stream)
         self.own_functions = Functions(factory, self.draws)
-        self.functions: Mapping[str, Callable[..., Any]] = self.own_functions
+        self.functions = self.own_functions
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 

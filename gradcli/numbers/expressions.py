@@ -208,8 +208,8 @@ def compiled(expression: sympy.Expr) -> Program:
         NoMeaning: a part is nothing that has a real value here.
     """
     registers: dict[Any, int] = {}
-    symbols: list[tuple[int, Any]] = []
-    numbers: list[tuple[int, Any]] = []
+    symbols = []
+    numbers = []
     steps: list[tuple[int, str, tuple[int, ...]]] = []
     stack = [(expression, False)]
     while stack:

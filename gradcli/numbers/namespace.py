@@ -85,7 +85,7 @@ class ObjectNamespace(ShapeNamespace):
     # elementwise
 
     def _numeric(self, rule: Run) -> Elementwise:
-        over: dict[int, Any] = {}
+        over = {}
 
         def run(*operands: object) -> Any:
             arrays = [self.elements(o) for o in operands]
@@ -283,7 +283,7 @@ class ObjectNamespace(ShapeNamespace):
     def _factors(
         self, rule: Callable[..., Any], a: Numbers, *rest: object
     ) -> tuple[Any, ...]:
-        run: Any = lambda m: rule(self.system, m, *rest)
+        run = lambda m: rule(self.system, m, *rest)
         parts = factors.over_matrices(run, self.elements(a))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])
 
@@ -301,7 +301,7 @@ class ObjectNamespace(ShapeNamespace):
 
     def matrix_exp(self, a: Numbers) -> ObjectArray:
         system = self.system
-        rule: Any = lambda m: (factors.exponential(system, m),)
+        rule = lambda m: (factors.exponential(system, m),)
         return self._of(factors.over_matrices(rule, self.elements(a))[0])
 
     def indefinite_minors(self, a: Numbers) -> Host:

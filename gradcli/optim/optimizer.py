@@ -283,7 +283,7 @@ def _listed(group: Group) -> list[Tensor]:
     """Put the parameters into the group as a list, and their names beside it."""
     params = group["params"]
     if isinstance(params, Tensor):
-        members: list[Any] = [params]
+        members = [params]
     elif isinstance(params, set):
         raise TypeError(
             "optimizer parameters need to be organized in ordered collections, but the "

@@ -58,7 +58,7 @@ class Call:
         self.arguments = list(arguments)
         self.draws = get_rng_state()
         self.module = function if isinstance(function, Module) else None
-        self.run: Callable[..., Any] = (
+        self.run = (
             function.apply
             if isinstance(function, type) and issubclass(function, Function)
             else function
@@ -143,7 +143,7 @@ class Call:
         before = MODE.on_node, MODE.on_call
         MODE.watch(before[0], (*before[1], look))
         try:
-            found: list[Any] = run()
+            found = run()
         finally:
             MODE.watch(*before)
         seen.update(y.dtype for y in found if isinstance(y, Tensor))

@@ -123,7 +123,7 @@ def find(text: str) -> Target:
         ProgramError: there is no such file or name, or it is nothing to verify.
     """
     path, name = split(text)
-    found: Any = load(path)
+    found = load(path)
     for part in name.split("."):
         if not hasattr(found, part):
             near = did_you_mean(part, [n for n in vars(found) if n[:1] != "_"])
@@ -190,7 +190,7 @@ def arguments_of(
                 Span(0, binding.value.start - 1), binding.argument,
                 hint=near or f"its parameters are {', '.join(target.parameters)}",
             )  # fmt: skip
-    values: list[Any] = []
+    values = []
     drawn: dict[str, str] = {}
     for name, parameter in target.parameters.items():
         if parameter.kind in (Parameter.VAR_KEYWORD, Parameter.KEYWORD_ONLY):

@@ -43,7 +43,7 @@ class _OfPython:
         self, x: object, dtype: Any, device: object, back: object = None
     ) -> Any:
         """A copy; truth values may become numbers, numbers nothing but floats."""
-        copied: Any = super().to_copy(x, dtype, device, back)  # type: ignore[misc]
+        copied = super().to_copy(x, dtype, device, back)  # type: ignore[misc]
         if dtype is None:
             return copied
         kind = np.dtype(dtype).kind

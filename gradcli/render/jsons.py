@@ -167,7 +167,7 @@ def grad(
     ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the result and to
     the inputs."""
     verdicts = by_name(verification)
-    formulas: dict[str, Mapping[str, Any]] = {}
+    formulas = {}
     if symbolic:
         written = _written(of_gradients(view, verdicts.values()), latex)
         names = [given.name for given in view.differentiated]

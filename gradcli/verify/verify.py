@@ -157,8 +157,8 @@ class Claimed:
     def __init__(self, given: Input) -> None:
         claim = given.claim
         assert claim is not None
-        self.numbers: Any = np.frombuffer(claim.data, dtype=np.float64)
-        self.places: Any = None
+        self.numbers = np.frombuffer(claim.data, dtype=np.float64)
+        self.places = None
         if claim.places is not None:
             self.places = np.frombuffer(claim.places, dtype=np.int64)
         self._count = claim.count

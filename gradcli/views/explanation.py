@@ -148,7 +148,7 @@ class _Watch:
         self._shown = shown
         self._names = names
         self._nodes: Mapping[int, NodeView] = {n.address: n for n in view.nodes}
-        self._arrived: dict[Any, Any] = {output.edge: cotangent.raw}
+        self._arrived = {output.edge: cotangent.raw}
         self._before: Plain | None = None
 
     @contextmanager

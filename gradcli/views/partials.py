@@ -23,7 +23,7 @@ def raw_partials(node: Node) -> list[Any]:
     if partials is None:
         return [None] * len(node.edges)
     raw, y = ((), None) if isinstance(node, ConstantNode) else node.restored()
-    found: list[Any] = []
+    found = []
     for edge, slot in zip(node.edges, node.slots, strict=True):
         partial = None if edge is None else partials[slot]
         found.append(

@@ -109,7 +109,7 @@ class Survey:
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
         if single and any(p is None for p in known):
-            probe: Any = node.xp.ones_like(total)
+            probe = node.xp.ones_like(total)
             probed = pull(node, probe)
         else:
             probe, probed = total, pulled

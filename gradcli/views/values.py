@@ -55,7 +55,7 @@ def _add_saved(node: Node, known: dict[object, object]) -> None:
     except EngineError:
         return
     outputs = y if isinstance(y, tuple) else (y,)
-    edges: Any = [node] if y is not outputs else [
+    edges = [node] if y is not outputs else [
         Port(node, nr) for nr in range(len(outputs))
     ]  # fmt: skip
     for edge, value in zip(edges, outputs, strict=True):

@@ -191,7 +191,7 @@ def _in_halves(
 ) -> list[Any]:
     """The matrices that a pass gives for some rows, in several passes if they are too
     large for one."""
-    done: list[list[Any]] = []
+    done = []
     ranges: list[range] = []
     waiting = [rows]
     while waiting:

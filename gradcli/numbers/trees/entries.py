@@ -54,7 +54,7 @@ class EntrySystem:
         self._count += 1
         if self._count > MAX_ENTRY_STEPS:
             raise TooLong(f"it takes more than {MAX_ENTRY_STEPS} steps")
-        numbers: list[Any] = [self.trees.as_type_of(e, None) for e in elements]
+        numbers = [self.trees.as_type_of(e, None) for e in elements]
         if name not in ARITHMETIC and name in LITERAL:
             # A number that is a part of the formula, and no operand.
             numbers = [int(e.value) if constant(e) else e for e in numbers]

@@ -280,7 +280,7 @@ class TreeNamespace(Namespace):
 
     def __getattr__(self, name: str) -> Any:
         if name in BASIS:
-            bound: Any = partial(self._basis, name)
+            bound = partial(self._basis, name)
         else:
             entry = FUNCTIONS.get(name)
             if entry is None:

@@ -61,7 +61,7 @@ class StackDataset(Dataset[Any]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if bool(args) == bool(kwargs):
             raise ValueError("give the sets either as arguments or by keyword")
-        self.datasets: Any = kwargs or args
+        self.datasets = kwargs or args
         sizes = {len(dataset) for dataset in (*args, *kwargs.values())}
         if len(sizes) > 1:
             raise ValueError("Size mismatch between datasets")
