@@ -274,7 +274,7 @@ def _visit(
         MODE.record(before)
 
 
-def _dependencies(roots: list[Any]) -> dict[Any, int]:
+def _dependencies(roots: list[Any]) -> dict[Node | Port | AccumulateGrad | None, int]:
     """How many edges lead to each node of the graph below ``roots``."""
     waiting: dict[Edge, int] = dict.fromkeys(roots, 0)
     stack = roots

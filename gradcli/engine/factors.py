@@ -141,7 +141,7 @@ class Factors:
         first = np.argmax(zero, -1) + 1
         return np.where(np.any(zero, -1), first, 0).astype("int32")
 
-    def lu_factors(self, a: Any) -> tuple[Any, Any]:
+    def lu_factors(self, a: Any) -> tuple[Raw, Raw]:
         """Both triangles in one matrix, and the row, counted from 1, that each row was
         exchanged with; a pivot that is zero stays."""
         np = self.np

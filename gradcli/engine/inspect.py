@@ -206,7 +206,7 @@ def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> Any:
     return rebuild(raw, node.xp, edge)
 
 
-def _places(node: Any, name: str) -> tuple[Any, ...]:
+def _places(node: Any, name: str) -> tuple[Tensor | None, ...]:
     """The places that a parameter names, as tensors; None for a whole dimension."""
     if node.saved is FREED:
         raise GradError(FREED_MESSAGE)
@@ -217,7 +217,7 @@ def _places(node: Any, name: str) -> tuple[Any, ...]:
     ])  # fmt: skip
 
 
-def _place(node: object, name: str, nr: int) -> Any:
+def _place(node: object, name: str, nr: int) -> Tensor | None:
     return _places(node, name)[nr]
 
 

@@ -182,7 +182,7 @@ def _refuse(op: Op, operands: list[Raw]) -> None:
             raise KindError(words.format(of(operands[0]).legacy))
 
 
-def arrays_of(raw: tuple[Raw, ...]) -> list[Any]:
+def arrays_of(raw: tuple[Raw, ...]) -> list[Raw]:
     """The arrays among a row's inputs."""
     return [r for r in raw if hasattr(r, "dtype")]
 
@@ -208,7 +208,7 @@ def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
 
 def _written_alike(
     op: Op, raw: tuple[Raw, ...], inputs: tuple[object, ...]
-) -> tuple[Any, ...]:
+) -> tuple[Raw, ...]:
     """Integers that were written out, in the type of the first floats.
 
     So ``dot(x, [1, 2])`` has two operands of one type; positions stay whole.

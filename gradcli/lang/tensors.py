@@ -260,7 +260,7 @@ class TensorLibrary:
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
         return value.fields if isinstance(value, Named) else ()
 
-    def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
+    def grad_mode(self, enabled: bool) -> set_grad_enabled:
         return set_grad_enabled(enabled)
 
     def changing(self) -> AbstractContextManager[Any]:

@@ -138,7 +138,7 @@ def _begin(self: Any, given: dict[str, Any]) -> None:
 OVER = ("sequences (N, C, L)", "pictures (N, C, H, W)", "volumes (N, C, D, H, W)")
 
 
-def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type[Any], ...]:
+def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type, ...]:
     """Make the classes ``name1d``, ``name2d`` and ``name3d`` of one base.
 
     Args:

@@ -111,7 +111,9 @@ class RNNBase(_Recurrent):
             return out.squeeze(1), [part.squeeze(1) for part in parts]
         return out.transpose(0, 1) if turned else out, parts
 
-    def _packed(self, input: PackedSequence, given: Any) -> tuple[Any, list[Tensor]]:
+    def _packed(
+        self, input: PackedSequence, given: Any
+    ) -> tuple[PackedSequence, list[Tensor]]:
         """The same of a packed sequence; states are in the batch's own order."""
         data, batch_sizes, order, back = input
         self._check_size(data)

@@ -28,7 +28,7 @@ MAX_SIZE = 2
 """Of how many eigenvalues there is a formula that needs no complex numbers."""
 
 
-def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Any, ...]:
+def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host, ...]:
     """The results of ``rule`` on each matrix of a stack, stacked."""
     lead = a.shape[:-2]
     found = [rule(a[index]) for index in np.ndindex(*lead)]
@@ -70,7 +70,7 @@ def _turned_like(system: System, vector: object, like: Host) -> Any:
 # triangles
 
 
-def lu(system: System, m: Host) -> tuple[Any, Any]:
+def lu(system: System, m: Host) -> tuple[Host, Host]:
     """Both triangles in one matrix, and the rows that were exchanged."""
     work, pivots = m.copy(), []
     for k in range(min(m.shape)):

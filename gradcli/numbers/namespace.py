@@ -282,7 +282,7 @@ class ObjectNamespace(ShapeNamespace):
 
     def _factors(
         self, rule: Callable[..., Any], a: Numbers, *rest: object
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Host | ObjectArray, ...]:
         run = lambda m: rule(self.system, m, *rest)
         parts = factors.over_matrices(run, self.elements(a))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])

@@ -103,7 +103,7 @@ class Tape(Deciding[int]):
         they are exactly; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
-    def varies(self, serials: Host) -> Any:
+    def varies(self, serials: Host) -> Host:
         """Per term whether a derivative by an input may go through it."""
         return self._varies[serials]
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import atan2, ceil, floor, inf, log10, pi
-from typing import Any
 
 import numpy as np
 
@@ -190,7 +189,7 @@ def _put_labels(
                 break
 
 
-def _between(values: Host, rows: int, columns: int) -> Any:
+def _between(values: Host, rows: int, columns: int) -> Host:
     """An array of another size, its entries on the planes between the old ones."""
     for axis, size in ((0, rows), (1, columns)):
         place = np.linspace(0, values.shape[axis] - 1, size)

@@ -197,7 +197,7 @@ def by_name(verification: Verification | None) -> Mapping[str, InputVerdict]:
     return {v.name: v for v in verification.inputs} if verification else {}
 
 
-def checked(verdict: InputVerdict | None) -> dict[str, Any]:
+def checked(verdict: InputVerdict | None) -> dict[str, float | int | str | None]:
     """What was shown of one derivative."""
     return {
         "verdict": verdict.verdict if verdict else "unknown",

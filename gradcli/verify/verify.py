@@ -482,7 +482,7 @@ class Check:
                             [references[k] for k in shown], beside)  # fmt: skip
         self._unruled = []
 
-    def _kinks_under(self, row: Row) -> dict[int, Any]:
+    def _kinks_under(self, row: Row) -> dict[int, tuple[str, tuple[int, ...]]]:
         if self.job.kind == "hessian":
             kink = self._nonsmooth.any()
             steps = (s for own in self.subject.entries.values() for s in own)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from ..engine import Node, Port
 from ..engine.node import ConstantNode
@@ -93,7 +92,7 @@ class Factors:
         ]
         return partial_text(partial, self._value(node), inputs, node.params)
 
-    def _input(self, edge: object, raw: Raw) -> Any:
+    def _input(self, edge: object, raw: Raw) -> Raw | Text:
         if not hasattr(raw, "dtype"):
             return raw
         if edge is not None:

@@ -249,7 +249,7 @@ def _transposed(matrix: Any) -> Any:
     return once(matrix.T.tocsr()) if is_sparse(matrix) else matrix.T
 
 
-def _ends(inputs: Sequence[Tensor]) -> frozenset[Any]:
+def _ends(inputs: Sequence[Tensor]) -> frozenset[Node | Port | AccumulateGrad]:
     """The edges of inputs that have a graph."""
     return frozenset(x.edge for x in inputs if x.edge is not None)
 

@@ -192,7 +192,7 @@ class BatchNamespace(Namespace):
             return self.transpose(turned, -2, -1)
         return self._batched(b, a, lambda b, a: a @ b, after=False)
 
-    def _batched(self, g: Batch, other: Raw, product: Any, after: bool) -> Any:
+    def _batched(self, g: Batch, other: Raw, product: Any, after: bool) -> Batch:
         """A product with a vector or a stack of matrices, one for each row."""
         batch = g.arranged()
         vector = g.ndim == 1
