@@ -92,7 +92,7 @@ function("linalg.multi_dot", multi_dot, formula="a @ b @ c",
                 case((2, 3), (3,))])
 
 
-def chain_matmul(call: Any, *matrices: Any) -> Any:
+def chain_matmul(call: Call, *matrices: Array) -> Array:
     for matrix in matrices:
         if len(matrix.shape) != 2:
             raise ShapeError(f"Tensor dimension is {len(matrix.shape)}, expected 2 "
