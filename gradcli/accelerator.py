@@ -5,8 +5,6 @@ device = torch.accelerator.current_accelerator() or "cpu"
 
 from __future__ import annotations
 
-from typing import Any
-
 from .cuda import current_device, device_count, is_available, synchronize
 from .engine.device import device
 
@@ -19,7 +17,7 @@ __all__ = [
 ]
 
 
-def current_accelerator(check_available: bool = False) -> Any:
+def current_accelerator(check_available: bool = False) -> device | None:
     """The kind of accelerator that is used; None without one."""
     return device("cuda") if is_available() else None
 

@@ -9,6 +9,7 @@ def test_my_function():
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .python.proof import FunctionProof
@@ -18,7 +19,7 @@ __all__ = ["assert_gradient"]
 
 
 def assert_gradient(
-    fn: Any, inputs: Any, at_least: str = "certified", **options: Any
+    fn: Callable[..., object], inputs: Any, at_least: str = "certified", **options: Any
 ) -> FunctionProof:
     """Fail unless the gradients of ``fn`` at ``inputs`` are proven right.
 

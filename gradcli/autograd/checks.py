@@ -16,6 +16,7 @@ import numpy
 
 from ..engine.backward import grad
 from ..engine.modes import enable_grad
+from ..engine.raw import Host
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from .blocks import blocks_of, filled, pull
 from .numeric import Kink, evaluate, host, kinks, slopes
@@ -323,5 +324,5 @@ def _cotangents(
     return drawn
 
 
-def _or_zero(g: Tensor | None) -> Any:
+def _or_zero(g: Tensor | None) -> Host:
     return numpy.zeros(()) if g is None or not host(g).any() else host(g)

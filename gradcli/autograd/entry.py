@@ -122,7 +122,7 @@ def grad(
         raise GradError(EDGES_TELL_NO_SHAPE)
     cotangents = _cotangents(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
-    run: Any = _batched if is_grads_batched else _grad
+    run = _batched if is_grads_batched else _grad
     found: list[Tensor | None] = run(roots, targets, cotangents, retain, create_graph)
     if materialize_grads:
         return tuple(

@@ -84,7 +84,7 @@ class Function:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
         """The gradients of the arguments from those of the outputs."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
@@ -156,7 +156,7 @@ class Function:
         return bound.args, bound.kwargs
 
     @classmethod
-    def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def _forward(cls, ctx: FunctionCtx, args: tuple[object, ...], kwargs: Any) -> Any:
         has_setup = cls.setup_context is not Function.setup_context
         has_rule = cls.vmap is not Function.vmap
         if MODE.samples or MODE.traces:

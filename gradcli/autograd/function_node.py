@@ -178,7 +178,9 @@ class FunctionNode(CustomNode):
                 )
             demand_fit(like, t)
 
-    def _transposed(self, tangents: Sequence[Tensor]) -> Any:
+    def _transposed(
+        self, tangents: Sequence[Tensor]
+    ) -> tuple[Tensor | None, ...] | Tensor | None:
         """Forward mode from ``backward`` alone: the transpose of a linear map."""
         with enable_grad():
             pairs = zip(self.likes, self.carries, strict=True)

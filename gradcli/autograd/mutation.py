@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from ..engine.errors import EngineError
 from ..engine.modes import MODE
+from ..engine.raw import Raw
 from ..engine.tensor import Tensor
 from ..engine.versions import owner
 from .saved_hooks import saved_tensors_hooks
@@ -64,7 +64,7 @@ class AllowMutation:
             raise AssertionError(OUTSIDE)
         return self._values[handle]
 
-    def before_change(self, raw: Any) -> None:
+    def before_change(self, raw: Raw) -> None:
         """Copy what was saved of memory that is about to be changed."""
         for handle in self._in_memory.pop(id(owner(raw)), ()):
             value = self._values[handle]

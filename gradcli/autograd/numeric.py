@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 
 from ..engine import devices
+from ..engine.raw import Host
 from ..engine.tensor import Tensor
 
 Values = list[Any]
@@ -124,7 +125,7 @@ def evaluate(outputs: Sequence[Tensor]) -> Values:
     return [host(y) for y in outputs]
 
 
-def host(y: Tensor) -> Any:
+def host(y: Tensor) -> Host:
     """Return a tensor's values in the host's memory, in their own precision."""
     return numpy.asarray(devices.host(y.raw))
 

@@ -35,7 +35,7 @@ DIRTY_VIEW = (
 
 
 def attach(
-    node: FunctionNode | None, ctx: FunctionCtx, args: tuple[Any, ...], output: Any
+    node: FunctionNode | None, ctx: FunctionCtx, args: tuple[object, ...], output: Any
 ) -> Any:
     """What ``apply`` returns: the outputs of ``forward`` with their edges."""
     several = isinstance(output, tuple)
@@ -88,7 +88,7 @@ def _changed(t: Tensor, node: FunctionNode | None, number: int | None) -> Tensor
     return t
 
 
-def _check_dirty(ctx: FunctionCtx, parts: tuple[Any, ...]) -> None:
+def _check_dirty(ctx: FunctionCtx, parts: tuple[object, ...]) -> None:
     for t in ctx.dirty_tensors:
         if not _is_among(t, parts):
             raise GradError(DIRTY_KEPT)

@@ -65,7 +65,7 @@ def demand_tensors(value: Any, what: str, name: str) -> tuple[Tensor, ...]:
         TypeError: it is neither.
     """
     several = isinstance(value, tuple)
-    found: tuple[Any, ...] = value if several else (value,)
+    found = value if several else (value,)
     for index, x in enumerate(found):
         if not isinstance(x, Tensor):
             which = f"value at index {index}" if several else f"given {what}"

@@ -188,7 +188,7 @@ def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
     trace.demand_tensors(name)
 
     def pull(
-        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+        cotangents: object, retain_graph: bool = True, create_graph: bool | None = None
     ) -> tuple[Any, ...]:
         given, shape = flatten(cotangents)
         _demand_same(shape, trace.output_shape, "cotangents", "primal output")

@@ -28,7 +28,7 @@ class Shape:
         """The nested value that has these leaves, in order."""
         return self._fill(iter(leaves))
 
-    def _fill(self, leaves: Iterator[Any]) -> Any:
+    def _fill(self, leaves: Iterator[object]) -> Any:
         if self.kind is None:
             return next(leaves)
         filled = [member._fill(leaves) for member in self.members]
@@ -74,7 +74,7 @@ def flatten(value: object) -> tuple[list[Any], Shape]:
     if not _is_nested(value):
         return [value], Shape()
     members, keys = _members(value)
-    leaves: list[Any] = []
+    leaves = []
     shapes = []
     for member in members:
         own, shape = flatten(member)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..engine.tensor import Tensor
 
 
@@ -19,7 +17,7 @@ class Variable(metaclass=_AnyTensor):
 
     # PyTorch's `Variable(...)` makes a tensor, which is no instance of this class.
     def __new__(  # type: ignore[misc]
-        cls, data: Tensor, requires_grad: bool = False, **_: Any
+        cls, data: Tensor, requires_grad: bool = False, **_: object
     ) -> Tensor:
         leaf = data.detach()
         if requires_grad:

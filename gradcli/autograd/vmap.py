@@ -157,7 +157,7 @@ def _sample(
 
 
 def _batched(
-    per_sample: Sequence[Sequence[Any]],
+    per_sample: Sequence[Sequence[object]],
     nested: Shape,
     size: int,
     out_dims: object,

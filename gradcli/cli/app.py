@@ -18,7 +18,8 @@ from .preset import anything_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from types import FrameType
+    from typing import NoReturn
 
     from ..lang.errors import ProgramError
 
@@ -84,7 +85,7 @@ def _without_help(error: Exception) -> int:
     return status
 
 
-def _interrupted(signal_number: int, frame: Any) -> NoReturn:
+def _interrupted(signal_number: int, frame: FrameType | None) -> NoReturn:
     """End the process at once: an exception could be lost in a callback."""
     ending.end(INTERRUPTED)
 

@@ -300,7 +300,7 @@ def swept(texts: Sequence[str], factory: Factory) -> dict[str, Any]:
     Raises:
         ProgramError: a text is none, or there are too many points.
     """
-    found: dict[str, Any] = {}
+    found = {}
     for text in texts:
         try:
             start, stop, count = text.partition("=")[2].split(":")

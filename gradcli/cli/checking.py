@@ -223,7 +223,7 @@ def block_of(tensor: Tensor, numbers: bool = True) -> Block:
 
 def numbers_in(tensor: Tensor) -> list[float]:
     """The entries of a tensor in C order, as floats."""
-    entries: Any = tensor.raw.reshape(-1).tolist()
+    entries = tensor.raw.reshape(-1).tolist()
     return [float(entry) for entry in entries]
 
 

@@ -208,7 +208,7 @@ def _refuse_entries(claim: Claim, target: Any, inputs: Mapping[str, Any]) -> Non
         ) from None
 
 
-def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, Any], run: Run) -> None:
+def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, object], run: Run) -> None:
     if name in inputs:
         return
     if name in run.variables:

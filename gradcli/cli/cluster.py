@@ -76,5 +76,5 @@ def _mapper(client: Any) -> Mapper:
     return mapped
 
 
-def _applied(function: Callable[[Any], Any], item: Any) -> Any:
+def _applied(function: Callable[[object], object], item: object) -> Any:
     return function(item)

@@ -200,7 +200,7 @@ def _spelled(key: str) -> str:
     return "[\"']?" + key.replace("-", "[-_]") + "[\"']?"
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():

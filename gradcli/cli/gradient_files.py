@@ -9,7 +9,7 @@ Invariant: a name of no known format is refused before any work.
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def write(path: str, found: Gradients) -> dict[str, str]:
     return places
 
 
-def _save(path: str, arrays: Any | Mapping[str, Any]) -> None:
+def _save(path: str, arrays: object | Mapping[str, object]) -> None:
     make_way(path)
     try:
         with open(path, "wb") as file:

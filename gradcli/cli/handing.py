@@ -73,12 +73,12 @@ def _at(matrix: Any, rows: Any, columns: Any) -> Any:
     return _host(matrix[rows, columns])
 
 
-def _host(array: Any) -> Any:
+def _host(array: object) -> Any:
     """An array where the processor can read it, dense."""
     array = host(array)
     return array.toarray().ravel() if hasattr(array, "toarray") else np.asarray(array)
 
 
-def _bytes(numbers: Any) -> bytes:
+def _bytes(numbers: object) -> bytes:
     found: bytes = np.ascontiguousarray(numbers, dtype=np.float64).tobytes()
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import FrameType
 
 
 @contextmanager
@@ -17,7 +17,7 @@ def once() -> Iterator[None]:
     """Let the first Ctrl-C raise `KeyboardInterrupt`, unless the process ignores it."""
     before = signal.getsignal(signal.SIGINT)
 
-    def first(number: int, frame: Any) -> None:
+    def first(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
         raise KeyboardInterrupt
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 from .ending import before_exit
 
@@ -34,7 +33,7 @@ def key() -> str:
     import tty
 
     terminal = sys.stdin.fileno()
-    before: Any = termios.tcgetattr(terminal)
+    before = termios.tcgetattr(terminal)
 
     def restore() -> None:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)

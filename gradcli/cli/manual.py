@@ -80,7 +80,7 @@ _FILE = "Defaults of options, which gradcli config shows and sets."
 
 def command_page(name: str, context: Any) -> str:
     """The page of a command."""
-    command: Any = context.command
+    command = context.command
     variables = [*_variables(name)]
     more = [_section("ENVIRONMENT", _items(variables))] if variables else []
     return _page(
@@ -103,7 +103,7 @@ def _variables(command: str | None) -> Iterator[tuple[str, str]]:
 
 def _records(context: Any) -> list[tuple[str, str]]:
     """Arguments and options, as the help of the command lists them."""
-    command: Any = context.command
+    command = context.command
     found = (each.get_help_record(context) for each in command.get_params(context))
     return [(record[0], " ".join(record[1].split())) for record in found if record]
 

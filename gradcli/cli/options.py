@@ -285,7 +285,7 @@ def on_programs(function: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def _options(owner: Any, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
+def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
     """The parameters of a function or of a dataclass by name, with their types."""
     hints = get_type_hints(owner, include_extras=True)
     return {
@@ -312,7 +312,7 @@ class ExpressionCommand(TyperCommand):
         return super().parse_args(ctx, arranged)
 
 
-def stand_in(ctx: Any, command: TyperCommand, options: Iterable[str]) -> None:
+def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
     """Let what people set as defaults stand in for options that were not typed."""
     if not anything_set():
         return

@@ -193,7 +193,7 @@ def _curve(request: Request, axes: Mapping[str, Any], found: Any) -> Curve:
     return Curve(source, output, name, x, found.value, slope, kinks)
 
 
-def _field(request: Request, axes: Mapping[str, Any], found: Any) -> Field:
+def _field(request: Request, axes: Mapping[str, object], found: Any) -> Field:
     from ..views.plot import Field
     from .at_points import surface
 

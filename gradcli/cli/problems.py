@@ -107,7 +107,7 @@ def _bad_value(error: Any, path: str, see: str) -> ProgramError:
     return wrong("E595", said, f"did you mean '{small}'?" if meant else see)
 
 
-def _bounds(numbers: Any) -> str:
+def _bounds(numbers: object) -> str:
     """Name the range that a number must be in."""
     least, most = getattr(numbers, "min", None), getattr(numbers, "max", None)
     if most is None:

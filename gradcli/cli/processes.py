@@ -45,7 +45,7 @@ def _end_with(parent: int) -> None:
     _exit(1)
 
 
-def _apply(item: Any) -> Any:
+def _apply(item: object) -> Any:
     return _task(item)
 
 
@@ -54,7 +54,9 @@ def mapping(count: int) -> Iterator[Callable[..., Iterator[Any]]]:
     """What applies a function to items in so many processes, in their order."""
     made: list[_Pool] = []
 
-    def mapped(task: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    def mapped(
+        task: Callable[[object], object], items: Iterable[object]
+    ) -> Iterator[Any]:
         made.append(_Pool(count, task))
         futures = (made[0].submit(item) for item in items)
         return in_order(futures, lambda: BLOCKS_PER_PROCESS * count)
@@ -88,7 +90,7 @@ class _Pool:
     def submit(self, item: Any) -> _Result:
         return _Result(self, item)
 
-    def begin(self, item: Any) -> tuple[ProcessPoolExecutor, Future[Any]]:
+    def begin(self, item: object) -> tuple[ProcessPoolExecutor, Future[Any]]:
         """The future of an item, and who computes it."""
         while True:
             executor = self._executor

@@ -68,7 +68,7 @@ def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     class Words(Completer):
-        def get_completions(self, document: Any, event: Any) -> Iterator[Completion]:
+        def get_completions(self, document: Any, event: object) -> Iterator[Completion]:
             begun, words = complete(document.text_before_cursor)
             for word in words:
                 yield Completion(word, start_position=-len(begun))

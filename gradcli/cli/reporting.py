@@ -7,7 +7,7 @@ reports nothing is watched and nothing is slower.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ class Reports:
         if self._passes is not None and error is None:
             self._say(f"backward() ran at {line}" for line in self._passes.lines())
 
-    def _report(self, made: Pass, run: Any) -> None:
+    def _report(self, made: Pass, run: Callable[..., object]) -> None:
         self._say([f"{made.place}: {made.name}.backward()"], "title")
         view = self._viewed(made) if self._graph or self._explain else None
         if self._graph:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Node, Tensor, grad
+from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from ..lang.errors import Span
 from ..lang.run import Run, all_finite, execute
@@ -87,7 +88,7 @@ class _Watch:
         self._leaves = {i.tensor.edge: i.name for i in run.inputs}
 
     def seen(self, node: Node) -> Any:
-        def look(pulled: Any, arrived: Any) -> None:
+        def look(pulled: object, arrived: object) -> None:
             if not self._settled():
                 self._look(node, pulled, arrived)
 
@@ -108,10 +109,10 @@ class _Watch:
                 self.spans += [] if node.span is None else [Span(*node.span[:2])]
                 return
 
-    def _made_nan(self, arrived: Any) -> bool:
+    def _made_nan(self, arrived: Tensor) -> bool:
         return not any(g is not None and bool(g.xp.isnan(g.raw).any()) for g in arrived)
 
-    def _edge(self, node: Node, position: int, g: Tensor, arrived: Any) -> Edge:
+    def _edge(self, node: Node, position: int, g: Tensor, arrived: object) -> Edge:
         span = None if node.span is None else (node.span[0], node.span[1])
         following = node.next_functions[position][0]
         target = self._leaves.get(following) or type(following).__name__
@@ -140,11 +141,11 @@ def _product(
     return entry, None, None, float(pulled.raw[entry])
 
 
-def _host(raw: Any) -> Any:
+def _host(raw: object) -> Host:
     return np.asarray(plain(raw))
 
 
-def _first(raw: Any) -> tuple[int, ...]:
+def _first(raw: object) -> tuple[int, ...]:
     """The first entry that is nan, or else infinite."""
     values = _host(raw)
     bad = np.isnan(values)

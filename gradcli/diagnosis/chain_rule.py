@@ -84,7 +84,7 @@ def stops_short(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
-def _leads_to(node: Node, end: Any) -> bool:
+def _leads_to(node: Node, end: object) -> bool:
     return any(below is end for below in inputs_first([node]))
 
 
@@ -94,7 +94,7 @@ def _arriving(sample: Sample) -> dict[Any, Array]:
     return _pass(sample.target.edge, ones, frozenset(), None)
 
 
-def _at_position(sample: Sample, arriving: dict[Any, Array], position: int) -> bool:
+def _at_position(sample: Sample, arriving: dict[object, Array], position: int) -> bool:
     nodes = _nodes(sample)
     g = arriving.get(nodes[position]) if position < len(nodes) else None
     known = g is not None and nodes[position] is not sample.target.edge
@@ -139,7 +139,7 @@ def _nodes(sample: Sample) -> list[Any]:
     return inputs_first([sample.target.edge])[:MAX_GRAPH_NODES]
 
 
-def _is_function(node: Any) -> bool:
+def _is_function(node: object) -> bool:
     """Whether a node applies a function of one argument, entry by entry."""
     if not isinstance(node, Node) or len(node.edges) != 1:
         return False
@@ -163,7 +163,7 @@ def _explains(evidence: Evidence, change: Change) -> bool:
 
 
 def _derivative(
-    sample: Sample, name: str, blocked: frozenset[Any], skipped: Any
+    sample: Sample, name: str, blocked: frozenset[object], skipped: object
 ) -> Array:
     target, end = sample.target, sample.inputs[name]
     rows = []
@@ -174,7 +174,9 @@ def _derivative(
     return np.stack(rows).reshape(sample.true.shape)
 
 
-def _pass(root: Any, g: Array, blocked: frozenset[Any], skipped: Any) -> dict[Any, Any]:
+def _pass(
+    root: Any, g: Array, blocked: frozenset[object], skipped: Any
+) -> dict[Any, Any]:
     """What comes to each part of the graph in a reverse pass that ends at ``blocked``
     and leaves out ``skipped``'s rule."""
 

@@ -182,7 +182,7 @@ def _pattern(text: str) -> Expression:
     return statement.value
 
 
-def _called(node: Any) -> tuple[str, tuple[Any, ...]] | None:
+def _called(node: object) -> tuple[str, tuple[Any, ...]] | None:
     """A call or method call as a function's name and its arguments."""
     if isinstance(node, Call):
         return ALIASES.get(node.function, node.function), (
@@ -204,7 +204,7 @@ def _matches(
 ) -> bool:
     """Whether the node is what the pattern says; recursion is as deep as it."""
 
-    def inside(a: Any, b: Any) -> bool:
+    def inside(a: object, b: object) -> bool:
         return _matches(a, b, program, definitions, match)
 
     if isinstance(pattern, Name) and LETTERS.fullmatch(pattern.name):
@@ -236,7 +236,10 @@ def _matches(
 
 
 def _operands_match(
-    pattern: Binary, node: Any, match: _Match, inside: Callable[[Any, Any], bool]
+    pattern: Binary,
+    node: object,
+    match: _Match,
+    inside: Callable[[object, object], bool],
 ) -> bool:
     """In the order that is written, or turned round where that says the same."""
     if not isinstance(node, Binary) or node.operator != pattern.operator:
@@ -251,7 +254,7 @@ def _operands_match(
     )
 
 
-def _is_rest(node: Any) -> bool:
+def _is_rest(node: object) -> bool:
     return isinstance(node, Name) and node.name == REST
 
 
@@ -294,7 +297,7 @@ def _guarded(
                 yield _Proposal(argument.span, put, text, instead, guards=True)
 
 
-def _argument(culprit: Any) -> tuple[Any, str] | None:
+def _argument(culprit: object) -> tuple[Any, str] | None:
     """What must be harmless of a function or an operator, and what is."""
     called = _called(culprit)
     if called is not None and called[1]:

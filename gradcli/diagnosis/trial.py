@@ -22,6 +22,7 @@ import numpy as np
 from ..engine import Tensor, grad
 from ..lang.errors import ProgramError
 from ..lang.run import Run, all_finite, evaluate
+from ..ops.types import Array
 from .limits import MAX_DIRECTIONS, MAX_LOOP_STEPS, OTHER_POINTS
 
 SAME, STEP, SLACK = 0.55, 0.4, 0.2
@@ -94,7 +95,7 @@ class _Program:
             return None, leaves
         return output, leaves
 
-    def height(self, point: Raws, weights: Any) -> float:
+    def height(self, point: Raws, weights: Array) -> float:
         """The contracted output, nan if there is none."""
         output, _ = self.at(point)
         return float("nan") if output is None else float((output.raw * weights).sum())
@@ -114,7 +115,7 @@ class _Program:
 
 
 def _differentiated(
-    run: Run, output: Tensor, leaves: Mapping[str, Tensor], weights: Any
+    run: Run, output: Tensor, leaves: Mapping[str, Tensor], weights: Array
 ) -> Trial | None:
     """The gradients, if all of them are finite."""
     if output.edge is None:
@@ -127,7 +128,7 @@ def _differentiated(
     return Trial(output.raw, dict(zip(names, raws, strict=True)))
 
 
-def _sound(new: _Program, weights: Any, trial: Trial) -> bool:
+def _sound(new: _Program, weights: Array, trial: Trial) -> bool:
     """Whether the gradient lies between the slopes of both sides, as far as there are
     any."""
     here = new.height(new.point, weights)

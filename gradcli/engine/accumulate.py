@@ -23,7 +23,7 @@ from .record import call
 from .tensor import Tensor
 
 
-def finish(end: AccumulateGrad, held: list[Any]) -> None:
+def finish(end: AccumulateGrad, held: list[Tensor]) -> None:
     """Add to a leaf's gradient, between its hooks.
 
     Args:

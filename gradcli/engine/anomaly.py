@@ -125,7 +125,7 @@ class Anomaly:
             except UserWarning:
                 error.add_note(text)
 
-    def _account(self, node: Any) -> Iterator[str]:
+    def _account(self, node: Node) -> Iterator[str]:
         """Yield what is known of a node and of those whose passes recorded it."""
         origin = self.origins.get(node)
         head = DETECTED.format(node.name())

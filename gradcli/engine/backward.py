@@ -109,7 +109,7 @@ def grad(
     ]
 
 
-def _gradient_of(t: Target, edge: Any, g: Array | None) -> Tensor | None:
+def _gradient_of(t: Target, edge: Edge, g: Array | None) -> Tensor | None:
     """Return the cotangent that arrived at a tensor, in the tensor's type."""
     if g is None:
         return None
@@ -147,7 +147,7 @@ def _run(
     retain_graph: bool,
     create_graph: bool,
     captured: Arrived | None = None,
-    only: set[Any] | None = None,
+    only: set[object] | None = None,
 ) -> None:
     """Run a pass: into all leaves, or up to what is ``captured``, or to ``only`` these.
 
@@ -177,7 +177,7 @@ def _visit(
     retain_graph: bool,
     create_graph: bool,
     captured: Arrived | None,
-    only: set[Any] | None,
+    only: set[object] | None,
 ) -> None:
     """The loop of a pass, from the cotangents that ``arrived`` at its roots."""
     waiting = _dependencies(list(arrived))
@@ -274,7 +274,7 @@ def _visit(
         MODE.record(before)
 
 
-def _dependencies(roots: list[Any]) -> dict[Any, int]:
+def _dependencies(roots: list[Any]) -> dict[Node | Port | AccumulateGrad | None, int]:
     """How many edges lead to each node of the graph below ``roots``."""
     waiting: dict[Edge, int] = dict.fromkeys(roots, 0)
     stack = roots

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 from .dtypes import of
 from .raw import Raw
@@ -24,7 +24,7 @@ GAP: Final = "…"
 
 def as_cells(self: Tensor) -> str:
     """The tensor as HTML; one with no dimension or with more than two as its text."""
-    raw: Any = self.raw
+    raw = self.raw
     if raw.ndim not in (1, 2) or not raw.size or self.xp.symbolic:
         return f"<pre>{escape(show(self))}</pre>"
     rows = raw.shape[0] if raw.ndim == 2 else 1

@@ -169,7 +169,9 @@ def from_dlpack(ext_tensor: object) -> Tensor:
     return Tensor(xp.np.from_dlpack(ext_tensor), xp)
 
 
-def _filled(value: Any, size: Sequence[object], type_: dtype | None, name: str) -> Host:
+def _filled(
+    value: float, size: Sequence[object], type_: dtype | None, name: str
+) -> Host:
     shape = sizes_of(size, name)
     check_size(shape)
     held = np.dtype((type_ or DEFAULT.dtype).name)

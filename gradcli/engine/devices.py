@@ -154,7 +154,7 @@ def exchanging(other: Any) -> ArrayNamespace:
     return cuda() if int(kind) == _DLPACK_CUDA else NUMPY
 
 
-def host(array: Any) -> Any:
+def host(array: object) -> Any:
     """Return an array, dense or sparse, where the processor can read it; an explicit
     copy if it is elsewhere."""
     return array.get() if hasattr(array, "get") else array

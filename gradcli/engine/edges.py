@@ -64,7 +64,7 @@ def edge_of(target: Target) -> Edge:
     """The edge of a tensor, or the one that stands in its place."""
     if isinstance(target, Tensor):
         return target.edge
-    node: Any = target.node
+    node = target.node
     return Port(node, target.output_nr) if node.several else node
 
 
@@ -93,7 +93,7 @@ def _made_at(edge: Edge) -> Tensor:
     A node that keeps nothing of its output says how it follows from its input; these
     are collected on the way down, and asked on the way up.
     """
-    passed: list[tuple[Any, int]] = []
+    passed = []
     found = _kept(edge)
     while found is None:
         node, nr = output_at(edge)
@@ -105,7 +105,7 @@ def _made_at(edge: Edge) -> Tensor:
     return found
 
 
-def _kept(edge: Any) -> Tensor | None:
+def _kept(edge: Edge) -> Tensor | None:
     """Return the output at an edge, if its node keeps it; else None."""
     node, nr = output_at(edge)
     if isinstance(node, AccumulateGrad):

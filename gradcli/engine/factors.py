@@ -110,7 +110,7 @@ class Factors:
         none = self.np.zeros((*lead, k, n), a.dtype)
         return self._identities((*lead, m, k), a), none
 
-    def indefinite_minors(self, a: Any) -> Any:
+    def indefinite_minors(self, a: Any) -> Raw:
         """The order of each matrix's first leading minor that is not positive
         definite; 0 where there is none."""
         found = self.np.zeros(a.shape[:-2], "int32")
@@ -131,7 +131,7 @@ class Factors:
             return False
         return True
 
-    def zero_pivots(self, a: Any) -> Any:
+    def zero_pivots(self, a: object) -> Raw:
         """The number, counted from 1, of each matrix's first pivot that is zero; 0
         where there is none."""
         np = self.np
@@ -141,7 +141,7 @@ class Factors:
         first = np.argmax(zero, -1) + 1
         return np.where(np.any(zero, -1), first, 0).astype("int32")
 
-    def lu_factors(self, a: Any) -> tuple[Any, Any]:
+    def lu_factors(self, a: Any) -> tuple[Raw, Raw]:
         """Both triangles in one matrix, and the row, counted from 1, that each row was
         exchanged with; a pivot that is zero stays."""
         np = self.np
@@ -160,8 +160,8 @@ class Factors:
         return self._by_columns(both), pivots
 
     def solve_triangle(
-        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
-    ) -> Any:
+        self, a: Raw, b: Raw, unitriangular: bool = False, *, upper: bool
+    ) -> Raw:
         """``a @ x = b`` for matrices ``b``; the other triangle of ``a`` is not read.
         Not finite where the diagonal has a zero."""
         np = self.np
@@ -172,7 +172,7 @@ class Factors:
             self._substitute(a, x, upper, unitriangular)
         return self._by_columns(x)
 
-    def _substitute(self, a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
+    def _substitute(self, a: Raw, x: Raw, upper: bool, unitriangular: bool) -> None:
         """Replace right sides ``x`` by the solutions."""
         n = a.shape[-1]
         if n <= MAX_SIZE_BY_ROWS:
@@ -189,7 +189,7 @@ class Factors:
         x[..., left, :] -= self.np.matmul(a[..., left, done], x[..., done, :])
         self._substitute(a[..., left, left], x[..., left, :], upper, unitriangular)
 
-    def matrix_exp(self, a: Any) -> Any:
+    def matrix_exp(self, a: Raw) -> Raw:
         """Exponentials, computed in double precision and rounded once."""
         np = self.np
         if not a.size:
@@ -203,7 +203,7 @@ class Factors:
             power = np.where(step < doublings, np.matmul(power, power), power)
         return power.astype(a.dtype)
 
-    def _pade(self, a: Any) -> Any:
+    def _pade(self, a: Raw) -> Raw:
         np, c = self.np, PADE
         one = np.eye(a.shape[-1])
         a2 = np.matmul(a, a)
@@ -215,7 +215,7 @@ class Factors:
         even = even + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * one
         return np.linalg.solve(even - odd, even + odd)
 
-    def _identities(self, shape: tuple[int, ...], like: Any) -> Any:
+    def _identities(self, shape: tuple[int, ...], like: Raw) -> Raw:
         check_size(shape)
         ones = self.np.eye(*shape[-2:], dtype=like.dtype)
         return self.np.broadcast_to(ones, shape).copy()

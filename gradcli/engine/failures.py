@@ -21,7 +21,7 @@ from .errors import (
     ShapeError,
     ValueRangeError,
 )
-from .raw import Raw
+from .raw import Host, Raw
 
 SINGULAR = {
     "inverse": "linalg.inv: The diagonal element {} is zero, the inversion could not "
@@ -112,6 +112,6 @@ def indefinite_minor(a: Raw) -> int:
     return 1
 
 
-def _matrices(a: Raw) -> Any:
+def _matrices(a: Raw) -> Host:
     array = np.array(devices.host(a))
     return array.reshape(-1, *array.shape[-2:])

@@ -150,7 +150,7 @@ def guarded(
         reflected: the tensor is the second operand.
     """
 
-    def operate(x: Tensor, other: Any) -> Any:
+    def operate(x: Tensor, other: object) -> Any:
         y = operand(other)
         if y is NotImplemented:
             return y
@@ -178,7 +178,7 @@ def operator_of(fwd: Formula) -> Callable[[Any, Any], Any] | None:
 
 
 def binary(
-    record: General, lifted: Callable[[Any], Any] = constant
+    record: General, lifted: Callable[[object], object] = constant
 ) -> Callable[[Tensor, Any], Any]:
     """The recorder of an operator: a tensor and a tensor or a number.
 

@@ -79,7 +79,7 @@ def demand_fit(x: Tensor, tangent: Tensor) -> None:
 
 
 def _push_through(
-    outputs: Sequence[Tensor], known: dict[Any, Any], create_graph: bool
+    outputs: Sequence[Tensor], known: dict[object, object], create_graph: bool
 ) -> None:
     """Add to ``known`` the tangent of every edge above those that it has."""
     roots = [o.edge for o in outputs if o.edge is not None]
@@ -174,7 +174,7 @@ def _add_up(terms: Any) -> Any:
     return total
 
 
-def _spread(xp: Namespace, t: Any, shapes: tuple[Any, ...] | None) -> Any:
+def _spread(xp: Namespace, t: Tensor, shapes: tuple[Any, ...] | None) -> Any:
     """Expand a tangent to the broadcast shape of the node's inputs."""
     if shapes is None:
         return t
@@ -187,7 +187,7 @@ def _spread(xp: Namespace, t: Any, shapes: tuple[Any, ...] | None) -> Any:
     return t if t.shape == shape else xp.expand(t, shape)
 
 
-def _tangent_of(output: Tensor, known: dict[Any, Any]) -> Tensor:
+def _tangent_of(output: Tensor, known: dict[object, object]) -> Tensor:
     t = known.get(output.edge) if output.edge is not None else None
     found: Tensor = zeros_for(output) if t is None else lifted(t, output.xp)
     return found

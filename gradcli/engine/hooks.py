@@ -223,7 +223,9 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
     return g
 
 
-def after(node: Node | AccumulateGrad, pulled: Pulled, g: Array) -> Any:
+def after(
+    node: Node | AccumulateGrad, pulled: Pulled, g: Array
+) -> tuple[Array | None, ...]:
     """Show what a node pulled to its hooks after it has run; return what goes on."""
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or not extras.after:

@@ -22,7 +22,7 @@ PLAIN = (int, float, bool)
 """Python's numbers; NumPy's are arrays without dimensions, and tensors here."""
 
 
-def name_as_in_rules(node: Node, arrived: Any, pulled: Sequence[Any]) -> None:
+def name_as_in_rules(node: Node, arrived: Any, pulled: Sequence[object]) -> None:
     """Rename the nodes that the rules of a node left.
 
     Args:

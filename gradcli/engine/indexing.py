@@ -163,7 +163,7 @@ class _Reading:
         return found
 
     def _indices(self) -> tuple[Any, ...]:
-        indices: list[Any] = []
+        indices = []
         dim = 0
         while dim <= max(self.arrays):
             array = self.arrays.get(dim)

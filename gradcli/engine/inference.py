@@ -31,7 +31,7 @@ def inference_was_used() -> bool:
     return bool(_TWINS)
 
 
-def plain_namespace(xp: Namespace) -> Any:
+def plain_namespace(xp: Namespace) -> Namespace:
     """The namespace itself, of a twin or of any other."""
     return xp.plain_namespace if xp.inference else xp
 

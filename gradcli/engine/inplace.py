@@ -216,12 +216,14 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
     return made
 
 
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+def apply_(self: Tensor, callable: Callable[[float], float]) -> Tensor:
     """Replace each entry by what a function makes of it, as a Python number."""
     return map_(self, self, lambda entry, _: callable(entry))
 
 
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+def map_(
+    self: Tensor, tensor: Tensor, callable: Callable[[float, float], float]
+) -> Tensor:
     """Replace each entry by what a function makes of it and of another tensor's.
 
     Raises:

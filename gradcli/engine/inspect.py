@@ -37,6 +37,7 @@ from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .node import FREED, AccumulateGrad, Packed, Port, carried
 from .packing import INPUT, OUTPUT, Hooks, SavedTensor, hook_one
+from .raw import Raw
 from .saved import rules_read, saved_parts
 from .tensor import Tensor, constant
 
@@ -84,7 +85,7 @@ class Shown(NamedTuple):
     of: Any = None
 
 
-def saved_by_name(node: Any, name: str) -> Any:
+def saved_by_name(node: object, name: str) -> Any:
     """Return what a node saved, by PyTorch's name of it."""
     for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
         if name.startswith(prefix):
@@ -95,7 +96,7 @@ def saved_by_name(node: Any, name: str) -> Any:
     raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
-def names_shown(node: Any) -> list[str]:
+def names_shown(node: object) -> list[str]:
     """List a node's attributes, those of its saved values among them."""
     known = saved_keys(node)
     tensors = [name for name, at in known.items() if at.kind in TENSORS_OF_NODES]
@@ -170,7 +171,7 @@ def _measured(node: Any, slot: int, of: str) -> Any:
     return MEASURES[of](raw[slot]) if _is_given(raw, slot) else (0,)
 
 
-def _is_given(raw: tuple[Any, ...], slot: int) -> bool:
+def _is_given(raw: tuple[object, ...], slot: int) -> bool:
     return slot < len(raw) and raw[slot] is not None
 
 
@@ -190,12 +191,12 @@ def _tensor(node: Any, kind: str, key: int) -> Any:
     return _as_it_was(node, y[key] if isinstance(y, tuple) else y, kind, key)
 
 
-def _as_it_was(node: Any, raw: Any, kind: str, key: int) -> Any:
+def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> Any:
     """Return a saved array as its tensor; a leaf as the object that it was."""
     if kind == OUTPUT:
         several = node.op.returns != 1
         carries = not several or key < carried(node.op, (None,) * node.op.returns)
-        edge: Any = (Port(node, key) if several else node) if carries else None
+        edge = (Port(node, key) if several else node) if carries else None
         return rebuild(raw, node.xp, edge)
     if not hasattr(raw, "dtype"):
         return constant(np.asarray(raw))
@@ -205,7 +206,7 @@ def _as_it_was(node: Any, raw: Any, kind: str, key: int) -> Any:
     return rebuild(raw, node.xp, edge)
 
 
-def _places(node: Any, name: str) -> tuple[Any, ...]:
+def _places(node: Any, name: str) -> tuple[Tensor | None, ...]:
     """The places that a parameter names, as tensors; None for a whole dimension."""
     if node.saved is FREED:
         raise GradError(FREED_MESSAGE)
@@ -216,11 +217,11 @@ def _places(node: Any, name: str) -> tuple[Any, ...]:
     ])  # fmt: skip
 
 
-def _place(node: Any, name: str, nr: int) -> Any:
+def _place(node: object, name: str, nr: int) -> Tensor | None:
     return _places(node, name)[nr]
 
 
-def raw_saved(node: Any, shown: Shown) -> Any:
+def raw_saved(node: Any, shown: Shown) -> tuple[SavedTensor, ...] | SavedTensor:
     """Return a saved tensor before it is unpacked, so that hooks can be set on it."""
     kind, key, _ = shown
     if kind == PLACE:
@@ -262,7 +263,7 @@ def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
     return (value,) if takes_many and isinstance(value, int) else value
 
 
-def _unsigned(value: Any) -> Any:
+def _unsigned(value: float) -> Any:
     """A size or a position as C's unsigned integer, in which PyTorch shows it."""
     if isinstance(value, tuple | list):
         return tuple([_unsigned(each) for each in value])

@@ -77,7 +77,7 @@ def joined(node: Node, rule: Rule, arrived: Any, pulled: tuple[Any, ...]) -> Any
                 shapes.append(tuple((y if slot == RESULT else raw[slot]).shape))
     if not edges and arrived.edge is None and not rule.passes:
         return pulled
-    found: list[Any] = []
+    found = []
     for slot, g in zip(node.slots, pulled, strict=True):
         given = isinstance(g, Tensor) and (rule.gives is None or slot in rule.gives)
         if not given or (rule.passes and g.edge is None):

@@ -10,7 +10,6 @@ and leaves no gaps, so that a copy of a transposed matrix is a transposed matrix
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .raw import Raw
 
@@ -65,7 +64,7 @@ def _compared(a: int, b: int, shape: Sequence[int], strides: Sequence[int]) -> i
     return int(shape[a] > shape[b])
 
 
-def laid_out(raw: Raw, shape: Sequence[int], strides: Sequence[int]) -> Any:
+def laid_out(raw: Raw, shape: Sequence[int], strides: Sequence[int]) -> Raw:
     """Arrange entries given in the order of memory as a tensor's dimensions lie."""
     outer_first = inner_first(shape, strides)[::-1]
     turned = raw.reshape([shape[d] for d in outer_first])

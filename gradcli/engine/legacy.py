@@ -5,8 +5,6 @@ Invariant: numbers alone mean a shape, a sequence means its entries.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..ops.limits import check_size
@@ -47,7 +45,7 @@ class TypedTensor:
         self.dtype = type_
         self.__name__ = f"{type_.legacy}Tensor"
 
-    def __call__(self, *data: Any) -> Tensor:
+    def __call__(self, *data: object) -> Tensor:
         return Tensor(array_of_legacy(data, self.dtype), devices.NUMPY)
 
     def __instancecheck__(self, instance: object) -> bool:

@@ -9,7 +9,6 @@ alone, before it is allocated; how much is allowed stands in `gradcli.ops.limits
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..ops.checks import broadcast_shape, count_of
 from ..ops.limits import LIMIT, check_size
@@ -75,7 +74,7 @@ def check_broadcast(operands: Sequence[Raw]) -> None:
         check_size(broadcast_shape(*[getattr(o, "shape", ()) for o in operands]))
 
 
-def check_join(tensors: Sequence[Any]) -> None:
+def check_join(tensors: Sequence[Raw]) -> None:
     """Refuse tensors that are larger together than allowed."""
     check_size((sum([t.size for t in tensors]),))
 

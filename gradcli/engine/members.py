@@ -6,7 +6,7 @@ a name that ends in an underscore changes the tensor in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -81,7 +81,7 @@ def install() -> None:
                 _late(home, name, _importer(module, function, name))
 
 
-def _late(home: type, name: str, find: Any) -> None:
+def _late(home: type, name: str, find: Callable[..., object]) -> None:
     setattr(home, name, Late(home, name, find))
 
 
@@ -100,18 +100,18 @@ def __delitem__(self: Tensor, at: object) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-def where(self: Tensor, condition: Tensor, other: Any) -> Any:
+def where(self: Tensor, condition: Tensor, other: object) -> Any:
     """The tensor's entries where the condition is true, else those of the other."""
     return public("where")(condition, self, other)
 
 
-def _in_place(name: str) -> Any:
+def _in_place(name: str) -> Callable[..., Tensor]:
     from .inplace import in_place
 
     return in_place(name)
 
 
-def _finder(find: Any, name: str) -> Any:
+def _finder(find: Callable[..., object], name: str) -> Any:
     return lambda: find(name)
 
 

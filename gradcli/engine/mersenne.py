@@ -34,7 +34,7 @@ class Mersenne:
 
         self._bits = MT19937()
         # NumPy's older generator begins from a seed as the reference program does.
-        old: Any = RandomState(seed % (1 << WORD)).get_state(legacy=False)
+        old = RandomState(seed % (1 << WORD)).get_state(legacy=False)
         self._bits.state = {"bit_generator": "MT19937", "state": old["state"]}
         self._kept: float | None = None
 
@@ -93,7 +93,7 @@ class Mersenne:
 
     def state(self) -> bytes:
         """Where it stands."""
-        state: Any = self._bits.state["state"]
+        state = self._bits.state["state"]
         kept = math.nan if self._kept is None else self._kept
         tail = np.array([kept], "<f8").tobytes()
         key: bytes = state["key"].astype("<u4").tobytes()

@@ -22,7 +22,7 @@ class NodeMethods:
     __slots__ = ()
 
 
-def named(run: Any, name: str, doc: str) -> Any:
+def named(run: object, name: str, doc: str) -> Any:
     """A made function under its name, with its documentation."""
     run.__name__ = run.__qualname__ = name
     run.__doc__ = doc

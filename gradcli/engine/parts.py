@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .blas import threads
-from .raw import Run
+from .raw import Raw, Run
 
 PART_BYTES = 1 << 20
 """About as much is made of a part: what a core's second cache holds."""
@@ -29,7 +29,7 @@ MIN_BYTES_TO_SHARE = 1 << 20
 _pool: list[ThreadPoolExecutor] = []
 
 
-def over_parts(run: Run, arrays: Sequence[Any], entries: int) -> Any:
+def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
     """``run(*arrays)``, on a few items of the first dimension at a time.
 
     Args:

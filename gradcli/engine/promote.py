@@ -36,7 +36,7 @@ def promoted(a: Any, b: Any) -> Any:
 
 def result_of(values: Any) -> Any:
     """The type of arithmetic on arrays and numbers, as NumPy's type."""
-    ranked: list[Any] = [None, None, None]
+    ranked = [None, None, None]
     for value in values:
         rank = 2 if not hasattr(value, "dtype") else 0 if value.shape else 1
         held, found = ranked[rank], type_of(value)
@@ -66,7 +66,7 @@ WRITTEN = "written"
 """Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
 
 
-def fitting(number: float, type_: Any) -> Any:
+def fitting(number: float, type_: Any) -> float:
     """Return a plain number, if an array of NumPy's type holds it.
 
     Raises:
@@ -167,7 +167,7 @@ def _is_of_positions(op: Op, slot: int) -> bool:
     return not op.elementwise and type(rules) is tuple and rules[slot] is None
 
 
-def _demand_no_gradient(inputs: tuple[Any, ...], result: Any) -> None:
+def _demand_no_gradient(inputs: tuple[object, ...], result: Any) -> None:
     """Raise where a value that needs a gradient is written among integers."""
     if MODE.enabled and any(getattr(v, "edge", None) is not None for v in inputs):
         raise KindError(f"Autograd not support dtype: {named(result.name).legacy}")
@@ -182,14 +182,14 @@ def _refuse(op: Op, operands: list[Raw]) -> None:
             raise KindError(words.format(of(operands[0]).legacy))
 
 
-def arrays_of(raw: tuple[Raw, ...]) -> list[Any]:
+def arrays_of(raw: tuple[Raw, ...]) -> list[Raw]:
     """The arrays among a row's inputs."""
     return [r for r in raw if hasattr(r, "dtype")]
 
 
 def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Any]:
     """The arrays among the inputs whose numbers go into the result."""
-    rules: Any = op.partials if op.partials is not None else op.vjp
+    rules = op.partials if op.partials is not None else op.vjp
     if op.variadic or (op.node is None and op.elementwise):
         slots = list(range(len(raw)))
     elif isinstance(rules, tuple):
@@ -208,7 +208,7 @@ def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
 
 def _written_alike(
     op: Op, raw: tuple[Raw, ...], inputs: tuple[object, ...]
-) -> tuple[Any, ...]:
+) -> tuple[Raw, ...]:
     """Integers that were written out, in the type of the first floats.
 
     So ``dot(x, [1, 2])`` has two operands of one type; positions stay whole.

@@ -92,7 +92,7 @@ def is_set_to(input: Tensor, tensor: Tensor) -> bool:
 
 
 @writes
-def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     """Choose entries of two tensors by a condition; alone, find where it is true."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
@@ -128,7 +128,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> tuple[Tensor, ...] | Tensor:
     """The entries without repetitions, in order; with ``dim``, the slices.
 
     Args:
@@ -147,7 +147,7 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> tuple[Tensor, ...] | Tensor:
     """As `unique`, but only repetitions next to one another are left out."""
     return _distinct(input, return_inverse, return_counts, dim, _apart)
 
@@ -158,7 +158,7 @@ def _distinct(
     counts: bool,
     dim: int | None,
     apart: Callable[[Library, Raw], tuple[Raw, Raw]],
-) -> Any:
+) -> tuple[Tensor, ...] | Tensor:
     """Find what `unique` gives; ``apart`` says in which order runs begin."""
     raw, np = x.detach()._shareable(), x.xp.np
     d = None if dim is None else dim_of(raw.shape, dim)
@@ -253,7 +253,7 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo "
                 "to handle integer types."
             )
-        held: Any = np.finfo(chosen.name)
+        held = np.finfo(chosen.name)
         _fill(self, chosen, held, "eps", "max", "min", "tiny", "smallest_normal",
               "resolution")  # fmt: skip
 

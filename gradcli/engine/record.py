@@ -316,7 +316,7 @@ def function(name: str) -> Run:
     return found
 
 
-def replace(name: str, wrapped: Callable[[Run], Any]) -> None:
+def replace(name: str, wrapped: Callable[[Run], object]) -> None:
     """Put another function in a public function's place, made of it."""
     run = wrapped(function(name))
     FUNCTIONS_ON_TENSORS[name] = named(run, name, function(name).__doc__ or "")

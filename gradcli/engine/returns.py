@@ -42,7 +42,7 @@ class Named(tuple[Any, ...]):
         return _again, (type(self).__name__, tuple(self))
 
 
-def _again(name: str, parts: tuple[Any, ...]) -> Named:
+def _again(name: str, parts: tuple[object, ...]) -> Named:
     """A named result from the name of its class, as pickling needs it."""
     written = name.endswith(WRITTEN) and name not in CLASSES
     kind = CLASSES[name.removesuffix(WRITTEN) if written else name]

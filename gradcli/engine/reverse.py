@@ -48,7 +48,7 @@ def accumulate(
     return arrived
 
 
-def among_outputs(nr: int, count: int, g: Array) -> list[Any]:
+def among_outputs(nr: int, count: int, g: Array) -> list[Array | None]:
     """The cotangent of output ``nr`` of a node with ``count``; None for the others."""
     return [g if k == nr else None for k in range(count)]
 

@@ -180,7 +180,7 @@ def constructor(
     return described(__init__, owner, "__init__", parameters)
 
 
-def new_class(name: str, bases: tuple[type, ...], members: Params) -> type[Any]:
+def new_class(name: str, bases: tuple[type, ...], members: Params) -> type:
     """A class that belongs to the file whose line declares it, two frames up."""
     file = sys._getframe(2).f_globals["__name__"]
     return type(name, bases, {"__module__": file, **members})

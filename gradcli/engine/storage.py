@@ -9,10 +9,10 @@ same memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from . import devices
 from .device import device as Device
+from .raw import Raw
 from .tensor import Tensor
 from .versions import owner
 
@@ -58,7 +58,7 @@ class UntypedStorage:
     def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())
 
-    def _bytes(self) -> Any:
+    def _bytes(self) -> Raw:
         return self._raw.ravel("K").view("uint8")
 
     def __eq__(self, other: object) -> bool:

@@ -12,13 +12,13 @@ from .node import AccumulateGrad
 
 
 def inputs_first(
-    roots: Iterable[object], ends: frozenset[Any] = frozenset()
+    roots: Iterable[object], ends: frozenset[object] = frozenset()
 ) -> list[Any]:
     """The graph below ``roots`` with every edge after the edges it depends on.
 
     What lies below ``ends`` is left out.
     """
-    order: list[Any] = []
+    order = []
     seen: set[Any] = set()
     stack: list[tuple[Any, bool]] = [(root, False) for root in roots]
     while stack:

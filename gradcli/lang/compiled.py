@@ -95,7 +95,7 @@ class Compiled:
             self._readings[key] = Reading(self.text, key, self.settings.of)
         return self._readings[key]
 
-    def at(self, values: Mapping[str, Any]) -> Point:
+    def at(self, values: Mapping[str, object]) -> Point:
         """The program's inputs at a point.
 
         Raises:
@@ -103,12 +103,12 @@ class Compiled:
         """
         return Point(self.reading(values), values, self.settings)
 
-    def __call__(self, **values: Any) -> Array:
+    def __call__(self, **values: object) -> Array:
         """The program's value, of the kind of the arrays given."""
         point = self.at(values)
         return point.back(point.run())
 
-    def grad(self, **values: Any) -> Gradients:
+    def grad(self, **values: object) -> Gradients:
         """The value and the gradients at a point.
 
         Args:
@@ -122,7 +122,7 @@ class Compiled:
         y, found = in_parts(point.prepared, point.reading) or _at_once(point)
         return Gradients(point.back(y), point.by_name(found))
 
-    def jacobian(self, *, sparse: bool | None = False, **values: Any) -> Jacobians:
+    def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
         """The value and its Jacobian at a point.
 
         Args:
@@ -142,7 +142,7 @@ class Compiled:
             by_name[name] = block.csr() if kept else point.back(block.dense(), name)
         return Jacobians(point.back(y), by_name)
 
-    def table(self, columns: Mapping[str, Any], **shared: Any) -> Gradients:
+    def table(self, columns: Mapping[str, object], **shared: object) -> Gradients:
         """The value and the gradients at many points.
 
         Args:
@@ -163,15 +163,17 @@ class Compiled:
 
     def at_rows(
         self,
-        columns: Mapping[str, Any],
-        shared: Mapping[str, Any],
+        columns: Mapping[str, object],
+        shared: Mapping[str, object],
         failed: dict[int, ProgramError] | None = None,
     ) -> Gradients:
         """As `table`; ``failed`` takes the errors of rows by their number, and their
         results are NaN."""
         return table(self.at, columns, shared, failed)
 
-    def fusion(self, columns: Mapping[str, Any], shared: Mapping[str, Any]) -> Fusion:
+    def fusion(
+        self, columns: Mapping[str, object], shared: Mapping[str, object]
+    ) -> Fusion:
         """How `table` computes such rows: at once, part by part, or one by one, and
         why."""
         return fusion_of(self.at, columns, shared)

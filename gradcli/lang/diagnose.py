@@ -30,7 +30,7 @@ class _Found(Exception):
 
 
 class _Watching(TensorLibrary):
-    def on_result(self, value: Any, span: Span) -> None:
+    def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
         parts = value if isinstance(value, tuple) else (value,)
         for part in parts:
@@ -59,7 +59,7 @@ def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
 def _nodes(output: Tensor) -> Iterator[Node]:
     """Yield all nodes of the graph below the output, nearest first."""
     seen: set[int] = set()
-    level: list[Any] = [output.edge]
+    level = [output.edge]
     while level:
         following: list[Any] = []
         for edge in level:

@@ -61,7 +61,7 @@ class Failure:
 
 
 def explain(
-    error: Exception, kind: str, name: str, args: tuple[Any, ...], sampled: Sampled
+    error: Exception, kind: str, name: str, args: tuple[object, ...], sampled: Sampled
 ) -> Explanation | None:
     """Code, message and hint for an exception; None if no rule knows it."""
     failure = Failure(error, kind, name, args)

@@ -58,7 +58,7 @@ class Factory:
         # NumPy's own scalars are three times faster than arrays of shape ().
         return raw[()] if isinstance(raw, np.ndarray) else raw
 
-    def constant(self, values: Any) -> Tensor:
+    def constant(self, values: object) -> Tensor:
         return Tensor(self.raw(values), self.xp)
 
     def leaf(self, values: Any) -> Tensor:
@@ -79,7 +79,7 @@ class Factory:
         """Standard normal numbers for an input without a value."""
         return self.stream(name).standard_normal(shape)
 
-    def numbers_of(self, value: Any) -> Any:
+    def numbers_of(self, value: object) -> Any:
         """The NumPy array that a number or a list of numbers in a program means.
 
         Raises:
@@ -156,7 +156,7 @@ class _Constructors:
         }
         return {name: _guarded(name, make) for name, make in bare.items()}
 
-    def tensor(self, data: Any) -> Tensor:
+    def tensor(self, data: object) -> Tensor:
         if isinstance(data, Tensor):
             hint = "leave tensor(...) out; .detach() stops the gradient"
             raise ProgramError("E302", "this is a tensor already", hint=hint)
@@ -164,21 +164,21 @@ class _Constructors:
         return numbers != 0 if _all_truths(data) else numbers
 
     def of_shape(self, name: str, values: Values) -> Callable[..., Tensor]:
-        def make(*sizes: Any, size: Any = None) -> Tensor:
+        def make(*sizes: object, size: object = None) -> Tensor:
             return self.factory.constant(values(_shape(name, sizes, size)))
 
         return make
 
-    def full(self, size: Any, fill_value: Any) -> Tensor:
+    def full(self, size: object, fill_value: object) -> Tensor:
         return self.factory.constant(np.full(_shape("full", (size,), None), fill_value))
 
-    def eye(self, n: Any, m: Any = None) -> Tensor:
+    def eye(self, n: object, m: object = None) -> Tensor:
         rows = _length("eye", n)
         columns = rows if m is None else _length("eye", m)
         check_size((rows, columns))
         return self.factory.constant(np.eye(rows, columns))
 
-    def arange(self, start: Any, end: Any = None, step: Any = 1) -> Tensor:
+    def arange(self, start: float, end: float | None = None, step: Any = 1) -> Tensor:
         first, last = (0.0, float(start)) if end is None else (float(start), float(end))
         pace = float(step)
         steps = (last - first) / pace if pace else -1.0
@@ -190,13 +190,13 @@ class _Constructors:
         check_size((ceil(steps),))
         return self.factory.constant(first + pace * np.arange(ceil(steps)))
 
-    def linspace(self, start: Any, end: Any, steps: Any) -> Tensor:
+    def linspace(self, start: float, end: float, steps: object) -> Tensor:
         count = _length("linspace", steps)
         check_size((count,))
         return self.factory.constant(np.linspace(float(start), float(end), count))
 
 
-def _all_truths(data: Any) -> bool:
+def _all_truths(data: object) -> bool:
     """Whether a nested list is a mask: all its entries are True or False."""
     waiting, found = [data], False
     while waiting:
@@ -225,7 +225,7 @@ def _guarded(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+def _shape(name: str, sizes: tuple[object, ...], size: object) -> tuple[int, ...]:
     """The shape of ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``."""
     if size is not None:
         sizes = (*sizes, size)
@@ -236,7 +236,7 @@ def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
     return shape
 
 
-def _length(name: str, value: Any) -> int:
+def _length(name: str, value: object) -> int:
     if isinstance(value, list | tuple | str) or value is None:
         message = f"{name} takes integers as sizes"
         raise ProgramError("E302", message, hint=f"write {name}(2, 3)")

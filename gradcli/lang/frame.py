@@ -82,7 +82,7 @@ class Frame:
 
         return self.arithmetic(sign, left, right, note)
 
-    def admitted(self, value: Any) -> Any:
+    def admitted(self, value: object) -> Any:
         """The value as an operand: a list as the vector that it means.
 
         Raises:
@@ -99,12 +99,12 @@ class Frame:
             self.foreign.add(type(value))
         return value
 
-    def as_vector(self, value: list[Any]) -> Any:
+    def as_vector(self, value: list[object]) -> Any:
         """What the library makes of a list; the list itself if that is nothing."""
         made = self.library.vector(value)
         return value if made is None else made
 
-    def truth(self, value: Any) -> bool:
+    def truth(self, value: object) -> bool:
         if isinstance(value, (*NUMBERS, NoneType)):
             return bool(value)
         if isinstance(value, _WITHOUT_OPERATORS):

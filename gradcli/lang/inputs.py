@@ -106,7 +106,7 @@ def _evaluated(binding: Binding, factory: Factory) -> Array:
     raise ProgramError("E519", message, program.span, program.source, hint=hint)
 
 
-def _number_of(entry: Any) -> Any:
+def _number_of(entry: object) -> Any:
     """Convert an entry that is a tensor to numbers, as in `[sin(1), cos(1)]`."""
     return entry.tolist() if isinstance(entry, Tensor) else entry
 

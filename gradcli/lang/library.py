@@ -25,13 +25,13 @@ class Library(Protocol):
     def constants(self) -> Mapping[str, object]:
         """Names with a fixed value, which a program or binding may still redefine."""
 
-    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+    def method(self, value: object, name: str) -> Callable[..., Any] | None:
         """The bound method of a value, or None if it has none of that name."""
 
-    def attribute(self, value: Any, name: str) -> tuple[bool, object]:
+    def attribute(self, value: object, name: str) -> tuple[bool, object]:
         """Whether the value has the attribute, and the attribute."""
 
-    def method_names(self, value: Any) -> Iterable[str]:
+    def method_names(self, value: object) -> Iterable[str]:
         """What may be called or read on the value, for suggestions."""
 
     def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
@@ -43,20 +43,20 @@ class Library(Protocol):
     def own(self, value: Any) -> Any:
         """A value that a program is given, so that it can change it for itself."""
 
-    def vector(self, items: list[Any]) -> Any:
+    def vector(self, items: list[object]) -> Any:
         """The value that a list is as an operand, or None if it can be none."""
 
-    def truth(self, value: Any) -> bool:
+    def truth(self, value: object) -> bool:
         """The truth of a value that is not a plain number."""
 
-    def iterate(self, value: Any) -> Iterable[Any]:
+    def iterate(self, value: object) -> Iterable[Any]:
         """The items that a `for` goes through."""
 
-    def on_result(self, value: Any, span: Span) -> None:
+    def on_result(self, value: object, span: Span) -> None:
         """Called with each result of an operator, function or method, and its text."""
 
     def explain(
-        self, error: Exception, kind: str, name: str, args: tuple[Any, ...]
+        self, error: Exception, kind: str, name: str, args: tuple[object, ...]
     ) -> Explanation | None:
         """Code, message and hint for an exception, or None for general wording.
 

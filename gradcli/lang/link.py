@@ -106,7 +106,7 @@ def _unknown_name(
         message = f"'{name}' is a function, and it is used as a value"
         hint = f"call it: {name}(x)"
         error = ProgramError("E105", message, at, code.source, hint=hint)
-        is_function: Callable[[Any], bool] = lambda token: (
+        is_function = lambda token: (
             token.kind == "name" and token.value in library.functions
         )
         return called(error, at, is_function, parse)

@@ -10,7 +10,6 @@ over.
 
 from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Any
 
 from gradcli.lang.code import Code
 from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError
@@ -107,7 +106,7 @@ class Machine:
 
 
 def _result(
-    code: Code, env: Mapping[str, object], registers: list[Any], frame: Frame
+    code: Code, env: Mapping[str, object], registers: list[object], frame: Frame
 ) -> Result:
     final = dict(env)
     for name, read in code.variables.items():
@@ -144,7 +143,7 @@ def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
 
 
 def _worded(
-    error: Exception, code: Code, position: int, registers: list[Any], frame: Frame
+    error: Exception, code: Code, position: int, registers: list[object], frame: Frame
 ) -> ProgramError:
     """Word an exception from outside the language as an error at this step."""
     origin = code.origins[position]
@@ -155,7 +154,7 @@ def _worded(
 
 
 def _explained(
-    library: Library, error: Exception, kind: str, name: str, args: tuple[Any, ...]
+    library: Library, error: Exception, kind: str, name: str, args: tuple[object, ...]
 ) -> tuple[str, str, str | None] | None:
     try:
         return library.explain(error, kind, name, args)

@@ -34,12 +34,14 @@ class NotAnArray(Exception):
         self.entry = entry
 
 
-def itself(entry: Any) -> Any:
+def itself(entry: object) -> Any:
     """An entry as it is."""
     return entry
 
 
-def array_of(value: Any, number: Callable[[Any], Any] = itself) -> np.ndarray[Any, Any]:
+def array_of(
+    value: object, number: Callable[[object], object] = itself
+) -> np.ndarray[Any, Any]:
     """The float64 array that a number or a nested list of numbers means.
 
     `number` turns an entry that is none into the number that it stands for.
@@ -56,7 +58,7 @@ def array_of(value: Any, number: Callable[[Any], Any] = itself) -> np.ndarray[An
         raise NotAnArray("E519", message, "write it as a float: 1e400 is inf") from None
 
 
-def nested(entries: Sequence[Any], shape: Sequence[int]) -> Any:
+def nested(entries: Sequence[object], shape: Sequence[int]) -> Any:
     """Entries in C order as lists nested by the shape; the entry alone for ``()``."""
     return _nested(entries, shape, list, [])
 
@@ -68,10 +70,10 @@ def bracketed(texts: Sequence[str], shape: Sequence[int]) -> str:
 
 
 def _nested(
-    entries: Sequence[Any],
+    entries: Sequence[object],
     shape: Sequence[int],
     row: Callable[[list[Any]], Any],
-    empty: Any,
+    empty: object,
 ) -> Any:
     level = list(entries)
     for size in reversed(shape):
@@ -80,7 +82,7 @@ def _nested(
     return level[0] if level else empty
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape(value: object) -> tuple[int, ...]:
     """The shape, read off the first entry at every depth."""
     shape: list[int] = []
     while isinstance(value, (list, tuple)):
@@ -95,7 +97,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _flat(
-    value: Any, shape: tuple[int, ...], number: Callable[[Any], Any]
+    value: object, shape: tuple[int, ...], number: Callable[[object], object]
 ) -> list[Any]:
     """All numbers in order; each list on the way has the length that `shape` says."""
     level = [value]
@@ -114,7 +116,7 @@ def _flat(
     return [_number(number(entry), at, shape) for at, entry in enumerate(level)]
 
 
-def _number(entry: Any, at: int, shape: tuple[int, ...]) -> float:
+def _number(entry: object, at: int, shape: tuple[int, ...]) -> float:
     if isinstance(entry, (int, float)):
         return entry
     entry_name = _entry_name(at, shape)
@@ -149,7 +151,7 @@ def _count(length: int) -> str:
     return "1 entry" if length == 1 else f"{length} entries"
 
 
-def _entry(entry: Any) -> str:
+def _entry(entry: object) -> str:
     if entry is None:
         return "null"
     if isinstance(entry, str):

@@ -41,7 +41,7 @@ def whole_number(value: Any) -> int:
     return bounded(int(number))
 
 
-def make_range(*bounds: Any) -> range:
+def make_range(*bounds: object) -> range:
     """`range` with integers, which may come as floats or tensors."""
     if not 1 <= len(bounds) <= 3:
         message = f"range takes one to three numbers, not {len(bounds)}"
@@ -53,7 +53,7 @@ def make_range(*bounds: Any) -> range:
     return range(*numbers)
 
 
-def _limited(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _limited(values: tuple[object, ...]) -> tuple[Any, ...]:
     """The values, unless a range among them is too long to loop over."""
     for value in values:
         if (
@@ -81,7 +81,7 @@ def _float(value: Number = 0.0) -> float:
         raise ProgramError("E307", message) from None
 
 
-def _sum(items: Any, start: Number = 0) -> Any:
+def _sum(items: Any, start: Number = 0) -> float:
     (items,) = _limited((items,))
     total = start
     for item in items:
@@ -114,7 +114,7 @@ def _unnoted(text: str) -> None:
     pass
 
 
-def called(name: str, values: tuple[Any, ...]) -> Any:
+def called(name: str, values: tuple[object, ...]) -> Any:
     """Call one of `FUNCTIONS` with plain values.
 
     Raises:
@@ -129,7 +129,7 @@ def called(name: str, values: tuple[Any, ...]) -> Any:
         raise ProgramError("E302", needs, hint=hint) from None
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     empty = isinstance(value, list | tuple) and not value
     return "an empty list" if empty else described(value)
 

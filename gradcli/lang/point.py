@@ -68,7 +68,7 @@ class Point:
         self.tensors = {n: self._tensor(values[n], n in wrt) for n in names}
         self.wanted = {n: t for n, t in self.tensors.items() if n in wrt}
 
-    def _tensor(self, value: Any, wanted: bool) -> Tensor:
+    def _tensor(self, value: object, wanted: bool) -> Tensor:
         raw = _raw(value)
         if raw is not None:
             kept = raw.astype(self.factory.dtype, copy=False)
@@ -110,7 +110,7 @@ class Point:
         return float(y.raw)
 
 
-def _raw(value: Any) -> Any:
+def _raw(value: object) -> Any:
     """The array of a tensor or of what is, or becomes, an array; None: it is none."""
     if isinstance(value, Tensor):
         return value.raw
@@ -148,7 +148,7 @@ def check_names(
         raise ProgramError("E506", message, hint=f"add {missing[0]}=...")
 
 
-def _namespace(values: Mapping[str, Any], device: str) -> Any:
+def _namespace(values: Mapping[str, object], device: str) -> Any:
     """Where the arrays are: the first one's device, if there is an array."""
     for value in values.values():
         if isinstance(value, Tensor):
@@ -160,7 +160,7 @@ def _namespace(values: Mapping[str, Any], device: str) -> Any:
     return resolve(device)
 
 
-def _dtype(values: Mapping[str, Any]) -> str:
+def _dtype(values: Mapping[str, object]) -> str:
     """``float32`` where all arrays are, else ``float64``."""
     raws = [v.raw if isinstance(v, Tensor) else v for v in values.values()]
     found = {str(raw.dtype) for raw in raws if hasattr(raw, "dtype")}

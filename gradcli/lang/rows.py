@@ -19,9 +19,9 @@ from gradcli.lang.point import Gradients, Point
 
 
 def table(
-    at: Callable[[Mapping[str, Any]], Point],
-    columns: Mapping[str, Any],
-    shared: Mapping[str, Any],
+    at: Callable[[Mapping[str, object]], Point],
+    columns: Mapping[str, object],
+    shared: Mapping[str, object],
     failed: dict[int, ProgramError] | None = None,
 ) -> Gradients:
     """The values and the gradients at each row of the columns.
@@ -44,9 +44,9 @@ def table(
 
 
 def fusion_of(
-    at: Callable[[Mapping[str, Any]], Point],
-    columns: Mapping[str, Any],
-    shared: Mapping[str, Any],
+    at: Callable[[Mapping[str, object]], Point],
+    columns: Mapping[str, object],
+    shared: Mapping[str, object],
 ) -> Fusion:
     """Whether `table` computes the rows at once, part by part, or why one by one."""
     point, whole = _point(at, columns, shared, _length(columns))
@@ -66,9 +66,9 @@ def fusion_of(
 
 
 def _point(
-    at: Callable[[Mapping[str, Any]], Point],
-    columns: Mapping[str, Any],
-    shared: Mapping[str, Any],
+    at: Callable[[Mapping[str, object]], Point],
+    columns: Mapping[str, object],
+    shared: Mapping[str, object],
     count: int,
 ) -> tuple[Point, set[str]]:
     """All rows as one point, and the inputs that are arrays in every row."""
@@ -165,7 +165,7 @@ def _length(columns: Mapping[str, Any]) -> int:
     return next(iter(lengths.values()))
 
 
-def _shared(value: Any, count: int) -> Any:
+def _shared(value: object, count: int) -> Any:
     """A value that all rows share; a number as a column."""
     raw = _raw(value)
     if np.ndim(raw):
@@ -173,5 +173,5 @@ def _shared(value: Any, count: int) -> Any:
     return np.full(count, raw, dtype=getattr(raw, "dtype", float))
 
 
-def _raw(value: Any) -> Any:
+def _raw(value: object) -> Any:
     return value.raw if isinstance(value, Tensor) else value

@@ -6,7 +6,7 @@ writes last, so that an error leaves every register as it was. It returns the nu
 the step to go on with, or None for the one behind it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -189,7 +189,9 @@ def index(out: int, reads: Reads, span: Span) -> Step:
     )
 
 
-def sequence(out: int, reads: Reads, kind: Callable[[tuple[Any, ...]], Any]) -> Step:
+def sequence(
+    out: int, reads: Reads, kind: Callable[[tuple[object, ...]], object]
+) -> Step:
     """A list, a tuple or a slice of several registers."""
     gather = _gather(reads)
     return write(out, lambda registers, _: kind(gather(registers)))
@@ -234,7 +236,7 @@ def advance(destination: int, out: int, source: int) -> Step:
     """Take the next item; go on elsewhere if there is none."""
 
     def step(registers: Registers, frame: Frame) -> int | None:
-        items: Iterator[Any] = registers[source]
+        items = registers[source]
         for item in items:
             registers[out] = item
             return None

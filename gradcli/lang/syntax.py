@@ -263,7 +263,7 @@ def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
     return tuple(field for field in kind._fields if _holds_nodes(hints[field]))
 
 
-def _holds_nodes(hint: Any) -> bool:
+def _holds_nodes(hint: object) -> bool:
     parts = get_args(hint) or (hint,)
     return any(isinstance(part, type) and issubclass(part, Node) for part in parts)
 

@@ -83,7 +83,7 @@ class Functions(Mapping[str, Callable[..., Any]]):
     def _of_number(self, call: Callable[..., Any], name: str) -> Callable[..., Any]:
         other = self[FUNCTIONS[name].of_number]
 
-        def either(*args: Any, **keywords: Any) -> Any:
+        def either(*args: object, **keywords: object) -> Any:
             if len(args) == 2 and not keywords and _is_number(args[1]):
                 x, number = args
                 if type(x) is Tensor and not x.ndim:
@@ -118,7 +118,7 @@ class Functions(Mapping[str, Callable[..., Any]]):
         """The function on tensors, also for numbers and lists of numbers."""
         factory = self._factory
 
-        def lifted(*args: Any, **keywords: Any) -> Any:
+        def lifted(*args: object, **keywords: object) -> Any:
             if args and type(args[0]) is not Tensor and _is_data(args, keywords):
                 args = (factory.constant(factory.numbers_of(args[0])), *args[1:])
             try:
@@ -139,7 +139,7 @@ def _of_one(
 ) -> Callable[..., Any]:
     """A function of one argument, and another one for a second argument."""
 
-    def either(*args: Any, **keywords: Any) -> Any:
+    def either(*args: object, **keywords: object) -> Any:
         more = len(args) == 2 or "base" in keywords
         return (further if more else call)(*args, **keywords)
 
@@ -150,7 +150,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def joined(items: Any, factory: Factory, depth: int = 0) -> Tensor | None:
+def joined(items: object, factory: Factory, depth: int = 0) -> Tensor | None:
     """A list with tensors in it as one tensor; None if it is anything else."""
     if not isinstance(items, list) or depth > MAX_LIST_DEPTH:
         return None
@@ -175,7 +175,7 @@ def numbers(value: Any, factory: Factory) -> Tensor | None:
         return None
 
 
-def vector(items: list[Any], factory: Factory) -> Tensor | None:
+def vector(items: list[object], factory: Factory) -> Tensor | None:
     """A list of numbers and tensors, or of such lists, as one tensor."""
     found = joined(items, factory)
     return numbers(items, factory) if found is None and items else found
@@ -199,7 +199,7 @@ def is_function(name: str) -> bool:
     return entry is not None and not entry.internal
 
 
-def _is_data(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
     """Whether the first argument is numbers, to be made a tensor of the run's dtype."""
     first = args[0]
     if isinstance(first, int | float):
@@ -208,7 +208,7 @@ def _is_data(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     return isinstance(first, list | tuple) and not _has_tensor(first)
 
 
-def _has_tensor(items: list[Any] | tuple[Any, ...]) -> bool:
+def _has_tensor(items: list[object] | tuple[object, ...]) -> bool:
     """Whether a list is of tensors, as for `cat` and `stack`, and not of numbers."""
     return not items or any(isinstance(item, Tensor | str) for item in items)
 
@@ -220,7 +220,7 @@ class TensorLibrary:
         self.factory = factory
         self.draws = Draws(factory, stream)
         self.own_functions = Functions(factory, self.draws)
-        self.functions: Mapping[str, Callable[..., Any]] = self.own_functions
+        self.functions = self.own_functions
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
@@ -236,7 +236,7 @@ class TensorLibrary:
             return None
         return partial(self.own_functions.of_tensor(name), value)
 
-    def vector(self, items: list[Any]) -> Any:
+    def vector(self, items: list[object]) -> Any:
         return vector(items, self.factory)
 
     def _cast(self, value: Tensor) -> Tensor:
@@ -260,7 +260,7 @@ class TensorLibrary:
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
         return value.fields if isinstance(value, Named) else ()
 
-    def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
+    def grad_mode(self, enabled: bool) -> set_grad_enabled:
         return set_grad_enabled(enabled)
 
     def changing(self) -> AbstractContextManager[Any]:
@@ -291,7 +291,7 @@ class TensorLibrary:
                 self.on_result(part, span)
 
     def explain(
-        self, error: Exception, kind: str, name: str, args: tuple[Any, ...]
+        self, error: Exception, kind: str, name: str, args: tuple[object, ...]
     ) -> Explanation | None:
         from gradcli.lang.explain import explain
 

@@ -45,7 +45,7 @@ def parts(start: int, stop: int) -> Iterator[Part]:
             waiting += [(middle, last), (first, middle)]
 
 
-def total(sums: Mapping[Part, Any], start: int, stop: int) -> Any:
+def total(sums: Mapping[Part, object], start: int, stop: int) -> Any:
     """The sum of all parts' sums, added as pairwise summation adds them."""
     if (start, stop) in sums:
         return sums[start, stop]
@@ -53,7 +53,7 @@ def total(sums: Mapping[Part, Any], start: int, stop: int) -> Any:
     return total(sums, start, middle) + total(sums, middle, stop)
 
 
-def over_parts(count: int, work: Callable[[int, int], Any]) -> dict[Part, Any]:
+def over_parts(count: int, work: Callable[[int, int], object]) -> dict[Part, Any]:
     """What ``work(start, stop)`` gives for each part of ``count`` entries."""
     ranges = list(parts(0, count))
     with ThreadPoolExecutor(cores()) as pool:

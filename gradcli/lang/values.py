@@ -18,7 +18,7 @@ from gradcli.lang.suggest import did_you_mean
 _LISTS = (list, tuple, range)
 
 
-def method(library: Library, value: Any, name: str) -> Callable[..., Any]:
+def method(library: Library, value: object, name: str) -> Callable[..., Any]:
     """The method `name` of a value."""
     if name in METHODS_LEFT_OUT:
         message = f"'.{name}()' is not called here"
@@ -29,7 +29,7 @@ def method(library: Library, value: Any, name: str) -> Callable[..., Any]:
     return found
 
 
-def _no_method(library: Library, value: Any, name: str) -> ProgramError:
+def _no_method(library: Library, value: object, name: str) -> ProgramError:
     message = f"{described(value)} has no method '{name}'"
     found, _ = library.attribute(value, name)
     if found:
@@ -39,18 +39,18 @@ def _no_method(library: Library, value: Any, name: str) -> ProgramError:
     return ProgramError("E103", message, hint=hint or _near(library, value, name))
 
 
-def _in_place_hint(library: Library, value: Any, name: str) -> str | None:
+def _in_place_hint(library: Library, value: object, name: str) -> str | None:
     plain = name.rstrip("_")
     if plain == name or library.method(value, plain) is None:
         return None
     return f"a method gives a new value: write y = y.{plain}(...)"
 
 
-def _near(library: Library, value: Any, name: str) -> str | None:
+def _near(library: Library, value: object, name: str) -> str | None:
     return did_you_mean(name, library.method_names(value))
 
 
-def attribute(library: Library, value: Any, name: str) -> object:
+def attribute(library: Library, value: object, name: str) -> object:
     """The attribute `name` of a value."""
     found, result = library.attribute(value, name)
     if found:
@@ -81,7 +81,7 @@ def item(value: Any, key: Any) -> Any:
         raise ProgramError("E304", message, hint=hint) from None
 
 
-def iterator(library: Library, value: Any) -> Iterator[Any]:
+def iterator(library: Library, value: object) -> Iterator[Any]:
     """The items that a `for` goes through."""
     if isinstance(value, _LISTS):
         return iter(value)
@@ -91,7 +91,7 @@ def iterator(library: Library, value: Any) -> Iterator[Any]:
     return iter(library.iterate(value))
 
 
-def unpacked(library: Library, value: Any, count: int) -> list[Any]:
+def unpacked(library: Library, value: object, count: int) -> list[Any]:
     """Exactly `count` items of a value."""
     items = list(islice(iterator(library, value), count + 1))
     if len(items) != count:

@@ -21,7 +21,7 @@ L = TypeVar("L", bound="_Numbered")
 class _Numbered(Module):
     """Members under the names "0", "1", ... or, in a `Sequential`, any names."""
 
-    def _name_at(self, at: Any) -> str:
+    def _name_at(self, at: int) -> str:
         position, count = index(at), len(self._modules)
         if not -count <= position < count:
             raise IndexError(f"index {position} is out of range")
@@ -84,7 +84,7 @@ class _Numbered(Module):
         del self[key]
         return found
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int | slice) -> Any:
         raise NotImplementedError
 
     def __iadd__(self: L, modules: Iterable[Module]) -> L:
@@ -108,7 +108,7 @@ class Sequential(_Numbered):
             input = module(input)  # type: ignore[misc]
         return input
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return type(self)(OrderedDict(list(self._modules.items())[at]))
         return self._modules[self._name_at(at)]
@@ -151,7 +151,7 @@ class ModuleList(_Numbered):
         if modules is not None:
             self.extend(modules)
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return type(self)(list(self)[at])
         return self._modules[self._name_at(at)]

@@ -54,7 +54,7 @@ class Applied(Module):
     def _settle(cls, given: Params) -> None:
         """Check the given options, and change them in place to what is kept."""
 
-    def _keep(self, given: dict[str, Any]) -> None:
+    def _keep(self, given: dict[str, object]) -> None:
         """Begin as a module with these options."""
         super().__init__()
         for name, value in given.items():
@@ -138,7 +138,7 @@ def _begin(self: Any, given: dict[str, Any]) -> None:
 OVER = ("sequences (N, C, L)", "pictures (N, C, H, W)", "volumes (N, C, D, H, W)")
 
 
-def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type[Any], ...]:
+def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type, ...]:
     """Make the classes ``name1d``, ``name2d`` and ``name3d`` of one base.
 
     Args:

@@ -80,7 +80,7 @@ class _LPPoolNd(_Windows):
     )
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: dict[str, object]) -> None:
         """A stride that is not given is the function's to choose."""
 
 

@@ -217,7 +217,7 @@ class Members(Tabled, Generic[Child]):
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with a dotted name. Raises AttributeError if there is none."""
         path, _, name = target.rpartition(".")
-        found: Any = text.attribute(self.get_submodule(path), name)
+        found = text.attribute(self.get_submodule(path), name)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found

@@ -16,6 +16,7 @@ from ..engine.creation import empty
 from ..engine.modes import no_grad
 from ..engine.size import Size
 from ..engine.tensor import Tensor
+from ..ops.types import Shape
 
 _new = object.__new__
 
@@ -30,7 +31,7 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
+    def __new__(cls, data: object = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = empty(0)
         if not isinstance(data, Tensor):
@@ -150,7 +151,7 @@ class UninitializedTensorMixin(Tensor):
         self._hold(move(self._placeholder()))
 
     def materialize(
-        self, shape: Any, device: object = None, dtype: object = None
+        self, shape: Shape, device: object = None, dtype: object = None
     ) -> None:
         """Become a tensor of a shape, whose values are to be set.
 
@@ -166,7 +167,7 @@ class UninitializedTensorMixin(Tensor):
     def __reduce_ex__(self, protocol: object) -> Any:
         return type(self), (self.requires_grad, self.device, self.dtype)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
         if id(self) not in memo:
             kind, options = self.__reduce_ex__(None)
             memo[id(self)] = kind(*options)
@@ -184,7 +185,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(
-        cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
+        cls, requires_grad: bool = True, device: object = None, dtype: object = None
     ) -> UninitializedParameter:
         made = Parameter(empty(0, device=device, dtype=dtype), requires_grad)
         made.__class__ = cls
@@ -197,7 +198,7 @@ class UninitializedBuffer(UninitializedTensorMixin):
     __slots__ = ()
 
     def __new__(
-        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+        cls, requires_grad: bool = False, device: object = None, dtype: object = None,
         persistent: bool = True,
     ) -> UninitializedBuffer:  # fmt: skip
         made = empty(0, device=device, dtype=dtype, requires_grad=requires_grad)

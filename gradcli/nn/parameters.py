@@ -33,13 +33,13 @@ def _line(name: object, value: object, kind: str) -> str:
 class ParameterList(Module):
     """A list of parameters; tensors given to it become parameters."""
 
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
+    def __init__(self, values: Iterable[object] | None = None) -> None:
         super().__init__()
         self._size = 0
         if values is not None:
             self.extend(values)
 
-    def _name_at(self, at: Any) -> str:
+    def _name_at(self, at: int) -> str:
         at, count = index(at), len(self)
         if not -count <= at < count:
             raise IndexError(f"index {at} is out of range")
@@ -51,7 +51,7 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(len(self))])
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return type(self)(list(self)[at])
         return getattr(self, self._name_at(at))
@@ -139,7 +139,7 @@ class ParameterDict(Module):
         """Names and members."""
         return ((key, self[key]) for key in self._keys)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> Any:
         """The member of a name, or the default."""
         return self[key] if key in self._keys else default
 

@@ -92,7 +92,7 @@ class RNNBase(_Recurrent):
         out, parts = run(input, given)
         return out, tuple(parts) if several else parts[0]
 
-    def _padded(self, input: Tensor, given: Any) -> tuple[Any, list[Tensor]]:
+    def _padded(self, input: Tensor, given: object) -> tuple[Any, list[Tensor]]:
         """The outputs, and the parts of the last states, of sequences in a tensor."""
         if input.ndim not in (2, 3):
             raise ValueError(
@@ -111,7 +111,9 @@ class RNNBase(_Recurrent):
             return out.squeeze(1), [part.squeeze(1) for part in parts]
         return out.transpose(0, 1) if turned else out, parts
 
-    def _packed(self, input: PackedSequence, given: Any) -> tuple[Any, list[Tensor]]:
+    def _packed(
+        self, input: PackedSequence, given: Any
+    ) -> tuple[PackedSequence, list[Tensor]]:
         """The same of a packed sequence; states are in the batch's own order."""
         data, batch_sizes, order, back = input
         self._check_size(data)

@@ -13,6 +13,9 @@ from .convolution import Sizes, each
 from .heads import head, saying
 from .module import Module
 
+Growth = float | tuple[float, ...]
+"""How many times dimensions grow: all of them, or each."""
+
 
 class Upsample(Module):
     """Sequences, pictures or volumes at another size.
@@ -26,13 +29,14 @@ class Upsample(Module):
     """
 
     def __init__(
-        self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-        align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+        self, size: Sizes | None = None, scale_factor: Growth | None = None,
+        mode: str = "nearest", align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.name = type(self).__name__
         self.size = size
-        self.scale_factor: Any = None
+        self.scale_factor: Growth | None = None
         if isinstance(scale_factor, tuple):
             self.scale_factor = tuple([float(factor) for factor in scale_factor])
         elif scale_factor:
@@ -55,14 +59,18 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """Pictures at another size, of the nearest entries."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self, size: Sizes | None = None, scale_factor: Growth | None = None
+    ) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """Pictures at another size, between four entries, with the corners kept."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self, size: Sizes | None = None, scale_factor: Growth | None = None
+    ) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
 
 

@@ -132,7 +132,7 @@ class Stateful(Members[Child]):
         state_dict: Mapping[str, object],
         strict: bool = True,
         assign: bool = False,
-    ) -> Any:
+    ) -> _IncompatibleKeys:
         """Take over the values of a state.
 
         Args:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..engine.raw import Run
+from ..engine.raw import Host, Run
 from ..ops.basis import ARITHMETIC, COMPARISONS, OPERATORS, UNARY
 
 OBJECT: Final = np.dtype(object)
@@ -83,7 +83,7 @@ class ObjectArray:
     def copy(self, order: Literal["C", "K"] = "C") -> ObjectArray:
         return self._like(self.data.copy(order))
 
-    def astype(self, dtype: Any) -> ObjectArray:
+    def astype(self, dtype: object) -> ObjectArray:
         """The same: elements have one kind only."""
         return self
 
@@ -97,7 +97,7 @@ class ObjectArray:
     def __getitem__(self, index: Any) -> ObjectArray:
         return self._like(self.data[index])
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Any, value: object) -> None:
         self.data[index] = self.__gradcli_namespace__.elements(value)[()]
 
     def __len__(self) -> int:
@@ -123,7 +123,7 @@ class ObjectArray:
         return self.__gradcli_namespace__.floats(self.data)
 
 
-def boxed(data: object) -> Any:
+def boxed(data: object) -> Host:
     """An object array also where NumPy hands out the element itself."""
     if isinstance(data, np.ndarray):
         return data

@@ -104,7 +104,9 @@ def size(b: Ball) -> Ball:
     return INFINITY if b.is_nan() else b.abs_upper()
 
 
-def close(a: Ball, b: Ball, relative: Ball | float = 0, absolute: object = 0) -> bool:
+def close(
+    a: Ball, b: Ball, relative: Ball | float = 0, absolute: Ball | float = 0
+) -> bool:
     """Whether two numbers, as far as they are known, are one but for an error, which is
     relative to the larger of them; never where one is not finite."""
     if not (a.is_finite() and b.is_finite()):
@@ -163,7 +165,7 @@ def constant(b: Ball) -> Any:
     return arb_series([b])
 
 
-def _taylor(coefficients: Sequence[Ball], x: object) -> Any:
+def _taylor(coefficients: Sequence[Ball], x: Ball | arb_series) -> arb_series:
     """``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
     d, power, total = x - at(x), ONE, arb_series([coefficients[0]])
     for c in coefficients[1 : ctx.cap]:
@@ -179,14 +181,14 @@ def _own_taylor(function: Callable[[Any], Any], b: Ball, terms: int) -> list[Bal
         return [found[k] for k in range(terms)]
 
 
-def absolute(x: Any) -> Any:
+def absolute(x: Ball) -> Any:
     sign = at(x)
     if sign > 0:
         return x
     return -x if sign < 0 else constant(UNKNOWN) + UNKNOWN * x
 
 
-def power(a: Any, b: Any) -> Any:
+def power(a: Ball, b: Ball) -> Any:
     exponent = integer(b)
     if exponent is not None:
         return a**exponent if exponent % 2 or exponent < 1 else _even_power(a, exponent)
@@ -199,7 +201,7 @@ def power(a: Any, b: Any) -> Any:
     return (b * a.log()).exp()
 
 
-def _even_power(a: Any, exponent: int) -> Any:
+def _even_power(a: Ball, exponent: int) -> Any:
     """A power that is never negative, of a ball that holds 0 as well."""
     found = a**exponent
     if isinstance(a, arb) and found.contains(0) and a.is_finite():
@@ -215,7 +217,7 @@ def integer(b: object) -> int | None:
     return None
 
 
-def angle(y: Any, x: Any) -> Any:
+def angle(y: Ball, x: Ball) -> Any:
     """The angle of the point (x, y)."""
     if at(x) > 0:
         return (y / x).atan()
@@ -226,39 +228,39 @@ def angle(y: Any, x: Any) -> Any:
     return constant(UNKNOWN)
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Ball) -> Any:
     if at(x) < 0:
         return -tanh(-x)
     e = (-2 * x).exp()
     return (1 - e) / (1 + e)
 
 
-def asinh(x: Any) -> Any:
+def asinh(x: Ball) -> Any:
     if at(x) < 0:
         return -asinh(-x)
     return (x + (x * x + 1).sqrt()).log()
 
 
-def sinc(x: Any) -> Any:
+def sinc(x: Ball) -> Any:
     if at(x).is_zero():
         return _taylor([ONE, ZERO, -(arb.pi() ** 2) / 6], x)
     return x.sin_pi() / (arb.pi() * x)
 
 
-def softplus(x: Any) -> Any:
+def softplus(x: Ball) -> Any:
     if at(x) > 0:
         return x + (1 + (-x).exp()).log()
     return (1 + x.exp()).log()
 
 
-def inverse_erf(x: object) -> Any:
+def inverse_erf(x: Ball | arb_series) -> arb_series:
     """By reversion of the series of erf at its value."""
     value = at(x).erfinv()
     _, first, second = _own_taylor(lambda s: s.erf(), value, 3)
     return _taylor([value, 1 / first, -second / first**3], x)
 
 
-def log_gamma(x: Any) -> Any:
+def log_gamma(x: Ball) -> Any:
     """The logarithm of the absolute value of the gamma function."""
     if at(x) > 0:
         return x.lgamma()
@@ -268,12 +270,12 @@ def log_gamma(x: Any) -> Any:
     return -reciprocal.log()
 
 
-def digamma(x: object) -> Any:
+def digamma(x: Ball | arb_series) -> arb_series:
     own = _own_taylor(log_gamma, at(x), ctx.cap + 1)
     return _taylor([k * c for k, c in enumerate(own)][1:], x)
 
 
-def polygamma(order: object, x: object) -> Any:
+def polygamma(order: object, x: Ball | arb_series) -> arb | arb_series:
     first = integer(order)
     if first is None:
         return UNKNOWN
@@ -286,7 +288,7 @@ def polygamma(order: object, x: object) -> Any:
     return _taylor(found, x)
 
 
-def bessel_i(order: int, x: Any) -> Any:
+def bessel_i(order: int, x: Ball | arb_series) -> arb | arb_series:
     """The modified Bessel function: its derivative is half the sum of its two
     neighbours (DLMF 10.29.1)."""
     if isinstance(x, arb):
@@ -298,7 +300,7 @@ def bessel_i(order: int, x: Any) -> Any:
     return _taylor(found, x)
 
 
-def lower_gamma(a: Any, x: Any) -> Any:
+def lower_gamma(a: Ball, x: Ball) -> Any:
     """The regularized incomplete gamma function; by ``x`` the integral of its slope."""
     if isinstance(a, arb_series):
         return constant(UNKNOWN) + UNKNOWN * a
@@ -310,7 +312,7 @@ def lower_gamma(a: Any, x: Any) -> Any:
     return _taylor([value, *[c / k for k, c in enumerate(slope, 1)]], x)
 
 
-def hurwitz_zeta(s: Any, a: Any) -> Any:
+def hurwitz_zeta(s: Ball, a: Ball) -> Any:
     """Hurwitz' zeta function; DLMF 25.11.17 for its derivatives by ``a``."""
     if isinstance(s, arb_series):
         if isinstance(a, arb_series):
@@ -325,7 +327,7 @@ def hurwitz_zeta(s: Any, a: Any) -> Any:
     return _taylor(found, a)
 
 
-def x_log_y(x: Any, y: Any) -> Any:
+def x_log_y(x: Ball, y: Ball) -> Any:
     return ZERO if isinstance(x, arb) and x.is_zero() else x * y.log()
 
 

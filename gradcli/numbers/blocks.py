@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Host
 from .limits import MAX_INTEGER_OF_FLOATS
 
 
@@ -35,7 +36,7 @@ class Block:
         """The arguments of a position: an array of terms."""
         return np.zeros(0, dtype=np.int64)
 
-    def reached(self, flags: object) -> Any:
+    def reached(self, flags: object) -> Host:
         """Per position whether one of its arguments is flagged."""
         return np.zeros(self.count, dtype=bool)
 
@@ -55,7 +56,7 @@ class Block:
         """How many steps it takes to compute the values of all positions."""
         return self.count
 
-    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: Host) -> list[tuple[int, int]]:
         """The arguments through which a derivative goes, with their positions."""
         column = self.column(position)
         positions = np.flatnonzero(live[column])
@@ -114,7 +115,7 @@ class Functions(Block):
             right[live[left]])  # fmt: skip
         return np.concatenate([beside, below])
 
-    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: Host) -> list[tuple[int, int]]:
         return [(i, a) for i, a in enumerate(self.arguments(position)) if live[a]]
 
 
@@ -123,10 +124,10 @@ class Stops(Functions):
 
     __slots__ = ()
 
-    def reached(self, flags: object) -> Any:
+    def reached(self, flags: object) -> Host:
         return np.zeros(self.count, dtype=bool)
 
-    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: object) -> list[tuple[int, int]]:
         return []
 
 

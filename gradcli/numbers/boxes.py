@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 
 from flint import arb
 
+from ..engine.raw import Host
 from .balls import START_BITS, Ball, ball, is_infinite, is_nan, to_float, working
 from .decided import ratio
 from .graph import Evaluation
@@ -170,7 +171,7 @@ class Moved:
 class BoxNamespace(ObjectNamespace):
     """The basis over a box."""
 
-    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Any:
+    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Host:
         for row in self._rows(x, dim)[0].reshape(-1, self.elements(x).shape[dim]):
             ordered = sorted((e.value for e in row), key=lambda b: to_float(b))
             if not all(low < high for low, high in pairwise(ordered)):

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..engine.raw import Host
 from ..ops import Op, overloads
 from ..ops.basis import UFUNCS
 from .balls import is_infinite, is_nan, to_float
@@ -192,7 +193,7 @@ def _remainder(rounding: str, system: System, a: object, b: object) -> Any:
     return system.apply("sub", a, system.apply("mul", quotient, b))
 
 
-def as_floats(system: System, data: Any) -> Any:
+def as_floats(system: System, data: Host) -> Host:
     """The values as floats, to be taken as indices."""
     floats = [to_float(system.value(e)) for e in data.flat]
     for element, value in zip(data.flat, floats, strict=True):

@@ -22,6 +22,7 @@ from typing import Any, Final
 import numpy as np
 from flint import arb
 
+from ..engine.raw import Host
 from ..lang.arithmetic import Note, binary
 from ..lang.code import Code
 from ..lang.compiler import compile_program
@@ -158,7 +159,7 @@ class _PreciseFactory(Factory):
             return self.xp.array(values)
         return super().raw(values)
 
-    def numbers_of(self, value: object) -> Any:
+    def numbers_of(self, value: object) -> Host:
         shape = super().numbers_of(value).shape
         flat: list[Any] = [value]
         for _ in shape:

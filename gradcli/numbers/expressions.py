@@ -61,7 +61,7 @@ class Expressions:
         self._made: dict[int, Any] = {}
         self._stopped: dict[Any, Term] = {}
 
-    def released(self, expression: Any) -> Any:
+    def released(self, expression: sympy.Expr) -> Any:
         """The expression with all that was kept constant written out again.
 
         A choice that stands as a symbol is one that the expression does not depend on,
@@ -124,7 +124,7 @@ class Program:
     size: int
 
     def run(
-        self, values: Mapping[Any, Any], bits: int = START_BITS,
+        self, values: Mapping[object, object], bits: int = START_BITS,
         calculator: Calculator = BALLS,
     ) -> Any:  # fmt: skip
         """The expression's value.
@@ -196,20 +196,20 @@ _HEADS: Final[dict[Any, str]] = {
 """The name that a SymPy class computes under."""
 
 
-def _ratio(part: Any) -> int | Fraction:
+def _ratio(part: sympy.Expr) -> int | Fraction:
     integer = int(part.q) == 1
     return int(part.p) if integer else Fraction(int(part.p), int(part.q))
 
 
-def compiled(expression: Any) -> Program:
+def compiled(expression: sympy.Expr) -> Program:
     """The steps of an expression, equal parts once.
 
     Raises:
         NoMeaning: a part is nothing that has a real value here.
     """
     registers: dict[Any, int] = {}
-    symbols: list[tuple[int, Any]] = []
-    numbers: list[tuple[int, Any]] = []
+    symbols = []
+    numbers = []
     steps: list[tuple[int, str, tuple[int, ...]]] = []
     stack = [(expression, False)]
     while stack:
@@ -232,7 +232,7 @@ def compiled(expression: Any) -> Program:
     return Program(tuple(symbols), tuple(numbers), tuple(steps), len(registers))
 
 
-def _step(part: Any) -> tuple[str, tuple[Any, ...]]:
+def _step(part: sympy.Expr) -> tuple[str, tuple[Any, ...]]:
     """What computes a part, and from what."""
     rewrite = _REWRITTEN.get(part.func)
     if rewrite is not None:

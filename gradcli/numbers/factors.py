@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import NUMPY
+from ..engine.raw import Host
 from ..ops.checks import KindError
 from .arrays import boxed
 from .balls import to_float
@@ -27,7 +28,7 @@ MAX_SIZE = 2
 """Of how many eigenvalues there is a formula that needs no complex numbers."""
 
 
-def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Any) -> tuple[Any, ...]:
+def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host, ...]:
     """The results of ``rule`` on each matrix of a stack, stacked."""
     lead = a.shape[:-2]
     found = [rule(a[index]) for index in np.ndindex(*lead)]
@@ -45,21 +46,21 @@ def floats(system: System, matrix: Any) -> Any:
     return np.array(rounded, dtype=np.float64).reshape(matrix.shape)
 
 
-def _each(system: System, name: str, *operands: Any) -> Any:
+def _each(system: System, name: str, *operands: object) -> Any:
     count = len(operands)
     run = np.frompyfunc(lambda *es: system.apply(name, *es), count, 1)
     return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
 
 
-def _zeros(system: System, *shape: int) -> Any:
+def _zeros(system: System, *shape: int) -> Host:
     return np.full(shape, system.lift(0), dtype=object)
 
 
-def _length(system: System, vector: Any) -> Any:
+def _length(system: System, vector: object) -> Any:
     return system.apply("sqrt", inner_product(system, vector, vector))
 
 
-def _turned_like(system: System, vector: Any, like: Any) -> Any:
+def _turned_like(system: System, vector: object, like: Host) -> Any:
     """A vector, or its opposite if that lies on the side of ``like``."""
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)
@@ -69,7 +70,7 @@ def _turned_like(system: System, vector: Any, like: Any) -> Any:
 # triangles
 
 
-def lu(system: System, m: Any) -> tuple[Any, Any]:
+def lu(system: System, m: Host) -> tuple[Host, Host]:
     """Both triangles in one matrix, and the rows that were exchanged."""
     work, pivots = m.copy(), []
     for k in range(min(m.shape)):
@@ -88,7 +89,7 @@ def lu(system: System, m: Any) -> tuple[Any, Any]:
     return work, np.array(pivots, dtype=np.int32)
 
 
-def substituted(system: System, a: Any, b: Any, upper: bool, unit: bool) -> Any:
+def substituted(system: System, a: Host, b: Host, upper: bool, unit: bool) -> Host:
     """The solution of a triangular system."""
     n = a.shape[0]
     x = np.empty(b.shape, dtype=object)
@@ -105,7 +106,7 @@ def substituted(system: System, a: Any, b: Any, upper: bool, unit: bool) -> Any:
 # orthogonal factors
 
 
-def qr(system: System, m: Any, complete: bool) -> tuple[Any, Any]:
+def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
     """By Householder's reflections, with the signs that LAPACK gives them."""
     rows, columns = m.shape
     k = min(rows, columns)
@@ -137,7 +138,7 @@ def qr(system: System, m: Any, complete: bool) -> tuple[Any, Any]:
 # eigenvalues and singular values
 
 
-def eigh(system: System, m: Any) -> tuple[Any, Any]:
+def eigh(system: System, m: Host) -> tuple[Any, Any]:
     """Of a symmetric matrix, the least first."""
     n = m.shape[0]
     if n > MAX_SIZE:
@@ -150,7 +151,7 @@ def eigh(system: System, m: Any) -> tuple[Any, Any]:
     return _of_two(system, m, like)
 
 
-def _of_two(system: System, m: Any, like: Any) -> tuple[Any, Any]:
+def _of_two(system: System, m: Host, like: Host) -> tuple[Any, Any]:
     """Of ``[[a, b], [b, d]]``: the mean of ``a`` and ``d`` with ``r`` below and above,
     where ``r`` is the length of half their difference and ``b``."""
     apply, two = system.apply, system.lift(2)
@@ -173,7 +174,7 @@ def _of_two(system: System, m: Any, like: Any) -> tuple[Any, Any]:
     return values, np.stack(vectors, 1)
 
 
-def svd(system: System, m: Any, full_matrices: bool) -> tuple[Any, Any, Any]:
+def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
     """From the eigenvalues of ``m.T @ m``; the largest singular value first."""
     rows, columns = m.shape
     if rows < columns:
@@ -200,7 +201,7 @@ def svd(system: System, m: Any, full_matrices: bool) -> tuple[Any, Any, Any]:
     return u, s, vh
 
 
-def exponential(system: System, m: Any) -> Any:
+def exponential(system: System, m: Host) -> Any:
     """``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for half the trace ``t``, where ``r*r``
     is minus the determinant of ``m - t``; of a negative square cosines and sines."""
     apply, n = system.apply, m.shape[0]

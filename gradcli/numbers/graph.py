@@ -343,7 +343,7 @@ class Evaluation:
         return self.raised(compute, [*outputs], len(self.order(outputs)), 2)
 
     def _second(
-        self, outputs: Sequence[int], weights: Sequence[Any],
+        self, outputs: Sequence[int], weights: Sequence[object],
         entries: Sequence[int], along: int, bits: int,
     ) -> list[Ball]:  # fmt: skip
         graph, order = self.graph, self.order(outputs)

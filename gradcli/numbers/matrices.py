@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Host
 from .balls import to_float
 from .limits import MAX_COFACTOR_SIZE
 from .system import System
 
 
-def matmul(system: System, a: Any, b: Any) -> Any:
+def matmul(system: System, a: Any, b: Any) -> Host:
     """As `numpy.matmul`, vectors included; one sum per entry."""
     if not a.ndim or not b.ndim:
         raise ValueError("matmul: a scalar is no matrix")
@@ -42,7 +43,7 @@ def inner_product(system: System, row: object, column: object) -> Any:
     return _contracted(system, [row, column], 1)[()]
 
 
-def einsum(system: System, equation: str, operands: Sequence[Any]) -> Any:
+def einsum(system: System, equation: str, operands: Sequence[Any]) -> Host:
     """Every entry is one sum of products over the letters that it does not name.
 
     Args:
@@ -68,7 +69,7 @@ def sums_nothing(equation: str) -> bool:
     return bool(arrow) and set(left) == set(result)
 
 
-def _contracted(system: System, factors: Sequence[Any], summed: int) -> Any:
+def _contracted(system: System, factors: Sequence[Any], summed: int) -> Host:
     """The product of arrays that broadcast, summed over the last dimensions."""
     shape = np.broadcast_shapes(*[factor.shape for factor in factors])
     factors = [np.broadcast_to(factor, shape) for factor in factors]
@@ -82,7 +83,7 @@ def _contracted(system: System, factors: Sequence[Any], summed: int) -> Any:
     return out
 
 
-def _over_matrices(rule: Callable[..., Any], a: Any, tail: tuple[int, ...]) -> Any:
+def _over_matrices(rule: Callable[..., Any], a: Any, tail: tuple[int, ...]) -> Host:
     lead = a.shape[:-2]
     out = np.empty((*lead, *tail), dtype=object)
     for index in np.ndindex(*lead):
@@ -96,14 +97,14 @@ def _square(a: Any) -> int:
     return int(a.shape[-1])
 
 
-def determinant(system: System, a: object) -> Any:
+def determinant(system: System, a: object) -> Host:
     n = _square(a)
     if n <= MAX_COFACTOR_SIZE:
         return _over_matrices(lambda m, at: _cofactors(system, m), a, ())
     return _over_matrices(lambda m, at: _eliminate(system, m)[1], a, ())
 
 
-def _cofactors(system: System, m: Any) -> Any:
+def _cofactors(system: System, m: Host) -> Any:
     """Expansion along the first row: no divisions, so no pivot can be zero."""
     n = m.shape[0]
     if n == 0:
@@ -127,7 +128,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     a = np.broadcast_to(a, (*lead, n, n))
     b = np.broadcast_to(b, (*lead, n, b.shape[-1]))
 
-    def rule(m: Any, index: tuple[int, ...]) -> Any:
+    def rule(m: Host, index: tuple[int, ...]) -> Any:
         if n <= MAX_COFACTOR_SIZE:
             return _cramer(system, m, b[index])
         work = _eliminate(system, np.concatenate([m, b[index]], axis=1))[0]
@@ -136,7 +137,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     return _over_matrices(rule, a, (n, b.shape[-1]))
 
 
-def _cramer(system: System, m: Any, right: object) -> Any:
+def _cramer(system: System, m: Host, right: object) -> Any:
     """``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
@@ -150,7 +151,7 @@ def _cramer(system: System, m: Any, right: object) -> Any:
     return np.frompyfunc(lambda e: system.apply("div", e, det), 1, 1)(top)
 
 
-def _eliminate(system: System, matrix: Any) -> tuple[Any, Any]:
+def _eliminate(system: System, matrix: Host) -> tuple[Any, Any]:
     """Upper triangular form with pivots by size, and the square part's determinant."""
     work = matrix.copy()
     n = work.shape[0]
@@ -173,13 +174,13 @@ def _eliminate(system: System, matrix: Any) -> tuple[Any, Any]:
     return work, det
 
 
-def _vanishing(system: System, work: Any, k: int, det: Any) -> Any:
+def _vanishing(system: System, work: Host, k: int, det: Any) -> Any:
     """A column without a pivot: what is left has a zero determinant, whose
     derivatives are still those of its own expansion."""
     return system.apply("mul", det, _cofactors(system, work[k:, k:]))
 
 
-def _back_substitute(system: System, work: Any, n: int) -> Any:
+def _back_substitute(system: System, work: Host, n: int) -> Host:
     width = work.shape[1] - n
     x = np.empty((n, width), dtype=object)
     for i in reversed(range(n)):
@@ -190,11 +191,11 @@ def _back_substitute(system: System, work: Any, n: int) -> Any:
     return x
 
 
-def cholesky(system: System, a: object) -> Any:
+def cholesky(system: System, a: object) -> Host:
     """The lower factor, read from the lower triangle."""
     n = _square(a)
 
-    def rule(m: Any, index: tuple[int, ...]) -> Any:
+    def rule(m: Host, index: tuple[int, ...]) -> Host:
         low = np.full((n, n), system.lift(0), dtype=object)
         for i in range(n):
             for j in range(i + 1):

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..engine.raw import Run
+from ..engine.raw import Host, Raw, Run
 from . import decided, factors, matrices
 from .arrays import ObjectArray, boxed
 from .decided import Elementwise
@@ -30,6 +30,10 @@ from .system import System
 _PLAIN = (int, float)
 
 Dims = int | Sequence[int] | None
+
+
+Numbers: TypeAlias = "ObjectArray | Host"
+"""Numbers of the system, or a mask or positions."""
 
 
 class ObjectNamespace(ShapeNamespace):
@@ -81,7 +85,7 @@ class ObjectNamespace(ShapeNamespace):
     # elementwise
 
     def _numeric(self, rule: Run) -> Elementwise:
-        over: dict[int, Any] = {}
+        over = {}
 
         def run(*operands: object) -> Any:
             arrays = [self.elements(o) for o in operands]
@@ -123,8 +127,12 @@ class ObjectNamespace(ShapeNamespace):
     # reductions and scans; dim None means all
 
     def _reduce(
-        self, rule: Callable[[list[Any]], Any], x: object, dim: Dims, keepdim: bool
-    ) -> Any:
+        self,
+        rule: Callable[[list[object]], object],
+        x: object,
+        dim: Dims,
+        keepdim: bool,
+    ) -> ObjectArray:
         rows, shape, full = self._rows(x, dim)
         out = np.empty(shape, dtype=object)
         for index in np.ndindex(*shape):
@@ -148,16 +156,16 @@ class ObjectNamespace(ShapeNamespace):
     def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(self.system.total, x, dim, keepdim)
 
-    def prod(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def prod(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
 
-    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._extreme(decided.largest, x, dim, keepdim)
 
-    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._extreme(decided.smallest, x, dim, keepdim)
 
-    def _extreme(self, rule: Any, x: object, dim: Dims, keepdim: bool) -> Any:
+    def _extreme(self, rule: Any, x: object, dim: Dims, keepdim: bool) -> ObjectArray:
         def chosen(row: list[Any]) -> Any:
             return self.system.choice(lambda: rule(self.system, row))
 
@@ -166,16 +174,16 @@ class ObjectNamespace(ShapeNamespace):
     def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.all(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
-    def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def any(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
-    def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
         return self._position(decided.largest, x, dim, keepdim)
 
-    def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
         return self._position(decided.smallest, x, dim, keepdim)
 
-    def _position(self, rule: Any, x: object, dim: int | None, keepdim: bool) -> Any:
+    def _position(self, rule: Any, x: object, dim: int | None, keepdim: bool) -> Host:
         def find(row: list[Any]) -> int:
             best = rule(self.system, row)
             return next(i for i, e in enumerate(row) if e is best)
@@ -183,7 +191,7 @@ class ObjectNamespace(ShapeNamespace):
         found = self._reduce(find, x, dim, keepdim).data
         return np.asarray(found, dtype=np.int64)
 
-    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Any:
+    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Host:
         """Stable: equal entries keep their order, in either direction."""
         data = np.moveaxis(self.elements(x), dim, -1)
         order = np.empty(data.shape, dtype=np.int64)
@@ -191,13 +199,13 @@ class ObjectNamespace(ShapeNamespace):
             order[index] = decided.order(self.system, list(data[index]), descending)
         return np.moveaxis(order, -1, dim)
 
-    def cumsum(self, x: Any, dim: int) -> Any:
+    def cumsum(self, x: Numbers, dim: int) -> ObjectArray:
         return self._scan("add", x, dim)
 
-    def cumprod(self, x: object, dim: int) -> Any:
+    def cumprod(self, x: object, dim: int) -> ObjectArray:
         return self._scan("mul", x, dim)
 
-    def _scan(self, name: str, x: object, dim: int) -> Any:
+    def _scan(self, name: str, x: object, dim: int) -> ObjectArray:
         step = np.frompyfunc(partial(self.system.apply, name), 2, 1)
         data = self.elements(x)
         return self._of(step.accumulate(data, axis=dim) if data.size else data)
@@ -241,7 +249,7 @@ class ObjectNamespace(ShapeNamespace):
 
     # linear algebra, on the last two dimensions
 
-    def matmul(self, a: object, b: object) -> Any:
+    def matmul(self, a: object, b: object) -> ObjectArray:
         return self._of(
             matrices.matmul(self.system, self.elements(a), self.elements(b))
         )
@@ -252,59 +260,66 @@ class ObjectNamespace(ShapeNamespace):
         arrays = [self.elements(o) for o in operands]
         return self._of(matrices.einsum(self.system, equation, arrays))
 
-    def inverse(self, a: Any) -> Any:
+    def inverse(self, a: Numbers) -> Any:
         return self.solve(a, self.eye(a.shape[-1], a))
 
-    def solve(self, a: Any, b: Any) -> Any:
+    def solve(self, a: Any, b: object) -> Any:
         arrays = self.elements(a), self.elements(b)
         return self._of(matrices.solve(self.system, *arrays))
 
-    def det(self, a: object) -> Any:
+    def det(self, a: object) -> ObjectArray:
         return self._of(matrices.determinant(self.system, self.elements(a)))
 
-    def slogdet(self, a: object) -> Any:
+    def slogdet(self, a: object) -> tuple[Raw, Raw]:
         det = self.det(a)
         return self.sign(det), self.log(self.abs(det))
 
-    def t(self, x: Any) -> Any:
+    def t(self, x: Numbers) -> Any:
         return self.permute(x, tuple(range(x.ndim))[::-1])
 
-    def cholesky(self, a: object) -> Any:
+    def cholesky(self, a: object) -> ObjectArray:
         return self._of(matrices.cholesky(self.system, self.elements(a)))
 
-    def _factors(self, rule: Callable[..., Any], a: Any, *rest: Any) -> tuple[Any, ...]:
-        run: Any = lambda m: rule(self.system, m, *rest)
+    def _factors(
+        self, rule: Callable[..., Any], a: Numbers, *rest: object
+    ) -> tuple[Host | ObjectArray, ...]:
+        run = lambda m: rule(self.system, m, *rest)
         parts = factors.over_matrices(run, self.elements(a))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])
 
-    def lu_factors(self, a: Any) -> Any:
+    def lu_factors(self, a: Numbers) -> Any:
         return self._factors(factors.lu, a)
 
-    def qr_factors(self, a: Any, mode: str = "reduced") -> Any:
+    def qr_factors(self, a: Numbers, mode: str = "reduced") -> Any:
         return self._factors(factors.qr, a, mode == "complete")
 
-    def eigh_factors(self, a: Any) -> Any:
+    def eigh_factors(self, a: Numbers) -> Any:
         return self._factors(factors.eigh, a)
 
-    def svd_factors(self, a: Any, full_matrices: bool = True) -> Any:
+    def svd_factors(self, a: Numbers, full_matrices: bool = True) -> Any:
         return self._factors(factors.svd, a, full_matrices)
 
-    def matrix_exp(self, a: Any) -> Any:
+    def matrix_exp(self, a: Numbers) -> ObjectArray:
         system = self.system
-        rule: Any = lambda m: (factors.exponential(system, m),)
+        rule = lambda m: (factors.exponential(system, m),)
         return self._of(factors.over_matrices(rule, self.elements(a))[0])
 
-    def indefinite_minors(self, a: Any) -> Any:
+    def indefinite_minors(self, a: Numbers) -> Host:
         """Of a matrix that is not positive definite `cholesky` itself tells."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
-    def zero_pivots(self, a: Any) -> Any:
+    def zero_pivots(self, a: Numbers) -> Host:
         """Of a singular matrix `solve` itself tells."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def solve_triangle(
-        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
-    ) -> Any:
+        self,
+        a: Numbers,
+        b: object,
+        unitriangular: bool = False,
+        *,
+        upper: bool,
+    ) -> ObjectArray:
         data, right = self.elements(a), self.elements(b)
         lead = np.broadcast_shapes(data.shape[:-2], right.shape[:-2])
         data = np.broadcast_to(data, (*lead, *data.shape[-2:]))
@@ -321,19 +336,19 @@ class ObjectNamespace(ShapeNamespace):
 
     # new arrays beside an old one
 
-    def _filled(self, shape: Sequence[int], value: Any) -> Any:
+    def _filled(self, shape: Sequence[int], value: float) -> Any:
         return np.full(tuple(shape), self.system.lift(value), dtype=object)
 
-    def new_full(self, x: object, shape: Sequence[int], value: float) -> Any:
+    def new_full(self, x: object, shape: Sequence[int], value: float) -> ObjectArray:
         return self._of(self._filled(shape, value))
 
-    def zeros_like(self, x: Any) -> Any:
+    def zeros_like(self, x: Numbers) -> ObjectArray:
         return self._of(self._filled(x.shape, 0))
 
-    def ones_like(self, x: Any) -> Any:
+    def ones_like(self, x: Numbers) -> ObjectArray:
         return self._of(self._filled(x.shape, 1))
 
-    def as_type_of(self, x: Any, like: Any) -> Any:
+    def as_type_of(self, x: Any, like: object) -> Any:
         return self.array(x)
 
 

@@ -42,7 +42,7 @@ class Balls:
     def value(self, element: Ball) -> Ball:
         return element
 
-    def nearest(self, element: Ball, number: Any) -> bool:
+    def nearest(self, element: Ball, number: float) -> bool:
         met = bool(element.contains(ball(number)))
         self.undecided += met and not element.is_exact()
         return met and bool(element.is_exact())
@@ -69,7 +69,7 @@ class Balls:
     def fixed(self, element: Ball, value: Number) -> Ball:
         return ball(value)
 
-    def choice(self, pick: Callable[[], Any]) -> Any:
+    def choice(self, pick: Callable[[], object]) -> Any:
         return pick()
 
     def stop(self, element: Ball) -> Ball:

@@ -18,7 +18,7 @@ from ..engine import NUMPY
 from ..engine.arrays import ArrayNamespace
 from ..engine.modes import MODE
 from ..engine.namespace import Namespace
-from ..engine.raw import Run
+from ..engine.raw import Host, Raw, Run
 from ..engine.versions import owner
 from .arrays import ObjectArray, boxed
 from .balls import to_float
@@ -93,10 +93,10 @@ class ShapeNamespace(Namespace):
         """Whether what is made now is kept constant."""
         return self.watching and not MODE.enabled
 
-    def _stopped(self, data: object) -> Any:
+    def _stopped(self, data: object) -> Host:
         return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
 
-    def arranged(self, data: Any, source: ObjectArray) -> ObjectArray:
+    def arranged(self, data: object, source: ObjectArray) -> ObjectArray:
         """Elements of ``source`` in another order or shape, in its memory or not."""
         made = ObjectArray(boxed(data), self, source)
         stopped = source.stopped or self._makes_constants
@@ -131,7 +131,7 @@ class ShapeNamespace(Namespace):
         data = np.lib.stride_tricks.as_strided(flat[start:], shape, strides)
         return self.arranged(data, x) if isinstance(x, ObjectArray) else data
 
-    def carried(self, raw: Any, after: Any, address: int) -> Any:
+    def carried(self, raw: Any, after: Any, address: int) -> Raw:
         made = super().carried(raw, after, address)
         if isinstance(made, ObjectArray):
             made.stopped = raw.stopped
@@ -195,10 +195,10 @@ class ShapeNamespace(Namespace):
     def tril(self, x: object, diagonal: int = 0) -> Any:
         return self._triangle(np.tril, x, diagonal)
 
-    def triu(self, x: object, diagonal: int = 0) -> Any:
+    def triu(self, x: object, diagonal: int = 0) -> ObjectArray:
         return self._triangle(np.triu, x, diagonal)
 
-    def _triangle(self, cut: Any, x: object, diagonal: int) -> Any:
+    def _triangle(self, cut: Any, x: object, diagonal: int) -> ObjectArray:
         data = self.elements(x)
         mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
         return self._of(np.where(mask, data, self.system.lift(0)))

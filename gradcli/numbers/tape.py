@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Host
 from .balls import LINEAR, ZERO, Ball, to_float
 from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
 from .decision import Deciding
@@ -102,11 +103,11 @@ class Tape(Deciding[int]):
         they are exactly; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
-    def varies(self, serials: Any) -> Any:
+    def varies(self, serials: Host) -> Host:
         """Per term whether a derivative by an input may go through it."""
         return self._varies[serials]
 
-    def mark(self, entries: Any, size: int | None = None) -> None:
+    def mark(self, entries: Host, size: int | None = None) -> None:
         """Make these entries live, and whatever lies above them among the first
         ``size`` terms; nothing else."""
         self.live = np.zeros(self.steps, dtype=bool)
@@ -144,7 +145,7 @@ class Tape(Deciding[int]):
 
     # making terms
 
-    def _push(self, block: Block, varies: object = None) -> Any:
+    def _push(self, block: Block, varies: object = None) -> Host:
         self.blocks.append(block)
         self._starts.append(block.start)
         self.steps = block.start + block.count
@@ -161,23 +162,23 @@ class Tape(Deciding[int]):
             self._floats[positions] = plain
         return np.arange(block.start, self.steps, dtype=np.int64)
 
-    def symbols(self, values: Any, varies: bool = True) -> Any:
+    def symbols(self, values: Any, varies: bool = True) -> Host:
         """An input's entries; those that may be differentiated vary."""
         return self._push(Leaves(self.steps, "symbol", values), varies)
 
-    def applied(self, name: str, *args: object) -> Any:
+    def applied(self, name: str, *args: object) -> Host:
         """A scalar function on arrays of terms, which are flat and of one length."""
         return self._push(Functions(self.steps, name, args))
 
-    def totals(self, rows: object) -> Any:
+    def totals(self, rows: object) -> Host:
         """The sum of every row of a matrix of terms."""
         return self._push(Totals(self.steps, rows))
 
-    def dots(self, left: object, right: object) -> Any:
+    def dots(self, left: object, right: object) -> Host:
         """The entries of a product of two matrices, row by row."""
         return self._push(Dots(self.steps, left, right))
 
-    def stopped(self, serials: object) -> Any:
+    def stopped(self, serials: object) -> Host:
         """The same values, through which no derivative is taken."""
         return self._push(Stops(self.steps, "stop", (serials,)))
 
@@ -188,7 +189,7 @@ class Tape(Deciding[int]):
             self.ties.append((left[apart], right[apart]))
         return apart
 
-    def crowd(self, ties: Sequence[tuple[Any, Any]]) -> list[int]:
+    def crowd(self, ties: Sequence[tuple[object, object]]) -> list[int]:
         """The terms in ties of more than two: one that varies meets several others."""
         if not ties:
             return []
@@ -255,5 +256,5 @@ class Tape(Deciding[int]):
                     yield int(argument), what
 
 
-def _doubled(column: object) -> Any:
+def _doubled(column: object) -> Host:
     return np.concatenate([column, np.zeros_like(column)])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Host
 from . import decided
 from .arrays import ObjectArray
 from .namespace import Dims, ObjectNamespace
@@ -55,15 +56,15 @@ class TapeNamespace(ObjectNamespace):
             self._stopped(steps) if self._makes_constants else steps, self
         )
 
-    def _stopped(self, steps: Any) -> Any:
+    def _stopped(self, steps: Any) -> Host:
         return self.tape.stopped(steps.reshape(-1)).reshape(steps.shape)
 
-    def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         rows, shape, full = self._rows(x, dim)
         made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
         return self._of(made.reshape(full if keepdim else shape))
 
-    def matmul(self, a: object, b: object) -> Any:
+    def matmul(self, a: object, b: object) -> ObjectArray:
         left, right = self.elements(a), self.elements(b)
         if left.ndim == 2 and right.ndim == 2 and left.shape[1] == right.shape[0]:
             made = self.tape.dots(left, right)
@@ -84,7 +85,9 @@ class TapeNamespace(ObjectNamespace):
 
         return run
 
-    def _extreme(self, rule: object, x: object, dim: Dims, keepdim: bool) -> Any:
+    def _extreme(
+        self, rule: object, x: object, dim: Dims, keepdim: bool
+    ) -> ObjectArray:
         rows, shape, full = self._rows(x, dim)
         floats = self.tape.floats(rows)
         if floats is None or np.isnan(floats).any() or not rows.shape[-1]:

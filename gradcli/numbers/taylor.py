@@ -52,7 +52,7 @@ def _below(graph: Any, output: int) -> list[int]:
 def _coefficient(
     graph: Any, steps: list[int], along: int, order: int, still: Callable[[], None]
 ) -> Ball:
-    values: dict[int, Any] = {}
+    values = {}
     for step in steps:
         still()
         name = graph.name(step)

@@ -7,7 +7,7 @@ Invariant: no formula overflows where its value is finite.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from .checks import KindError, ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
 from .op import (
@@ -25,7 +25,7 @@ from .op import (
     row,
 )
 from .trigonometric import pi
-from .types import Array, ArrayRule, Call, Dims, Namespace, Tangents
+from .types import Array, ArrayRule, Call, Dims, Namespace, Partial, Tangents, Vjp
 
 # fmt: off
 
@@ -237,7 +237,14 @@ def beyond(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1.0
     return xp.logical_or(xp.le(x, min_val), xp.ge(x, max_val))
 
 
-def passing_but(hidden: ArrayRule) -> dict[str, Any]:
+class Masked(TypedDict):
+    """The rules of an elementwise row that mask rather than multiply."""
+
+    partials: tuple[Partial, ...]
+    vjp: tuple[Vjp, ...]
+
+
+def passing_but(hidden: ArrayRule) -> Masked:
     """The rules of what passes a cotangent on but where ``(xp, x, **params)`` holds."""
     return {
         "partials": (lambda xp, y, x, **how: 1 - xp.as_type_of(hidden(xp, x, **how), x),

@@ -21,7 +21,7 @@ from .types import Array, Call, Dims, Namespace, Shape, Sizes
 # -- reversed and rolled --------------------------------------------------------------
 
 
-def _flip(xp: Namespace, x: Array, dims: Dims) -> Array:
+def _flip(xp: Namespace, x: Array, dims: Sizes) -> Array:
     asked = as_sizes(dims)
     return xp.flip(x, dims_of(x.shape, asked)) if asked and x.shape else x
 
@@ -80,7 +80,7 @@ row("roll", node="RollBackward0", jvp=LINEAR,
            case((3, 4), shifts=(1, -2), dims=(0, 1)), case((), shifts=1)])
 
 
-def rotation_dims(shape: Shape, dims: Dims) -> tuple[int, int]:
+def rotation_dims(shape: Shape, dims: Sizes) -> tuple[int, int]:
     asked = as_sizes(dims)
     if len(asked) != 2:
         raise ShapeError("expected total rotation dims == 2, but got dims = "
@@ -95,7 +95,7 @@ def rotation_dims(shape: Shape, dims: Dims) -> tuple[int, int]:
     return a, b
 
 
-def _rot90(xp: Namespace, x: Array, k: int = 1, dims: Dims = (0, 1)) -> Array:
+def _rot90(xp: Namespace, x: Array, k: int = 1, dims: Sizes = (0, 1)) -> Array:
     a, b = rotation_dims(x.shape, dims)
     quarter = k % 4
     if quarter == 1:

@@ -7,17 +7,15 @@ Invariant: the derivative of a function divides by its argument only away from 0
 
 from __future__ import annotations
 
-from typing import Any
-
 from .op import case, no_half, row
-from .types import Namespace
+from .types import Array, ArrayRule, Namespace
 
 # fmt: off
 
 ALL = [case((3, 4)), case(())]
 
 
-def ratio(xp: Namespace, y: Any, x: Any) -> Any:
+def ratio(xp: Namespace, y: Array, x: Array) -> Array:
     """``y/x`` of an odd function of slope 1/2 at 0."""
     at_zero = xp.eq(x, 0)
     return xp.where(at_zero, 0.5, y / xp.where(at_zero, 1, x))
@@ -57,14 +55,14 @@ row("i1e", node="SpecialI1EBackward0", latex="e^{{-|{0}|}} I_1({0})",
 # Functions that PyTorch knows no derivative of.
 
 
-def _of_no_slope(name: str, doc: str, formula: str, fwd: Any, low: float) -> None:
+def _of_no_slope(name: str, doc: str, formula: str, fwd: ArrayRule, low: float) -> None:
     row(name, doc=f"{doc}; without a derivative.", formula=formula, special=name,
         refuses=no_half(f"\"{name}_cpu\" not implemented for '{{0}}'"),
         partials=(None,), in_place=False, fwd=lambda xp, x: xp.stop(fwd(xp, x)),
         cases=[case((3, 4), low=low, high=5.0), case((), low=low, high=3.0)])
 
 
-def sine_over(xp: Namespace, x: Any) -> Any:
+def sine_over(xp: Namespace, x: Array) -> Array:
     """sin(x)/x, 1 at 0 and 0 at the infinities."""
     apart = xp.logical_or(xp.eq(x, 0), xp.isinf(x))
     own = xp.where(apart, 1, x)

@@ -8,9 +8,9 @@ the node has saved. A formula is ``(xp, y, *inputs, **params)`` on plain arrays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Protocol
 
 from .classes import counted
 from .normalise import last_dims, lengths, mean_over, other_dims
@@ -18,23 +18,41 @@ from .op import Formula
 from .products import turned
 from .resampling import sizes_of
 from .saved_names import RESAMPLED
+from .types import Array, Namespace, Outputs, Shape
 
 # fmt: off
 
 
-def mean_and_scale(xp: Any, x: Any, dims: tuple[int, ...], eps: float) -> list[Any]:
+class Order(Protocol):
+    """How an array's entries lie in memory."""
+
+    @property
+    def c_contiguous(self) -> bool: ...
+
+
+class Laid(Array, Protocol):
+    """An array of NumPy's or CuPy's."""
+
+    @property
+    def flags(self) -> Order: ...
+
+
+def mean_and_scale(xp: Namespace, x: Array, dims: tuple[int, ...], eps: float
+                  ) -> list[Array]:
     """The mean over dimensions, which are kept, and what brings the variance to 1."""
     mean = mean_over(xp, x, dims)
     return [mean, xp.rsqrt(mean_over(xp, xp.square(x - mean), dims) + eps)]
 
 
-def of_layers(xp: Any, y: Any, x: Any, weight: Any, bias: Any, normalized_shape: Any,
-              eps: float = 1e-5) -> list[Any]:
+def of_layers(xp: Namespace, y: Array, x: Array, weight: Array | None,
+              bias: Array | None, normalized_shape: Shape, eps: float = 1e-5
+             ) -> list[Array]:
     return mean_and_scale(xp, x, last_dims(x, normalized_shape), eps)
 
 
-def of_batches(xp: Any, y: Any, x: Any, weight: Any, bias: Any, mean: Any, var: Any,
-               training: bool = False, eps: float = 1e-5) -> list[Any]:
+def of_batches(xp: Namespace, y: Array, x: Array, weight: Array | None,
+               bias: Array | None, mean: Array, var: Array, training: bool = False,
+               eps: float = 1e-5) -> list[Array]:
     """Of the batch in training; nothing where both were given."""
     if not training:
         return [xp.new_full(x, (0,), 0)] * 2
@@ -42,14 +60,15 @@ def of_batches(xp: Any, y: Any, x: Any, weight: Any, bias: Any, mean: Any, var: 
     return [xp.reshape(each, (-1,)) for each in found]
 
 
-def of_groups(xp: Any, y: Any, x: Any, weight: Any, bias: Any, num_groups: int,
-              eps: float = 1e-5) -> list[Any]:
+def of_groups(xp: Namespace, y: Array, x: Array, weight: Array | None,
+              bias: Array | None, num_groups: int, eps: float = 1e-5) -> list[Array]:
     items = xp.reshape(x, (x.shape[0], num_groups, -1))
     return [xp.squeeze(each, 2) for each in mean_and_scale(xp, items, (2,), eps)]
 
 
-def weight_of_classes(xp: Any, y: Any, x: Any, target: Any, weight: Any = None,
-                      reduction: str = "mean", ignore_index: int = -100) -> Any:
+def weight_of_classes(xp: Namespace, y: Array, x: Array, target: Array,
+                      weight: Array | None = None, reduction: str = "mean",
+                      ignore_index: int = -100) -> Array:
     """The sum of the weights of the targets that count; 0 without a reduction."""
     if reduction == "none":
         return xp.new_full(x, (), 0)
@@ -58,28 +77,32 @@ def weight_of_classes(xp: Any, y: Any, x: Any, target: Any, weight: Any = None,
         xp.sum(weights))
 
 
-def of_determinant(xp: Any, y: Any, a: Any) -> Any:
+def of_determinant(xp: Namespace, y: Array, a: Laid) -> Outputs:
     """Of the transpose, where that is how LAPACK finds the matrix in memory."""
     return xp.lu_factors(turned(xp, a) if a.flags.c_contiguous else a)
 
 
-def of_system(xp: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+def of_system(xp: Namespace, y: Array, a: Array, b: Array, left: bool = True
+              ) -> Outputs:
     return xp.lu_factors(a)
 
 
-def slopes_drawn(xp: Any, y: Any, x: Any, noise: Any, *_: Any, **__: Any) -> Any:
+def slopes_drawn(xp: Namespace, y: Array, x: Array, noise: Array, *_: object,
+                 **__: object) -> Array:
     """One for each entry, also where none was drawn."""
     return xp.expand(noise, x.shape)
 
 
-def among_targets(xp: Any, y: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
+def among_targets(xp: Namespace, y: Array, x: Array, target: Array,
+                  reduction: str = "mean") -> Array:
     """1 for the classes that an item's targets name, 0 for the others."""
     counts = xp.call("multilabel_margin_loss.counts", x, target)
     return xp.reshape(xp.minimum(counts, 1), target.shape)
 
 
-def room(xp: Any, y: Any, x: Any, weight: Any, bias: Any, size: Any, stride: Any,
-         padding: Any, dilation: Any, groups: int = 1) -> tuple[int, ...]:
+def room(xp: Namespace, y: Array, x: Array, weight: Array, bias: Array | None,
+         size: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int = 1
+         ) -> Shape:
     """How many entries a transposed convolution has beyond the windows' end."""
     steps = zip(size[2:], x.shape[2:], weight.shape[2:], stride, padding, dilation,
                 strict=True)
@@ -87,8 +110,8 @@ def room(xp: Any, y: Any, x: Any, weight: Any, bias: Any, size: Any, stride: Any
                   for whole, n, k, s, p, d in steps])
 
 
-def size_made(xp: Any, y: Any, x: Any, output_size: Any, scale_factors: Any = None,
-              **_: Any) -> tuple[int, ...]:
+def size_made(xp: Namespace, y: Array, x: Array, output_size: Shape | None,
+              scale_factors: Sequence[float] | None = None, **_: object) -> Shape:
     return sizes_of(x.shape[2:], output_size, scale_factors)
 
 

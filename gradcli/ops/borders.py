@@ -9,14 +9,13 @@ other is written slice by slice, as PyTorch writes it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .arrange import pad_pairs
 from .checks import KindError, ShapeError, as_sizes, count_of
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
-from .op import LINEAR, PACKED, TRUTHS, Formula, Rule, case, function, no_kernel, row
-from .types import Shape
+from .op import LINEAR, PACKED, TRUTHS, Rule, case, function, no_kernel, row
+from .types import Array, Call, Shape, Sizes
 
 # fmt: off
 
@@ -31,8 +30,8 @@ def nearest(at: int, n: int) -> int:
     return min(max(at, 0), n - 1)
 
 
-def bordered(shape: Shape, padding: Any, inner: Callable[[int, int], int]
-             ) -> list[Line]:
+def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
+            ) -> list[Line]:
     """What the last dimensions with borders are made of."""
     pairs = pad_pairs(shape, padding)[len(shape) - len(padding) // 2:]
     lines = []
@@ -76,8 +75,12 @@ rows_of_border("replication", "Replication", nearest,
                "A border that repeats the outermost entries.", "[x0, x0, x1, ...]")
 
 
-def by_line(name: str, mirrored: bool) -> Formula:
-    def border(call: Formula, x: Any, padding: Shape) -> Any:
+Border = Callable[[Call, Array, Shape], Array]
+"""Gives an array a border of widths."""
+
+
+def by_line(name: str, mirrored: bool) -> Border:
+    def border(call: Call, x: Array, padding: Shape) -> Array:
         rank = len(padding) // 2
         check_filled(x, rank)
         sizes = x.shape[-rank:]
@@ -100,7 +103,7 @@ def by_line(name: str, mirrored: bool) -> Formula:
     return border
 
 
-def check_filled(x: Any, rank: int) -> None:
+def check_filled(x: Array, rank: int) -> None:
     """Refuse what has no entries; a batch may have no items."""
     if 0 in x.shape[len(x.shape) - rank - 1:]:
         raise ShapeError(
@@ -109,7 +112,7 @@ def check_filled(x: Any, rank: int) -> None:
             f"{list(x.shape)}")
 
 
-def circular(call: Formula, x: Any, padding: Shape) -> Any:
+def circular(call: Call, x: Array, padding: Shape) -> Array:
     """The far side's entries, dimension by dimension: corners are written twice."""
     pairs = [*enumerate(zip(padding[::2], padding[1::2], strict=True), start=1)]
     shape, inside = list(x.shape), [slice(None)] * len(x.shape)
@@ -141,15 +144,15 @@ def circular(call: Formula, x: Any, padding: Shape) -> Any:
     return y
 
 
-BORDERS: dict[str, Formula] = {
+BORDERS: dict[str, Border] = {
     "reflect": by_line("reflection", True),
     "replicate": by_line("replication", False),
     "circular": circular,
 }
 
 
-def pad(call: Formula, x: Any, pad: Any, mode: str = "constant",
-        value: float | None = None) -> Any:
+def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
+        value: float | None = None) -> Array:
     widths = as_sizes(pad)
     if mode == "constant":
         return call("constant_pad_nd", x, widths, 0 if value is None else value)

@@ -5,13 +5,14 @@ linalg.multi_dot([a, b, c])         # in the order that takes the fewest product
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from .checks import EngineError, ShapeError
 from .linalg import square
 from .op import case, floats_for, function, row
 from .products import turned
+from .types import Array, Call, Namespace
 
 # fmt: off
 
@@ -35,7 +36,7 @@ def cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
     return parts
 
 
-def in_order(call: Any, tensors: Any, sizes: list[int]) -> Any:
+def in_order(call: Call, tensors: Sequence[Array], sizes: list[int]) -> Array:
     if len(tensors) == 3:
         a, b, c, d = sizes
         if a * c * (b + d) > b * d * (a + c):
@@ -43,7 +44,7 @@ def in_order(call: Any, tensors: Any, sizes: list[int]) -> Any:
         return call("mm", call("mm", tensors[0], tensors[1]), tensors[2])
     parts = cheapest(sizes)
 
-    def product(i: int, j: int) -> Any:
+    def product(i: int, j: int) -> Array:
         if i == j:
             return tensors[i]
         k = parts[i, j]
@@ -52,11 +53,15 @@ def in_order(call: Any, tensors: Any, sizes: list[int]) -> Any:
     return product(0, len(tensors) - 1)
 
 
-def multi_dot(call: Any, tensors: Any) -> Any:
-    tensors = list(tensors)
+def multi_dot(call: Call, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise EngineError("multi_dot(): expected at least 2 tensors but got "
                           f"{len(tensors)}")
+    return product_of(call, list(tensors))
+
+
+def product_of(call: Call, tensors: list[Array]) -> Array:
+    """The product; a vector at either end is made a matrix."""
     shape: list[int] = []
     for i, called in ((0, "first"), (-1, "last")):
         rank = len(tensors[i].shape)
@@ -87,7 +92,7 @@ function("linalg.multi_dot", multi_dot, formula="a @ b @ c",
                 case((2, 3), (3,))])
 
 
-def chain_matmul(call: Any, *matrices: Any) -> Any:
+def chain_matmul(call: Call, *matrices: Array) -> Array:
     for matrix in matrices:
         if len(matrix.shape) != 2:
             raise ShapeError(f"Tensor dimension is {len(matrix.shape)}, expected 2 "
@@ -103,7 +108,7 @@ function("chain_matmul", chain_matmul, formula="a @ b @ c",
 # powers
 
 
-def powers(call: Any, x: Any, count: int) -> Any:
+def powers(call: Call, x: Array, count: int) -> Array:
     """The powers of every entry, from the 0th on, along a new last dimension."""
     wide = call("expand", call("unsqueeze", x, -1), (*x.shape, count - 1))
     rising = call("cumprod", wide, -1)
@@ -111,7 +116,7 @@ def powers(call: Any, x: Any, count: int) -> Any:
     return call("cat", [ones, rising], -1)
 
 
-def linalg_vander(call: Any, x: Any, N: int | None = None) -> Any:
+def linalg_vander(call: Call, x: Array, N: int | None = None) -> Array:
     x = x if x.shape else call("unsqueeze", x, -1)
     count = x.shape[-1] if N is None else N
     if count <= 1:
@@ -119,7 +124,8 @@ def linalg_vander(call: Any, x: Any, N: int | None = None) -> Any:
     return powers(call, x, count)
 
 
-def vander(call: Any, x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(call: Call, x: Array, N: int | None = None, increasing: bool = False
+          ) -> Array:
     if len(x.shape) != 1:
         raise ShapeError("x must be a one-dimensional tensor.")
     count = x.shape[0] if N is None else N
@@ -142,7 +148,7 @@ function("vander", vander, operands=("x",), formula="y[i, j] = x[i]**(n - 1 - j)
 # exponentials
 
 
-def beside(xp: Any, a: Any, change: Any) -> Any:
+def beside(xp: Namespace, a: Array, change: Array) -> Array:
     """The derivative of a matrix's exponential in a direction: the upper right part of
     that of ``[[a, change], [0, a]]``. Van Loan 1978, Computing integrals involving the
     matrix exponential."""

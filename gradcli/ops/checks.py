@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
-from typing import Any
+from typing import Protocol, SupportsFloat, SupportsInt
 
-from .types import Dims, Shape
+from .types import Dims, Shape, Sizes
 
 
 class EngineError(RuntimeError):
@@ -40,15 +40,20 @@ class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
 
 
+class Number(SupportsInt, SupportsFloat, Protocol):
+    """What stands for one number: a plain one, or a tensor of one entry."""
+
+
 def holds(kinds: str, x: object) -> bool:
     """Whether the entries of a tensor are of a kind that is named by its letter."""
     return getattr(getattr(x, "dtype", None), "code", " ")[0] in kinds
 
 
-def as_integer(value: Any) -> int:
+def as_integer(value: Number) -> int:
     """A size or a count, which may come as a number or as a tensor of one."""
     if type(value) is int:
         return value
+    number: int | None
     try:
         number = int(value)
     except (OverflowError, ValueError):
@@ -58,7 +63,7 @@ def as_integer(value: Any) -> int:
     return number
 
 
-def as_sizes(values: Any) -> Shape:
+def as_sizes(values: Sizes) -> Shape:
     """A size, or a list of them, as a tuple."""
     given = values if isinstance(values, list | tuple) else (values,)
     return tuple([as_integer(n) for n in given])

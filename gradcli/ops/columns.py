@@ -8,14 +8,15 @@ Invariant: the two rows are each other's transpose; they read and write what
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import TypedDict
 
 from .checks import ShapeError, as_sizes
 from .convolution import Windows, entries, overlaid
 from .limits import PIECE, check_size
-from .op import LINEAR, PACKED, Formula, case, function, no_kernel, row
-from .types import Shape
+from .op import LINEAR, PACKED, case, function, no_kernel, row
+from .types import Array, Call, Namespace, Shape, Sizes
 
 # fmt: off
 
@@ -23,7 +24,17 @@ INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
 RANK = 2
 
 
-def in_batch(xp: Any, x: Any, rank: int, run: Formula) -> Any:
+class Shapes(TypedDict):
+    """Sizes of windows, and how they slide."""
+
+    kernel_size: Shape
+    dilation: Shape
+    padding: Shape
+    stride: Shape
+
+
+def in_batch(xp: Namespace, x: Array, rank: int, run: Callable[[Array], Array]
+            ) -> Array:
     """``run`` on a batch of one where there is a single item."""
     if len(x.shape) == rank:
         return run(x)
@@ -31,12 +42,12 @@ def in_batch(xp: Any, x: Any, rank: int, run: Formula) -> Any:
     return xp.reshape(y, y.shape[1:])
 
 
-def to_columns(xp: Any, x: Any, kernel_size: Shape, dilation: Shape, padding: Shape,
-               stride: Shape) -> Any:
+def to_columns(xp: Namespace, x: Array, kernel_size: Shape, dilation: Shape,
+               padding: Shape, stride: Shape) -> Array:
     check_size(kernel_size, PIECE)
     windows = Windows(kernel_size, stride, padding, dilation)
 
-    def run(batch: Any) -> Any:
+    def run(batch: Array) -> Array:
         counts = windows.counts(batch.shape[2:])
         check_size((*batch.shape[:2], prod(kernel_size), prod(counts)))
         rows = entries(xp, batch, windows, 1, counts)
@@ -44,19 +55,19 @@ def to_columns(xp: Any, x: Any, kernel_size: Shape, dilation: Shape, padding: Sh
     return in_batch(xp, x, 4, run)
 
 
-def to_picture(xp: Any, x: Any, output_size: Shape, kernel_size: Shape,
-               dilation: Shape, padding: Shape, stride: Shape) -> Any:
+def to_picture(xp: Namespace, x: Array, output_size: Shape, kernel_size: Shape,
+               dilation: Shape, padding: Shape, stride: Shape) -> Array:
     check_size(kernel_size, PIECE)
     windows = Windows(kernel_size, stride, padding, dilation)
 
-    def run(batch: Any) -> Any:
+    def run(batch: Array) -> Array:
         size = (batch.shape[0], batch.shape[1] // prod(kernel_size), *output_size)
         check_size((*size[:2], *windows.padded(output_size)))
         return overlaid(xp, batch, size, windows, windows.counts(output_size))
     return in_batch(xp, x, 3, run)
 
 
-HOW: list[dict[str, Any]] = [
+HOW: list[Shapes] = [
     {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)},
     {"kernel_size": (2, 1), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
 ]
@@ -77,7 +88,7 @@ row("col2im.default", node="Col2ImBackward0", jvp=LINEAR, memory=PACKED,
            case((2, 8), output_size=(3, 4), **HOW[1])])
 
 
-def checked(name: str, sizes: Any) -> Shape:
+def checked(name: str, sizes: Sizes) -> Shape:
     given = as_sizes(sizes)
     if len(given) not in (1, RANK):
         raise ShapeError(
@@ -85,7 +96,8 @@ def checked(name: str, sizes: Any) -> Shape:
     return given * RANK if len(given) == 1 else given
 
 
-def options(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[Shape]:
+def options(kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+           ) -> list[Shape]:
     given = []
     for name, value, word, least in (
             ("kernel size", kernel_size, "kernel", 1),
@@ -105,8 +117,8 @@ def counted(size: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride:
     return Windows(kernel, stride, padding, dilation).counts(size)
 
 
-def unfolded(call: Formula, input: Any, kernel_size: Any, dilation: Any = 1,
-             padding: Any = 0, stride: Any = 1) -> Any:
+def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
+             padding: Sizes = 0, stride: Sizes = 1) -> Array:
     how = options(kernel_size, dilation, padding, stride)
     shape = tuple(input.shape)
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
@@ -124,8 +136,8 @@ def unfolded(call: Formula, input: Any, kernel_size: Any, dilation: Any = 1,
     return call("im2col.default", input, *how)
 
 
-def folded(call: Formula, input: Any, output_size: Any, kernel_size: Any,
-           dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
+           dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Array:
     size = checked("output_size", output_size)
     how = options(kernel_size, dilation, padding, stride)
     shape, kernel = tuple(input.shape), how[0]

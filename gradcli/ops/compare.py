@@ -12,22 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import copysign, inf
 from sys import float_info
-from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import (
-    FLOATS,
-    KEPT,
-    TRUTHS,
-    WHOLE,
-    Case,
-    Fixed,
-    case,
-    function,
-    no_kernel,
-    row,
-)
+from .op import FLOATS, KEPT, TRUTHS, WHOLE, Case, Fixed, case, function, no_kernel, row
 from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Namespace, Operand
 
@@ -205,7 +193,8 @@ def array_of(*operands: Array) -> Array:
     return next((v for v in operands if hasattr(v, "dtype")), operands[0])
 
 
-def extremum(name: str, *, loses: tuple[ArrayRule, ArrayRule], **facts: Any) -> None:
+def extremum(name: str, *, loses: tuple[ArrayRule, ArrayRule], node: str, latex: str,
+             formula: str, doc: str) -> None:
     """Enter an extremum: the operand that ``loses`` gets nothing, equal ones half."""
 
     def partial(nr: int) -> ArrayRule:
@@ -217,7 +206,8 @@ def extremum(name: str, *, loses: tuple[ArrayRule, ArrayRule], **facts: Any) -> 
     row(name, fwd=lambda xp, a, b: getattr(xp, name)(a, b),
         partials=partials, vjp=masked(partials),
         cases=[case((3, 4), (3, 4), make="distinct"), case((3, 1), (4,)),
-               case((), (2,), make="distinct")], **facts)
+               case((), (2,), make="distinct")],
+        node=node, latex=latex, formula=formula, doc=doc, kink=TIE)
 
 
 def never_nan(wins: ArrayRule) -> ArrayRule:
@@ -242,16 +232,16 @@ def below(xp: Namespace, a: Array, b: Array) -> Array:
 TIE = "at a tie each operand gets half"
 
 extremum("maximum", node="MaximumBackward0", latex=r"\max({0}, {1})",
-    formula="max(a, b)", doc="The larger of two; NaN if one is NaN.", kink=TIE,
+    formula="max(a, b)", doc="The larger of two; NaN if one is NaN.",
     loses=(below, above))
 extremum("minimum", node="MinimumBackward0", latex=r"\min({0}, {1})",
-    formula="min(a, b)", doc="The smaller of two; NaN if one is NaN.", kink=TIE,
+    formula="min(a, b)", doc="The smaller of two; NaN if one is NaN.",
     loses=(above, below))
 extremum("fmax", node="FmaxBackward0", latex=r"\max({0}, {1})",
-    formula="max(a, b)", doc="The larger of two; a NaN loses.", kink=TIE,
+    formula="max(a, b)", doc="The larger of two; a NaN loses.",
     loses=(unless_won(above), never_nan(above)))
 extremum("fmin", node="FminBackward0", latex=r"\min({0}, {1})",
-    formula="min(a, b)", doc="The smaller of two; a NaN loses.", kink=TIE,
+    formula="min(a, b)", doc="The smaller of two; a NaN loses.",
     loses=(unless_won(below), never_nan(below)))
 
 # clamps: by numbers, and by tensors that are operands themselves

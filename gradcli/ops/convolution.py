@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .checks import ShapeError, ValueRangeError, as_sizes
 from .limits import check_size
@@ -159,7 +159,7 @@ def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Sha
 def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: object
               ) -> Array:
     """The convolution at the first windows alone, where there is room for more."""
-    y = xp.call("convolution.default", x, weight, None, **how)
+    y: Array = xp.call("convolution.default", x, weight, None, **how)
     for dim, count in enumerate(counts, start=2):
         if y.shape[dim] != count:
             y = xp.narrow(y, dim, 0, count)
@@ -243,7 +243,7 @@ row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
                 dilation=(2,), groups=2)], saves=("x", "g"))
 
 
-def each_dim(value: Any, rank: int, name: str) -> Shape:
+def each_dim(value: Sizes, rank: int, name: str) -> Shape:
     """One number for all spatial dimensions, or a list with one for each."""
     given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
     if len(given) not in (1, rank):

@@ -8,13 +8,12 @@ Invariant: a row here has the formula, the rules and the cases of the view's row
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from .index import narrow_at
 from .memory import as_strided_how
 from .op import LINEAR, OPS, PACKED, case, function, row
 from .shape import sizes_of
-from .types import Call
+from .types import Array, Call, Dims
 
 # fmt: off
 
@@ -37,7 +36,7 @@ for _name in ("squeeze.default", "squeeze.dim", "squeeze.dims", "split.Tensor",
     copying(_name.replace(".", "_copy."), _name)
 
 
-def _squeeze_copy(call: Call, x: Any, dim: Any = None) -> Any:
+def _squeeze_copy(call: Call, x: Array, dim: Dims = None) -> Array:
     if dim is None:
         return call("squeeze_copy.default", x)
     if isinstance(dim, list | tuple):

@@ -7,22 +7,21 @@ Invariant: the graph is that of PyTorch's own steps, means first.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import EngineError, ShapeError, count_of, holds
 from .op import case, function
+from .types import Array, Call, OfKind, Operand
 
 # fmt: off
 
 
-def observations(call: Any, name: str, x: Any) -> Any:
+def observations(call: Call, name: str, x: Array) -> Array:
     if len(x.shape) > 2:
         raise ShapeError(f"{name}(): expected input to have two or fewer dimensions "
                          f"but got an input with {len(x.shape)} dimensions")
     return x if len(x.shape) == 2 else call("view", x, (1, count_of(x.shape)))
 
 
-def check_weights(call: Any, name: str, w: Any, whole: bool, x: Any) -> None:
+def check_weights(call: Call, name: str, w: OfKind, whole: bool, x: Array) -> None:
     """Refuse weights that are not one number, 0 or more, for each observation."""
     if len(w.shape) > 1:
         raise ShapeError(f"cov(): expected {name} to have one or fewer dimensions but "
@@ -39,12 +38,12 @@ def check_weights(call: Any, name: str, w: Any, whole: bool, x: Any) -> None:
         raise EngineError(f"cov(): {name} cannot be negative")
 
 
-def cov(call: Any, x: Any, *, correction: int = 1, fweights: Any = None,
-        aweights: Any = None) -> Any:
+def cov(call: Call, x: Array, *, correction: int = 1, fweights: OfKind | None = None,
+        aweights: OfKind | None = None) -> Array:
     if holds("b", x):
         raise EngineError("cov(): bool dtype is not supported for input")
     x = observations(call, "cov", x)
-    w = None
+    w: Array | None = None
     for name, given, whole in (("fweights", fweights, True),
                                ("aweights", aweights, False)):
         if given is not None:
@@ -54,7 +53,7 @@ def cov(call: Any, x: Any, *, correction: int = 1, fweights: Any = None,
     plain = call("new_full", call("detach", x), (), x.shape[1])
     total = plain if w is None else call("sum", w)
     mean = call("div", call("sum", weighted, 1), total)
-    less: Any = correction
+    less: Operand = correction
     if aweights is not None and w is not None and correction:
         less = call("div", call("mul", call("sum", call("mul", w, aweights)),
                                 correction), total)
@@ -65,7 +64,7 @@ def cov(call: Any, x: Any, *, correction: int = 1, fweights: Any = None,
     return call("squeeze", found)
 
 
-def corrcoef(call: Any, x: Any) -> Any:
+def corrcoef(call: Call, x: Array) -> Array:
     if len(x.shape) > 2:
         observations(call, "corrcoef", x)
     c = cov(call, x)

@@ -8,12 +8,9 @@ Invariant: all are made of slices, sums and products, node for node as PyTorch h
 
 from __future__ import annotations
 
-from typing import Any
-
-from .arithmetic import is_number
 from .checks import ShapeError, dim_of, dims_of, holds
 from .op import TRUTHS, case, function
-from .types import Array, Call
+from .types import Array, Call, Dims, Operand
 
 # fmt: off
 
@@ -119,22 +116,21 @@ function("cumulative_trapezoid", _cumulative_trapezoid, operands=("y", "x"),
 # -- slopes between points of a grid --------------------------------------------------
 
 
-def _stretch(
-    call: Call, x: Any, dim: int, start: int | None = None, end: int | None = None
-) -> Any:
+def _stretch(call: Call, x: Array, dim: int, start: int | None = None,
+             end: int | None = None) -> Array:
     return call("slice.Tensor", x, dim, start, end)
 
 
-def _joined(call: Call, before: Any, center: Any, after: Any, dim: int) -> Any:
+def _joined(call: Call, before: Array, center: Array, after: Array, dim: int) -> Array:
     return call("cat", [before, center, after], dim)
 
 
-def _even_slope(call: Call, x: Any, gap: float, dim: int, edge_order: int) -> Any:
+def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> Array:
     """The slopes of points that lie one number apart."""
-    def part(start: Any = None, end: Any = None) -> Any:
+    def part(start: int | None = None, end: int | None = None) -> Array:
         return _stretch(call, x, dim, start, end)
 
-    def over(a: Any, number: float) -> Any:
+    def over(a: Array, number: float) -> Array:
         return call("div.Scalar", a, number)
 
     center = over(over(call("sub", part(2), part(0, -2)), gap), 2)
@@ -143,7 +139,7 @@ def _even_slope(call: Call, x: Any, gap: float, dim: int, edge_order: int) -> An
         after = over(call("sub", part(-1), part(-2, -1)), gap)
         return _joined(call, before, center, after, dim)
 
-    def times(number: float, a: Any) -> Any:
+    def times(number: float, a: Array) -> Array:
         return call("mul.Scalar", a, number)
 
     before = over(call("sub", call("add", times(-1.5, part(0, 1)),
@@ -155,12 +151,12 @@ def _even_slope(call: Call, x: Any, gap: float, dim: int, edge_order: int) -> An
     return _joined(call, before, center, after, dim)
 
 
-def _uneven_slope(call: Call, x: Any, at: Any, dim: int, edge_order: int) -> Any:
+def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) -> Array:
     """The slopes of points at coordinates of their own, by parabolas through three."""
-    def part(start: Any = None, end: Any = None) -> Any:
+    def part(start: int | None = None, end: int | None = None) -> Array:
         return _stretch(call, x, dim, start, end)
 
-    def weighted(*pairs: Any) -> Any:
+    def weighted(*pairs: tuple[Array, Array]) -> Array:
         first, *rest = [call("mul", weight, values) for weight, values in pairs]
         for each in rest:
             first = call("add", first, each)
@@ -200,9 +196,12 @@ def _uneven_slope(call: Call, x: Any, at: Any, dim: int, edge_order: int) -> Any
     return _joined(call, ends[0], center, ends[1], dim)
 
 
-def _gradient(
-    call: Call, x: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
-) -> tuple[Any, ...]:
+Spacing = Operand | list[Operand] | tuple[Operand, ...]
+"""How far points lie apart, or where, along all dimensions or along each."""
+
+
+def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims = None,
+              edge_order: int = 1) -> tuple[Array, ...]:
     if edge_order not in (1, 2):
         raise ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     dims = dims_of(x.shape, dim)
@@ -210,9 +209,8 @@ def _gradient(
         if x.shape[d] < edge_order + 1:
             raise ShapeError("torch.gradient expected each dimension size to be at "
                              "least edge_order+1")
-    given: Any = 1 if spacing is None else spacing
-    listed = isinstance(given, list | tuple)
-    if listed and len(given) != len(dims):
+    given = 1 if spacing is None else spacing
+    if isinstance(given, list | tuple) and len(given) != len(dims):
         raise ShapeError(
             "torch.gradient expected spacing to be unspecified, a scalar, or a list of "
             f"length equal to 'self.dim() = {len(x.shape)}', since dim argument was "
@@ -221,9 +219,10 @@ def _gradient(
             f"spacing and dim arguments to have the same length, but got a spacing "
             f"argument of length {len(given)} and a dim argument of length "
             f"{len(dims)}.")
-    each = list(given) if listed else [given] * len(dims)
+    each = given if isinstance(given, list | tuple) else [given] * len(dims)
     return tuple([
-        (_even_slope if is_number(gap) else _uneven_slope)(call, x, gap, d, edge_order)
+        _even_slope(call, x, gap, d, edge_order) if isinstance(gap, int | float)
+        else _uneven_slope(call, x, gap, d, edge_order)
         for gap, d in zip(each, dims, strict=True)])
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_letters, ascii_lowercase, ascii_uppercase
 
-from .checks import ArgumentError, ShapeError, ValueRangeError, as_integer
+from .checks import ArgumentError, Number, ShapeError, ValueRangeError, as_integer
 from .op import MULTILINEAR, ONE_TYPE, VIEW, case, function, row
 from .types import Array, Call, Namespace, Outputs
 
@@ -157,14 +157,14 @@ def in_letters(given: list[Array]) -> str:
     return ",".join(terms) + output
 
 
-def as_term(labels: Array) -> str:
+def as_term(labels: object) -> str:
     if not isinstance(labels, list | tuple):
         raise ArgumentError(
             "einsum(): give an equation first, or subscripts after each operand")
     return "".join(["..." if each is ... else as_letter(each) for each in labels])
 
 
-def as_letter(number: Array) -> str:
+def as_letter(number: Number) -> str:
     n = as_integer(number)
     if not 0 <= n < len(LETTERS):
         raise ValueRangeError("einsum(): subscript in subscript list is not within the "

@@ -9,7 +9,7 @@ is 0, or the number of the first pivot or minor that is none.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from .checks import EngineError, ShapeError, ValueRangeError, count_of, dim_of
 from .linalg import (
@@ -31,11 +31,13 @@ from .op import case, floats_for, function, no_half, row
 from .products import identity, turned
 from .triangles import from_triangles
 from .triangular import by_columns
+from .types import Array, Call, Namespace, Outputs, Result
 
 # fmt: off
 
 
-def beside_info(xp: Any, a: Any, regular: Any, b: Any) -> tuple[Any, Any]:
+def beside_info(xp: Namespace, a: Array, regular: Callable[[], Array], b: Array
+                ) -> Outputs:
     """``regular()``, or for singular matrices what the triangles give of ``b``; and the
     numbers of zero pivots."""
     info = xp.zero_pivots(a)
@@ -46,12 +48,12 @@ def beside_info(xp: Any, a: Any, regular: Any, b: Any) -> tuple[Any, Any]:
     return by_columns(xp, found), info
 
 
-def inv_ex(xp: Any, a: Any) -> Any:
+def inv_ex(xp: Namespace, a: Array) -> Outputs:
     square("linalg.inv", a)
     return beside_info(xp, a, lambda: xp.inverse(a), identity(xp, a, a.shape))
 
 
-def with_none(xp: Any, moved: Any, y: Any) -> tuple[Any, Any]:
+def with_none(xp: Namespace, moved: Array, y: Outputs) -> Outputs:
     return moved, xp.new_full(moved, y[1].shape, 0)
 
 
@@ -69,12 +71,12 @@ row("linalg_inv_ex.default", node="LinalgInvExBackward0", returns=2,
     cases=SQUARES, saves="y.0")
 
 
-def solve_ex(xp: Any, a: Any, b: Any, left: bool = True) -> Any:
+def solve_ex(xp: Namespace, a: Array, b: Array, left: bool = True) -> Outputs:
     square("linalg.solve", a)
     vector = is_vector(a, b)
     right = column(xp, b, vector)
 
-    def by_pivots() -> Any:
+    def by_pivots() -> Array:
         both, pivots = xp.lu_factors(a)
         facing = right if left else turned(xp, right)
         x = from_triangles(xp, both, pivots, facing, not left)
@@ -101,7 +103,7 @@ row("linalg_solve_ex.default", node="LinalgSolveExBackward0", returns=2,
            case((3, 3), (2, 3), left=False, make="regular")], saves=("a b y.0", "a b"))
 
 
-def cholesky_ex(xp: Any, a: Any, upper: bool = False) -> Any:
+def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
     info = xp.indefinite_minors(square("linalg.cholesky", a))
     bad = xp.ne(info, 0)
     if not bool(xp.any(bad)):
@@ -133,7 +135,7 @@ FAILED = {
 }
 
 
-def checked(name: str, found: Any, check_errors: bool) -> Any:
+def checked(name: str, found: Result, check_errors: bool) -> Result:
     """The outputs of a row whose last is ``info``; raises what it tells, if asked."""
     number = int(found[1].max()) if check_errors and 0 not in found[1].shape else 0
     if number:
@@ -148,8 +150,8 @@ function("linalg.inv_ex", lambda call, a, check_errors=False: checked(
          cases=[case((3, 3), make="regular")])
 
 
-def torch_solve_ex(call: Any, a: Any, b: Any, *, left: bool = True,
-                   check_errors: bool = False) -> Any:
+def torch_solve_ex(call: Call, a: Array, b: Array, *, left: bool = True,
+                   check_errors: bool = False) -> Result:
     found = call("linalg_solve_ex.default", a, b, left)
     return checked("linalg.solve_ex", found, check_errors)
 
@@ -170,7 +172,7 @@ function("linalg.cholesky_ex", lambda call, a, upper=False, check_errors=False: 
 # how near a matrix is to a singular one
 
 
-def cond(call: Any, a: Any, p: Any = None) -> Any:
+def cond(call: Call, a: Array, p: float | str | None = None) -> Array:
     if len(a.shape) < 2:
         raise ShapeError("linalg.cond: The input tensor must have at least 2 "
                          "dimensions.")
@@ -211,7 +213,7 @@ function("linalg.cond", cond, operands=("a",),
 # equations between tensors
 
 
-def tensorinv(call: Any, a: Any, ind: int = 2) -> Any:
+def tensorinv(call: Call, a: Array, ind: int = 2) -> Array:
     if ind <= 0:
         raise EngineError("Expected a strictly positive integer for 'ind', but got "
                           f"{ind}")
@@ -225,7 +227,8 @@ def tensorinv(call: Any, a: Any, ind: int = 2) -> Any:
     return call("reshape", found, (*last, *first))
 
 
-def tensorsolve(call: Any, a: Any, b: Any, dims: Any = None) -> Any:
+def tensorsolve(call: Call, a: Array, b: Array, dims: Sequence[int] | None = None
+                ) -> Array:
     if dims is not None:
         moved = [dim_of(a.shape, d) for d in dims]
         kept = [d for d in range(len(a.shape)) if d not in moved]

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any
 
 from .arithmetic import doubled
 from .checks import ArgumentError, KindError, ShapeError
@@ -27,6 +26,7 @@ from .op import (
     TRUTHS,
     WHOLE,
     WHOLES,
+    Case,
     Fixed,
     case,
     function,
@@ -34,7 +34,16 @@ from .op import (
     row,
 )
 from .reduce import TIES, others_along
-from .types import Array, ArrayRule, Call, Namespace, Positions, Shape, Tangents, Typed
+from .types import (
+    Array,
+    ArrayRule,
+    Call,
+    Namespace,
+    Positions,
+    Shape,
+    Tangents,
+    Typed,
+)
 
 # fmt: off
 
@@ -230,7 +239,8 @@ ALL: dict[str, Way] = {"sum": SUM, **BUT_SUM}
 
 def reducing(name: str, node: str, places: str, part: ArrayRule,
              ways: Mapping[str, Way], words: str, kernel: str,
-             numbers: Callable[[str, bool], bool], **facts: Any) -> None:
+             numbers: Callable[[str, bool], bool], *, one_type: str,
+             formula: str, doc: str, cases: list[Case]) -> None:
     """Enter a row that reduces into positions.
 
     Args:
@@ -282,7 +292,7 @@ def reducing(name: str, node: str, places: str, part: ArrayRule,
 
     row(name, node=node, fwd=forward, vjp=(backward(0), None, backward(1)),
         jvp=tangent, result=WHOLE, kink=TIES, saves="x index src y",
-        always_saves=True, **facts)
+        always_saves=True, one_type=one_type, formula=formula, doc=doc, cases=cases)
 
 
 def brought(xp: Namespace, x: Array, index: Array, src: Array, dim: int) -> Array:

@@ -101,7 +101,7 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
 
 def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
                    ) -> Array:
-    index = call("as_index", indices)
+    index: Positions = call("as_index", indices)
     if dim is None:
         return call("gather", call("view", x, (-1,)), 0, call("view", index, (-1,)))
     d = dim_of(x.shape, dim)

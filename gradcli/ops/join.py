@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from math import prod
-from typing import Any
 
 from .checks import ShapeError, as_sizes, dim_of
 from .limits import check_size
@@ -195,10 +194,10 @@ def _at_least(call: Call, x: Array, ndim: int) -> Array:
     return call("unsqueeze", x, -1) if x.ndim == 2 and ndim == 3 else x
 
 
-def as_list(args: Sequence[Any]) -> list[Array]:
+def as_list(args: Sequence[Array]) -> list[Array]:
     """The tensors of ``f(a, b)`` and of ``f([a, b])``."""
-    lone = len(args) == 1 and isinstance(args[0], list | tuple)
-    return list(args[0] if lone else args)
+    first = args[0] if len(args) == 1 else None
+    return list(first if isinstance(first, list | tuple) else args)
 
 
 def listed(name: str, tensors: Sequence[Array]) -> list[Array]:

@@ -10,9 +10,10 @@ transpose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .limits import LISTED, check_size
+from .types import Array, Namespace, Positions
 
 # fmt: off
 
@@ -28,14 +29,15 @@ class Line(NamedTuple):
     weights: Sequence[Sequence[float]] | None = None
 
 
-def gathered(xp: Any, x: Any, lines: Sequence[Line]) -> Any:
+def gathered(xp: Namespace, x: Array, lines: Sequence[Line]) -> Array:
     """Sums of entries along the last dimensions, a line for each."""
     for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
         x = last(xp, _read(xp, last(xp, x, d), line), d)
     return x
 
 
-def spread(xp: Any, g: Any, lines: Sequence[Line], size: Sequence[int]) -> Any:
+def spread(xp: Namespace, g: Array, lines: Sequence[Line], size: Sequence[int]
+          ) -> Array:
     """Each sum's cotangent at all positions that were read.
 
     Args:
@@ -46,12 +48,12 @@ def spread(xp: Any, g: Any, lines: Sequence[Line], size: Sequence[int]) -> Any:
     return g
 
 
-def last(xp: Any, x: Any, d: int) -> Any:
+def last(xp: Namespace, x: Array, d: int) -> Array:
     """A dimension exchanged with the last."""
     return x if d == -1 else xp.transpose(x, d, -1)
 
 
-def _read(xp: Any, x: Any, line: Line) -> Any:
+def _read(xp: Namespace, x: Array, line: Line) -> Array:
     lone = _lone(line)
     if lone is not None:
         return xp.getitem(x, (..., evenly(xp, lone)))
@@ -62,7 +64,7 @@ def _read(xp: Any, x: Any, line: Line) -> Any:
     return xp.sum(found if line.weights is None else found * _factors(xp, x, line), -1)
 
 
-def _add(xp: Any, g: Any, line: Line, n: int) -> Any:
+def _add(xp: Namespace, g: Array, line: Line, n: int) -> Array:
     lone = _lone(line)
     if lone is not None:
         return xp.put_add((*g.shape[:-1], n), (..., xp.as_index(lone)), g)
@@ -80,7 +82,7 @@ def _lone(line: Line) -> list[int] | None:
     return [spots[0] for spots in line.spots]
 
 
-def _table(xp: Any, spots: Sequence[Sequence[int]], n: int) -> tuple[Any, int]:
+def _table(xp: Namespace, spots: Sequence[Sequence[int]], n: int) -> tuple[Array, int]:
     """The positions, and how many there are: short lists end in ``n``, which lies
     behind the last."""
     longest = max(map(len, spots), default=0)
@@ -90,7 +92,7 @@ def _table(xp: Any, spots: Sequence[Sequence[int]], n: int) -> tuple[Any, int]:
     return xp.reshape(xp.as_index(filled), (len(spots), longest)), n + short
 
 
-def _factors(xp: Any, x: Any, line: Line) -> Any:
+def _factors(xp: Namespace, x: Array, line: Line) -> Array:
     """The weights beside the positions; what lies behind the last counts 0 times."""
     weights = line.weights or ()
     longest = max(map(len, weights), default=0)
@@ -98,7 +100,7 @@ def _factors(xp: Any, x: Any, line: Line) -> Any:
     return xp.as_type_of(filled, x)
 
 
-def evenly(xp: Any, at: Sequence[int]) -> Any:
+def evenly(xp: Namespace, at: Sequence[int]) -> slice | Positions:
     """What reads these positions of a dimension: a slice where they are even."""
     step = at[1] - at[0] if len(at) > 1 else 1
     even = range(at[0], at[0] + len(at) * step, step) if at and step > 0 else range(0)

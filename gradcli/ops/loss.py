@@ -9,10 +9,8 @@ mean or a sum, and what follows from it for the cotangent, stand here once.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
-from .op import WHOLES, Fixed, Rule, case, function, no_kernel, row
+from .op import WHOLES, Fixed, Rule, Rules, case, function, no_kernel, row
 from .types import Array, ArrayRule, Call, Namespace, Tangents
 
 # fmt: off
@@ -68,7 +66,7 @@ def fixed(name: str, **operands: object) -> None:
 PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
         case((2, 3), (2, 3), reduction="none"), case((), ())]
 
-def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> dict[str, Any]:
+def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> Rules:
     """The rules of a loss, by the slope of each entry's loss by each operand.
 
     Args:
@@ -87,7 +85,7 @@ def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> dict[str, Any]:
     return {"vjp": (*map(pulling, slopes), *(None,) * fixed), "jvp": along}
 
 
-def of_gap(slope: ArrayRule) -> dict[str, Any]:
+def of_gap(slope: ArrayRule) -> Rules:
     """The rules of a loss of the difference to the target, by its (odd) slope."""
     return by_slopes(lambda xp, x, target, **how: slope(xp, x - target, **how),
                      lambda xp, x, target, **how: slope(xp, target - x, **how))

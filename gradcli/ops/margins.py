@@ -9,12 +9,11 @@ its classes.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import KindError, ShapeError, ValueRangeError
 from .loss import fixed, known, reduced
 from .norm import row_norms, slope_of
 from .op import ONE_TYPE, Fixed, Types, case, function, no_kernel, row
+from .types import Array, Call, Namespace
 
 # fmt: off
 
@@ -24,16 +23,16 @@ def refused(kernel: str) -> dict[Types, str]:
     return no_kernel(kernel) | no_kernel(kernel, ("float16",))
 
 
-def in_items(xp: Any, x: Any) -> Any:
+def in_items(xp: Namespace, x: Array) -> Array:
     """The scores by item and class."""
     return xp.reshape(x, (1, -1)) if len(x.shape) < 2 else x
 
 
-def classes(x: Any) -> int:
+def classes(x: Array) -> int:
     return int(x.shape[-1]) if x.shape else 1
 
 
-def own_classes(xp: Any, x: Any, target: Any) -> Any:
+def own_classes(xp: Namespace, x: Array, target: Array) -> Array:
     count = classes(x)
     at = xp.as_index(target).reshape((-1, 1))
     if at.size and (int(at.min()) < 0 or int(at.max()) >= count):
@@ -46,18 +45,19 @@ row("multi_margin_loss.hits", fwd=own_classes, formula="1 if target[i] == j, els
     cases=[case((2, 3), Fixed([2, 0]))])
 
 
-def hits(xp: Any, x: Any, target: Any) -> Any:
+def hits(xp: Namespace, x: Array, target: Array) -> Array:
     return xp.ne(xp.call("multi_margin_loss.hits", x, target), 0)
 
 
-def gaps(xp: Any, x: Any, target: Any, margin: float) -> Any:
+def gaps(xp: Namespace, x: Array, target: Array, margin: float) -> Array:
     """By how much each score is too large; the target's own is not."""
     scores, own = in_items(xp, x), hits(xp, x, target)
     right = xp.sum(xp.where(own, scores, 0), -1, True)
     return xp.where(own, 0, xp.maximum(margin - right + scores, 0))
 
 
-def counted(xp: Any, x: Any, target: Any, weight: Any, losses: Any) -> Any:
+def counted(xp: Namespace, x: Array, target: Array, weight: Array | None, losses: Array
+           ) -> Array:
     """The losses as shares of an item's, by the weights of the targets."""
     if weight is not None:
         each = xp.sum(xp.where(hits(xp, x, target), weight, 0), -1, True)
@@ -65,7 +65,7 @@ def counted(xp: Any, x: Any, target: Any, weight: Any, losses: Any) -> Any:
     return losses / classes(x)
 
 
-def over_items(xp: Any, x: Any, losses: Any, reduction: str) -> Any:
+def over_items(xp: Namespace, x: Array, losses: Array, reduction: str) -> Array:
     """The sum of each item's losses, put together."""
     each = xp.sum(losses, -1)
     if known(reduction) == "none" and len(x.shape) < 2:
@@ -73,7 +73,7 @@ def over_items(xp: Any, x: Any, losses: Any, reduction: str) -> Any:
     return reduced(xp, each, reduction)
 
 
-def to_items(xp: Any, g: Any, x: Any, slopes: Any, reduction: str) -> Any:
+def to_items(xp: Namespace, g: Array, x: Array, slopes: Array, reduction: str) -> Array:
     """The cotangent of every score by the slopes of its item's loss."""
     items = x.shape[0] if len(x.shape) > 1 else 1
     share = xp.reshape(g, (-1, 1))
@@ -81,8 +81,8 @@ def to_items(xp: Any, g: Any, x: Any, slopes: Any, reduction: str) -> Any:
     return xp.reshape(share * slopes, x.shape)
 
 
-def margin_slopes(xp: Any, x: Any, target: Any, weight: Any, p: int, margin: float
-                  ) -> Any:
+def margin_slopes(xp: Namespace, x: Array, target: Array, weight: Array | None, p: int,
+                  margin: float) -> Array:
     far = gaps(xp, x, target, margin)
     zeros = xp.zeros_like(far)
     slope = 2 * far if p == 2 else xp.where(xp.gt(far, 0), xp.ones_like(far), zeros)
@@ -111,9 +111,9 @@ row("multi_margin_loss.default", node="MultiMarginLossBackward0",
                 reduction="none")], saves=("x target weight", "", ""))
 
 
-def multi_margin_loss(call: Any, input: Any, target: Any, p: int = 1,
-                      margin: float = 1.0, weight: Any = None, reduction: str = "mean"
-                      ) -> Any:
+def multi_margin_loss(call: Call, input: Array, target: Array, p: int = 1,
+                      margin: float = 1.0, weight: Array | None = None,
+                      reduction: str = "mean") -> Array:
     fixed("multi_margin_loss", weight=weight)
     if p not in (1, 2):
         raise ValueRangeError("only p == 1 and p == 2 supported")
@@ -138,7 +138,7 @@ def multi_margin_loss(call: Any, input: Any, target: Any, p: int = 1,
 function("multi_margin_loss", multi_margin_loss, operands=("input", "target", "weight"))
 
 
-def occurrences(xp: Any, x: Any, target: Any) -> Any:
+def occurrences(xp: Namespace, x: Array, target: Array) -> Array:
     count = classes(x)
     found = []
     for line in xp.as_index(target).reshape((-1, count)).tolist():
@@ -155,20 +155,20 @@ row("multilabel_margin_loss.counts", fwd=occurrences,
     cases=[case((1, 3), Fixed([[2, 0, -1]]))])
 
 
-def pair_gaps(xp: Any, x: Any) -> Any:
+def pair_gaps(xp: Namespace, x: Array) -> Array:
     """By how much each score is too large beside each other, by item, the one that is
     to be larger and the other."""
     scores = in_items(xp, x)
     return xp.maximum(1 - xp.unsqueeze(scores, -1) + xp.unsqueeze(scores, -2), 0)
 
 
-def pairs_that_count(xp: Any, x: Any, target: Any) -> Any:
+def pairs_that_count(xp: Namespace, x: Array, target: Array) -> Array:
     wanted = xp.call("multilabel_margin_loss.counts", x, target)
     others = xp.as_type_of(xp.eq(wanted, 0), x)
     return xp.unsqueeze(wanted, -1) * xp.unsqueeze(others, -2) / classes(x)
 
 
-def pair_slopes(xp: Any, x: Any, target: Any) -> Any:
+def pair_slopes(xp: Namespace, x: Array, target: Array) -> Array:
     far = pair_gaps(xp, x)
     slope = xp.where(xp.gt(far, 0), pairs_that_count(xp, x, target),
                      xp.zeros_like(far))
@@ -192,8 +192,8 @@ row("multilabel_margin_loss.default", node="MultilabelMarginLossBackward0",
            case((3,), Fixed([1, 2, -1]), reduction="none")])
 
 
-def multilabel_margin_loss(call: Any, input: Any, target: Any, reduction: str = "mean"
-                           ) -> Any:
+def multilabel_margin_loss(call: Call, input: Array, target: Array,
+                           reduction: str = "mean") -> Array:
     shape = tuple(input.shape)
     if len(shape) > 2 or 0 in shape[-1:]:
         raise ShapeError("Expected non-empty vector or matrix with optional 0-dim "
@@ -217,19 +217,19 @@ def pairs(n: int) -> tuple[list[int], list[int]]:
             [j for i in range(n) for j in range(i + 1, n)])
 
 
-def apart(xp: Any, x: Any) -> Any:
+def apart(xp: Namespace, x: Array) -> Array:
     first, second = pairs(x.shape[0])
     return xp.call("index.Tensor", x, (first,)) - xp.call("index.Tensor", x, (second,))
 
 
-def together(xp: Any, g: Any, x: Any) -> Any:
+def together(xp: Namespace, g: Array, x: Array) -> Array:
     """The transpose of `apart`."""
     first, second = pairs(x.shape[0])
     return (xp.call("index.backward", g, x.shape, (first,))
             - xp.call("index.backward", g, x.shape, (second,)))
 
 
-def pair_slopes_of(xp: Any, x: Any, y: Any, p: float) -> Any:
+def pair_slopes_of(xp: Namespace, x: Array, y: Array, p: float) -> Array:
     return slope_of(xp, apart(xp, x), xp.unsqueeze(y, -1), p, -1)
 
 
@@ -245,7 +245,7 @@ row("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j
     cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
 
 
-def pdist(call: Any, input: Any, p: float = 2.0) -> Any:
+def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
     if len(input.shape) != 2:
         raise ShapeError(f"pdist only supports 2D tensors, got: {len(input.shape)}D")
     if p < 0:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from functools import partial
 from math import inf, nan
-from typing import Any
 
 from .checks import dim_of, dims_of, holds
-from .op import WHOLES, Formula, case, function
-from .types import Call
+from .op import WHOLES, Case, Formula, case, function
+from .types import Array, Call, Dims, OfKind
 
 # fmt: off
 
@@ -22,7 +21,7 @@ BITS = 8
 """Bits of a byte."""
 
 
-def inside(call: Call, x: Any, mask: Any) -> Any:
+def inside(call: Call, x: Array, mask: Array) -> Array:
     """A mask as truth values of the tensor's own shape."""
     if len(mask.shape) > len(x.shape):
         raise IndexError("_input_mask expected broadcastable mask (got mask "
@@ -31,12 +30,12 @@ def inside(call: Call, x: Any, mask: Any) -> Any:
     return kept if mask.shape == x.shape else call("expand", kept, tuple(x.shape))
 
 
-def filled(call: Call, x: Any, mask: Any, number: float) -> Any:
+def filled(call: Call, x: Array, mask: Array | None, number: float) -> Array:
     """The tensor with a number where the mask is not true."""
     return x if mask is None else call("where", inside(call, x, mask), x, number)
 
 
-def outermost(x: Any, sign: int) -> float:
+def outermost(x: OfKind, sign: int) -> float:
     """What is no larger (sign -1) or no smaller (sign 1) than any number of a type."""
     if not holds(WHOLES, x):
         return sign * inf
@@ -46,14 +45,14 @@ def outermost(x: Any, sign: int) -> float:
     return -(1 << (size - 1)) if sign < 0 else (1 << (size - 1)) - 1
 
 
-def _sum(call: Call, x: Any, dim: Any = None, *, keepdim: bool = False,
-         mask: Any = None) -> Any:
+def _sum(call: Call, x: Array, dim: Dims = None, *, keepdim: bool = False,
+         mask: Array | None = None) -> Array:
     return call("sum.dim_IntList", filled(call, x, mask, 0), dims_of(x.shape, dim),
                 keepdim)
 
 
-def _prod(call: Call, x: Any, dim: Any = None, *, keepdim: bool = False,
-          mask: Any = None) -> Any:
+def _prod(call: Call, x: Array, dim: Dims = None, *, keepdim: bool = False,
+          mask: Array | None = None) -> Array:
     y = filled(call, x, mask, 1)
     for d in sorted(dims_of(x.shape, dim), reverse=True):
         y = call("prod.dim_int", y, d, keepdim)
@@ -61,15 +60,15 @@ def _prod(call: Call, x: Any, dim: Any = None, *, keepdim: bool = False,
 
 
 def _scanned(name: str, number: float) -> Formula:
-    def build(call: Call, x: Any, dim: int, *, mask: Any = None) -> Any:
+    def build(call: Call, x: Array, dim: int, *, mask: Array | None = None) -> Array:
         return call(name, filled(call, x, mask, number), dim_of(x.shape, dim))
 
     return build
 
 
 def _extreme(name: str, sign: int) -> Formula:
-    def build(call: Call, x: Any, dim: Any = None, *, keepdim: bool = False,
-              mask: Any = None) -> Any:
+    def build(call: Call, x: OfKind, dim: Dims = None, *, keepdim: bool = False,
+              mask: Array | None = None) -> Array:
         y = filled(call, x, mask, outermost(x, sign))
         return call(name, y, dims_of(x.shape, dim), keepdim)
 
@@ -77,40 +76,41 @@ def _extreme(name: str, sign: int) -> Formula:
 
 
 def _place(name: str, sign: int) -> Formula:
-    def build(call: Call, x: Any, dim: int | None = None, *, keepdim: bool = False,
-              mask: Any = None) -> Any:
+    def build(call: Call, x: OfKind, dim: int | None = None, *, keepdim: bool = False,
+              mask: Array | None = None) -> Array:
         return call(name, filled(call, x, mask, outermost(x, sign)), dim, keepdim)
 
     return build
 
 
-def counted(call: Call, x: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
+def counted(call: Call, x: Array, dim: Dims, keepdim: bool, mask: Array | None
+           ) -> Array:
     """How many entries are reduced together."""
     each = call("ones_like", x) if mask is None else inside(call, x, mask)
     return call("sum.dim_IntList", each, dims_of(x.shape, dim), keepdim)
 
 
-def _mean(call: Call, x: Any, dim: Any = None, *, keepdim: bool = False,
-          mask: Any = None) -> Any:
+def _mean(call: Call, x: Array, dim: Dims = None, *, keepdim: bool = False,
+          mask: Array | None = None) -> Array:
     total = _sum(call, x, dim, keepdim=keepdim, mask=mask)
     return call("div", total, counted(call, x, dim, keepdim, mask))
 
 
-def _median(call: Call, x: Any, dim: int = -1, *, keepdim: bool = False,
-            mask: Any = None) -> Any:
+def _median(call: Call, x: Array, dim: int = -1, *, keepdim: bool = False,
+            mask: Array | None = None) -> Array:
     y = filled(call, x, mask, nan)
     return call("nanmedian", y, dim_of(x.shape, dim), keepdim)[0]
 
 
-def _norm(call: Call, x: Any, ord: float = 2, dim: Any = None, *,
-          keepdim: bool = False, mask: Any = None) -> Any:
+def _norm(call: Call, x: Array, ord: float = 2, dim: Dims = None, *,
+          keepdim: bool = False, mask: Array | None = None) -> Array:
     y = filled(call, x, mask, inf if ord == -inf else 0)
     return call("linalg_vector_norm.default", y, ord, dims_of(x.shape, dim), keepdim)
 
 
-def _var(call: Call, x: Any, dim: Any = None, unbiased: bool | None = None, *,
-         correction: float | None = None, keepdim: bool = False, mask: Any = None
-         ) -> Any:
+def _var(call: Call, x: Array, dim: Dims = None, unbiased: bool | None = None, *,
+         correction: float | None = None, keepdim: bool = False,
+         mask: Array | None = None) -> Array:
     if unbiased is not None and correction is not None:
         raise ValueError("only one of unbiased and correction may be given")
     less = float(unbiased is not False) if correction is None else float(correction)
@@ -126,35 +126,36 @@ def _var(call: Call, x: Any, dim: Any = None, unbiased: bool | None = None, *,
     return call("div", total, count)
 
 
-def _std(call: Call, x: Any, dim: Any = None, unbiased: bool | None = None, *,
-         correction: float | None = None, keepdim: bool = False, mask: Any = None
-         ) -> Any:
+def _std(call: Call, x: Array, dim: Dims = None, unbiased: bool | None = None, *,
+         correction: float | None = None, keepdim: bool = False,
+         mask: Array | None = None) -> Array:
     return call("sqrt", _var(call, x, dim, unbiased, correction=correction,
                              keepdim=keepdim, mask=mask))
 
 
-def _logsumexp(call: Call, x: Any, dim: Any = None, *, keepdim: bool = False,
-               mask: Any = None) -> Any:
+def _logsumexp(call: Call, x: OfKind, dim: Dims = None, *, keepdim: bool = False,
+               mask: Array | None = None) -> Array:
     y = filled(call, x, mask, outermost(x, -1))
     return call("logsumexp", y, dims_of(x.shape, dim), keepdim)
 
 
-def _logaddexp(call: Call, input: Any, other: Any, *, input_mask: Any = None,
-               other_mask: Any = None) -> Any:
+def _logaddexp(call: Call, input: Array, other: Array, *,
+               input_mask: Array | None = None, other_mask: Array | None = None
+              ) -> Array:
     return call("logaddexp", filled(call, input, input_mask, -inf),
                 filled(call, other, other_mask, -inf))
 
 
 def _shared(name: str, sign: int) -> Formula:
-    def build(call: Call, x: Any, dim: int, *, mask: Any = None) -> Any:
+    def build(call: Call, x: OfKind, dim: int, *, mask: Array | None = None) -> Array:
         return call(name, filled(call, x, mask, outermost(x, sign)),
                     dim_of(x.shape, dim))
 
     return build
 
 
-def _normalize(call: Call, x: Any, ord: float, dim: int, *, eps: float = 1e-12,
-               mask: Any = None) -> Any:
+def _normalize(call: Call, x: Array, ord: float, dim: int, *, eps: float = 1e-12,
+               mask: Array | None = None) -> Array:
     norm = _norm(call, x, ord, dim, keepdim=True, mask=mask)
     least = call("new_full", norm, (), eps)
     return call("div", filled(call, x, mask, 0), call("maximum", norm, least))
@@ -165,10 +166,10 @@ MASK = [[True, False, True, True], [True, True, True, False], [False, True, True
 entered = partial(function, operands=("x", "mask"), casts=True)
 
 
-def reduction(name: str, build: Formula, doc: str, **params: Any) -> None:
+def reduction(name: str, build: Formula, doc: str, **params: object) -> None:
     entered(f"masked.{name}", build, doc=f"{doc}, over the entries that a mask keeps.",
             formula=f"{name}(x[mask])", cases=[
-                case((3, 4), mask=MASK, **params), case((3, 4), **params)])
+                Case(((3, 4),), {"mask": MASK, **params}), Case(((3, 4),), params)])
 
 
 reduction("sum", _sum, "Sum", dim=1)

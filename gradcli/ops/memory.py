@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
-from typing import Any, cast
+from typing import cast
 
 from .checks import ShapeError, as_sizes
 from .gather import surviving
@@ -23,7 +23,7 @@ from .types import Array, Call, Geometry, Namespace, Shape, Sizes
 # fmt: off
 
 
-def written(xp: Namespace, x: Array, src: Array, at: Array) -> Array:
+def written(xp: Namespace, x: Array, src: Array, at: Array | list[int]) -> Array:
     """``x`` with ``src``, which broadcasts, at positions; of equals the last counts."""
     at = xp.as_index(at)
     flat = (prod(x.shape),)
@@ -32,17 +32,17 @@ def written(xp: Namespace, x: Array, src: Array, at: Array) -> Array:
     return xp.where(xp.ne(xp.reshape(mark, x.shape), 0), xp.reshape(put, x.shape), x)
 
 
-def kept(xp: Namespace, g: Array, at: Array) -> Array:
+def kept(xp: Namespace, g: Array, at: Array | list[int]) -> Array:
     """The cotangent of what was not overwritten."""
     nothing = xp.new_full(g, (), 0)
     return xp.call("copy_slices.positions", g, nothing, at)
 
 
-def _read_of_slices(xp: Namespace, g: Array, at: Array) -> Array:
+def _read_of_slices(xp: Namespace, g: Array, at: Array | list[int]) -> Array:
     return xp.call("as_strided.positions", g, at)
 
 
-def _read_of_last(xp: Namespace, g: Array, at: Array) -> Array:
+def _read_of_last(xp: Namespace, g: Array, at: Array | list[int]) -> Array:
     return surviving(
         xp, g, lambda to, order: xp.call("copy_slices.positions", to, order, at),
         lambda of: xp.call("as_strided.positions", of, at))
@@ -232,7 +232,7 @@ function("as_strided", _as_strided, operands=("x",),
 
 def _strided_places(
     shape: Shape, size: Shape, stride: Shape, start: int, geometry: Geometry | None
-) -> Any:
+) -> list[int]:
     """Which entries of a flattened tensor a view of its memory overwrites."""
     at = positions(shape, geometry, size, stride, start)
     if prod(shape) in at:

@@ -11,12 +11,23 @@ serves the reverse and the forward pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .checks import ShapeError, ValueRangeError, as_sizes, count_of
-from .op import MIXED, ONE_TYPE, PACKED, Fixed, Rule, case, function, no_kernel, row
+from .op import (
+    MIXED,
+    ONE_TYPE,
+    PACKED,
+    Fixed,
+    Rule,
+    Rules,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 from .shape import sum_to
-from .types import Array, Call, Dims, Namespace, Tangents
+from .types import Array, Call, Dims, Namespace, Sizes, Tangents
 
 # fmt: off
 
@@ -78,7 +89,7 @@ def affine(normal: Normal, weight: Array, bias: Array) -> Array:
     return scaled(hat, normal.of(weight), normal.of(bias))
 
 
-def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> dict[str, Any]:
+def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
     """The rules of `affine` by the values, the weight and the bias.
 
     Args:
@@ -198,7 +209,7 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
     saves="x weight bias")
 
 
-def layer_norm(call: Call, x: Array, normalized_shape: Array,
+def layer_norm(call: Call, x: Array, normalized_shape: Sizes,
                weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
               ) -> Array:
     wanted = list(as_sizes(normalized_shape))

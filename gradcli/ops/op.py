@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, Never, ParamSpec, TypedDict, TypeVar
 
 from .checks import KindError
-from .types import Jvp, Partial, Vjps
+from .types import Jvp, Partial, Shape, Vjps
 
 Formula = Callable[..., Any]
 """A rule of the table; its first argument is the namespace ``xp``."""
@@ -131,7 +131,7 @@ MANY: Final = 0
 def unknown_slope(name: str) -> Formula:
     """The partial of an input by which no derivative is known: it refuses."""
 
-    def partial(xp: Any, y: Any, *inputs: Any, **params: Any) -> Any:
+    def partial(xp: object, y: object, *inputs: object, **params: object) -> Never:
         raise KindError(f"the derivative for '{name}' is not implemented.")
 
     return partial
@@ -141,7 +141,11 @@ def unknown_slope(name: str) -> Formula:
 class Fixed:
     """A case's input given by value: an index, a mask, a target."""
 
-    value: Any
+    value: object
+
+
+Sample = Shape | Fixed | None
+"""An input of a case: its shape, its value, or that it is absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +158,19 @@ class Case:
     ``"distinct"`` (entries at least 0.1 apart).
     """
 
-    inputs: tuple[Any, ...]
-    params: dict[str, Any]
+    inputs: tuple[Sample, ...]
+    params: dict[str, object]
     low: float = -2.0
     high: float = 2.0
     make: str = "uniform"
 
 
 def case(
-    *inputs: Any,
+    *inputs: Sample,
     low: float = -2.0,
     high: float = 2.0,
     make: str = "uniform",
-    **params: Any,
+    **params: object,
 ) -> Case:
     """``case((3, 4), dim=1)``: a shape per input, then the row's parameters."""
     return Case(inputs, params, low, high, make)
@@ -386,6 +390,25 @@ class Op(Entry):
     def owns(self) -> bool:
         """Whether the result lies in memory of its own."""
         return self.memory is not VIEW and self.memory is not SHARED
+
+
+class Rules(TypedDict):
+    """A row's rules, where those of several rows are made alike; see `Op`."""
+
+    vjp: Vjps
+    jvp: Jvp
+
+
+class SavingRules(Rules):
+    """The same, with what they read."""
+
+    saves: str
+
+
+class ChoiceRules(SavingRules):
+    """The same, of entries that are chosen and the positions beside them."""
+
+    returns: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,12 +7,10 @@ Equal entries keep their order, in either direction; NaN counts as the largest.
 
 from __future__ import annotations
 
-from typing import cast
-
 from .checks import ShapeError, dim_of
 from .op import KEPT, PACKED, TRUTHS, case, function, no_kernel, row
 from .scan import BY_POSITION
-from .types import Array, Call, Namespace, Shape
+from .types import Array, Call, Namespace, Result, Shape
 
 # fmt: off
 
@@ -102,9 +100,9 @@ row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
 def _sort_any(
     call: Call, x: Array, dim: int = -1, descending: bool = False,
     *, stable: bool | None = None,
-) -> Pair:
+) -> Result:
     name = "sort.default" if stable is None else "sort.stable"
-    return cast("Pair", call(name, x, dim, descending))
+    return call(name, x, dim, descending)
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",

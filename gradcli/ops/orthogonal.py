@@ -8,20 +8,19 @@ matrix below its diagonal, where ``v`` is 1; above it ``v`` is 0, whatever stand
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import EngineError, ShapeError, ValueRangeError
 from .op import case, floats_for, function, no_kernel, row
 from .products import turned
 from .spectra import matrices
 from .triangular import by_columns
+from .types import Array, Cotangents, Namespace, Outputs, Tangents, Vjp
 
 # fmt: off
 
 MODES = ("reduced", "complete", "r")
 
 
-def qr(xp: Any, a: Any, mode: str = "reduced") -> Any:
+def qr(xp: Namespace, a: Array, mode: str = "reduced") -> Outputs:
     matrices("linalg.qr", a)
     if mode not in MODES:
         raise ValueRangeError(f"qr received unrecognized mode '{mode}' but expected "
@@ -30,7 +29,7 @@ def qr(xp: Any, a: Any, mode: str = "reduced") -> Any:
     return (xp.new_full(a, (0,), 0) if mode == "r" else q), r
 
 
-def demand_slope(a: Any, mode: str) -> None:
+def demand_slope(a: Array, mode: str) -> None:
     """Refuse what has no derivative."""
     if mode == "r":
         raise EngineError(
@@ -43,17 +42,17 @@ def demand_slope(a: Any, mode: str) -> None:
                           "mode='complete' and nrows > ncols.")
 
 
-def divided(xp: Any, x: Any, r: Any) -> Any:
+def divided(xp: Namespace, x: Array, r: Array) -> Array:
     """``x`` times the inverse of an upper triangle."""
     return xp.call("linalg_solve_triangular.default", r, x, True, False)
 
 
-def divided_by_turned(xp: Any, x: Any, r: Any) -> Any:
+def divided_by_turned(xp: Namespace, x: Array, r: Array) -> Array:
     """``x`` times the inverse of a transposed upper triangle."""
     return xp.call("linalg_solve_triangular.default", turned(xp, r), x, False, False)
 
 
-def halved(xp: Any, x: Any) -> Any:
+def halved(xp: Namespace, x: Array) -> Array:
     """The upper triangle with half of the diagonal."""
     return (xp.triu(x) + xp.triu(x, 1)) / 2
 
@@ -61,15 +60,18 @@ def halved(xp: Any, x: Any) -> Any:
 # Seeger et al. 2017, Auto-Differentiating Linear Algebra, arXiv:1710.08717, for tall
 # matrices; wide ones as in PyTorch's linalg_qr_backward: their first columns are a
 # square matrix, and the others q.T times what was there.
-def qr_rule(xp: Any, g: Any, y: Any, a: Any, mode: str = "reduced") -> Any:
+def qr_rule(xp: Namespace, g: Cotangents, y: Outputs, a: Array, mode: str = "reduced"
+            ) -> Array | None:
     demand_slope(a, mode)
     gq, gr = g
     q, r = y
     m, n = a.shape[-2:]
-    inner: Any = None if gr is None else xp.matmul(gr, turned(xp, r))
+    inner = None if gr is None else xp.matmul(gr, turned(xp, r))
     if gq is not None:
         by_q = xp.matmul(turned(xp, q), gq)
         inner = -by_q if inner is None else inner - by_q
+    if inner is None:
+        return None
     if m >= n:
         upper = xp.triu(inner)
         found = xp.matmul(q, upper + turned(xp, xp.triu(inner, 1)))
@@ -81,7 +83,8 @@ def qr_rule(xp: Any, g: Any, y: Any, a: Any, mode: str = "reduced") -> Any:
     return found if gr is None else found + xp.matmul(q, gr)
 
 
-def qr_tangent(xp: Any, t: Any, y: Any, a: Any, mode: str = "reduced") -> Any:
+def qr_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, mode: str = "reduced"
+              ) -> Outputs:
     demand_slope(a, mode)
     q, r = y
     m, n = a.shape[-2:]
@@ -120,7 +123,7 @@ function("qr", lambda call, a, some=True:
 # products of reflections
 
 
-def directions(xp: Any, a: Any, i: int) -> Any:
+def directions(xp: Namespace, a: Array, i: int) -> Array:
     """The vectors of the reflections in column ``i``, as columns."""
     below = xp.narrow(a, -2, i + 1, a.shape[-2] - i - 1)
     below = xp.narrow(below, -1, i, 1)
@@ -129,11 +132,12 @@ def directions(xp: Any, a: Any, i: int) -> Any:
     return xp.cat([xp.narrow(above, -2, 0, i), one, below], -2)
 
 
-def factor_of(xp: Any, tau: Any, i: int) -> Any:
+def factor_of(xp: Namespace, tau: Array, i: int) -> Array:
     return xp.unsqueeze(xp.narrow(tau, -1, i, 1), -1)
 
 
-def reflected(xp: Any, a: Any, tau: Any, c: Any, order: Any) -> list[Any]:
+def reflected(xp: Namespace, a: Array, tau: Array, c: Array, order: range
+             ) -> list[Array]:
     """``c`` before, between and after reflections, one after the other."""
     steps = [c]
     for i in order:
@@ -144,13 +148,12 @@ def reflected(xp: Any, a: Any, tau: Any, c: Any, order: Any) -> list[Any]:
     return steps
 
 
-def reflected_rules(
-    xp: Any, g: Any, a: Any, tau: Any, c: Any, order: Any
-) -> tuple[Any, Any, Any]:
+def reflected_rules(xp: Namespace, g: Array, a: Array, tau: Array, c: Array,
+                    order: range) -> tuple[Array, Array, Array]:
     """The cotangents of ``a``, of ``tau`` and of ``c``."""
     steps = reflected(xp, a, tau, c, order)
-    in_column: dict[int, Any] = {}
-    in_tau: dict[int, Any] = {}
+    in_column: dict[int, Array] = {}
+    in_tau: dict[int, Array] = {}
     for i, before in zip(reversed(order), reversed(steps[:-1]), strict=True):
         v, factor = directions(xp, a, i), factor_of(xp, tau, i)
         along, along_g = (xp.matmul(turned(xp, v), x) for x in (before, g))
@@ -172,9 +175,8 @@ def reflected_rules(
     return ga, gt, g
 
 
-def reflected_tangent(
-    xp: Any, ta: Any, tt: Any, tc: Any, a: Any, tau: Any, c: Any, order: Any
-) -> Any:
+def reflected_tangent(xp: Namespace, ta: Array, tt: Array, tc: Array, a: Array,
+                      tau: Array, c: Array, order: range) -> Array:
     moving = xp.tril(ta, -1)
     for i in order:
         v, factor = directions(xp, a, i), factor_of(xp, tau, i)
@@ -187,7 +189,7 @@ def reflected_tangent(
     return tc
 
 
-def check_reflections(name: str, a: Any, tau: Any) -> None:
+def check_reflections(name: str, a: Array, tau: Array) -> None:
     if len(a.shape) < 2:
         raise ShapeError(f"{name}: input must have at least 2 dimensions.")
     if len(tau.shape) != len(a.shape) - 1:
@@ -200,15 +202,15 @@ def check_reflections(name: str, a: Any, tau: Any) -> None:
                          f"input.shape[:-2], but got {list(tau.shape[:-1])}")
 
 
-def first_columns(xp: Any, a: Any) -> Any:
+def first_columns(xp: Namespace, a: Array) -> Array:
     return xp.tril(xp.triu(xp.new_full(a, a.shape, 1.0)))
 
 
-def last_first(tau: Any) -> Any:
+def last_first(tau: Array) -> range:
     return range(tau.shape[-1])[::-1]
 
 
-def householder_product(xp: Any, a: Any, tau: Any) -> Any:
+def householder_product(xp: Namespace, a: Array, tau: Array) -> Array:
     name = "torch.linalg.householder_product"
     if len(a.shape) < 2:
         raise ShapeError(f"{name}: input must have at least 2 dimensions.")
@@ -248,18 +250,18 @@ function("linalg.householder_product", lambda call, a, tau:
          cases=[case((4, 3), (3,)), case((2, 3, 3), (2, 2))])
 
 
-def order_of(tau: Any, left: bool, transpose: bool) -> Any:
+def order_of(tau: Array, left: bool, transpose: bool) -> range:
     """The reflections in the order in which they are applied to what stands right of
     them, or is turned."""
     return range(tau.shape[-1])[::-1 if left != transpose else 1]
 
 
-def facing(xp: Any, c: Any, left: bool) -> Any:
+def facing(xp: Namespace, c: Array, left: bool) -> Array:
     return c if left else turned(xp, c)
 
 
-def ormqr(xp: Any, a: Any, tau: Any, other: Any, left: bool = True,
-          transpose: bool = False) -> Any:
+def ormqr(xp: Namespace, a: Array, tau: Array, other: Array, left: bool = True,
+          transpose: bool = False) -> Array:
     side = -2 if left else -1
     for x, called in ((a, "input"), (other, "other")):
         if len(x.shape) < 2:
@@ -281,9 +283,9 @@ def ormqr(xp: Any, a: Any, tau: Any, other: Any, left: bool = True,
     return by_columns(xp, facing(xp, reflected(xp, a, tau, c, order)[-1], left))
 
 
-def ormqr_rule(slot: int) -> Any:
-    def rule(xp: Any, g: Any, y: Any, a: Any, tau: Any, other: Any, left: bool = True,
-             transpose: bool = False) -> Any:
+def ormqr_rule(slot: int) -> Vjp:
+    def rule(xp: Namespace, g: Array, y: Array, a: Array, tau: Array, other: Array,
+             left: bool = True, transpose: bool = False) -> Array:
         found = reflected_rules(xp, facing(xp, g, left), a, tau,
                                 facing(xp, other, left),
                                 order_of(tau, left, transpose))[slot]
@@ -292,8 +294,8 @@ def ormqr_rule(slot: int) -> Any:
     return rule
 
 
-def ormqr_tangent(xp: Any, t: Any, y: Any, a: Any, tau: Any, other: Any,
-                  left: bool = True, transpose: bool = False) -> Any:
+def ormqr_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, tau: Array,
+                  other: Array, left: bool = True, transpose: bool = False) -> Array:
     found = reflected_tangent(
         xp, t[0], t[1], facing(xp, t[2], left), a, tau, facing(xp, other, left),
         order_of(tau, left, transpose))

@@ -9,25 +9,24 @@ cut to one, and below 0 the value is 0.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .checks import ArgumentError
 from .op import FLOATS, KEPT, Fixed, case, function, no_half, row
-from .types import Namespace
+from .types import Array, Namespace
 
 # fmt: off
 
 MOST = 100_000
 """The highest degree."""
 
-First = Callable[[Any], Any]
+First = Callable[[Array], Array]
 """From x to the polynomial of degree 1; that of degree 0 is 1."""
 
-Next = Callable[[Any, int, Any, Any], Any]
+Next = Callable[[Array, int, Array, Array], Array]
 """From x, a degree and the polynomials of it and of the one below to the one above."""
 
 
-def polynomial(xp: Namespace, x: Any, n: Any, first: First, above: Next) -> Any:
+def polynomial(xp: Namespace, x: Array, n: Array, first: First, above: Next) -> Array:
     """The polynomial of degree ``n``, an array that broadcasts with ``x``."""
     degrees = xp.as_index(xp.trunc(n))
     most = int(degrees.max()) if degrees.size else 0

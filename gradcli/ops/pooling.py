@@ -11,9 +11,8 @@ we.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
 
 from .checks import ShapeError, ValueRangeError, as_sizes
 from .limits import LISTED, check_size
@@ -24,14 +23,27 @@ from .op import (
     PACKED,
     TRUTHS,
     WHOLE,
-    Formula,
     Rule,
+    Types,
     case,
     function,
     no_kernel,
     row,
 )
-from .types import Shape
+from .types import (
+    Array,
+    ArrayRule,
+    Call,
+    Namespace,
+    Operand,
+    Outputs,
+    Positions,
+    Result,
+    Shape,
+    Sizes,
+    Tangents,
+    Vjp,
+)
 
 # fmt: off
 
@@ -79,7 +91,7 @@ def level(spots: Spots, n: int) -> list[list[int]]:
 # the largest
 
 
-def largest(xp: Any, x: Any, windows: Sequence[Spots]) -> tuple[Any, Any]:
+def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, Array]:
     """The largest entry of each window over the last dimensions, and where it stands
     in them."""
     rank = len(windows)
@@ -96,13 +108,22 @@ def largest(xp: Any, x: Any, windows: Sequence[Spots]) -> tuple[Any, Any]:
         cells = [xp.getitem(cell, (..., evenly(xp, at), *rest))
                  for cell in cells for at in turn(each)]
     best, number = xp.largest_of(cells)
-    places: Any = 0
-    for d, (each, n) in enumerate(zip(levels, sizes, strict=True)):
+    lines = []
+    for d, each in enumerate(levels):
         alone = [1] * (2 * rank)
         alone[d], alone[rank + d] = counts[d], kernel[d]
-        places = places * n + xp.as_index(each).reshape(alone)
+        lines.append(xp.as_index(each).reshape(alone))
+    places = numbered(lines, sizes)
     first = xp.as_index(range(0, prod(counts) * len(cells), len(cells)))
     return best, xp.getitem(places.reshape((-1,)), (first.reshape(counts) + number,))
+
+
+def numbered(places: Sequence[Positions], sizes: Sequence[int]) -> Positions:
+    """Positions along each dimension as numbers in the flattened plane."""
+    number = places[0]
+    for at, n in zip(places[1:], sizes[1:], strict=True):
+        number = number * n + at
+    return number
 
 
 def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
@@ -110,12 +131,13 @@ def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
     return list(zip(*windows, strict=True))
 
 
-def flattened(x: Any, rank: int) -> Shape:
+def flattened(x: Array, rank: int) -> Shape:
     return (*x.shape[:-rank], prod(x.shape[-rank:]))
 
 
-def largest_by_x(rank: int) -> Formula:
-    def pulled(xp: Any, g: Any, y: Any, x: Any, **how: Any) -> Any:
+def largest_by_x(rank: int) -> Vjp:
+    def pulled(xp: Namespace, g: Array, y: tuple[Array, Positions], x: Array,
+               **how: object) -> Array:
         at = y[1].reshape(flattened(y[1], rank))
         back = xp.call("gather.backward", xp.reshape(g, at.shape), at,
                        flattened(x, rank), -1)
@@ -123,22 +145,24 @@ def largest_by_x(rank: int) -> Formula:
     return pulled
 
 
-def largest_along(rank: int) -> Formula:
-    def moved(xp: Any, t: Any, y: Any, x: Any, **how: Any) -> Any:
+def largest_along(rank: int) -> ArrayRule:
+    def moved(xp: Namespace, t: Tangents, y: tuple[Array, Positions], x: Array,
+              **how: object) -> Array:
         at = y[1].reshape(flattened(y[1], rank))
         flat = xp.reshape(t[0], flattened(x, rank))
         return xp.reshape(xp.gather(flat, -1, at), y[1].shape)
     return moved
 
 
-def max_pool(xp: Any, x: Any, kernel_size: Shape, stride: Shape, padding: Shape,
-             dilation: Shape, ceil_mode: bool = False) -> tuple[Any, Any]:
+def max_pool(xp: Namespace, x: Array, kernel_size: Shape, stride: Shape, padding: Shape,
+             dilation: Shape, ceil_mode: bool = False) -> tuple[Array, Array]:
     return largest(xp, x, [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
         x.shape[-len(kernel_size):], kernel_size, stride, padding, dilation,
         strict=True)])
 
 
-def adaptive_max_pool(xp: Any, x: Any, output_size: Shape) -> tuple[Any, Any]:
+def adaptive_max_pool(xp: Namespace, x: Array, output_size: Shape
+                     ) -> tuple[Array, Array]:
     sizes = x.shape[-len(output_size):]
     return largest(xp, x, [*map(adaptive, sizes, output_size)])
 
@@ -146,27 +170,31 @@ def adaptive_max_pool(xp: Any, x: Any, output_size: Shape) -> tuple[Any, Any]:
 # the mean
 
 
-def averaged(xp: Any, x: Any, lines: Sequence[Line], counts: Any) -> Any:
+def averaged(xp: Namespace, x: Array, lines: Sequence[Line], counts: Counts) -> Array:
     return gathered(xp, x, lines) / as_divisor(xp, x, counts)
 
 
-def scattered(xp: Any, g: Any, lines: Sequence[Line], counts: Any, size: Shape) -> Any:
+def scattered(xp: Namespace, g: Array, lines: Sequence[Line], counts: Counts,
+              size: Shape) -> Array:
     return spread(xp, g / as_divisor(xp, g, counts), lines, size)
 
 
-def as_divisor(xp: Any, x: Any, counts: Any) -> Any:
+def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
     """What each window's sum is divided by: a number along each dimension, whose
     product it is, or one number."""
     if isinstance(counts, int | float):
         return counts
     check_size(tuple(map(len, counts)))
-    total: Any = 1
+    total: Operand = 1
     for d, each in enumerate(counts, start=1):
         total = total * xp.reshape(xp.as_index(each), (-1, *(1,) * (len(counts) - d)))
     return xp.as_type_of(total, x)
 
 
-Means = tuple[list[Line], Any]
+Counts = list[list[int]] | int
+"""How many entries windows have along each dimension, or a number in their place."""
+
+Means = tuple[list[Line], Counts]
 """What means are sums of, and what the sums are divided by."""
 
 
@@ -192,7 +220,7 @@ def in_parts(size: Shape, output_size: Shape) -> Means:
         list(map(len, spots)) for spots in windows]
 
 
-def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Any, str]
+def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Types, str]
                  ) -> None:
     """The four rows over this many dimensions, and the transposes of the two linear.
 
@@ -298,7 +326,7 @@ rows_of_rank(3, "_cpu", "avg_pool3d_out_frame",
 # public
 
 
-def of_rank(value: Any, rank: int) -> Shape:
+def of_rank(value: Sizes, rank: int) -> Shape:
     """One number for all dimensions, or a list with one for each."""
     given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
     if len(given) not in (1, rank):
@@ -306,8 +334,8 @@ def of_rank(value: Any, rank: int) -> Shape:
     return given * rank if len(given) == 1 else given
 
 
-def options(kernel_size: Any, stride: Any, padding: Any, dilation: Any, rank: int
-            ) -> tuple[Shape, Shape, Shape, Shape]:
+def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+            rank: int) -> tuple[Shape, Shape, Shape, Shape]:
     """Kernel, step, border and gap of windows; of a sequence, over two dimensions."""
     kernel = of_rank(kernel_size, rank)
     given = kernel if stride in (None, (), []) else of_rank(stride, rank)
@@ -330,7 +358,7 @@ def options(kernel_size: Any, stride: Any, padding: Any, dilation: Any, rank: in
     return kernel, given, edges, gaps
 
 
-def check_picture(input: Any, rank: int, name: str) -> None:
+def check_picture(input: Array, rank: int, name: str) -> None:
     if len(input.shape) in (rank + 1, rank + 2):
         return
     if rank == 1:
@@ -340,7 +368,7 @@ def check_picture(input: Any, rank: int, name: str) -> None:
                      "expected for input")
 
 
-def check_filled(input: Any, rank: int, name: str) -> None:
+def check_filled(input: Array, rank: int, name: str) -> None:
     """Refuse pictures without entries; a batch may have no pictures."""
     batch = len(input.shape) == rank + 2
     if 0 not in input.shape[batch:]:
@@ -360,7 +388,7 @@ def check_filled(input: Any, rank: int, name: str) -> None:
                      f"batch size for input, but got:{shape}")
 
 
-def check_covered(input: Any, kernel: Shape) -> None:
+def check_covered(input: Array, kernel: Shape) -> None:
     """No volume is smaller than a window, whatever is added at its border."""
     sizes = input.shape[-3:]
     if any(n < k for n, k in zip(sizes, kernel, strict=True)):
@@ -369,7 +397,7 @@ def check_covered(input: Any, kernel: Shape) -> None:
                          f"(kT: {kt} kH: {kh} kW: {kw})")
 
 
-def check_something(input: Any, name: str) -> None:
+def check_something(input: Array, name: str) -> None:
     """Refuse items without entries; a batch may have no items."""
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
     if empty is not None:
@@ -378,7 +406,7 @@ def check_something(input: Any, name: str) -> None:
                          f"{list(input.shape)} with dimension {empty} being empty")
 
 
-def check_output(input: Any, spots: list[Spots]) -> None:
+def check_output(input: Array, spots: list[Spots]) -> None:
     counts = list(map(len, spots))
     if min(counts) < 1:
         rank = len(counts)
@@ -388,7 +416,12 @@ def check_output(input: Any, spots: list[Spots]) -> None:
                          f"({shown[1]}). Output size is too small")
 
 
-def as_picture(call: Formula, input: Any, rank: int, run: Formula) -> Any:
+Wanted = int | list[int | None] | tuple[int | None, ...] | None
+"""Sizes of a result; None keeps that of the input."""
+
+
+def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Result]
+               ) -> Result | Outputs:
     """``run`` on the input; a sequence is made a picture of one row and back."""
     if rank > 1:
         return run(input)
@@ -398,7 +431,7 @@ def as_picture(call: Formula, input: Any, rank: int, run: Formula) -> Any:
     return call("squeeze", found, -2)
 
 
-def over(input: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape,
+def over(input: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape,
          ceil_mode: bool) -> list[Spots]:
     return [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
         input.shape[-len(kernel):], kernel, stride, padding, dilation, strict=True)]
@@ -409,22 +442,24 @@ def enter(rank: int) -> None:
     dims = f"{max(rank, 2)}d"
     everywhere = tuple(range(-1, -max(rank, 2) - 1, -1))
 
-    def max_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
-                 padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
-                 return_indices: bool = False) -> Any:
+    def max_pool(call: Call, input: Array, kernel_size: Sizes,
+                 stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
+                 ceil_mode: bool = False, return_indices: bool = False
+                 ) -> Result | Outputs:
         check_picture(input, rank, f"max_pool{rank}d")
         check_filled(input, rank, f"max_pool{rank}d")
         how = options(kernel_size, stride, padding, dilation, rank)
 
-        def run(x: Any) -> Any:
+        def run(x: Array) -> Result:
             check_output(x, over(x, *how, ceil_mode))
             found = call(f"max_pool{dims}.indices", x, *how, ceil_mode)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
-    def avg_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
-                 padding: Any = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: Any = None) -> Any:
+    def avg_pool(call: Call, input: Array, kernel_size: Sizes,
+                 stride: Sizes | None = None, padding: Sizes = 0,
+                 ceil_mode: bool = False, count_include_pad: bool = True,
+                 divisor_override: int | None = None) -> Result | Outputs:
         check_picture(input, rank, f"avg_pool{rank}d")
         check_filled(input, rank, f"avg_pool{rank}d")
         if divisor_override == 0:
@@ -433,13 +468,13 @@ def enter(rank: int) -> None:
         if rank == 3:
             check_covered(input, kernel)
 
-        def run(x: Any) -> Any:
+        def run(x: Array) -> Result:
             check_output(x, over(x, kernel, steps, edges, gaps, ceil_mode))
             return call(f"avg_pool{dims}.default", x, kernel, steps, edges, ceil_mode,
                         count_include_pad, divisor_override)
         return as_picture(call, input, rank, run)
 
-    def wanted(input: Any, output_size: Any) -> Shape:
+    def wanted(input: Array, output_size: Wanted) -> Shape:
         sizes = output_size if isinstance(output_size, list | tuple) else [
             output_size] * rank
         own = input.shape[len(input.shape) - rank:]
@@ -447,7 +482,8 @@ def enter(rank: int) -> None:
                        for size, n in zip(sizes, own, strict=True)])
         return found if rank > 1 else (1, *found)
 
-    def adaptive_avg(call: Formula, input: Any, output_size: Any) -> Any:
+    def adaptive_avg(call: Call, input: Array, output_size: Wanted
+                     ) -> Result | Outputs:
         if rank > 1 and output_size == 1 and len(input.shape) == rank:
             return call("mean", input, everywhere, True)
         check_picture(input, rank, f"adaptive_avg_pool{rank}d")
@@ -465,8 +501,8 @@ def enter(rank: int) -> None:
             call, input, rank,
             lambda x: call(f"adaptive_avg_pool{dims}.default", x, size))
 
-    def adaptive_max(call: Formula, input: Any, output_size: Any,
-                     return_indices: bool = False) -> Any:
+    def adaptive_max(call: Call, input: Array, output_size: Wanted,
+                     return_indices: bool = False) -> Result | Outputs:
         check_picture(input, rank, f"adaptive_max_pool{rank}d")
         check_something(input, f"adaptive_max_pool{rank}d")
 
@@ -476,7 +512,7 @@ def enter(rank: int) -> None:
             raise ShapeError(
                 f"Trying to create tensor with negative dimension {min(size)}: {shown}")
 
-        def run(x: Any) -> Any:
+        def run(x: Array) -> Result:
             found = call(f"adaptive_max_pool{dims}.indices", x, size)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)

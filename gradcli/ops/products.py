@@ -8,8 +8,8 @@ way PyTorch makes them, which decides the recorded graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import check_size
@@ -17,9 +17,12 @@ from .op import (
     KEPT,
     MULTILINEAR,
     ONE_TYPE,
+    OWN,
     TRUTHS,
     WHOLE,
     Case,
+    Marker,
+    Types,
     case,
     function,
     no_kernel,
@@ -206,7 +209,9 @@ def scaled(x: Array, factor: float) -> Array:
 
 def fused(name: str, node: str, product: str | ArrayRule, *, left: ArrayRule,
           right: ArrayRule, doc: str, formula: str, cases: list[Case],
-          one_type: str | tuple[str, ...] = ONE_TYPE, **facts: Any) -> None:
+          one_type: str | tuple[str, ...] = ONE_TYPE,
+          refuses: Mapping[Types, str] | None = None, memory: Marker = OWN,
+          fractions: str = "") -> None:
     """Enter ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the product's
     reverse rules, the product is a row's name or a formula."""
     def times(xp: Namespace, a: Array, b: Array) -> Array:
@@ -223,7 +228,8 @@ def fused(name: str, node: str, product: str | ArrayRule, *, left: ArrayRule,
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
         one_type=one_type, result=WHOLE, in_place=True,
-        saves=("", "b", "a"), **facts,
+        saves=("", "b", "a"), refuses=refuses or {}, memory=memory,
+        fractions=fractions,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
              sum_to(xp, scaled(g, beta), x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1:

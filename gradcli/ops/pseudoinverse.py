@@ -8,8 +8,6 @@ the derivative holds as long as a change of the matrix leaves their number as it
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import EngineError, ShapeError
 from .linalg import column, is_vector, square, symmetric
 from .op import WHOLES, Types, case, function, row
@@ -17,6 +15,7 @@ from .products import turned
 from .shape import sum_to
 from .spectra import matrices
 from .triangular import by_columns
+from .types import Array, Call, Cotangents, Namespace, Operand, Outputs, Tangents
 
 # fmt: off
 
@@ -30,31 +29,34 @@ OTHER_TYPES = "This function doesn't handle types other than float and double"
 NO_OTHER_TYPES: dict[Types, str] = {WHOLES: OTHER_TYPES, ("float16",): OTHER_TYPES}
 
 
-def cutoff(xp: Any, a: Any, sizes: Any, atol: Any, rtol: Any) -> Any:
+def cutoff(xp: Namespace, a: Array, sizes: Array, atol: Operand | None,
+           rtol: Operand | None) -> Array:
     """What singular values have to exceed, from the largest of each matrix."""
     if rtol is None:
         bytes_of_one = getattr(getattr(a, "dtype", None), "itemsize", 8)
         usual = ROUNDING.get(bytes_of_one, ROUNDING[8]) * max(a.shape[-2:])
         rtol = usual if atol is None else xp.where(xp.gt(atol, 0), 0.0, usual)
-    bounds = []
-    for bound in (atol, rtol):
-        stacked = len(getattr(bound, "shape", ())) > 0
-        bounds.append(xp.unsqueeze(bound, -1) if stacked else bound)
-    relative = bounds[1] * xp.amax(sizes, -1, True)
-    return relative if atol is None else xp.maximum(relative, bounds[0])
+    relative = per_matrix(xp, rtol) * xp.amax(sizes, -1, True)
+    return relative if atol is None else xp.maximum(relative, per_matrix(xp, atol))
 
 
-def spectrum(xp: Any, a: Any, hermitian: bool) -> tuple[Any, Any, Any]:
+def per_matrix(xp: Namespace, bound: Operand) -> Operand:
+    """A bound beside the singular values of each matrix."""
+    if isinstance(bound, int | float) or not getattr(bound, "shape", ()):
+        return bound
+    return xp.unsqueeze(bound, -1)
+
+
+def spectrum(xp: Namespace, a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     """``u``, values and ``v.T``, of a symmetric matrix from its eigenvalues."""
     if not hermitian:
-        found: tuple[Any, Any, Any] = xp.svd_factors(a, False)
-        return found
+        return xp.svd_factors(a, False)
     values, vectors = xp.eigh_factors(symmetric(xp, square("linalg.eigh", a)))
     return vectors, values, turned(xp, vectors)
 
 
-def pinv(xp: Any, a: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False
-         ) -> Any:
+def pinv(xp: Namespace, a: Array, atol: Operand | None = None,
+         rtol: Operand | None = None, hermitian: bool = False) -> Array:
     if len(a.shape) < 2:
         raise ShapeError(MATRICES_ONLY.format(list(a.shape)))
     if 0 in a.shape:
@@ -68,7 +70,7 @@ def pinv(xp: Any, a: Any, atol: Any = None, rtol: Any = None, hermitian: bool = 
 
 # Golub, Pereyra 1973, The differentiation of pseudo-inverses and nonlinear least
 # squares problems whose variables separate.
-def pinv_slopes(xp: Any, g: Any, y: Any, a: Any) -> Any:
+def pinv_slopes(xp: Namespace, g: Array, y: Array, a: Array) -> Array:
     """The cotangent of a matrix from that of its pseudoinverse ``y``."""
     yt, gt = turned(xp, y), turned(xp, g)
     by_inverse = -xp.matmul(yt, xp.matmul(g, yt))
@@ -78,11 +80,11 @@ def pinv_slopes(xp: Any, g: Any, y: Any, a: Any) -> Any:
             + right - xp.matmul(xp.matmul(right, y), a))
 
 
-def of_its_kind(xp: Any, change: Any, hermitian: bool) -> Any:
+def of_its_kind(xp: Namespace, change: Array, hermitian: bool) -> Array:
     return symmetric(xp, change) if hermitian else change
 
 
-def pinv_change(xp: Any, t: Any, y: Any, a: Any) -> Any:
+def pinv_change(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
     """The tangent of the pseudoinverse ``y`` of a matrix."""
     yt, tt = turned(xp, y), turned(xp, t)
     left = xp.matmul(y, xp.matmul(yt, tt))
@@ -110,8 +112,9 @@ row("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
     saves=("a y", "", ""))
 
 
-def torch_pinv(call: Any, a: Any, rcond: Any = None, hermitian: bool = False, *,
-               atol: Any = None, rtol: Any = None) -> Any:
+def torch_pinv(call: Call, a: Array, rcond: Operand | None = None,
+               hermitian: bool = False, *, atol: Operand | None = None,
+               rtol: Operand | None = None) -> Array:
     if rcond is not None:
         atol, rtol = 0.0, rcond
     return call("linalg_pinv.atol_rtol_tensor", a, atol, rtol, hermitian)
@@ -129,8 +132,8 @@ function("pinverse", lambda call, a, rcond=1e-15: torch_pinv(call, a, rcond),
          cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular")])
 
 
-def matrix_rank(xp: Any, a: Any, atol: Any = None, rtol: Any = None,
-                hermitian: bool = False) -> Any:
+def matrix_rank(xp: Namespace, a: Array, atol: Operand | None = None,
+                rtol: Operand | None = None, hermitian: bool = False) -> Array:
     matrices("torch.linalg.matrix_rank", a, " input")
     if 0 in a.shape[-2:]:
         return xp.as_index(xp.new_full(a, a.shape[:-2], 0))
@@ -144,8 +147,9 @@ row("linalg_matrix_rank.default", refuses=NO_OTHER_TYPES,
     cases=[case((3, 2), None, None, make="regular"), case((2, 2, 2), None, None)])
 
 
-def torch_matrix_rank(call: Any, a: Any, tol: Any = None, hermitian: bool = False, *,
-                      atol: Any = None, rtol: Any = None) -> Any:
+def torch_matrix_rank(call: Call, a: Array, tol: Operand | None = None,
+                      hermitian: bool = False, *, atol: Operand | None = None,
+                      rtol: Operand | None = None) -> Array:
     if tol is not None:
         atol, rtol = tol, 0.0
     return call("linalg_matrix_rank.default", a, atol, rtol, hermitian)
@@ -164,7 +168,8 @@ WITH_RESIDUALS = ("gels", "gelsd", "gelss")
 WITH_VALUES = ("gelsd", "gelss")
 
 
-def lstsq(xp: Any, a: Any, b: Any, rcond: Any = None, driver: str | None = None) -> Any:
+def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None,
+          driver: str | None = None) -> Outputs:
     name, driver = "torch.linalg.lstsq", driver or "gelsy"
     for x, called, least in ((a, "input", 2), (b, "other", 1)):
         if len(x.shape) < least:
@@ -184,7 +189,7 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: Any = None, driver: str | None = None)
     solved = xp.matmul(inverted, right)
     rest = xp.new_full(solved, (*solved.shape[:-2], max(m - n, 0), solved.shape[-1]), 0)
     solved = xp.narrow(by_columns(xp, xp.cat([solved, rest], -2)), -2, 0, n)
-    ranks = xp.as_index(none)
+    ranks: Array = xp.as_index(none)
     values = none
     if driver != "gels":
         ranks = matrix_rank(xp, a, None if rcond is None else 0.0, rcond)
@@ -197,7 +202,7 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: Any = None, driver: str | None = None)
     return xp.squeeze(solved, -1) if vector else solved, residuals, ranks, values
 
 
-def missed(xp: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+def missed(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
     """The solution as columns, and what ``a @ x`` is beside ``b``."""
     vector = is_vector(a, b)
     found = column(xp, x, vector)
@@ -205,8 +210,8 @@ def missed(xp: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
 
 
 # Golub, Pereyra 1973; of the residuals as if the solution stood still, as it is best.
-def lstsq_by_a(xp: Any, g: Any, y: Any, a: Any, b: Any, rcond: Any = None,
-               driver: str | None = None) -> Any:
+def lstsq_by_a(xp: Namespace, g: Cotangents, y: Outputs, a: Array, b: Array,
+               rcond: Operand | None = None, driver: str | None = None) -> Array | None:
     vector, total = is_vector(a, b), None
     if g[0] is not None:
         inverted = xp.call("linalg.pinv", a)
@@ -219,8 +224,8 @@ def lstsq_by_a(xp: Any, g: Any, y: Any, a: Any, b: Any, rcond: Any = None,
     return None if total is None else sum_to(xp, total, a.shape)
 
 
-def lstsq_by_b(xp: Any, g: Any, y: Any, a: Any, b: Any, rcond: Any = None,
-               driver: str | None = None) -> Any:
+def lstsq_by_b(xp: Namespace, g: Cotangents, y: Outputs, a: Array, b: Array,
+               rcond: Operand | None = None, driver: str | None = None) -> Array | None:
     vector, total = is_vector(a, b), None
     if g[0] is not None:
         total = xp.matmul(turned(xp, xp.call("linalg.pinv", a)),
@@ -233,8 +238,8 @@ def lstsq_by_b(xp: Any, g: Any, y: Any, a: Any, b: Any, rcond: Any = None,
     return sum_to(xp, xp.squeeze(total, -1) if vector else total, b.shape)
 
 
-def lstsq_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, rcond: Any = None,
-                  driver: str | None = None) -> Any:
+def lstsq_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, b: Array,
+                  rcond: Operand | None = None, driver: str | None = None) -> Outputs:
     vector = is_vector(a, b)
     inverted = xp.call("linalg.pinv", a)
     moved = xp.matmul(pinv_change(xp, t[0], inverted, a), column(xp, b, vector))

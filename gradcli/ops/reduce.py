@@ -11,12 +11,25 @@ is a row of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 from .checks import ArgumentError, ShapeError, count_of, dim_of, dims_of, kept_shape
-from .op import LINEAR, PACKED, TRUTHS, WHOLES, Formula, Types, case, function, row
+from .op import (
+    LINEAR,
+    PACKED,
+    TRUTHS,
+    WHOLES,
+    ChoiceRules,
+    Formula,
+    SavingRules,
+    Types,
+    case,
+    function,
+    row,
+)
 from .scan import before, has_line, outer
-from .types import Array, Call, Dims, Facts, Namespace, Outputs, Shape
+from .types import Array, Call, Dims, Namespace, Outputs, Shape
 
 # fmt: off
 
@@ -261,7 +274,7 @@ def of_chosen(xp: Namespace, t: Array, y: Outputs, x: Array, dim: int, keepdim: 
     return dropped(xp, xp.gather(t, dim, at), x, dim, keepdim)
 
 
-BY_CHOICE: Facts = {
+BY_CHOICE: ChoiceRules = {
     "vjp": (lambda xp, g, y, x, dim=-1, keepdim=False:
             to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
     "jvp": lambda xp, t, y, x, dim=-1, keepdim=False:
@@ -272,7 +285,13 @@ BY_CHOICE: Facts = {
 """The rules of one entry chosen along a dimension, whose position stands beside it."""
 
 
-def in_shares(is_it: Formula = attains) -> dict[str, Any]:
+class SharedRules(SavingRules):
+    """The rules of entries that share a cotangent, and what is said of them."""
+
+    kink: str
+
+
+def in_shares(is_it: Formula = attains) -> SharedRules:
     """The rules of an extremum that the entries share which attain it."""
     return {
         "vjp": (lambda xp, g, y, x, dim=None, keepdim=False:
@@ -294,7 +313,7 @@ def best(xp: Namespace, name: str, x: Array, dim: int, keepdim: bool
     return chosen(xp, x, at, dim, keepdim)
 
 
-SPREAD = [case(c.inputs[0], make="distinct", **c.params) for c in WHOLE + OVER]
+SPREAD = [replace(c, make="distinct") for c in WHOLE + OVER]
 
 
 def extremum(name: str, node: str, word: str) -> None:
@@ -310,7 +329,7 @@ def extremum(name: str, node: str, word: str) -> None:
         formula=f"a{name}(x, dim), arg{name}(x, dim)",
         doc=f"The {word} entry along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False: best(xp, name, x, dim, keepdim),
-        cases=[case(c.inputs[0], make="distinct", **c.params) for c in ALONG])
+        cases=[replace(c, make="distinct") for c in ALONG])
 
     row(reduce, node=f"A{name}Backward0", formula=f"a{name}(x, dim)",
         doc=f"The {word} of all entries, or over dimensions.", **in_shares(equals),

@@ -7,12 +7,10 @@ Invariant: a slice within the bound is passed on as it is, and so is its cotange
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import ShapeError, dim_of
 from .norm import norm_of, slope_of
 from .op import PACKED, case, floats_for, row
-from .types import Namespace
+from .types import Array, Namespace, Tangents
 
 # fmt: off
 
@@ -20,7 +18,7 @@ ROOM = 1e-7
 """What PyTorch adds to a norm before it divides by it."""
 
 
-def others(x: Any, dim: int) -> tuple[int, ...]:
+def others(x: Array, dim: int) -> tuple[int, ...]:
     """The dimensions that a slice has."""
     if len(x.shape) < 2:
         raise ShapeError("renorm: input needs at least 2 dimensions, got "
@@ -36,34 +34,31 @@ def demand_order(p: float, maxnorm: float) -> None:
         raise ShapeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
 
 
-def _renorm(xp: Namespace, x: Any, p: float, dim: int, maxnorm: float) -> Any:
+def _renorm(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float) -> Array:
     demand_order(p, maxnorm)
     norm = norm_of(xp, x, p, others(x, dim))
     factor = xp.where(xp.gt(norm, maxnorm), maxnorm / (norm + ROOM), 1)
     return x * xp.as_type_of(factor, x)
 
 
-def _parts(
-    xp: Namespace, x: Any, p: float, dim: int, maxnorm: float
-) -> tuple[Any, Any, Any]:
+def _parts(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
+          ) -> tuple[Array, Array, Array]:
     """Which slices are too long, one over their norms, and the norms' slopes."""
     over = others(x, dim)
     norm = norm_of(xp, x, p, over)
     return xp.gt(norm, maxnorm), 1 / (norm + ROOM), slope_of(xp, x, norm, p, over)
 
 
-def _pull(
-    xp: Namespace, g: Any, y: Any, x: Any, p: float, dim: int, maxnorm: float
-) -> Any:
+def _pull(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: int,
+          maxnorm: float) -> Array:
     long, inverse, slope = _parts(xp, x, p, dim, maxnorm)
     along = xp.sum(x * g, others(x, dim), True)
     shortened = maxnorm * inverse * (g - inverse * along * slope)
     return xp.where(long, shortened, g)
 
 
-def _push(
-    xp: Namespace, t: Any, y: Any, x: Any, p: float, dim: int, maxnorm: float
-) -> Any:
+def _push(xp: Namespace, t: Tangents, y: Array, x: Array, p: float, dim: int,
+          maxnorm: float) -> Array:
     long, inverse, slope = _parts(xp, x, p, dim, maxnorm)
     along = xp.sum(slope * t[0], others(x, dim), True)
     return xp.where(long, maxnorm * inverse * (t[0] - inverse * along * x), t[0])

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import floor, isfinite, pi, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .checks import KindError, ShapeError, ValueRangeError, as_sizes
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
-from .op import LINEAR, PACKED, Formula, case, function, no_kernel, row
-from .types import Shape
+from .op import LINEAR, PACKED, Case, case, function, no_kernel, row
+from .types import Array, ArrayRule, Call, Namespace, Shape, Sizes
 
 # fmt: off
 
@@ -151,8 +152,17 @@ line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
 """The matrix of a dimension, kept for the next pass."""
 
 
-def sizes_of(size: Shape, output_size: Sequence[int] | None,
-             scale_factors: Sequence[float] | None) -> Shape:
+Wanted = Sequence[int] | None
+"""The sizes that are asked for."""
+
+Factors = Sequence[float] | None
+"""How many times dimensions grow."""
+
+Factor = float | list[float] | tuple[float, ...]
+"""The same as a caller says it: one for all dimensions, or each."""
+
+
+def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:
     """The sizes of the result, asked for or by factors."""
     if output_size is not None:
         return tuple(output_size)
@@ -160,8 +170,8 @@ def sizes_of(size: Shape, output_size: Sequence[int] | None,
                   for n, factor in zip(size, scale_factors or (), strict=True)])
 
 
-def lines_of(name: str, size: Shape, output_size: Sequence[int] | None,
-             scale_factors: Sequence[float] | None, align_corners: bool = False
+def lines_of(name: str, size: Shape, output_size: Wanted,
+             scale_factors: Factors, align_corners: bool = False
              ) -> list[Line]:
     inner = size[2:]
     counts = sizes_of(inner, output_size, scale_factors)
@@ -194,49 +204,51 @@ def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> 
         line: the filter's name.
         aligns: whether it has the parameter ``align_corners``.
     """
-    facts: dict[str, Any] = {"jvp": LINEAR, "memory": PACKED}
     title, size = f"Upsample{node}Backward", (1, 2, 3, 2)[:rank + 1]
     shape = (1, *size)
     back = f"{name}.backward"
 
-    if aligns:
-        def fwd(xp: Any, x: Any, output_size: Any, align_corners: bool = False,
-                scale_factors: Any = None) -> Any:
-            return gathered(xp, x, lines_of(
-                line, x.shape, output_size, scale_factors, align_corners))
+    def aligned(xp: Namespace, x: Array, output_size: Wanted,
+                align_corners: bool = False, scale_factors: Factors = None) -> Array:
+        return gathered(xp, x, lines_of(
+            line, x.shape, output_size, scale_factors, align_corners))
 
-        def back_fwd(xp: Any, x: Any, input_sizes: Shape, output_size: Any,
-                     align_corners: bool = False, scale_factors: Any = None) -> Any:
-            return spread(xp, x, lines_of(
-                line, input_sizes, output_size, scale_factors, align_corners),
-                input_sizes)
-    else:
-        def fwd(xp: Any, x: Any, output_size: Any,  # type: ignore[misc]
-                scale_factors: Any = None) -> Any:
-            return gathered(xp, x, lines_of(line, x.shape, output_size, scale_factors))
+    def back_aligned(xp: Namespace, x: Array, input_sizes: Shape, output_size: Wanted,
+                     align_corners: bool = False, scale_factors: Factors = None
+                     ) -> Array:
+        return spread(xp, x, lines_of(
+            line, input_sizes, output_size, scale_factors, align_corners), input_sizes)
 
-        def back_fwd(xp: Any, x: Any, input_sizes: Shape,  # type: ignore[misc]
-                     output_size: Any, scale_factors: Any = None) -> Any:
-            return spread(xp, x, lines_of(
-                line, input_sizes, output_size, scale_factors), input_sizes)
+    def plain(xp: Namespace, x: Array, output_size: Wanted,
+              scale_factors: Factors = None) -> Array:
+        return gathered(xp, x, lines_of(line, x.shape, output_size, scale_factors))
 
-    corners: dict[str, Any] = {"align_corners": True} if aligns else {}
-    edges: dict[str, Any] = {"align_corners": False} if aligns else {}
+    def back_plain(xp: Namespace, x: Array, input_sizes: Shape, output_size: Wanted,
+                   scale_factors: Factors = None) -> Array:
+        return spread(xp, x, lines_of(
+            line, input_sizes, output_size, scale_factors), input_sizes)
+
+    def cornered(made: Case, corners: bool) -> Case:
+        """A case with the parameter that not every way has."""
+        params = made.params | {"align_corners": corners}
+        return replace(made, params=params) if aligns else made
+
+    fwd: ArrayRule = aligned if aligns else plain
+    back_fwd: ArrayRule = back_aligned if aligns else back_plain
     grown = (3, 5, 4)[:rank]
-    row(f"{name}.vec", node=f"{title}0", fwd=fwd,
+    row(f"{name}.vec", node=f"{title}0", fwd=fwd, jvp=LINEAR, memory=PACKED,
         refuses=REFUSES[line],
         doc="Entries at another size.", formula="y[p] = sum(w[p, q]*x[q])",
         vjp=(lambda xp, g, y, x, **how: xp.call(back, g, x.shape, **how),),
         cases=[case(shape, output_size=grown),
-               case(shape, output_size=None, scale_factors=(2.6,) * rank, **edges),
-               case((1, 1, *(4,) * rank), output_size=(2,) * rank, **corners)],
-        **facts)
-    row(back, node=f"{title}Backward0", fwd=back_fwd,
+               cornered(case(shape, output_size=None, scale_factors=(2.6,) * rank),
+                        False),
+               cornered(case((1, 1, *(4,) * rank), output_size=(2,) * rank), True)])
+    row(back, node=f"{title}Backward0", fwd=back_fwd, jvp=LINEAR, memory=PACKED,
         doc="The cotangents of entries at another size at those they are made of.",
         formula="y[q] = sum(w[p, q]*g[p])",
         vjp=(lambda xp, g, y, x, input_sizes, **how: xp.call(f"{name}.vec", g, **how),),
-        cases=[case((*shape[:2], *grown), input_sizes=shape, output_size=grown)],
-        **facts)
+        cases=[case((*shape[:2], *grown), input_sizes=shape, output_size=grown)])
 
 
 for _rank in (1, 2, 3):
@@ -266,11 +278,11 @@ UNALIGNED = ("nearest", "area", "nearest-exact")
 SMOOTH = ("bilinear", "bicubic", "lanczos")
 
 
-def interpolate(
-    call: Formula, input: Any, size: Any = None, scale_factor: Any = None,
-    mode: str = "nearest", align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None, antialias: bool = False,
-) -> Any:  # fmt: skip
+def interpolate(call: Call, input: Array, size: Sizes | None = None,
+                scale_factor: Factor | None = None, mode: str = "nearest",
+                align_corners: bool | None = None,
+                recompute_scale_factor: bool | None = None, antialias: bool = False
+               ) -> Array:  # fmt: skip
     if mode in UNALIGNED and align_corners is not None:
         raise ValueRangeError(
             "align_corners option can only be set with the interpolating modes: linear "
@@ -304,13 +316,11 @@ def interpolate(
     return call(f"{name}.vec", input, sizes, bool(align_corners), factors)
 
 
-def asked(input: Any, rank: int, size: Any, scale_factor: Any
-          ) -> tuple[Shape | None, tuple[float, ...] | None]:
+def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | None
+         ) -> tuple[Shape | None, tuple[float, ...] | None]:
     """The sizes or the factors, one for each dimension."""
     if size is not None and scale_factor is not None:
         raise ValueRangeError("only one of size or scale_factor should be defined")
-    if size is None and scale_factor is None:
-        raise ValueRangeError("either size or scale_factor should be defined")
     shown = f"input with spatial dimensions of {list(input.shape[2:])}"
     if size is not None:
         if not isinstance(size, list | tuple):
@@ -322,6 +332,8 @@ def asked(input: Any, rank: int, size: Any, scale_factor: Any
                 "in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) "
                 "format.")
         return as_sizes(size), None
+    if scale_factor is None:
+        raise ValueRangeError("either size or scale_factor should be defined")
     if not isinstance(scale_factor, list | tuple):
         return None, (float(scale_factor),) * rank
     if len(scale_factor) != rank:
@@ -344,7 +356,7 @@ def unknown(mode: str, rank: int) -> str:
         f"| nearest-exact (got {mode})")
 
 
-def check_sizes(input: Any, sizes: Shape, rank: int) -> None:
+def check_sizes(input: Array, sizes: Shape, rank: int) -> None:
     if min((*input.shape[2:], *sizes)) < 1:
         letters = "DHW"[-rank:]
         before, after = (", ".join(f"{letter}: {n}" for letter, n in zip(

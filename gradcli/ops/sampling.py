@@ -9,14 +9,18 @@ run from -1 to 1, the last dimension's first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from operator import add, mul
+from typing import NamedTuple, TypedDict, Unpack
 
 from .checks import ShapeError, ValueRangeError
 from .limits import check_size
 from .op import PACKED, WHOLES, Formula, Rule, case, function, no_kernel, row
 from .shuffling import aligned
+from .types import Array, Call, Namespace, Positions, Tangents
 
 # fmt: off
 
@@ -27,25 +31,34 @@ CUBIC = -0.75
 """The slope where the cubic of `bicubic` meets 1."""
 
 
+class How(TypedDict):
+    """The way of reading, what stands outside, and where -1 and 1 lie."""
+
+    mode: int
+    padding: int
+    align_corners: bool
+
+
 class Tap(NamedTuple):
     """A neighbour along a dimension, at each place: its position, 0 where it lies
     outside, whether it lies inside, its weight, and that one's derivative by the place.
     """
 
-    at: Any
-    inside: Any
-    weight: Any
-    slope: Any
+    at: Array
+    inside: Array
+    weight: Array
+    slope: Array
 
 
-def unscaled(place: Any, n: int, align_corners: bool) -> tuple[Any, float]:
+def unscaled(place: Array, n: int, align_corners: bool) -> tuple[Array, float]:
     """A place as a position among ``n``, and its derivative."""
     if align_corners:
         return (place + 1) * ((n - 1) / 2), (n - 1) / 2
     return ((place + 1) * n - 1) / 2, n / 2
 
 
-def reflected(xp: Any, at: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
+def reflected(xp: Namespace, at: Array, n: int, align_corners: bool
+             ) -> tuple[Array, Array]:
     """The mirror image inside, and its sign."""
     low, high = (0, 2 * (n - 1)) if align_corners else (-1, 2 * n - 1)
     if low == high:
@@ -61,8 +74,8 @@ def reflected(xp: Any, at: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
     return (xp.where(odd, span - rest, rest) + least, xp.where(odd, -sign, sign))
 
 
-def kept_inside(xp: Any, at: Any, n: int, padding: int, align_corners: bool
-                ) -> tuple[Any, Any]:
+def kept_inside(xp: Namespace, at: Array, n: int, padding: int, align_corners: bool
+               ) -> tuple[Array, Array]:
     """A position moved inside, and the derivative of that."""
     factor = xp.ones_like(at)
     if padding == ZEROS:
@@ -75,7 +88,7 @@ def kept_inside(xp: Any, at: Any, n: int, padding: int, align_corners: bool
     return moved, xp.where(within, factor, xp.zeros_like(at))
 
 
-def cubic(xp: Any, d: Any) -> tuple[Any, Any]:
+def cubic(xp: Namespace, d: Array) -> tuple[Array, Array]:
     """The weight at a distance below 2, and its derivative."""
     a, sign = xp.abs(d), xp.sign(d)
     near = (((CUBIC + 2) * a - (CUBIC + 3)) * a * a + 1,
@@ -85,25 +98,30 @@ def cubic(xp: Any, d: Any) -> tuple[Any, Any]:
     return xp.where(inner, near[0], far[0]), xp.where(inner, near[1], far[1]) * sign
 
 
-def tap(xp: Any, at: Any, n: int, weight: Any, slope: Any) -> Tap:
+def tap(xp: Namespace, at: Array, n: int, weight: Array, slope: Array) -> Tap:
     inside = xp.logical_and(xp.ge(at, 0), xp.lt(at, n))
     return Tap(xp.where(inside, at, xp.zeros_like(at)), inside, weight, slope)
 
 
-def taps(xp: Any, place: Any, n: int, mode: int, padding: int, align_corners: bool
-         ) -> list[Tap]:
+def taps(xp: Namespace, place: Array, n: int, mode: int, padding: int,
+         align_corners: bool) -> list[Tap]:
     """The neighbours along a dimension of ``n`` entries."""
     at, scale = unscaled(place, n, align_corners)
-    if mode != BICUBIC:
-        at, factor = kept_inside(xp, at, n, padding, align_corners)
-        scale = factor * scale
+    if mode == BICUBIC:
+        return four_taps(xp, at, n, scale, padding, align_corners)
+    at, factor = kept_inside(xp, at, n, padding, align_corners)
     if mode == NEAREST:
         return [tap(xp, xp.round(at), n, xp.ones_like(at), xp.zeros_like(at))]
-    first = xp.floor(at)
+    first, slope = xp.floor(at), factor * scale
     on = at - first
-    if mode == BILINEAR:
-        return [tap(xp, first, n, 1 - on, -scale), tap(xp, first + 1, n, on, scale)]
-    found = []
+    return [tap(xp, first, n, 1 - on, -slope), tap(xp, first + 1, n, on, slope)]
+
+
+def four_taps(xp: Namespace, at: Array, n: int, scale: float, padding: int,
+              align_corners: bool) -> list[Tap]:
+    """The neighbours by a cubic."""
+    first, found = xp.floor(at), []
+    on = at - first
     for k in (-1, 0, 1, 2):
         weight, slope = cubic(xp, on - k)
         where = kept_inside(xp, first + k, n, padding, align_corners)[0]
@@ -115,13 +133,13 @@ class Reading(NamedTuple):
     """One neighbour of every place: its number in its plane, by item, and its weight
     and the weight's derivatives by the place, where it lies inside."""
 
-    at: Any
-    weight: Any
-    slopes: list[Any]
+    at: Positions
+    weight: Array
+    slopes: list[Array]
 
 
-def readings(xp: Any, x: Any, grid: Any, mode: int, padding: int, align_corners: bool
-             ) -> list[Reading]:
+def readings(xp: Namespace, x: Array, grid: Array, mode: int, padding: int,
+             align_corners: bool) -> list[Reading]:
     sizes = tuple(x.shape[2:])
     rank, items = len(sizes), x.shape[0]
     count = prod(grid.shape[1:-1])
@@ -144,66 +162,61 @@ def readings(xp: Any, x: Any, grid: Any, mode: int, padding: int, align_corners:
     return found
 
 
-def times(factors: Any) -> Any:
-    total: Any = None
-    for each in factors:
-        total = each if total is None else total * each
-    return total
+def times(factors: Iterable[Array]) -> Array:
+    return reduce(mul, factors)
 
 
-def planes(xp: Any, x: Any) -> Any:
+def planes(xp: Namespace, x: Array) -> Array:
     return xp.reshape(x, (*x.shape[:2], prod(x.shape[2:])))
 
 
-def sampled(xp: Any, x: Any, grid: Any, **how: Any) -> Any:
+def sampled(xp: Namespace, x: Array, grid: Array, **how: Unpack[How]) -> Array:
     lines = planes(xp, x)
-    y = sum_of(xp.gather(lines, -1, each.at) * each.weight
-               for each in readings(xp, x, grid, **how))
+    y = reduce(add, (xp.gather(lines, -1, each.at) * each.weight
+                     for each in readings(xp, x, grid, **how)))
     return xp.reshape(y, (*x.shape[:2], *grid.shape[1:-1]))
 
 
-def sum_of(parts: Any) -> Any:
-    total: Any = None
-    for each in parts:
-        total = each if total is None else total + each
-    return total
-
-
-def by_entries(xp: Any, g: Any, y: Any, x: Any, grid: Any, **how: Any) -> Any:
+def by_entries(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
+               **how: Unpack[How]) -> Array:
     lines, size = planes(xp, g), (*x.shape[:2], prod(x.shape[2:]))
-    back = sum_of(xp.call("gather.backward", lines * each.weight, each.at, size, -1)
-                  for each in readings(xp, x, grid, **how))
+    back = reduce(add, (
+        xp.call("gather.backward", lines * each.weight, each.at, size, -1)
+        for each in readings(xp, x, grid, **how)))
     return xp.reshape(back, x.shape)
 
 
-def by_places(xp: Any, g: Any, y: Any, x: Any, grid: Any, **how: Any) -> Any:
+def by_places(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
+              **how: Unpack[How]) -> Array:
     lines, arrived = planes(xp, x), planes(xp, g)
     rank = len(x.shape) - 2
-    totals: list[Any] = [None] * rank
+    totals: dict[int, Array] = {}
     for each in readings(xp, x, grid, **how):
         read = xp.sum(xp.gather(lines, -1, each.at) * arrived, 1, True)
         for d, slope in enumerate(each.slopes):
             part = read * slope
-            totals[d] = part if totals[d] is None else totals[d] + part
-    return xp.reshape(xp.stack(totals[::-1], -1), grid.shape)
+            totals[d] = totals[d] + part if d in totals else part
+    places = [totals[d] for d in reversed(range(rank))]
+    return xp.reshape(xp.stack(places, -1), grid.shape)
 
 
-def along(xp: Any, t: Any, y: Any, x: Any, grid: Any, **how: Any) -> Any:
+def along(xp: Namespace, t: Tangents, y: Array, x: Array, grid: Array,
+          **how: Unpack[How]) -> Array:
     lines, rank = planes(xp, x), len(x.shape) - 2
     moved = xp.reshape(t[1], (grid.shape[0], 1, prod(grid.shape[1:-1]), rank))
-    total: Any = 0
-    for each in readings(xp, x, grid, **how):
-        shift = sum_of(slope * xp.select(moved, -1, rank - 1 - d)
-                       for d, slope in enumerate(each.slopes))
-        total = total + xp.gather(lines, -1, each.at) * shift
+    total = reduce(add, (
+        xp.gather(lines, -1, each.at) * reduce(add, (
+            slope * xp.select(moved, -1, rank - 1 - d)
+            for d, slope in enumerate(each.slopes)))
+        for each in readings(xp, x, grid, **how)))
     return sampled(xp, t[0], grid, **how) + xp.reshape(total, y.shape)
 
 
 def row_of_sampling(rank: int) -> None:
     size, places = (1, 2, 3, 2, 2)[:rank + 2], (1, 2, 2, 1)[:rank + 1]
 
-    def fwd(xp: Any, x: Any, grid: Any, interpolation_mode: int, padding_mode: int,
-            align_corners: bool) -> Any:
+    def fwd(xp: Namespace, x: Array, grid: Array, interpolation_mode: int,
+            padding_mode: int, align_corners: bool) -> Array:
         if interpolation_mode not in range(len(MODES)):
             raise ValueRangeError(
                 f"grid_sampler_{rank}d: interpolation_mode is 0 (bilinear), 1 "
@@ -241,8 +254,9 @@ MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 
 
-def grid_sample(call: Formula, input: Any, grid: Any, mode: str = "bilinear",
-                padding_mode: str = "zeros", align_corners: bool | None = None) -> Any:
+def grid_sample(call: Call, input: Array, grid: Array, mode: str = "bilinear",
+                padding_mode: str = "zeros", align_corners: bool | None = None
+               ) -> Array:
     if mode not in MODES:
         raise ValueRangeError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or "

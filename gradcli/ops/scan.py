@@ -7,12 +7,11 @@ come out exactly. The scan of a number is the number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from .checks import dim_of
-from .op import LINEAR, PACKED, Case, Marker, case, no_kernel, row
-from .types import Array, ArrayRule, Facts, Namespace, Outputs, Tangents
+from .op import LINEAR, PACKED, Case, ChoiceRules, Marker, Types, case, no_kernel, row
+from .types import Array, ArrayRule, Namespace, Outputs, Tangents
 
 # fmt: off
 
@@ -84,13 +83,16 @@ def ratio(xp: Namespace, a: Array, b: Array) -> Array:
 
 
 def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
-         jvp: ArrayRule | Marker, cases: list[Case], **facts: Any) -> None:
+         jvp: ArrayRule | Marker, cases: list[Case], formula: str, doc: str,
+         in_place: bool | None = None, casts: bool = False, also: Sequence[str] = (),
+         saves: str | None = None, refuses: Mapping[Types, str] | None = None) -> None:
     """Enter a scan by rules that need no care for numbers and negative ``dim``."""
     def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int) -> Array:
         assert not isinstance(jvp, Marker)
         return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
 
-    row(name, node=node, cases=cases, memory=PACKED, **facts,
+    row(name, node=node, cases=cases, memory=PACKED, formula=formula, doc=doc,
+        in_place=in_place, casts=casts, also=also, saves=saves, refuses=refuses or {},
         fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
              vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,),
@@ -157,7 +159,7 @@ def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule
     return running(xp, merge, (x, positions), dim % x.ndim)
 
 
-BY_POSITION: Facts = {
+BY_POSITION: ChoiceRules = {
     "vjp": (lambda xp, g, y, x, dim=-1, **how:
             xp.call("gather.backward", g, y[1], x.shape, dim),),
     "jvp": lambda xp, t, y, x, dim=-1, **how: xp.gather(t[0], dim, y[1]),
@@ -167,8 +169,12 @@ BY_POSITION: Facts = {
 """The rules of entries that are read along a dimension at the positions beside them."""
 
 
+BY_RECORD: ChoiceRules = {**BY_POSITION, "saves": "x y.1"}
+"""The same of the best entry so far; PyTorch saves the input as well."""
+
+
 def records(name: str, node: str, word: str, comparison: str) -> None:
-    row(name, node=node, memory=PACKED, **{**BY_POSITION, "saves": "x y.1"},
+    row(name, node=node, memory=PACKED, **BY_RECORD,
         formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
         doc=f"The {word} entry so far, and where it stands.",
         kink="of equal entries the last carries the gradient",

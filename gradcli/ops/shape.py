@@ -187,7 +187,7 @@ function("reshape_as", lambda call, x, other: _reshape(call, x, other.shape),
 # -- dimensions in another order ------------------------------------------------------
 
 
-def order_of(shape: Shape, dims: Dims) -> Shape:
+def order_of(shape: Shape, dims: Sizes) -> Shape:
     """A permutation's dimensions, counted from the front."""
     asked = tuple(dims) if isinstance(dims, list | tuple) else (dims,)
     if len(asked) != len(shape):

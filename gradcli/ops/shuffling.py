@@ -9,18 +9,17 @@ Invariant: a shuffle is a change of shape alone; each row's transpose is a row.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from .checks import KindError, ShapeError, ValueRangeError, as_sizes
 from .limits import check_size
-from .op import LINEAR, PACKED, TRUTHS, Formula, case, function, no_kernel, row
+from .op import LINEAR, PACKED, TRUTHS, case, function, no_kernel, row
 from .products import turned
-from .types import Shape
+from .types import Array, Call, Namespace, Shape, Sizes
 
 # fmt: off
 
 
-def check_rank(name: str, x: Any) -> None:
+def check_rank(name: str, x: Array) -> None:
     if len(x.shape) < 3:
         raise ShapeError(f"{name} expects input to have at least 3 dimensions, but got "
                          f"input with {len(x.shape)} dimension(s)")
@@ -33,7 +32,7 @@ def check_factor(name: str, word: str, factor: int) -> None:
 
 
 # Shi et al. 2016, arXiv:1609.05158, section 3.1.
-def shuffled(xp: Any, x: Any, upscale_factor: int) -> Any:
+def shuffled(xp: Namespace, x: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     check_rank("pixel_shuffle", x)
     check_factor("pixel_shuffle", "up", r)
@@ -49,7 +48,7 @@ def shuffled(xp: Any, x: Any, upscale_factor: int) -> Any:
     return xp.reshape(xp.permute(apart, order), (*lead, kept, height * r, width * r))
 
 
-def unshuffled(xp: Any, x: Any, downscale_factor: int) -> Any:
+def unshuffled(xp: Namespace, x: Array, downscale_factor: int) -> Array:
     r = downscale_factor
     check_rank("pixel_unshuffle", x)
     check_factor("pixel_unshuffle", "down", r)
@@ -81,7 +80,7 @@ row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED
     cases=[case((1, 1, 4, 2), downscale_factor=2), case((2, 3, 3), downscale_factor=3)])
 
 
-def mixed(xp: Any, x: Any, groups: int) -> Any:
+def mixed(xp: Namespace, x: Array, groups: int) -> Array:
     if len(x.shape) < 3:
         raise ShapeError("channel_shuffle expects input with > 2 dims, but got input "
                          f"with sizes {list(x.shape)}")
@@ -115,7 +114,7 @@ def places(n: int, align_corners: bool) -> list[float]:
     return [(2 * i - (n - 1)) / whole if whole else 0.0 for i in range(n)]
 
 
-def base_of(xp: Any, like: Any, size: Shape, align_corners: bool) -> Any:
+def base_of(xp: Namespace, like: Array, size: Shape, align_corners: bool) -> Array:
     """The places of a grid's entries and a 1, one row for each entry."""
     inner = size[2:]
     check_size((*inner, len(inner) + 1))
@@ -128,7 +127,7 @@ def base_of(xp: Any, like: Any, size: Shape, align_corners: bool) -> Any:
     return xp.stack([*columns, xp.new_full(like, columns[0].shape, 1)], -1)
 
 
-def grid_of(xp: Any, theta: Any, size: Shape, align_corners: bool) -> Any:
+def grid_of(xp: Namespace, theta: Array, size: Shape, align_corners: bool) -> Array:
     rank = len(size) - 1
     if theta.shape[0] != size[0]:
         raise ShapeError(
@@ -139,7 +138,7 @@ def grid_of(xp: Any, theta: Any, size: Shape, align_corners: bool) -> Any:
                       (theta.shape[0], *size[2:], len(size) - 2))
 
 
-def matrix_of(xp: Any, g: Any, size: Shape, align_corners: bool) -> Any:
+def matrix_of(xp: Namespace, g: Array, size: Shape, align_corners: bool) -> Array:
     """The transpose of `grid_of`."""
     base = base_of(xp, g, size, align_corners)
     flat = xp.reshape(g, (g.shape[0], base.shape[0], g.shape[-1]))
@@ -179,8 +178,8 @@ def aligned(align_corners: bool | None) -> bool:
     return bool(align_corners)
 
 
-def affine_grid(call: Formula, theta: Any, size: Any, align_corners: bool | None = None
-                ) -> Any:
+def affine_grid(call: Call, theta: Array, size: Sizes, align_corners: bool | None = None
+               ) -> Array:
     corners, sizes = aligned(align_corners), as_sizes(size)
     rank = len(sizes) - 2
     if rank not in (2, 3):
@@ -206,8 +205,8 @@ function("affine_grid", affine_grid, operands=("theta",),
 
 
 # Krizhevsky, Sutskever, Hinton 2012, section 3.3.
-def local_response_norm(call: Formula, input: Any, size: int, alpha: float = 1e-4,
-                        beta: float = 0.75, k: float = 1.0) -> Any:
+def local_response_norm(call: Call, input: Array, size: int, alpha: float = 1e-4,
+                        beta: float = 0.75, k: float = 1.0) -> Array:
     rank = len(input.shape)
     if rank < 3:
         raise ValueRangeError(

@@ -9,12 +9,12 @@ equal the derivative of their vectors divides by zero, as PyTorch's does.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import ShapeError, ValueRangeError
 from .linalg import square, symmetric
 from .op import case, floats_for, function, no_kernel, row
 from .products import identity, turned
+from .reduce import added
+from .types import Array, Call, Cotangents, Namespace, Outputs, Tangents
 
 # fmt: off
 
@@ -22,45 +22,45 @@ EQUAL = ("where {} are equal the derivative of the vectors is infinite or NaN; t
          "the values is one of several")
 
 
-def matrices(name: str, a: Any, operand: str = " A") -> Any:
+def matrices(name: str, a: Array, operand: str = " A") -> Array:
     if len(a.shape) < 2:
         raise ShapeError(
             f"{name}: The input tensor{operand} must have at least 2 dimensions.")
     return a
 
 
-def columns(xp: Any, values: Any) -> Any:
+def columns(xp: Namespace, values: Array) -> Array:
     """A number per column, to be multiplied with a matrix."""
     return xp.unsqueeze(values, -2)
 
 
-def rows(xp: Any, values: Any) -> Any:
+def rows(xp: Namespace, values: Array) -> Array:
     """A number per row, to be multiplied with a matrix."""
     return xp.unsqueeze(values, -1)
 
 
-def gaps(xp: Any, values: Any) -> Any:
+def gaps(xp: Namespace, values: Array) -> Array:
     """``values[j] - values[i]`` off the diagonal, 1 on it."""
     found = columns(xp, values) - rows(xp, values)
     return found + identity(xp, found, found.shape)
 
 
-def on_diagonal(xp: Any, values: Any) -> Any:
+def on_diagonal(xp: Namespace, values: Array) -> Array:
     return xp.diag_embed(values)
 
 
-def skew(xp: Any, a: Any) -> Any:
+def skew(xp: Namespace, a: Array) -> Array:
     return a - turned(xp, a)
 
 
 # singular values
 
 
-def svd(xp: Any, a: Any, full_matrices: bool = True) -> Any:
+def svd(xp: Namespace, a: Array, full_matrices: bool = True) -> Outputs:
     return xp.svd_factors(matrices("linalg.svd", a), full_matrices)
 
 
-def thin(xp: Any, u: Any, s: Any, vh: Any) -> tuple[Any, Any]:
+def thin(xp: Namespace, u: Array, s: Array, vh: Array) -> tuple[Array, Array]:
     """The vectors that belong to a singular value."""
     k = s.shape[-1]
     return (u if u.shape[-1] == k else xp.narrow(u, -1, 0, k),
@@ -68,22 +68,23 @@ def thin(xp: Any, u: Any, s: Any, vh: Any) -> tuple[Any, Any]:
 
 
 # Giles 2008, Collected matrix derivative results; PyTorch's svd_backward.
-def svd_rule(xp: Any, g: Any, y: Any, a: Any, full_matrices: bool = True) -> Any:
-    s = y[1]
+def svd_rule(xp: Namespace, g: Cotangents, y: Outputs, a: Array,
+             full_matrices: bool = True) -> Array | None:
+    s, gs = y[1], g[1]
     u, vh = thin(xp, y[0], s, y[2])
     k, (m, n) = s.shape[-1], a.shape[-2:]
     gu = None if g[0] is None else xp.narrow(g[0], -1, 0, k)
     gvh = None if g[2] is None else xp.narrow(g[2], -2, 0, k)
     if gu is None and gvh is None:
-        return xp.matmul(u, rows(xp, g[1]) * vh)
-    apart, inner = gaps(xp, s * s), None
+        return None if gs is None else xp.matmul(u, rows(xp, gs) * vh)
+    apart, parts = gaps(xp, s * s), []
     if gu is not None:
-        inner = skew(xp, xp.matmul(turned(xp, u), gu)) / apart * columns(xp, s)
+        parts.append(skew(xp, xp.matmul(turned(xp, u), gu)) / apart * columns(xp, s))
     if gvh is not None:
-        by_v = rows(xp, s) * (skew(xp, xp.matmul(vh, turned(xp, gvh))) / apart)
-        inner = by_v if inner is None else inner + by_v
-    if g[1] is not None:
-        inner = inner + on_diagonal(xp, g[1])
+        parts.append(rows(xp, s) * (skew(xp, xp.matmul(vh, turned(xp, gvh))) / apart))
+    if gs is not None:
+        parts.append(on_diagonal(xp, gs))
+    inner = added(*parts)
     if m > k and gu is not None:
         beside = gu / columns(xp, s)
         beside = beside - xp.matmul(u, xp.matmul(turned(xp, u), beside))
@@ -96,7 +97,7 @@ def svd_rule(xp: Any, g: Any, y: Any, a: Any, full_matrices: bool = True) -> Any
     return xp.matmul(u, inner)
 
 
-def filled_up(xp: Any, x: Any, like: Any, dim: int) -> Any:
+def filled_up(xp: Namespace, x: Array, like: Array, dim: int) -> Array:
     """Zeros after ``x`` along a dimension, up to the size of ``like``."""
     missing = like.shape[dim] - x.shape[dim]
     if not missing:
@@ -106,7 +107,8 @@ def filled_up(xp: Any, x: Any, like: Any, dim: int) -> Any:
     return xp.cat([x, xp.new_full(x, tuple(shape), 0)], dim)
 
 
-def svd_tangent(xp: Any, t: Any, y: Any, a: Any, full_matrices: bool = True) -> Any:
+def svd_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
+                full_matrices: bool = True) -> Outputs:
     s = y[1]
     u, vh = thin(xp, y[0], s, y[2])
     v, ut = turned(xp, vh), turned(xp, u)
@@ -141,11 +143,12 @@ row("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
            case((1, 1), low=0.5)], saves="y")
 
 
-def svdvals(call: Any, a: Any) -> Any:
+def svdvals(call: Call, a: Array) -> Array:
     return call("linalg_svd.default", a, False)[1]
 
 
-def torch_svd(call: Any, a: Any, some: bool = True, compute_uv: bool = True) -> Any:
+def torch_svd(call: Call, a: Array, some: bool = True, compute_uv: bool = True
+             ) -> Outputs:
     u, s, vh = call("linalg_svd.default", matrices("linalg.svd", a),
                     not some and compute_uv)
     if compute_uv:
@@ -175,7 +178,7 @@ function("svd", torch_svd, formula="u @ diag(s) @ v.T = a", operands=("a",),
 SIDES = ("L", "U")
 
 
-def eigh(xp: Any, a: Any, UPLO: str = "L") -> Any:
+def eigh(xp: Namespace, a: Array, UPLO: str = "L") -> Outputs:
     """Of the symmetric part, whichever triangle PyTorch would read of a matrix that is
     not symmetric: so the derivative is that of the value."""
     if str(UPLO).upper() not in SIDES:
@@ -185,18 +188,20 @@ def eigh(xp: Any, a: Any, UPLO: str = "L") -> Any:
 
 
 # Giles 2008; Seeger et al. 2017, Auto-Differentiating Linear Algebra, arXiv:1710.08717.
-def eigh_rule(xp: Any, g: Any, y: Any, a: Any, UPLO: str = "L") -> Any:
+def eigh_rule(xp: Namespace, g: Cotangents, y: Outputs, a: Array, UPLO: str = "L"
+             ) -> Array | None:
     values, v = y
     vt = turned(xp, v)
     if g[1] is None:
-        return xp.matmul(v * columns(xp, g[0]), vt)
+        return None if g[0] is None else xp.matmul(v * columns(xp, g[0]), vt)
     inner = skew(xp, xp.matmul(vt, g[1])) / (2 * gaps(xp, values))
     if g[0] is not None:
         inner = inner + on_diagonal(xp, g[0])
     return xp.matmul(v, xp.matmul(inner, vt))
 
 
-def eigh_tangent(xp: Any, t: Any, y: Any, a: Any, UPLO: str = "L") -> Any:
+def eigh_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, UPLO: str = "L"
+                ) -> Outputs:
     values, v = y
     seen = xp.matmul(xp.matmul(turned(xp, v), symmetric(xp, t[0])), v)
     moved = xp.diagonal(seen, 0, -2, -1)

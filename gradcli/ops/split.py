@@ -17,14 +17,13 @@ from itertools import (
     product,
 )
 from math import prod
-from typing import Any, cast
 
 from .checks import ShapeError, as_integer, broadcast_shape, dim_of
 from .index import along, as_view
 from .join import as_list
 from .limits import PIECE, check_size
 from .op import LINEAR, MANY, SHARED, VIEW, case, function, row
-from .types import Array, Call, Namespace, Outputs, Positions, Shape, Sizes
+from .types import Array, Call, Namespace, Nested, Outputs, Positions, Shape, Sizes
 
 # fmt: off
 
@@ -118,7 +117,7 @@ row("unbind", returns=MANY, node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
 
 
 def _pieces(call: Call, name: str, x: Array, by: Sizes, dim: int) -> Outputs:
-    return tuple(cast("Outputs", call(name, x, by, dim)))
+    return tuple(call(name, x, by, dim))
 
 
 def _split_any(
@@ -288,7 +287,7 @@ def _combinations(
     return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)
 
 
-def _nested(flat: list[Any], sizes: list[int]) -> list[Any]:
+def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
     """A flat list as lists of lists of the sizes."""
     for n in sizes[:0:-1]:
         flat = [flat[i:i + n] for i in range(0, len(flat), n)]

@@ -9,8 +9,6 @@ difference of large sums.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import count_of, dim_of, dims_of
 from .op import TRUTH, TRUTHS, WHOLES, case, function, no_kernel, row
 from .reduce import (
@@ -98,7 +96,8 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
              case((2, 3), dim=1, correction=0, keepdim=True)]
 
 # PyTorch's derivatives.yaml, var.correction and std.correction.
-def measure(name: str, node: str, root: bool, words: str, **facts: Any) -> None:
+def measure(name: str, node: str, root: bool, words: str, formula: str,
+            kink: str = "") -> None:
     """Enter a variance, or its root, and the same beside the mean."""
     def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
               keepdim: bool = False) -> Array:
@@ -115,7 +114,8 @@ def measure(name: str, node: str, root: bool, words: str, **facts: Any) -> None:
         found = drift(xp, t, x, dim, correction, keepdim)
         return found * per_deviation(xp, y) if root else found
 
-    row(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES, **facts,
+    row(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES, formula=formula,
+        kink=kink,
         refuses={WHOLES: "std and var only support floating point and complex dtypes"},
         doc=f"{words}; the divisor is n minus the correction.",
         fwd=value, vjp=(pulled,),
@@ -125,7 +125,7 @@ def measure(name: str, node: str, root: bool, words: str, **facts: Any) -> None:
     row(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2, carries=2,
         refuses={WHOLES: f"{name}_mean only support floating point and complex dtypes"},
         doc=f"{words} and mean.", cases=VARIANCES,
-        **facts | {"formula": f"{name}(x), mean(x)"},
+        formula=f"{name}(x), mean(x)", kink=kink,
         fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
             value(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
         vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(

@@ -8,21 +8,21 @@ moves the triangles smoothly; pivots and permutations carry no gradient.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import EngineError, ShapeError, broadcast_shape, holds
 from .linalg import square
 from .op import PACKED, Fixed, case, floats_for, function, no_kernel, row
 from .products import identity, turned
+from .reduce import added
 from .shape import sum_to
 from .triangular import again, by_columns, check_equation
+from .types import Array, Call, Namespace, Outputs, Positions, Result, Tangents
 
 # fmt: off
 
 REFUSED = no_kernel("lu_cpu") | no_kernel("lu_cpu", ("float16",))
 
 
-def check_matrix(name: str, a: Any) -> None:
+def check_matrix(name: str, a: Array) -> None:
     if len(a.shape) < 2:
         raise ShapeError(f"{name}: Expected tensor with 2 or more dimensions. Got "
                          f"size: {list(a.shape)} instead")
@@ -34,18 +34,18 @@ def demand_pivots(pivot: bool) -> None:
                           "the CPU")
 
 
-def lower_of(xp: Any, both: Any) -> Any:
+def lower_of(xp: Namespace, both: Array) -> Array:
     """The lower triangle, with ones on its diagonal."""
     k = min(both.shape[-2:])
     low = xp.tril(xp.narrow(both, -1, 0, k), -1)
     return low + identity(xp, both, low.shape)
 
 
-def upper_of(xp: Any, both: Any) -> Any:
+def upper_of(xp: Namespace, both: Array) -> Array:
     return xp.triu(xp.narrow(both, -2, 0, min(both.shape[-2:])))
 
 
-def places(xp: Any, pivots: Any, m: int) -> Any:
+def places(xp: Namespace, pivots: Array, m: int) -> Array:
     """True where the matrix has a one that puts rows that were exchanged back."""
     where = xp.as_index(range(m))
     order = xp.expand(where, (*pivots.shape[:-1], m))
@@ -57,7 +57,7 @@ def places(xp: Any, pivots: Any, m: int) -> Any:
     return xp.eq(xp.unsqueeze(where, -1), xp.unsqueeze(order, -2))
 
 
-def permutation(xp: Any, pivots: Any, m: int, like: Any) -> Any:
+def permutation(xp: Namespace, pivots: Array, m: int, like: Array) -> Array:
     """The matrix that puts rows that were exchanged back into their places."""
     return xp.as_type_of(xp.call("lu_unpack.permutation", pivots, m), like)
 
@@ -65,19 +65,23 @@ def permutation(xp: Any, pivots: Any, m: int, like: Any) -> Any:
 # derivatives, of the triangles in one matrix or apart
 
 
-def joined(xp: Any, gl: Any, gu: Any, m: int, n: int) -> Any:
-    """Cotangents of a lower and an upper triangle, in one matrix."""
-    k = min(m, n)
-    gl = None if gl is None else xp.tril(gl, -1)
-    gu = None if gu is None else xp.triu(gu)
-    if gl is not None and n > k:
-        gl = xp.cat([gl, xp.new_full(gl, (*gl.shape[:-1], n - k), 0)], -1)
-    if gu is not None and m > k:
-        gu = xp.cat([gu, xp.new_full(gu, (*gu.shape[:-2], m - k, n), 0)], -2)
-    return gu if gl is None else gl if gu is None else gl + gu
+def joined(xp: Namespace, gl: Array | None, gu: Array | None, m: int, n: int) -> Array:
+    """Cotangents of a lower and an upper triangle, either of which may be missing, in
+    one matrix."""
+    k, parts = min(m, n), []
+    if gl is not None:
+        low = xp.tril(gl, -1)
+        beside = xp.new_full(low, (*low.shape[:-1], n - k), 0) if n > k else None
+        parts.append(low if beside is None else xp.cat([low, beside], -1))
+    if gu is not None:
+        up = xp.triu(gu)
+        below = xp.new_full(up, (*up.shape[:-2], m - k, n), 0) if m > k else None
+        parts.append(up if below is None else xp.cat([up, below], -2))
+    return added(*parts)
 
 
-def lu_slopes(xp: Any, gl: Any, gu: Any, l: Any, u: Any) -> Any:
+def lu_slopes(xp: Namespace, gl: Array | None, gu: Array | None, l: Array, u: Array
+             ) -> Array:
     """The cotangent of ``l @ u`` from those of the triangles, either of which may be
     missing.
 
@@ -87,7 +91,8 @@ def lu_slopes(xp: Any, gl: Any, gu: Any, l: Any, u: Any) -> Any:
     """
     m, n, k = l.shape[-2], u.shape[-1], u.shape[-2]
     first_l, first_u = xp.narrow(l, -2, 0, k), xp.narrow(u, -1, 0, k)
-    low = up = 0
+    low: Array | int = 0
+    up: Array | int = 0
     beside = below = None
     if gl is not None:
         low = xp.matmul(turned(xp, first_l), xp.narrow(gl, -2, 0, k))
@@ -107,7 +112,7 @@ def lu_slopes(xp: Any, gl: Any, gu: Any, l: Any, u: Any) -> Any:
             below = again(xp, first_u, others, True, False, False, True)
         else:
             below = xp.new_full(u, (*u.shape[:-2], m - k, n), 0)
-    inner = 0
+    inner: Array | int = 0
     if not isinstance(low, int):
         inner = inner + xp.tril(low, -1)
     if not isinstance(up, int):
@@ -119,7 +124,7 @@ def lu_slopes(xp: Any, gl: Any, gu: Any, l: Any, u: Any) -> Any:
     return found if below is None else xp.cat([found, below], -2)
 
 
-def lu_changes(xp: Any, t: Any, l: Any, u: Any) -> tuple[Any, Any]:
+def lu_changes(xp: Namespace, t: Array, l: Array, u: Array) -> tuple[Array, Array]:
     """The tangents of the triangles, from that of ``l @ u``."""
     m, n, k = l.shape[-2], u.shape[-1], u.shape[-2]
     first_l, first_u = xp.narrow(l, -2, 0, k), xp.narrow(u, -1, 0, k)
@@ -140,7 +145,7 @@ def lu_changes(xp: Any, t: Any, l: Any, u: Any) -> tuple[Any, Any]:
 # both triangles in one matrix
 
 
-def lu_factor(xp: Any, a: Any, pivot: bool = True) -> Any:
+def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
     check_matrix("torch.lu_factor", a)
     demand_pivots(pivot)
     return *xp.lu_factors(a), xp.zero_pivots(a)
@@ -152,7 +157,8 @@ row("lu_unpack.permutation", formula="p",
     cases=[case(Fixed([2, 3, 3]), m=3), case(Fixed([[2, 2]]), m=3)])
 
 
-def lu_factor_rule(xp: Any, g: Any, y: Any, a: Any, pivot: bool = True) -> Any:
+def lu_factor_rule(xp: Namespace, g: Array, y: Outputs, a: Array, pivot: bool = True
+                   ) -> Array:
     l, u = lower_of(xp, y[0]), upper_of(xp, y[0])
     gl = xp.narrow(g, -1, 0, l.shape[-1])
     gu = xp.narrow(g, -2, 0, u.shape[-2])
@@ -160,7 +166,8 @@ def lu_factor_rule(xp: Any, g: Any, y: Any, a: Any, pivot: bool = True) -> Any:
     return xp.matmul(p, lu_slopes(xp, gl, gu, l, u))
 
 
-def lu_factor_tangent(xp: Any, t: Any, y: Any, a: Any, pivot: bool = True) -> Any:
+def lu_factor_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
+                      pivot: bool = True) -> Outputs:
     l, u = lower_of(xp, y[0]), upper_of(xp, y[0])
     tl, tu = lu_changes(
         xp, xp.matmul(turned(xp, permutation(xp, y[1], a.shape[-2], y[0])), t[0]), l, u)
@@ -184,28 +191,29 @@ ZERO_PIVOT = ("torch.linalg.{}: U[{i},{i}] is zero and using it on lu_solve woul
               "linalg.lu_factor_ex(A, pivot)")
 
 
-def demand_no_zero(name: str, info: Any) -> None:
+def demand_no_zero(name: str, info: Positions) -> None:
     """Raise with the number of the first zero pivot of a stack."""
     found = int(info.max()) if 0 not in info.shape else 0
     if found:
         raise EngineError(ZERO_PIVOT.format(name, i=found))
 
 
-def torch_lu_factor_ex(call: Any, a: Any, pivot: bool = True, check_errors: bool = False
-                       ) -> Any:
+def torch_lu_factor_ex(call: Call, a: Array, pivot: bool = True,
+                       check_errors: bool = False) -> Result:
     found = call("linalg_lu_factor_ex.default", a, pivot)
     if check_errors:
         demand_no_zero("lu_factor_ex", found[2])
     return found
 
 
-def torch_lu_factor(call: Any, a: Any, pivot: bool = True) -> Any:
+def torch_lu_factor(call: Call, a: Array, pivot: bool = True) -> Outputs:
     both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
     demand_no_zero("lu_factor", info)
     return both, pivots
 
 
-def old_lu(call: Any, a: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+def old_lu(call: Call, a: Array, pivot: bool = True, get_infos: bool = False
+           ) -> Outputs:
     both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
     return (both, pivots, info) if get_infos else (both, pivots)
 
@@ -224,18 +232,19 @@ for _name, _build, _more in (
 # triangles apart
 
 
-def apart(xp: Any, both: Any, pivots: Any) -> Any:
+def apart(xp: Namespace, both: Array, pivots: Array) -> Outputs:
     return (permutation(xp, pivots, both.shape[-2], both), lower_of(xp, both),
             upper_of(xp, both))
 
 
-def lu(xp: Any, a: Any, pivot: bool = True) -> Any:
+def lu(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
     check_matrix("linalg.lu", a)
     demand_pivots(pivot)
     return apart(xp, *xp.lu_factors(a))
 
 
-def lu_tangent(xp: Any, t: Any, y: Any, a: Any, pivot: bool = True) -> Any:
+def lu_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, pivot: bool = True
+               ) -> Outputs:
     p, l, u = y
     moved = xp.matmul(turned(xp, p), t[0])
     return (xp.new_full(p, p.shape, 0), *lu_changes(xp, moved, l, u))
@@ -249,7 +258,7 @@ row("linalg_lu.default", node="LinalgLuBackward0", returns=3, carries=3,
          xp.matmul(y[0], lu_slopes(xp, g[1], g[2], y[1], y[2])),))
 
 
-def torch_lu(call: Any, a: Any, pivot: bool = True) -> Any:
+def torch_lu(call: Call, a: Array, pivot: bool = True) -> Outputs:
     p, l, u = call("linalg_lu.default", a, pivot)
     return call("detach", p), l, u
 
@@ -259,14 +268,14 @@ function("linalg.lu", torch_lu, operands=("a",), formula="p @ l @ u = a",
          cases=SHAPES[:3])
 
 
-def check_pivots(words: str, pivots: Any) -> None:
+def check_pivots(words: str, pivots: Array) -> None:
     """Refuse exchanges of rows that are no whole numbers."""
     if holds("fb", pivots):
         raise EngineError(words)
 
 
-def unpack(xp: Any, data: Any, pivots: Any, unpack_data: bool = True,
-           unpack_pivots: bool = True) -> Any:
+def unpack(xp: Namespace, data: Array, pivots: Array, unpack_data: bool = True,
+           unpack_pivots: bool = True) -> Outputs:
     check_matrix("torch.lu_unpack", data)
     none = xp.new_full(data, (0,), 0)
     p = (permutation(xp, pivots, data.shape[-2], data) if unpack_pivots
@@ -276,8 +285,8 @@ def unpack(xp: Any, data: Any, pivots: Any, unpack_data: bool = True,
     return p, lower_of(xp, data), upper_of(xp, data)
 
 
-def unpack_tangent(xp: Any, t: Any, y: Any, data: Any, pivots: Any,
-                   unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+def unpack_tangent(xp: Namespace, t: Tangents, y: Outputs, data: Array, pivots: Array,
+                   unpack_data: bool = True, unpack_pivots: bool = True) -> Outputs:
     *lead, m, n = data.shape
     k, none = min(m, n), xp.new_full(t[0], (0,), 0)
     still = xp.new_full(t[0], (*lead, m, m), 0) if unpack_pivots else none
@@ -299,8 +308,8 @@ row("lu_unpack.default", node="LuUnpackBackward0", returns=3, carries=3,
            case((2, 3), Fixed([2, 2]))])
 
 
-def lu_unpack(call: Any, LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
-              unpack_pivots: bool = True) -> Any:
+def lu_unpack(call: Call, LU_data: Array, LU_pivots: Array, unpack_data: bool = True,
+              unpack_pivots: bool = True) -> Outputs:
     check_pivots("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
                  "torch.int32 dtype.", LU_pivots)
     p, l, u = call("lu_unpack.default", LU_data, LU_pivots, unpack_data, unpack_pivots)
@@ -313,8 +322,8 @@ function("lu_unpack", lu_unpack, operands=("LU_data", "LU_pivots"),
 # systems
 
 
-def lu_solve(xp: Any, LU: Any, pivots: Any, B: Any, left: bool = True,
-             adjoint: bool = False) -> Any:
+def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = True,
+             adjoint: bool = False) -> Array:
     name = "linalg.lu_solve"
     square(f"torch.{name}", LU)
     if len(B.shape) < 2:
@@ -335,7 +344,8 @@ def lu_solve(xp: Any, LU: Any, pivots: Any, B: Any, left: bool = True,
     return by_columns(xp, from_triangles(xp, LU, pivots, B, adjoint))
 
 
-def from_triangles(xp: Any, both: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
+def from_triangles(xp: Namespace, both: Array, pivots: Array, b: Array, adjoint: bool
+                  ) -> Array:
     """``a @ x = b`` for ``a = p @ l @ u``, or for its transpose."""
     p = permutation(xp, pivots, both.shape[-2], both)
     if adjoint:
@@ -346,13 +356,13 @@ def from_triangles(xp: Any, both: Any, pivots: Any, b: Any, adjoint: bool) -> An
     return xp.solve_triangle(both, half, upper=True)
 
 
-def solved_again(xp: Any, both: Any, pivots: Any, b: Any, left: bool, adjoint: bool
-                 ) -> Any:
+def solved_again(xp: Namespace, both: Array, pivots: Array, b: Array, left: bool,
+                 adjoint: bool) -> Array:
     return xp.call("linalg_lu_solve.default", both, pivots, b, left, adjoint)
 
 
-def lu_solve_by_lu(xp: Any, g: Any, y: Any, LU: Any, pivots: Any, B: Any,
-                   left: bool = True, adjoint: bool = False) -> Any:
+def lu_solve_by_lu(xp: Namespace, g: Array, y: Array, LU: Array, pivots: Array,
+                   B: Array, left: bool = True, adjoint: bool = False) -> Array:
     """From the cotangent of ``a = p @ l @ u``, as for any system."""
     gb = solved_again(xp, LU, pivots, g, left, not adjoint)
     ga = -(xp.matmul(gb, turned(xp, y)) if left else xp.matmul(turned(xp, y), gb))
@@ -363,13 +373,13 @@ def lu_solve_by_lu(xp: Any, g: Any, y: Any, LU: Any, pivots: Any, B: Any,
     return sum_to(xp, joined(xp, gl, gu, *LU.shape[-2:]), LU.shape)
 
 
-def lu_solve_by_b(xp: Any, g: Any, y: Any, LU: Any, pivots: Any, B: Any,
-                  left: bool = True, adjoint: bool = False) -> Any:
+def lu_solve_by_b(xp: Namespace, g: Array, y: Array, LU: Array, pivots: Array, B: Array,
+                  left: bool = True, adjoint: bool = False) -> Array:
     return sum_to(xp, solved_again(xp, LU, pivots, g, left, not adjoint), B.shape)
 
 
-def lu_solve_tangent(xp: Any, t: Any, y: Any, LU: Any, pivots: Any, B: Any,
-                     left: bool = True, adjoint: bool = False) -> Any:
+def lu_solve_tangent(xp: Namespace, t: Tangents, y: Array, LU: Array, pivots: Array,
+                     B: Array, left: bool = True, adjoint: bool = False) -> Array:
     l, u = lower_of(xp, LU), upper_of(xp, LU)
     p = permutation(xp, pivots, LU.shape[-2], LU)
     ta = xp.matmul(p, xp.matmul(xp.tril(t[0], -1), u) + xp.matmul(l, xp.triu(t[0])))
@@ -399,13 +409,13 @@ row("linalg_lu_solve.default", node="LinalgLuSolveBackward0",
 KIND_OF_PIVOTS = "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32"
 
 
-def torch_lu_solve(call: Any, LU: Any, pivots: Any, B: Any, *, left: bool = True,
-                   adjoint: bool = False) -> Any:
+def torch_lu_solve(call: Call, LU: Array, pivots: Array, B: Array, *, left: bool = True,
+                   adjoint: bool = False) -> Array:
     check_pivots(KIND_OF_PIVOTS, pivots)
     return call("linalg_lu_solve.default", LU, pivots, B, left, adjoint)
 
 
-def old_lu_solve(call: Any, b: Any, LU_data: Any, LU_pivots: Any) -> Any:
+def old_lu_solve(call: Call, b: Array, LU_data: Array, LU_pivots: Array) -> Array:
     check_pivots(KIND_OF_PIVOTS, LU_pivots)
     return call("linalg_lu_solve.default", LU_data, LU_pivots, b)
 

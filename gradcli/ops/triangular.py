@@ -9,13 +9,13 @@ there is 0.
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape
 from .linalg import oriented, square, symmetric
 from .op import FIRST, ONE_TYPE, case, function, no_kernel, row
 from .products import turned
 from .shape import sum_to
+from .types import Array, Call, Cotangents, Namespace, Operand, Outputs, Tangents, Vjp
 
 # fmt: off
 
@@ -23,12 +23,12 @@ REFUSED = no_kernel("triangular_solve_cpu") | no_kernel("triangular_solve_cpu",
                                                         ("float16",))
 
 
-def triangle(xp: Any, x: Any, upper: bool, strictly: bool = False) -> Any:
+def triangle(xp: Namespace, x: Array, upper: bool, strictly: bool = False) -> Array:
     """One triangle of ``x``; strictly: without the diagonal."""
     return xp.triu(x, int(strictly)) if upper else xp.tril(x, -int(strictly))
 
 
-def check_equation(name: str, a: Any, b: Any, left: bool) -> None:
+def check_equation(name: str, a: Array, b: Array, left: bool) -> None:
     if b.shape[-2 if left else -1] == a.shape[-1]:
         return
     equation = "AX = B" if left else "XA = B"
@@ -37,7 +37,8 @@ def check_equation(name: str, a: Any, b: Any, left: bool) -> None:
         f"{equation} ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})")
 
 
-def substituted(xp: Any, a: Any, b: Any, upper: bool, left: bool, unit: bool) -> Any:
+def substituted(xp: Namespace, a: Array, b: Array, upper: bool, left: bool, unit: bool
+               ) -> Array:
     """The solution of ``a @ x = b`` or ``x @ a = b``, column by column in memory."""
     if left:
         return xp.solve_triangle(a, b, unit, upper=upper)
@@ -45,8 +46,8 @@ def substituted(xp: Any, a: Any, b: Any, upper: bool, left: bool, unit: bool) ->
     return turned(xp, xp.contiguous(found))
 
 
-def solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool = True,
-                     unitriangular: bool = False) -> Any:
+def solve_triangular(xp: Namespace, a: Array, b: Array, upper: bool, left: bool = True,
+                     unitriangular: bool = False) -> Array:
     name = "linalg.solve_triangular"
     square(name, a)
     if len(b.shape) < 2:
@@ -57,33 +58,34 @@ def solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool = True,
     return substituted(xp, a, b, upper, left, unitriangular)
 
 
-def again(xp: Any, a: Any, b: Any, upper: bool, left: bool, unit: bool,
-          transposed: bool = False) -> Any:
+def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bool,
+          transposed: bool = False) -> Array:
     """The same kind of system with another right side."""
     if transposed:
         a, upper = turned(xp, a), not upper
     return xp.call("linalg_solve_triangular.default", a, b, upper, left, unit)
 
 
-def times(xp: Any, a: Any, x: Any, left: bool) -> Any:
+def times(xp: Namespace, a: Array, x: Array, left: bool) -> Array:
     return xp.matmul(a, x) if left else xp.matmul(x, a)
 
 
 # Giles 2008, as the solution of any system, on the triangle alone.
-def triangular_by_a(xp: Any, g: Any, y: Any, a: Any, b: Any, upper: bool,
-                    left: bool = True, unitriangular: bool = False) -> Any:
+def triangular_by_a(xp: Namespace, g: Array, y: Array, a: Array, b: Array, upper: bool,
+                    left: bool = True, unitriangular: bool = False) -> Array:
     gb, x = again(xp, a, g, upper, left, unitriangular, True), turned(xp, y)
     ga = -times(xp, gb, x, left)
     return sum_to(xp, triangle(xp, ga, upper, unitriangular), a.shape)
 
 
-def triangular_by_b(xp: Any, g: Any, y: Any, a: Any, b: Any, upper: bool,
-                    left: bool = True, unitriangular: bool = False) -> Any:
+def triangular_by_b(xp: Namespace, g: Array, y: Array, a: Array, b: Array, upper: bool,
+                    left: bool = True, unitriangular: bool = False) -> Array:
     return sum_to(xp, again(xp, a, g, upper, left, unitriangular, True), b.shape)
 
 
-def triangular_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, upper: bool,
-                       left: bool = True, unitriangular: bool = False) -> Any:
+def triangular_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
+                       upper: bool, left: bool = True, unitriangular: bool = False
+                      ) -> Array:
     ta = triangle(xp, t[0], upper, unitriangular)
     return again(xp, a, t[1] - times(xp, ta, y, left), upper, left, unitriangular)
 
@@ -102,8 +104,8 @@ row("linalg_solve_triangular.default", node="LinalgSolveTriangularBackward0",
     saves=("a y", "a"))
 
 
-def torch_solve_triangular(call: Any, a: Any, b: Any, *, upper: bool, left: bool = True,
-                           unitriangular: bool = False) -> Any:
+def torch_solve_triangular(call: Call, a: Array, b: Array, *, upper: bool,
+                           left: bool = True, unitriangular: bool = False) -> Array:
     return call("linalg_solve_triangular.default", a, b, upper, left, unitriangular)
 
 
@@ -115,8 +117,8 @@ function("linalg.solve_triangular", torch_solve_triangular, operands=("a", "b"),
                 case((3, 3), (2, 3), upper=False, left=False, make="spd")])
 
 
-def old_triangular(xp: Any, b: Any, a: Any, upper: bool = True, transpose: bool = False,
-                   unitriangular: bool = False) -> Any:
+def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
+                   transpose: bool = False, unitriangular: bool = False) -> Outputs:
     if len(b.shape) < 2:
         raise ShapeError("torch.triangular_solve: Expected b to have at least 2 "
                          f"dimensions, but it has {len(b.shape)} dimensions instead")
@@ -136,10 +138,11 @@ def old_triangular(xp: Any, b: Any, a: Any, upper: bool = True, transpose: bool 
     return x, by_columns(xp, xp.clone(wide))
 
 
-def old_rule(slot: int) -> Any:
+def old_rule(slot: int) -> Vjp:
     """The cotangent of ``b`` or of ``a``, from those of both outputs."""
-    def rule(xp: Any, g: Any, y: Any, b: Any, a: Any, upper: bool = True,
-             transpose: bool = False, unitriangular: bool = False) -> Any:
+    def rule(xp: Namespace, g: Cotangents, y: Outputs, b: Array, a: Array,
+             upper: bool = True, transpose: bool = False, unitriangular: bool = False
+             ) -> Array | None:
         gx, gcopy = g
         ga = None if gcopy is None else sum_to(xp, gcopy, a.shape)
         if gx is None:
@@ -156,8 +159,9 @@ def old_rule(slot: int) -> Any:
     return rule
 
 
-def old_tangent(xp: Any, t: Any, y: Any, b: Any, a: Any, upper: bool = True,
-                transpose: bool = False, unitriangular: bool = False) -> Any:
+def old_tangent(xp: Namespace, t: Tangents, y: Outputs, b: Array, a: Array,
+                upper: bool = True, transpose: bool = False, unitriangular: bool = False
+                ) -> Outputs:
     ta = triangle(xp, t[1], upper, unitriangular)
     moved = xp.matmul(turned(xp, ta) if transpose else ta, y[0])
     x = again(xp, a, t[0] - moved, upper, True, unitriangular, transpose)
@@ -179,24 +183,24 @@ row("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
 # what is given by its Cholesky factor
 
 
-def lower_of(xp: Any, l: Any, upper: bool) -> Any:
+def lower_of(xp: Namespace, l: Array, upper: bool) -> Array:
     """The lower triangular factor, from the triangle that is read."""
     return oriented(xp, triangle(xp, l, upper), upper)
 
 
-def by_factor(xp: Any, b: Any, l: Any, upper: bool) -> Any:
+def by_factor(xp: Namespace, b: Array, l: Array, upper: bool) -> Array:
     """The solution of ``l @ l.T @ x = b``."""
     low = oriented(xp, l, upper)
     half = xp.solve_triangle(low, b, upper=False)
     return xp.solve_triangle(turned(xp, low), half, upper=True)
 
 
-def by_columns(xp: Any, a: Any) -> Any:
+def by_columns(xp: Namespace, a: Array) -> Array:
     """Matrices column after column in memory."""
     return turned(xp, xp.contiguous(turned(xp, a)))
 
 
-def cholesky_solve(xp: Any, b: Any, l: Any, upper: bool = False) -> Any:
+def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Array:
     if len(b.shape) < 2:
         raise ShapeError("b should have at least 2 dimensions, but has "
                          f"{len(b.shape)} dimensions instead")
@@ -215,21 +219,21 @@ def cholesky_solve(xp: Any, b: Any, l: Any, upper: bool = False) -> Any:
     return by_factor(xp, b, l, upper)
 
 
-def slope_by_factor(xp: Any, ga: Any, l: Any, upper: bool) -> Any:
+def slope_by_factor(xp: Namespace, ga: Array, l: Array, upper: bool) -> Array:
     """The cotangent of a factor, from that of the product of both."""
     low = lower_of(xp, l, upper)
     found = xp.tril(xp.matmul(ga + turned(xp, ga), low))
     return sum_to(xp, oriented(xp, found, upper), l.shape)
 
 
-def change_by_factor(xp: Any, tl: Any, l: Any, upper: bool) -> Any:
+def change_by_factor(xp: Namespace, tl: Array, l: Array, upper: bool) -> Array:
     """The tangent of the product of both factors, from that of one."""
     half = xp.matmul(lower_of(xp, tl, upper), turned(xp, lower_of(xp, l, upper)))
     return half + turned(xp, half)
 
 
-def solve_by_factor(xp: Any, g: Any, y: Any, b: Any, l: Any, upper: bool = False
-                    ) -> Any:
+def solve_by_factor(xp: Namespace, g: Array, y: Array, b: Array, l: Array,
+                    upper: bool = False) -> Array:
     gb = xp.call("cholesky_solve", g, l, upper)
     return slope_by_factor(xp, -xp.matmul(gb, turned(xp, y)), l, upper)
 
@@ -250,7 +254,7 @@ row("cholesky_solve", node="CholeskySolveBackward0",
            case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("b l", "b l y"))
 
 
-def check_pivots(xp: Any, l: Any) -> None:
+def check_pivots(xp: Namespace, l: Array) -> None:
     """No entry on the diagonal of a factor is 0."""
     zero = xp.eq(xp.reshape(xp.diagonal(l, 0, -2, -1), (-1, l.shape[-1])), 0)
     if not bool(xp.any(zero)):
@@ -263,7 +267,7 @@ def check_pivots(xp: Any, l: Any) -> None:
         "inversion could not be completed because the input matrix is singular.")
 
 
-def cholesky_inverse(xp: Any, l: Any, upper: bool = False) -> Any:
+def cholesky_inverse(xp: Namespace, l: Array, upper: bool = False) -> Array:
     square("cholesky_inverse", l)
     if l.shape[-1]:
         check_pivots(xp, l)

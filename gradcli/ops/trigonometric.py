@@ -7,9 +7,9 @@ Invariant: pi is computed in the number system of the input (see `pi`).
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from .op import RESULT, Rule, case, function, no_kernel, row
+from .op import RESULT, Case, Rule, case, function, no_kernel, row
 from .types import Array, Call, Namespace, Ranged, Relation
 
 # fmt: off
@@ -177,11 +177,10 @@ OUTSIDE = [case((3, 4), low=1.2, high=3.0), case((), low=-3.0, high=-1.2)]
 AWAY = [case((3, 4), low=0.3, high=1.3), case((), low=-1.3, high=-0.3)]
 
 
-def reciprocal(name: str, of: str, word: str, **facts: Any) -> None:
+def reciprocal(name: str, of: str, word: str, *, edges: str,
+               inside: Sequence[Case] = OUTSIDE, aliases: Sequence[str] = (),
+               also: Sequence[str] = ()) -> None:
     """Enter the reciprocal of a function, and its inverse function."""
-    inside = facts.pop("inside", OUTSIDE)
-    edges, words = facts.pop("edges"), facts.pop("aliases", ())
-
     def build(call: Call, x: Array) -> Array:
         return call("reciprocal", call(of, x))
 
@@ -189,10 +188,10 @@ def reciprocal(name: str, of: str, word: str, **facts: Any) -> None:
         return call(f"a{of}", call("reciprocal", x))
 
     function(name, build, doc=f"{word}: one over {of}.", formula=f"1/{of}(x)",
-             aliases=words, cases=AWAY, **facts)
+             aliases=aliases, also=also, cases=AWAY)
     function(f"a{name}", inverse, doc=f"Inverse of the {word[0].lower()}{word[1:]}.",
              formula=f"a{of}(1/x)", cases=inside, kink=edges,
-             aliases=(f"arc{name}", *(f"arc{each}" for each in words)))
+             aliases=(f"arc{name}", *(f"arc{each}" for each in aliases)))
 
 
 EDGES = "at -1 and 1 the derivative is infinite"

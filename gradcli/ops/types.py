@@ -9,18 +9,18 @@ of it; a namespace has what `Namespace` names. Nothing here is run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any, Protocol, TypeAlias
 
 Shape: TypeAlias = tuple[int, ...]
 """The sizes of an array's dimensions."""
 
-Dims: TypeAlias = int | Sequence[int] | None
-"""One dimension, several, or None for all."""
-
-Sizes: TypeAlias = int | Sequence[int]
+Sizes: TypeAlias = int | list[int] | tuple[int, ...]
 """One size or count, or a list of them."""
+
+Dims: TypeAlias = Sizes | None
+"""One dimension, several, or None for all."""
 
 
 class Array(Protocol):
@@ -69,6 +69,22 @@ class Typed(Array, Protocol):
     def dtype(self) -> Dtype: ...
 
 
+class Kind(Dtype, Protocol):
+    """A type of a tensor's entries: its letter and bits, and its name of old."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def legacy(self) -> str: ...
+
+
+class OfKind(Array, Protocol):
+    """A tensor, whose entries are of a kind that has a letter."""
+
+    @property
+    def dtype(self) -> Kind: ...
+
+
 class Recorded(Array, Protocol):
     """A tensor: an array that knows whether a gradient is asked for it."""
 
@@ -90,12 +106,17 @@ class Positions(Array, Protocol):
     def __int__(self) -> int: ...
     def __getitem__(self, index: Index, /) -> Positions: ...
     def __add__(self, other: Operand, /) -> Positions: ...
+    def __radd__(self, other: float, /) -> Positions: ...
     def __mul__(self, other: Operand, /) -> Positions: ...
+    def __rmul__(self, other: float, /) -> Positions: ...
     def __sub__(self, other: Operand, /) -> Positions: ...
 
 
 Operand: TypeAlias = Array | float
 """An array or a plain number."""
+
+Nested: TypeAlias = "Sequence[float | Nested]"
+"""Numbers in lists, as deep as an array has dimensions."""
 
 Place: TypeAlias = int | slice | EllipsisType | Array | Sequence[object] | None
 """What an index says of one dimension."""
@@ -111,6 +132,9 @@ Entries: TypeAlias = tuple[slice | Positions, ...]
 
 Tangents: TypeAlias = Sequence[Array]
 """One for each input."""
+
+Cotangents: TypeAlias = Sequence[Array | None]
+"""One for each output that carries a gradient; None where nothing arrived."""
 
 Relation: TypeAlias = tuple[int, str, float]
 """Of an operand, by its number, to a number: ``(0, ">", 0)``."""
@@ -143,10 +167,18 @@ Geometry: TypeAlias = tuple[Shape, int]
 """The strides of a tensor, and where its first entry lies, counted in entries."""
 
 
+class Result(Positions, Protocol):
+    """What a row or a public function gives, which its name alone tells: an array,
+    positions, or one for each output, read by their numbers or unpacked."""
+
+    def __iter__(self) -> Iterator[Result]: ...
+    def __getitem__(self, index: Index, /) -> Result: ...
+
+
 class Call(Protocol):
     """Runs a row or a public function by its name, on what it is given."""
 
-    def __call__(self, name: str, /, *args: object, **kwargs: object) -> Array: ...
+    def __call__(self, name: str, /, *args: object, **kwargs: object) -> Result: ...
 
 
 class Namespace(Protocol):
@@ -362,11 +394,11 @@ class Namespace(Protocol):
     def new_full(self, x: Array, shape: Sequence[int], value: Operand, /) -> Array: ...
     def zeros_like(self, x: Array, /) -> Array: ...
     def ones_like(self, x: Array, /) -> Array: ...
-    def as_type_of(self, x: Operand, like: Array, /) -> Array: ...
+    def as_type_of(self, x: Operand | Nested, like: Array, /) -> Array: ...
 
     # rows and functions by name, and runs in parts
 
-    def call(self, name: str, /, *args: object, **kwargs: object) -> Array: ...
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Result: ...
     def in_parts(
         self, run: Callable[..., Array], arrays: Sequence[Array], entries: int, /
     ) -> Array: ...
@@ -392,6 +424,3 @@ Vjps: TypeAlias = tuple[Vjp | None, ...] | Callable[..., Outputs]
 
 Jvp: TypeAlias = Callable[..., Array | Outputs]
 """A forward rule: ``(xp, t, y, *inputs, **params)``."""
-
-Facts: TypeAlias = Mapping[str, Any]
-"""Fields of a row, by name."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import inf, prod
-from typing import Any
+from typing import Protocol
 
 from .checks import ShapeError, ValueRangeError, as_sizes
 from .gather import surviving
@@ -23,25 +23,24 @@ from .op import (
     PACKED,
     WHOLES,
     Fixed,
-    Formula,
     Rule,
     case,
     function,
     no_kernel,
     row,
 )
-from .pooling import flattened, largest_along, largest_by_x, of_rank
-from .types import Shape
+from .pooling import flattened, largest_along, largest_by_x, numbered, of_rank
+from .types import Array, Call, Namespace, Nested, Positions, Shape, Sizes
 
 # fmt: off
 
 
-def planes(xp: Any, x: Any, rank: int) -> Any:
+def planes(xp: Namespace, x: Array, rank: int) -> Array:
     """Each plane as one line."""
     return xp.reshape(x, (prod(x.shape[:-rank]), prod(x.shape[-rank:])))
 
 
-def unpool(xp: Any, x: Any, indices: Any, output_size: Shape) -> Any:
+def unpool(xp: Namespace, x: Array, indices: Array, output_size: Shape) -> Array:
     rank = len(output_size)
     lines = planes(xp, x, rank)
     at = xp.as_index(indices).reshape(lines.shape)
@@ -56,11 +55,11 @@ def unpool(xp: Any, x: Any, indices: Any, output_size: Shape) -> Any:
     return xp.reshape(put, (*x.shape[:-rank], *output_size))
 
 
-def unpool_by_x(xp: Any, g: Any, y: Any, x: Any, indices: Any, output_size: Shape
-                ) -> Any:
+def unpool_by_x(xp: Namespace, g: Array, y: Array, x: Array, indices: Array,
+                output_size: Shape) -> Array:
     at = xp.as_index(indices)
 
-    def read(of: Any) -> Any:
+    def read(of: Array) -> Array:
         rank = len(output_size)
         places = at.reshape(flattened(at, rank))
         found = xp.gather(xp.reshape(of, flattened(of, rank)), -1, places)
@@ -73,13 +72,13 @@ def unpool_by_x(xp: Any, g: Any, y: Any, x: Any, indices: Any, output_size: Shap
         xp, g, lambda to, order: xp.call(name, order, at, output_size), read)
 
 
-def repeats(at: Any, rank: int) -> bool:
+def repeats(at: Positions, rank: int) -> bool:
     """Whether a position stands twice in a plane."""
     lines = at.reshape(flattened(at, rank)).reshape((-1, prod(at.shape[-rank:])))
     return any(len(set(line)) < len(line) for line in lines.tolist())
 
 
-def row_of_unpooling(rank: int, indices: list[Any], size: Shape) -> None:
+def row_of_unpooling(rank: int, indices: Nested, size: Shape) -> None:
     row(f"max_unpool{rank}d.default", node=f"MaxUnpool{rank}DBackward0", jvp=LINEAR,
         refuses=no_kernel(f"max_unpool{rank}d"), memory=PACKED,
         doc="Zeros with entries at the positions that they were found at; of those "
@@ -93,7 +92,7 @@ row_of_unpooling(3, [[[[0, 5]], [[10, 7]]]], (1, 2, 1, 2))
 
 
 def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
-               output_size: Any) -> Shape:
+               output_size: list[int] | tuple[int, ...] | None) -> Shape:
     """The size that was pooled: as asked for, within what it can have been."""
     usual = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(
         sizes, kernel, stride, padding, strict=True)]
@@ -113,7 +112,7 @@ def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
     return as_sizes(wanted)
 
 
-def on_planes(call: Formula, x: Any, at: Any, size: Shape) -> Any:
+def on_planes(call: Call, x: Array, at: Array, size: Shape) -> Array:
     rank, have = len(size), len(x.shape)
     if have not in (rank + 1, rank + 2):
         raise ShapeError(
@@ -128,8 +127,9 @@ def on_planes(call: Formula, x: Any, at: Any, size: Shape) -> Any:
 
 def enter_unpooling(rank: int) -> None:
     """``max_unpool{rank}d``; a sequence is made a picture of one column and back."""
-    def unpooled(call: Formula, input: Any, indices: Any, kernel_size: Any,
-                 stride: Any = None, padding: Any = 0, output_size: Any = None) -> Any:
+    def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
+                 stride: Sizes | None = None, padding: Sizes = 0,
+                 output_size: list[int] | tuple[int, ...] | None = None) -> Array:
         kernel, edges = of_rank(kernel_size, rank), of_rank(padding, rank)
         steps = kernel if stride is None else of_rank(stride, rank)
         size = size_asked(tuple(input.shape[-rank:]), kernel, steps, edges, output_size)
@@ -142,7 +142,7 @@ def enter_unpooling(rank: int) -> None:
         column, at = (call("unsqueeze", t, -1) for t in (input, indices))
         return call("squeeze", on_planes(call, column, at, (*size, 1)), -1)
 
-    places: Any = ([0, 3], [[0, 3], [8, 10]], [[[0, 3]], [[24, 31]]])[rank - 1]
+    places = ([0, 3], [[0, 3], [8, 10]], [[[0, 3]], [[24, 31]]])[rank - 1]
     size = ((2,), (2, 2), (2, 1, 2))[rank - 1]
     function(f"max_unpool{rank}d", unpooled, operands=("input", "indices"),
              formula="y[indices[p]] = input[p]",
@@ -151,6 +151,18 @@ def enter_unpooling(rank: int) -> None:
 
 
 # windows drawn at random
+
+Samples = list[list[list[float]]] | tuple[tuple[tuple[float, ...], ...], ...]
+"""By item, plane and dimension a number from 0 to 1."""
+
+Ratio = float | list[float] | tuple[float, ...]
+"""How much shorter dimensions become: all of them, or each."""
+
+
+class Listed(Array, Protocol):
+    """A tensor of samples."""
+
+    def tolist(self) -> list[list[list[float]]]: ...
 
 
 # Graham 2014, arXiv:1412.6071, section 2.1: pseudorandom sequences.
@@ -161,8 +173,8 @@ def starts(n: int, count: int, kernel: int, sample: float) -> list[int]:
     return [*begun, n - kernel]
 
 
-def fractional(xp: Any, x: Any, kernel_size: Shape, output_size: Shape,
-               random_samples: Sequence[Any]) -> tuple[Any, Any]:
+def fractional(xp: Namespace, x: Array, kernel_size: Shape, output_size: Shape,
+               random_samples: Samples) -> tuple[Array, Array]:
     """The largest entries of windows that begin where each plane's samples say."""
     rank = len(kernel_size)
     sizes, lines = x.shape[-rank:], planes(xp, x, rank)
@@ -176,9 +188,7 @@ def fractional(xp: Any, x: Any, kernel_size: Shape, output_size: Shape,
         begun = xp.as_index([starts(n, count, k, each[nr]) for each in drawn])
         alone = [count if d == other else 1 for other in range(rank)]
         firsts.append(begun.reshape((-1, *alone)))
-    corner: Any = 0
-    for begun, n in zip(firsts, sizes, strict=True):
-        corner = corner * n + begun
+    corner = numbered(firsts, sizes)
     offsets = [number_of(at, sizes) for at in product(*map(range, kernel_size))]
     plane = xp.as_index(range(lines.shape[0])).reshape((-1, *(1,) * rank))
     cells = [xp.getitem(lines, (plane, corner + offset)) for offset in offsets]
@@ -221,14 +231,15 @@ def enter_fractions(rank: int) -> None:
     name = f"fractional_max_pool{rank}d"
     said = f"{name}()" if rank == 2 else f"{name}_out()"
 
-    def pooled(call: Formula, input: Any, kernel_size: Any, output_size: Any = None,
-               output_ratio: Any = None, return_indices: bool = False,
-               _random_samples: Any = None) -> Any:
+    def pooled(call: Call, input: Array, kernel_size: Sizes,
+               output_size: Sizes | None = None, output_ratio: Ratio | None = None,
+               return_indices: bool = False,
+               _random_samples: Samples | Listed | None = None) -> Array:
         sizes = tuple(input.shape[-rank:])
-        if output_size is None and output_ratio is None:
-            raise ValueRangeError(f"{name} requires specifying either an output_size "
-                                  "or an output_ratio")
         if output_size is None:
+            if output_ratio is None:
+                raise ValueRangeError(f"{name} requires specifying either an "
+                                      "output_size or an output_ratio")
             given = output_ratio if isinstance(output_ratio, list | tuple) else (
                 output_ratio,) * rank
             output_size = [int(n * r) for n, r in zip(sizes, given, strict=True)]
@@ -262,12 +273,12 @@ def enter_fractions(rank: int) -> None:
                          make="distinct")])
 
 
-def as_samples(name: str, samples: Any, shape: Shape) -> Any:
+def as_samples(name: str, samples: Samples | Listed | None, shape: Shape) -> Samples:
     """The samples as numbers."""
     if samples is None:
         raise ValueRangeError(f"{name} needs _random_samples: numbers from 0 to 1 of "
                               f"the shape {list(shape)}")
-    if not hasattr(samples, "tolist"):
+    if isinstance(samples, list | tuple):
         return samples
     have = tuple(samples.shape)
     if len(have) != len(shape) or have[0] < shape[0]:
@@ -286,8 +297,8 @@ def as_samples(name: str, samples: Any, shape: Shape) -> Any:
 
 def enter_norm(rank: int) -> None:
     """``lp_pool{rank}d``."""
-    def pooled(call: Formula, input: Any, norm_type: float, kernel_size: Any,
-               stride: Any = None, ceil_mode: bool = False) -> Any:
+    def pooled(call: Call, input: Array, norm_type: float, kernel_size: Sizes,
+               stride: Sizes | None = None, ceil_mode: bool = False) -> Array:
         sizes = (kernel_size, stride, 0)
         if norm_type in (inf, -inf):
             x = call("abs", input)

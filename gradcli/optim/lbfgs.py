@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.modes import MODE
-from ..engine.raw import Params
+from ..engine.raw import Params, Raw
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
 from .optimizer import Optimizer, evaluated
@@ -23,7 +23,7 @@ MIN_CURVATURE = 1e-10
 class QuasiNewton(Optimizer):
     """Quasi-Newton steps; each call of `step` takes several, with a closure."""
 
-    def _begin(self, params: Any, defaults: dict[str, Any]) -> None:
+    def _begin(self, params: object, defaults: dict[str, Any]) -> None:
         if defaults["max_eval"] is None:
             defaults["max_eval"] = defaults["max_iter"] * 5 // 4
         super()._begin(params, defaults)
@@ -103,7 +103,7 @@ class QuasiNewton(Optimizer):
         ]
         return xp.cat(parts)
 
-    def _move(self, t: object, direction: Any) -> None:
+    def _move(self, t: float, direction: Any) -> None:
         """Move all parameters by ``t*direction``."""
         start = 0
         for parameter in self._params:
@@ -115,7 +115,12 @@ class QuasiNewton(Optimizer):
             start += raw.size
 
     def _search(
-        self, closure: Any, here: Evaluation, t: Any, direction: Any, most: int
+        self,
+        closure: Callable[..., object],
+        here: Evaluation,
+        t: Any,
+        direction: Any,
+        most: int,
     ) -> tuple[Evaluation, int]:
         """Move to where a line search ends; give the evaluation there and the calls."""
         began = [p.raw.copy() for p in self._params]
@@ -126,7 +131,7 @@ class QuasiNewton(Optimizer):
                 parameter.raw[...] = raw
                 touch(parameter.raw)
 
-        def evaluate(at: object) -> Evaluation:
+        def evaluate(at: float) -> Evaluation:
             self._move(at, direction)
             loss = float(evaluated(closure))
             found = Evaluation(at, loss, self._gradient(), direction)
@@ -162,7 +167,7 @@ class QuasiNewton(Optimizer):
             direction += (weights[i] - y.dot(direction) * inverse[i]) * s
         return direction
 
-    def _remember(self, state: Params, gradient: object) -> None:
+    def _remember(self, state: Params, gradient: Raw) -> None:
         change = gradient - state["prev_flat_grad"].raw
         step = state["d"].raw * state["t"]
         along = change.dot(step)

@@ -36,7 +36,7 @@ class OfMatrices(Descent):
         ValueError: a parameter has not two dimensions.
     """
 
-    def _begin(self, params: Any, defaults: Group) -> None:
+    def _begin(self, params: object, defaults: Group) -> None:
         super()._begin(params, defaults)
         for group in self.param_groups:
             for parameter in group["params"]:

@@ -59,10 +59,10 @@ class Optimizer:
         if "step" in cls.__dict__:
             cls.step = _between_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: object, defaults: dict[str, object]) -> None:
         self._begin(params, defaults)
 
-    def _begin(self, params: Any, defaults: dict[str, Any]) -> None:
+    def _begin(self, params: Any, defaults: dict[str, object]) -> None:
         """Take over options and parameters."""
         self.defaults = defaults
         self._hooks = {kind: Shelf() for kind in KINDS}
@@ -124,7 +124,7 @@ class Optimizer:
             for parameter in group["params"]:
                 clear_grad(parameter, set_to_none)
 
-    def step(self, closure: Any = None) -> Any:
+    def step(self, closure: Callable[..., object] | None = None) -> Any:
         """Change the parameters by their gradients."""
         raise NotImplementedError
 
@@ -283,7 +283,7 @@ def _listed(group: Group) -> list[Tensor]:
     """Put the parameters into the group as a list, and their names beside it."""
     params = group["params"]
     if isinstance(params, Tensor):
-        members: list[Any] = [params]
+        members = [params]
     elif isinstance(params, set):
         raise TypeError(
             "optimizer parameters need to be organized in ordered collections, but the "
@@ -337,7 +337,7 @@ def _fitted(value: object, parameter: Tensor | None) -> Any:
     return value
 
 
-def evaluated(closure: Callable[[], Any] | None) -> Any:
+def evaluated(closure: Callable[[], object] | None) -> Any:
     """Call a closure, recorded even where nothing else is; None without one."""
     if closure is None:
         return None

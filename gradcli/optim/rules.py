@@ -136,7 +136,7 @@ def sum_of_squares(kept: Kept, o: Group) -> None:
 class SummingFromTheStart(Descent):
     """Gradient descent whose state begins when a parameter is added."""
 
-    def _begin(self, params: Any, defaults: Group) -> None:
+    def _begin(self, params: object, defaults: Group) -> None:
         super()._begin(params, defaults)
         for group in self.param_groups:
             for parameter in group["params"]:
@@ -183,7 +183,7 @@ def rmsprop(
         p += -lr * g / scale
 
 
-def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
+def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float) -> None:
     """A step size for every entry: longer while the gradient keeps its sign; where the
     sign turns no step is taken (Riedmiller and Braun 1993)."""
     if kept.begin("prev"):
@@ -198,7 +198,7 @@ def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> N
     p -= xp.sign(before) * sizes
 
 
-def asgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
+def asgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float) -> None:
     """Steps of a falling rate; ``ax`` in the state averages them from step ``t0`` on
     (Polyak and Juditsky 1992)."""
     kept.begin("ax", eta=float(lr), mu=1.0)
@@ -217,7 +217,9 @@ def asgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> No
     mu[...] = 1 / max(1, step - o["t0"])
 
 
-def adafactor(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
+def adafactor(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float
+) -> None:
     """Adam's second mean as a product of two vectors (Shazeer and Stern 2018)."""
     flat = len(g.shape) < 2
     if kept.begin(*(["variance"] if flat else [])) and not flat:

@@ -98,7 +98,7 @@ def strong_wolfe(
 def narrow(
     evaluate: Callable[[Any], Evaluation], ends: list[Evaluation],
     too_high: Callable[[Evaluation], bool], flat: Callable[[Evaluation], bool],
-    tries: int, longest: Any, most: int,
+    tries: int, longest: float, most: int,
 ) -> tuple[Evaluation, int]:  # fmt: skip
     """Shrink a bracket until an end of it will do; give the better of its ends."""
     stuck = False
@@ -124,7 +124,7 @@ def _better_first(ends: list[Evaluation]) -> tuple[int, int]:
     return (0, 1) if ends[0].loss <= ends[1].loss else (1, 0)
 
 
-def _inside(t: Any, ends: list[Evaluation], stuck: bool) -> tuple[Any, bool]:
+def _inside(t: float, ends: list[Evaluation], stuck: bool) -> tuple[Any, bool]:
     """Keep a new step off the bracket's ends if it came near them twice in a row."""
     left, right = sorted((ends[0].t, ends[1].t))
     margin = EDGE_SHARE * (right - left)

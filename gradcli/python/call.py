@@ -58,7 +58,7 @@ class Call:
         self.arguments = list(arguments)
         self.draws = get_rng_state()
         self.module = function if isinstance(function, Module) else None
-        self.run: Callable[..., Any] = (
+        self.run = (
             function.apply
             if isinstance(function, type) and issubclass(function, Function)
             else function
@@ -77,17 +77,17 @@ class Call:
             raise ValueError(NOTHING)
 
     @classmethod
-    def of(cls, function: Any, inputs: Any) -> Call:
+    def of(cls, function: object, inputs: object) -> Call:
         """The call of a function as `gradcheck` takes it."""
         arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
         name = getattr(function, "__name__", None) or type(function).__name__
         return cls(function, arguments, name)
 
-    def at(self, arguments: Sequence[Any]) -> Call:
+    def at(self, arguments: Sequence[object]) -> Call:
         """The same function at other arguments, called by the same names."""
         return Call(self.function, arguments, self.title, self.names)
 
-    def with_function(self, function: Any) -> Call:
+    def with_function(self, function: object) -> Call:
         """Another function at the same arguments, called by the same names."""
         return Call(function, self.arguments, self.title, self.names)
 
@@ -134,14 +134,16 @@ class Call:
         seen = {slot.given.dtype for slot in self.slots}
         seen |= set() if known is None else {known}
 
-        def look(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+        def look(
+            op: object, inputs: Any, params: object, raw: object, out: object
+        ) -> None:
             parts = out if isinstance(out, tuple) else (out,)
             seen.update(y.dtype for y in (*parts, *inputs) if isinstance(y, Tensor))
 
         before = MODE.on_node, MODE.on_call
         MODE.watch(before[0], (*before[1], look))
         try:
-            found: list[Any] = run()
+            found = run()
         finally:
             MODE.watch(*before)
         seen.update(y.dtype for y in found if isinstance(y, Tensor))
@@ -149,7 +151,7 @@ class Call:
         return found, min(floats, key=lambda each: each.itemsize)
 
 
-def _tensors(found: Any) -> Iterator[Tensor]:
+def _tensors(found: object) -> Iterator[Tensor]:
     """The tensors that a function returned, also in nested tuples, lists and dicts."""
     if isinstance(found, Tensor):
         yield found

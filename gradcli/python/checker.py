@@ -25,6 +25,7 @@ import numpy as np
 from ..autograd.blocks import blocks_of, filled, pull
 from ..engine.dtypes import formulas_of
 from ..engine.modes import enable_grad
+from ..engine.raw import Raw
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..numbers.balls import text, to_float
@@ -262,7 +263,7 @@ class Checked:
             for v, y in pairs
         )
 
-    def _gradients_repeat(self, first: list[Any]) -> bool:
+    def _gradients_repeat(self, first: list[object]) -> bool:
         """Whether a new run on new leaves has the same gradients: what a function keeps
         from one run to the next may be differentiated in the first alone."""
         leaves = self.call.leaves()
@@ -540,5 +541,5 @@ def _nobody(verification: Verification) -> None:
     """Nobody waits for what is shown on the way."""
 
 
-def _block(array: Any) -> Block:
+def _block(array: Raw) -> Block:
     return Block.of(array.shape, array.ravel().tolist())

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter, signature
@@ -124,7 +124,7 @@ def find(text: str) -> Target:
         ProgramError: there is no such file or name, or it is nothing to verify.
     """
     path, name = split(text)
-    found: Any = load(path)
+    found = load(path)
     for part in name.split("."):
         if not hasattr(found, part):
             names = [n for n in vars(found) if n[:1] != "_"]
@@ -161,7 +161,7 @@ def _made(kind: type[Module], text: str) -> Module:
         ) from error  # fmt: skip
 
 
-def _parameters(function: Any) -> dict[str, Parameter]:
+def _parameters(function: Callable[..., object]) -> dict[str, Parameter]:
     try:
         return dict(signature(function).parameters)
     except (TypeError, ValueError):
@@ -193,7 +193,7 @@ def arguments_of(
                 Span(0, binding.value.start - 1), binding.argument,
                 hint=near or f"its parameters are {', '.join(target.parameters)}",
             )  # fmt: skip
-    values: list[Any] = []
+    values = []
     drawn: dict[str, str] = {}
     for name, parameter in target.parameters.items():
         if parameter.kind in (Parameter.VAR_KEYWORD, Parameter.KEYWORD_ONLY):
@@ -212,7 +212,9 @@ def arguments_of(
     return Arguments(tuple(values), drawn)
 
 
-def _value(binding: Binding, parameter: Parameter, seed: int, whole: bool) -> Any:
+def _value(
+    binding: Binding, parameter: Parameter, seed: int, whole: bool
+) -> Tensor | float:
     array = np.asarray(value_of(binding, Factory(NUMPY, "float64", seed)))
     if whole:
         return tensor(array, dtype=int64)
@@ -222,7 +224,7 @@ def _value(binding: Binding, parameter: Parameter, seed: int, whole: bool) -> An
     return Tensor(np.array(array), NUMPY, True)
 
 
-def _is_tensor(annotation: Any) -> bool:
+def _is_tensor(annotation: object) -> bool:
     shown = annotation if isinstance(annotation, str) else repr(annotation)
     return "Tensor" in shown
 

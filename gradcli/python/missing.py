@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ..lang.errors import ProgramError
 from .torch_names import PYTORCH, counterpart, missing
@@ -107,7 +106,7 @@ def _lacking(name: str) -> str | None:
     if first != PYTORCH:
         return f"{first} is built on PyTorch itself and does not run on gradcli"
     here = PYTORCH
-    value: Any = counterpart(PYTORCH)
+    value = counterpart(PYTORCH)
     for part in rest:
         whole = f"{here}.{part}"
         try:

@@ -135,7 +135,7 @@ def _elsewhere(checked: Checked) -> list[Point]:
 def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
     """The function at its arguments, moved, if it takes them so."""
     call = checked.call
-    arguments: list[Any] = list(call.arguments)
+    arguments = list(call.arguments)
     type_ = np.float64 if call.module is None else checked.type.name
     for slot in call.slots:
         if isinstance(slot.key, int):

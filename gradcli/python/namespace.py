@@ -30,7 +30,7 @@ class _OfPython:
 
     watching: bool
 
-    def floats(self, data: Any) -> NoReturn:
+    def floats(self, data: object) -> NoReturn:
         raise NoMeaning(LEFT)
 
     def stop(self, x: Any) -> Any:
@@ -39,9 +39,11 @@ class _OfPython:
             return x
         return super().stop(x)  # type: ignore[misc]
 
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+    def to_copy(
+        self, x: object, dtype: Any, device: object, back: object = None
+    ) -> Any:
         """A copy; truth values may become numbers, numbers nothing but floats."""
-        copied: Any = super().to_copy(x, dtype, device, back)  # type: ignore[misc]
+        copied = super().to_copy(x, dtype, device, back)  # type: ignore[misc]
         if dtype is None:
             return copied
         kind = np.dtype(dtype).kind
@@ -58,7 +60,7 @@ class _OfPython:
 class FunctionTerms(_OfPython, ObjectNamespace):
     """The basis over terms."""
 
-    def elements(self, x: Any) -> Any:
+    def elements(self, x: object) -> Any:
         """Numbers of arrays are exactly the floats that they are."""
         exact = np.asarray(x) if isinstance(x, np.ndarray | np.generic) else None
         if exact is None or exact.dtype.kind != "f":

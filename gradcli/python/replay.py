@@ -174,7 +174,7 @@ def recording() -> Iterator[Recording]:
         if not tape.depth and MODE.recording:
             tape.note(lambda *given: apply(op, given, dict(params)), inputs, out)
 
-    plain: Any = Function.__dict__[APPLY]
+    plain = Function.__dict__[APPLY]
 
     def applied(cls: type[Function], *args: Any, **kwargs: Any) -> Any:
         tape.depth += 1

@@ -108,7 +108,7 @@ def function_of(call: Call) -> type[Function] | None:
 def _reading(made_by: type[Function], instead: dict[Key, Picked]) -> type[Function]:
     """The function, whose backward finds other tensors in some places."""
 
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    def backward(ctx: object, *cotangents: object) -> Any:
         own: Any = made_by.backward
         if own is Function.backward:
             own = made_by.vjp
@@ -121,7 +121,7 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
     """The function, whose ctx keeps its inputs, its outputs and what they had been
     before they were changed in place."""
 
-    def noted(ctx: Any, args: Sequence[Any], run: Callable[[], Any]) -> Any:
+    def noted(ctx: object, args: Sequence[object], run: Callable[[], object]) -> Any:
         had: dict[int, Any] = {}
         ctx.__dict__["_had"] = had
         outer = MODE.before_change
@@ -151,7 +151,7 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
     else:
 
         @wraps(made_by.forward)
-        def forward(ctx: Any, *args: Any) -> Any:
+        def forward(ctx: object, *args: object) -> Any:
             return noted(ctx, args, lambda: made_by.forward(ctx, *args))
 
         given = {"forward": staticmethod(forward)}
@@ -163,7 +163,7 @@ def _context(made_by: type[Function], call: Call) -> Any:
     """The ``ctx`` of one run."""
     found = []
 
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    def backward(ctx: object, *cotangents: object) -> Any:
         raise NotImplementedError
 
     watching = _watched(made_by, backward)
@@ -189,7 +189,7 @@ def _value(ctx: Any, key: Key) -> Any:
     return ctx.saved_tensors[key] if isinstance(key, int) else getattr(ctx, key)
 
 
-def _before(ctx: Any, key: Key) -> Any:
+def _before(ctx: Any, key: Key) -> Tensor | None:
     """What a saved tensor was before it was first changed; None if it never was."""
     t = _value(ctx, key)
     raw = ctx._had.get(id(t.raw))

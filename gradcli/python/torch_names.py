@@ -18,7 +18,6 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
 
 PYTORCH, OURS = "torch", "gradcli"
 
@@ -141,7 +140,9 @@ class _Loader(Loader):
 class _Finder(MetaPathFinder):
     """Finds ``torch`` and what is below it."""
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+    def find_spec(
+        self, fullname: str, path: object, target: object = None
+    ) -> ModuleSpec | None:
         if fullname != PYTORCH and not fullname.startswith(f"{PYTORCH}."):
             return None
         module = counterpart(fullname)

@@ -31,7 +31,7 @@ Arrays = list[Any]
 
 
 def gradients(
-    outputs: Sequence[Tensor], leaves: Sequence[Tensor], cotangents: Sequence[Any]
+    outputs: Sequence[Tensor], leaves: Sequence[Tensor], cotangents: Sequence[object]
 ) -> Arrays:
     """The gradients by the leaves as arrays, copied."""
     pairs = zip(outputs, cotangents, strict=True)
@@ -41,7 +41,7 @@ def gradients(
 
 
 def faults(
-    call: Call, outputs: Sequence[Tensor], leaves: Leaves, cotangents: Sequence[Any]
+    call: Call, outputs: Sequence[Tensor], leaves: Leaves, cotangents: Sequence[Tensor]
 ) -> Iterator[Fault]:
     """What is wrong with the backward of a function that was run on ``leaves``.
 
@@ -115,7 +115,7 @@ def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Iterator[
 
 
 def _alone(
-    outputs: Sequence[Tensor], wanted: Sequence[Tensor], cotangents: Sequence[Any]
+    outputs: Sequence[Tensor], wanted: Sequence[Tensor], cotangents: Sequence[object]
 ) -> Iterator[Fault]:
     """One output's cotangent alone means zeros for the others."""
     live = [k for k, y in enumerate(outputs) if y.requires_grad]
@@ -141,7 +141,7 @@ def _alone(
         return
 
 
-def _needed(call: Call, plain: Arrays, cotangents: Sequence[Any]) -> Iterator[Fault]:
+def _needed(call: Call, plain: Arrays, cotangents: Sequence[object]) -> Iterator[Fault]:
     """Each input's gradient where it is the only one that is asked for."""
     for slot, whole in zip(call.varied, plain, strict=True):
         if len(call.varied) < 2:

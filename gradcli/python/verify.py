@@ -7,7 +7,6 @@ verify(model, (x,), raise_exception=True)   # as gradcheck does
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ..autograd.report import GradcheckError
 from ..verify.process.job import STRENGTH, UNKNOWN
@@ -31,8 +30,8 @@ class NotVerified(GradcheckError, AssertionError):
 
 
 def verify(
-    fn: Any,
-    inputs: Any,
+    fn: object,
+    inputs: object,
     *,
     at_least: str = UNKNOWN,
     raise_exception: bool = False,

@@ -104,7 +104,7 @@ def watched(
             after()
 
     def backward(
-        self: Tensor, gradient: Any = None, retain_graph: bool | None = None,
+        self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
         create_graph: bool = False, inputs: Any = None,
     ) -> None:  # fmt: skip
         def again(cotangent: Any = None) -> None:
@@ -117,11 +117,11 @@ def watched(
             run(self, gradient, again)
 
     def of_module(
-        tensors: Any, grad_tensors: Any = None, *args: Any, **named: Any
+        tensors: Any, grad_tensors: Any = None, *args: object, **named: object
     ) -> None:
         alone = isinstance(tensors, Tensor)
 
-        def again(cotangent: Any = None) -> None:
+        def again(cotangent: object = None) -> None:
             plain(tensors, grad_tensors, *args, **named)
 
         if inside[0] or not (alone or len(tensors) == 1):

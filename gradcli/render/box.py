@@ -59,7 +59,7 @@ def bare_ranges(found: Ranges, view: GradView) -> Iterator[Line]:
     """The certified bounds of the gradients alone, one input a line."""
     shapes = {given.name: given.shape for given in view.inputs}
     for name, own in found.gradients.items():
-        pairs: list[Any] = [[r.lower, r.upper] for r in own]
+        pairs = [[r.lower, r.upper] for r in own]
         yield Line(((inline(nested(pairs, shapes[name])), "number"),))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
 from ..views.claims import ClaimsView, CounterexampleView, Judged
@@ -130,7 +130,7 @@ def as_object(view: ClaimsView) -> Line:
     )
 
 
-def _as_object(each: Judged) -> dict[str, Any]:
+def _as_object(each: Judged) -> dict[str, CounterexampleView | str | None]:
     slip, refuted = each.diagnosis, each.ruling.verdict == "refuted"
     return {
         "claim": each.claim.text.strip(),

@@ -40,7 +40,7 @@ class Columns:
         """Write what stands before the first row."""
 
     @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[Any]) -> Any:
+    def encoded(names: Sequence[str], columns: Sequence[object]) -> Any:
         """Rows as they are written: an array for each name."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class _Text(Columns):
         self.file.write(self.separator.join(self.names).encode() + b"\n")
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
+    def encoded(cls, names: Sequence[str], columns: Sequence[object]) -> bytes:
         arrays = _numbers(names, columns)
         if find_spec("pyarrow"):
             return _by_arrow(arrays, cls.separator)
@@ -73,7 +73,7 @@ def _shortest(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
+def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -90,7 +90,7 @@ class _Tabs(_Text):
 
 class _JsonLines(Columns):
     @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[Any]) -> bytes:
+    def encoded(names: Sequence[str], columns: Sequence[object]) -> bytes:
         rows = zip(*(np.asarray(c, float).tolist() for c in columns), strict=True)
         lines = (dumps(dict(zip(names, row, strict=True))) for row in rows)
         return "".join(f"{line}\n" for line in lines).encode()
@@ -141,7 +141,7 @@ class _Parquet(Columns):
         self.writer = parquet.ParquetWriter(self.file, self.schema)
 
     @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:
+    def encoded(names: Sequence[str], columns: Sequence[object]) -> list[Any]:
         return _numbers(names, columns)
 
     def write(self, rows: list[Any]) -> None:

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import atan2, ceil, floor, inf, log10, pi
-from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Host
 from ..views.plot import Surface
 from .curve import BITS, DECADES, DOTS_ACROSS, DOTS_UP, EMPTY
 from .limits import MAX_CURVE_COLUMNS, MIN_CURVE_COLUMNS
@@ -78,7 +78,7 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
     yield Line(((f"{text}; from {low} to {high}", "dim"),))
 
 
-def levels(values: Any) -> list[float]:
+def levels(values: Host) -> list[float]:
     """The values that lines are drawn at: few, with few digits."""
     low, high = float(values.min()), float(values.max())
     if not high > low:
@@ -189,7 +189,7 @@ def _put_labels(
                 break
 
 
-def _between(values: Any, rows: int, columns: int) -> Any:
+def _between(values: Host, rows: int, columns: int) -> Host:
     """An array of another size, its entries on the planes between the old ones."""
     for axis, size in ((0, rows), (1, columns)):
         place = np.linspace(0, values.shape[axis] - 1, size)

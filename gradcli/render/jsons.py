@@ -56,7 +56,7 @@ def entries(view: Any, *hidden: str) -> dict[str, Any]:
 _ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=entries)
 
 
-def dumps(value: Any) -> str:
+def dumps(value: object) -> str:
     """JSON on one line."""
     try:
         text = _ENCODER.encode(value)
@@ -70,7 +70,7 @@ def _shown(character: str) -> str:
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """The same value with strings for the numbers that JSON cannot write.
 
     Recursion is as deep as a result is nested, which its shape bounds.
@@ -85,14 +85,14 @@ def _finite(value: Any) -> Any:
     return {key: _finite(entry) for key, entry in known.items()}
 
 
-def line_of(value: Any) -> Line:
+def line_of(value: object) -> Line:
     """JSON on a line of its own; with large arrays it is made while it is written."""
     if _holds_entries(value):
         return LongLine.of(lambda: _pieces(value))
     return unbroken(dumps(value))
 
 
-def _holds_entries(value: Any) -> bool:
+def _holds_entries(value: object) -> bool:
     """Whether there is a large array in an answer."""
     if isinstance(value, Mapping):
         return any(map(_holds_entries, value.values()))
@@ -103,11 +103,11 @@ def _holds_entries(value: Any) -> bool:
     )
 
 
-def _are_numbers(value: Sequence[Any]) -> bool:
+def _are_numbers(value: Sequence[object]) -> bool:
     return not value or isinstance(value[0], int | float | str)
 
 
-def _pieces(value: Any) -> Iterator[str]:
+def _pieces(value: object) -> Iterator[str]:
     """JSON piece by piece, in the words of `dumps`."""
     if isinstance(value, Entries):
         yield from listed_pieces(value, dumps)
@@ -131,12 +131,12 @@ def unbroken(text: str) -> Line:
     return Line(((text, "plain"),), hang="")
 
 
-def answer(command: str, **parts: Any) -> Line:
+def answer(command: str, **parts: object) -> Line:
     """The result of a command."""
     return line_of({"schema": SCHEMA, "command": command, **parts})
 
 
-def listed(head: Line, key: str, objects: Iterable[Any]) -> Iterator[Line]:
+def listed(head: Line, key: str, objects: Iterable[object]) -> Iterator[Line]:
     """The result with a list at its end, a line per object, so that a long one is
     written as it is read."""
     before = unbroken(head.text[:-1] + f', "{key}": [')
@@ -159,15 +159,15 @@ def grad(
     view: GradView,
     verification: Verification | None,
     symbolic: bool = False,
-    more: Mapping[str, Any] = EMPTY,
-    by_input: Mapping[str, Mapping[str, Any]] = EMPTY,
+    more: Mapping[str, object] = EMPTY,
+    by_input: Mapping[str, Mapping[str, object]] = EMPTY,
     latex: bool = False,
 ) -> Line:
     """The answer with its verdicts, with ``symbolic`` all formulas too, with
     ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the result and to
     the inputs."""
     verdicts = by_name(verification)
-    formulas: dict[str, Mapping[str, Any]] = {}
+    formulas = {}
     if symbolic:
         written = _written(of_gradients(view, verdicts.values()), latex)
         names = [given.name for given in view.differentiated]
@@ -197,7 +197,7 @@ def by_name(verification: Verification | None) -> Mapping[str, InputVerdict]:
     return {v.name: v for v in verification.inputs} if verification else {}
 
 
-def checked(verdict: InputVerdict | None) -> dict[str, Any]:
+def checked(verdict: InputVerdict | None) -> dict[str, float | int | str | None]:
     """What was shown of one derivative."""
     return {
         "verdict": verdict.verdict if verdict else "unknown",

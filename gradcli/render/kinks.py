@@ -146,7 +146,7 @@ def as_json(view: KinksView) -> Line:
     )
 
 
-def _kink_json(kink: Kink, where: Where) -> dict[str, Any]:
+def _kink_json(kink: Kink, where: Where) -> dict[str, str | int | None]:
     return {
         **entries(kink, "span"),
         "function": kink.function or None,

@@ -69,7 +69,7 @@ def room_in(depth: int, rows: int) -> list[int]:
     return [rows] * (depth - 1) + [rows * ROW_ENTRIES]
 
 
-def _keep(value: list[Any], depth: int, rows: int | None) -> tuple[list[Any], bool]:
+def _keep(value: list[object], depth: int, rows: int | None) -> tuple[list[Any], bool]:
     """The entries to show: the middle goes where there are too many."""
     if rows is None:
         return value, False
@@ -82,7 +82,7 @@ def _keep(value: list[Any], depth: int, rows: int | None) -> tuple[list[Any], bo
     return [e if e is ELLIPSIS else e[0] for e in inner], cut
 
 
-def _without_middle(entries: list[Any], room: int) -> list[Any]:
+def _without_middle(entries: list[object], room: int) -> list[Any]:
     if len(entries) <= room:
         return entries
     first = (room + 1) // 2

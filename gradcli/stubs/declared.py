@@ -7,7 +7,7 @@ types of parameters stand in the table below, and otherwise follow from defaults
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -57,7 +57,7 @@ def type_of(parameter: inspect.Parameter) -> str:
     return f"{kind} | None" if default is None and kind != "Any" else kind
 
 
-def called(function: Any) -> str:
+def called(function: Callable[..., object]) -> str:
     """The parameters of what was made, as a stub writes them."""
     return parameters(inspect.signature(function).parameters.values(), type_of)
 

@@ -97,7 +97,10 @@ def counts(name: str) -> set[int]:
     if not isinstance(entry, Composite) or not entry.cases:
         return {row.returns for row in overloads(name)} or {1}
     case = entry.cases[0]
-    inputs = [x.value if isinstance(x, Fixed) else _operand(x) for x in case.inputs]
+    inputs = [
+        x.value if isinstance(x, Fixed) else None if x is None else _operand(x)
+        for x in case.inputs
+    ]
     handed = [inputs] if names_of(entry)[:1] == ("tensors",) else inputs
     return {0 if isinstance(function(name)(*handed, **case.params), tuple) else 1}
 

@@ -51,56 +51,58 @@ class Unprintable(ValueError):
 class _Printer(StrPrinter):  # type: ignore[misc]
     """SymPy's printer with the language's names."""
 
-    def _print_Dummy(self, expr: Any) -> str:
+    def _print_Dummy(self, expr: sympy.Expr) -> str:
         return str(expr.name)
 
-    def _print_Function(self, expr: Any) -> str:
+    def _print_Function(self, expr: sympy.Expr) -> str:
         name = _NAMES.get(expr.func)
         if name is None:
             raise Unprintable(expr.func.__name__)
         return self._call(name, expr.args)
 
-    def _print_polygamma(self, expr: Any) -> str:
+    def _print_polygamma(self, expr: sympy.Expr) -> str:
         order, x = expr.args
         if order == 0:
             return self._call("digamma", (x,))
         return self._call("polygamma", (order, x))
 
-    def _print_sinc(self, expr: Any) -> str:
+    def _print_sinc(self, expr: sympy.Expr) -> str:
         return self._call("sinc", (expr.args[0] / sympy.pi,))
 
-    def _print_Exp1(self, expr: Any) -> str:
+    def _print_Exp1(self, expr: object) -> str:
         return "exp(1)"
 
-    def _print_Rational(self, expr: Any) -> str:
+    def _print_Rational(self, expr: sympy.Expr) -> str:
         number = _decimal(expr)
         return f"{int(expr.p)}/{int(expr.q)}" if number is None else repr(number)
 
-    def _call(self, name: str, args: Any) -> str:
+    def _call(self, name: str, args: object) -> str:
         return f"{name}({self.stringify(args, ', ')})"
 
-    def emptyPrinter(self, expr: Any) -> str:
+    def emptyPrinter(self, expr: object) -> str:
         raise Unprintable(type(expr).__name__)
 
 
 class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
     """SymPy's printer with symbols left open."""
 
-    def _print_Dummy(self, expr: Any) -> str:
+    def _print_Dummy(self, expr: sympy.Expr) -> str:
         return f"\ue000{expr.name}\ue001"
 
     _print_Symbol = _print_Dummy
 
-    def _print_loggamma(self, expr: Any, exp: str | None = None) -> str:
+    def _print_loggamma(self, expr: sympy.Expr, exp: str | None = None) -> str:
         return self._filled(OPS["lgamma"].latex, exp, *expr.args)
 
-    def _print_polygamma(self, expr: Any, exp: str | None = None) -> str:
+    def _print_polygamma(self, expr: sympy.Expr, exp: str | None = None) -> str:
         order, x = expr.args
         if order == 0:
             return self._filled(OPS["digamma"].latex, exp, x)
         return self._filled(OPS["polygamma.order"].latex, exp, x, n=order)
 
-    def _filled(self, latex: str, exp: str | None, *args: Any, **named: Any) -> str:
+    def _filled(
+        self, latex: str, exp: str | None, *args: object, **named: object
+    ) -> str:
         """A row's LaTeX, where SymPy has no sign of its own."""
         text = latex.format(*map(self._print, args), **named)
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
@@ -124,7 +126,7 @@ _PRINTER: Final = _Printer()
 _LATEX: Final = _LatexPrinter()
 
 
-def formula(expression: Any) -> str | None:
+def formula(expression: object) -> str | None:
     """The expression in the language's syntax; None if it has no words there."""
     try:
         return str(_PRINTER.doprint(expression))
@@ -132,7 +134,7 @@ def formula(expression: Any) -> str | None:
         return None
 
 
-def _rewritings(expression: Any) -> Sequence[Callable[[Any], Any]]:
+def _rewritings(expression: sympy.Expr) -> Sequence[Callable[[Any], Any]]:
     """What may shorten an expression. SymPy's general simplification takes a fifth of a
     second to be imported, so it is asked only where functions can meet."""
     if not expression.has(sympy.Add):
@@ -148,7 +150,7 @@ def _rewritings(expression: Any) -> Sequence[Callable[[Any], Any]]:
 
 
 def full_form(
-    expression: Any, attempt: Callable[[], AbstractContextManager[None]]
+    expression: sympy.Expr, attempt: Callable[[], AbstractContextManager[None]]
 ) -> Form | None:
     """The shortest of a few equal forms, whatever its length; None if the language has
     no words for any. ``attempt`` bounds the time of each rewriting by raising
@@ -177,7 +179,7 @@ def full_form(
     return Form(written[best], str(_LATEX.doprint(best.xreplace(decimals))))
 
 
-def closed_form(expression: Any) -> str | None:
+def closed_form(expression: object) -> str | None:
     """The shortest of a few equal forms; None if that is long or costly to find."""
     try:
         if compiled(expression).size > MAX_SHORTENED_STEPS:

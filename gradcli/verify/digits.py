@@ -121,7 +121,7 @@ class _Pass:
             return value.raw
         return self.library.factory.raw(self.library.factory.numbers_of(value))
 
-    def _of(self, value: Any) -> ObjectArray:
+    def _of(self, value: object) -> ObjectArray:
         array = np.array(value, dtype=object)
         numbers = np.empty(array.shape, dtype=object)
         numbers.reshape(-1)[:] = [_read(v) for v in array.reshape(-1).tolist()]

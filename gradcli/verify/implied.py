@@ -31,12 +31,12 @@ class Facts:
     def __init__(self) -> None:
         self._substitutes: dict[Any, Any] = {}
 
-    def imply(self, quantity: Any, relation: str) -> bool:
+    def imply(self, quantity: sympy.Expr, relation: str) -> bool:
         """Whether ``quantity relation 0`` holds wherever the facts do."""
         known = quantity.xreplace(self._substitutes)
         return getattr(known, _ASKED[relation]) is True
 
-    def add(self, quantity: Any, relation: str) -> None:
+    def add(self, quantity: sympy.Expr, relation: str) -> None:
         """Take ``quantity relation 0`` for given."""
         if relation in _TURNED:
             quantity, relation = -quantity, _TURNED[relation]
@@ -47,7 +47,7 @@ class Facts:
         elif relation == "==":
             self._bounded(quantity, sympy.S.Zero)
 
-    def _bounded(self, quantity: Any, gap: Any) -> None:
+    def _bounded(self, quantity: sympy.Expr, gap: sympy.Expr) -> None:
         """``quantity`` is ``gap``; of a symbol beyond a bound on its own side of zero
         the sign is known then, too."""
         constant, rest = quantity.as_coeff_Add()
@@ -57,6 +57,6 @@ class Facts:
         else:
             self._stand_in(quantity, gap)
 
-    def _stand_in(self, quantity: Any, known: Any) -> None:
+    def _stand_in(self, quantity: sympy.Expr, known: Any) -> None:
         if not quantity.is_number:
             self._substitutes |= {quantity: known, -quantity: -known}

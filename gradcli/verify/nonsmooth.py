@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from ..numbers.balls import Ball
 from .judge import same
@@ -84,7 +84,9 @@ class NonSmooth:
     def _below(self, *steps: int) -> set[int]:
         return self._subject.evaluation.entries_below(steps)
 
-    def _tie_of(self, entry: int, ties: Sequence[tuple[int, int]]) -> Any:
+    def _tie_of(
+        self, entry: int, ties: Sequence[tuple[int, int]]
+    ) -> tuple[int, int] | None:
         """The first tie that an entry is a part of."""
         return next((t for t in ties[:MAX_TIES] if entry in self._below(*t)), None)
 

@@ -27,7 +27,7 @@ from .limits import (
 from .rational import Quotients, TooLarge
 
 
-def vanishes(expression: Any, point: Mapping[Any, Any]) -> bool:
+def vanishes(expression: sympy.Expr, point: Mapping[object, object]) -> bool:
     """Whether ``expression`` is zero wherever it is defined.
 
     ``point`` gives a value per symbol; the expression is looked at there and nearby.
@@ -39,14 +39,16 @@ def vanishes(expression: Any, point: Mapping[Any, Any]) -> bool:
     return any(tactic(expression) for tactic in _TACTICS)
 
 
-def simplifies_away(expression: Any, point: Mapping[Any, Any]) -> bool:
+def simplifies_away(expression: object, point: Mapping[object, object]) -> bool:
     """The same by SymPy's general simplification: slow, so the last to be asked."""
     if not _worth_trying(expression, point, MAX_SIMPLIFIED_STEPS):
         return False
     return _is_zero(sympy.simplify(expression))
 
 
-def _worth_trying(expression: Any, point: Mapping[Any, Any], largest: int) -> bool:
+def _worth_trying(
+    expression: object, point: Mapping[object, object], largest: int
+) -> bool:
     try:
         return compiled(expression).size <= largest and _looks_zero(expression, point)
     except NoMeaning:
@@ -54,7 +56,7 @@ def _worth_trying(expression: Any, point: Mapping[Any, Any], largest: int) -> bo
 
 
 def vanishes_here(
-    expression: Any, point: Mapping[Any, Any]
+    expression: object, point: Mapping[object, object]
 ) -> tuple[tuple[Any, int], ...] | None:
     """Quantities with the signs they have at the point, under which it is zero.
 
@@ -72,11 +74,11 @@ def vanishes_here(
     return tuple(signs.items()) if _is_rational_zero(here) else None
 
 
-def _is_zero(expression: Any) -> bool:
+def _is_zero(expression: object) -> bool:
     return bool(expression == 0)
 
 
-def _looks_zero(expression: Any, point: Mapping[Any, Any]) -> bool:
+def _looks_zero(expression: object, point: Mapping[object, object]) -> bool:
     """Whether no ball shows that it is not: at the point, and at two beside it."""
     program = compiled(expression)
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
@@ -111,7 +113,7 @@ class _Kernels:
         self._symbols: dict[Any, Any] = {}
         self._logarithms: dict[Any, Any] = {}
 
-    def of(self, expression: Any) -> Any:
+    def of(self, expression: sympy.Expr) -> Any:
         if not expression.args:
             return expression
         args = [self.of(a) for a in expression.args]
@@ -134,15 +136,15 @@ class _Kernels:
                 self.relations.append((found, power, equal))
         return found
 
-    def log(self, expression: Any, args: list[Any]) -> Any:
+    def log(self, expression: object, args: list[object]) -> Any:
         found = self.symbol(("log", args[0]))
         self._logarithms[found] = args[0]
         return found
 
-    def exp(self, expression: Any, args: list[Any]) -> Any:
+    def exp(self, expression: object, args: list[object]) -> Any:
         return self.exponential(args[0])
 
-    def exponential(self, exponent: Any) -> Any:
+    def exponential(self, exponent: object) -> Any:
         """A product over the terms; ``exp(c*log(u))`` is a power of ``u``."""
         result = sympy.S.One
         for term in sympy.Add.make_args(sympy.expand(exponent)):
@@ -156,13 +158,13 @@ class _Kernels:
                 result *= self.symbol(key, positive=True) ** factor.p
         return result
 
-    def power(self, expression: Any, args: list[Any]) -> Any:
+    def power(self, expression: sympy.Expr, args: list[Any]) -> Any:
         base, exponent = args
         if exponent.is_Rational:
             return self.root(base, exponent)
         return self.exponential(exponent * self.log(expression, [base]))
 
-    def root(self, base: Any, exponent: Any) -> Any:
+    def root(self, base: sympy.Expr, exponent: Any) -> Any:
         """A rational power, split as far as SymPy splits it: at positive factors."""
         result = sympy.S.One
         for factor in sympy.Mul.make_args(base**exponent):
@@ -175,20 +177,20 @@ class _Kernels:
                 result *= self.symbol(key, power.q, inner, positive=True) ** power.p
         return result
 
-    def sinc(self, expression: Any, args: list[Any]) -> Any:
+    def sinc(self, expression: object, args: list[object]) -> Any:
         return self.sine(expression, args) / args[0]
 
-    def sine(self, expression: Any, args: list[Any]) -> Any:
+    def sine(self, expression: object, args: list[object]) -> Any:
         cosine = self.symbol(("cos", args[0]))
         return self.symbol(("sin", args[0]), 2, 1 - cosine**2)
 
-    def cosine(self, expression: Any, args: list[Any]) -> Any:
+    def cosine(self, expression: object, args: list[object]) -> Any:
         return self.symbol(("cos", args[0]))
 
-    def tangent(self, expression: Any, args: list[Any]) -> Any:
+    def tangent(self, expression: object, args: list[object]) -> Any:
         return self.sine(expression, args) / self.cosine(expression, args)
 
-    def hyperbolic(self, expression: Any, args: list[Any]) -> Any:
+    def hyperbolic(self, expression: sympy.Expr, args: list[object]) -> Any:
         up = self.exp(expression, args)
         down = 1 / up
         return {
@@ -197,10 +199,10 @@ class _Kernels:
             sympy.tanh: (up - down) / (up + down),
         }[expression.func]
 
-    def absolute(self, expression: Any, args: list[Any]) -> Any:
+    def absolute(self, expression: object, args: list[Any]) -> Any:
         return self.symbol(("abs", args[0]), 2, args[0] ** 2, positive=True)
 
-    def sign(self, expression: Any, args: list[Any]) -> Any:
+    def sign(self, expression: object, args: list[object]) -> Any:
         return self.absolute(expression, args) / args[0]
 
 
@@ -220,7 +222,7 @@ _KERNEL_RULES: Final[dict[Any, Callable[[_Kernels, Any, list[Any]], Any]]] = {
 }
 
 
-def _is_rational_zero(expression: Any) -> bool:
+def _is_rational_zero(expression: object) -> bool:
     """Whether it is zero once functions are symbols with their relations."""
     kernels = _Kernels()
     rational = kernels.of(expression)
@@ -239,18 +241,18 @@ def _is_rational_zero(expression: Any) -> bool:
     return not numerator
 
 
-def _atoms(expression: Any) -> set[Any]:
+def _atoms(expression: sympy.Expr) -> set[Any]:
     """The symbols, and the constants that are no fractions and stand for themselves."""
     return {atom for atom in expression.atoms() if not atom.is_Rational}
 
 
-def _inside(expression: Any) -> list[Any]:
+def _inside(expression: sympy.Expr) -> list[Any]:
     """What stands under an absolute value or a sign."""
     parts = expression.atoms(sympy.Abs, sympy.sign)
     return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
 
 
-def _with_signs(expression: Any, signs: Mapping[Any, int]) -> Any:
+def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> Any:
     """The expression where each of these quantities has the sign given."""
     return expression.replace(
         lambda part: part.func in (sympy.Abs, sympy.sign) and part.args[0] in signs,
@@ -260,7 +262,7 @@ def _with_signs(expression: Any, signs: Mapping[Any, int]) -> Any:
     )  # fmt: skip
 
 
-def _by_algebra(expression: Any) -> bool:
+def _by_algebra(expression: object) -> bool:
     """As a rational function of its functions, for every choice of signs.
 
     Telling cases apart is far cheaper than carrying absolute values as roots, so it is
@@ -277,7 +279,7 @@ def _by_algebra(expression: Any) -> bool:
     )
 
 
-def _by_expanding(expression: Any) -> bool:
+def _by_expanding(expression: object) -> bool:
     """By SymPy's own rules for sums, powers and logarithms, while that is cheap."""
     small = compiled(expression).size <= MAX_EXPANDED_STEPS
     return small and _is_zero(sympy.expand(expression))

@@ -45,7 +45,7 @@ class Quotients:
             for symbol, generator in zip(symbols, self._ring.gens, strict=True)
         }
 
-    def of(self, expression: Any) -> Quotient:
+    def of(self, expression: object) -> Quotient:
         """The quotient that an expression of sums, products and integer powers is.
 
         Raises:
@@ -115,13 +115,15 @@ class Quotients:
             factors[rest] = 1
         return constant, factors
 
-    def _times(self, polynomial: Any, factors: dict[Any, int]) -> Any:
+    def _times(self, polynomial: object, factors: dict[object, int]) -> Any:
         for factor, power in factors.items():
             for _ in range(power if polynomial else 0):
                 polynomial = _multiplied(polynomial, factor)
         return polynomial
 
-    def reduced(self, polynomial: Any, symbol: Any, power: int, equal: Any) -> Any:
+    def reduced(
+        self, polynomial: Any, symbol: object, power: int, equal: object
+    ) -> Any:
         """A multiple of the polynomial where ``symbol**power`` is ``equal``: zero only
         if it is zero there."""
         position = self._ring.gens.index(self._made[symbol].numerator)

@@ -173,7 +173,7 @@ class OnTerms(Subject):
         self.own_kinks = dict(terms.kinks)
         self._ties = [(t.left.serial, t.right.serial) for t in terms.ties.values()]
 
-    def mark(self, positions: Mapping[str, Any]) -> int:
+    def mark(self, positions: Mapping[str, object]) -> int:
         return self.terms.steps
 
     def ties(self) -> list[tuple[int, int]]:
@@ -231,7 +231,7 @@ class OnTape(Subject):
         self._ties = list(self.tape.ties)
         self._row: tuple[tuple[float, ...], dict[str, Any]] | None = None
 
-    def mark(self, positions: Mapping[str, Any]) -> int:
+    def mark(self, positions: Mapping[str, object]) -> int:
         marked = [self.entries[name][at] for name, at in positions.items()]
         self.tape.mark(np.concatenate(marked), self.size)
         return self.tape.work()
@@ -311,7 +311,7 @@ def _output(
     return output
 
 
-def of_elements(value: Any, namespace: ObjectNamespace) -> Tensor:
+def of_elements(value: object, namespace: ObjectNamespace) -> Tensor:
     """A program's value as a tensor of the namespace's elements."""
     raw = value.raw if isinstance(value, Tensor) else value
     if isinstance(value, Tensor) and isinstance(raw, ObjectArray):
@@ -332,8 +332,8 @@ def _tensor_of_terms(given: Input, namespace: ObjectNamespace) -> Tensor:
 
 
 def symbols(
-    name: str, shape: Sequence[int], values: Iterable[Any], namespace: ObjectNamespace,
-    requires_grad: bool = True,
+    name: str, shape: Sequence[int], values: Iterable[object],
+    namespace: ObjectNamespace, requires_grad: bool = True,
 ) -> Tensor:  # fmt: skip
     """An input's tensor of terms, each by the input's name and its index."""
     data = np.empty(tuple(shape), dtype=object)

@@ -157,8 +157,8 @@ class Claimed:
     def __init__(self, given: Input) -> None:
         claim = given.claim
         assert claim is not None
-        self.numbers: Any = np.frombuffer(claim.data, dtype=np.float64)
-        self.places: Any = None
+        self.numbers = np.frombuffer(claim.data, dtype=np.float64)
+        self.places = None
         if claim.places is not None:
             self.places = np.frombuffer(claim.places, dtype=np.int64)
         self._count = claim.count
@@ -482,7 +482,7 @@ class Check:
                             [references[k] for k in shown], beside)  # fmt: skip
         self._unruled = []
 
-    def _kinks_under(self, row: Row) -> dict[int, Any]:
+    def _kinks_under(self, row: Row) -> dict[int, tuple[str, tuple[int, ...]]]:
         if self.job.kind == "hessian":
             kink = self._nonsmooth.any()
             steps = (s for own in self.subject.entries.values() for s in own)

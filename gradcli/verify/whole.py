@@ -118,7 +118,7 @@ class Whole:
             for row in self.rows
         ]  # fmt: skip
 
-    def _each(self, step: Callable[[int, Entry, int, Any], None]) -> None:
+    def _each(self, step: Callable[[int, Entry, int, object], None]) -> None:
         """Run ``step`` on the chosen entries of all inputs, in a slice of time each."""
         lost = 0
         for name, report in self.reports.items():
@@ -152,7 +152,9 @@ class Whole:
         report.remark = f"SymPy was given {most} of {count} entries of the whole"
         return sorted(Random(self.job.seed).sample(range(count), most))
 
-    def _derive(self, base: Any, row: int, entry: Entry, at: int, symbol: Any) -> None:
+    def _derive(
+        self, base: object, row: int, entry: Entry, at: int, symbol: object
+    ) -> None:
         """SymPy's derivative of the whole, where it meets the certified number."""
         derivative = off_jumps(sympy.diff(base, symbol))
         if entry.verdict == CERTIFIED and not self._meets(derivative, row, at):
@@ -162,7 +164,7 @@ class Whole:
             return
         self.derivatives[row, at] = derivative
 
-    def _meets(self, derivative: Any, row: int, at: int) -> bool:
+    def _meets(self, derivative: sympy.Expr, row: int, at: int) -> bool:
         """Whether SymPy's derivative, computed on balls, is the true number."""
         true = self.rows[row].found[at]
         program, bits = compiled(derivative), START_BITS
@@ -174,7 +176,7 @@ class Whole:
         with working(bits):
             return bool(value.is_finite() and (value - true).contains(0))
 
-    def _prove(self, row: int, entry: Entry, at: int, symbol: Any) -> None:
+    def _prove(self, row: int, entry: Entry, at: int, symbol: sympy.Expr) -> None:
         """The engine's reverse pass on symbols minus SymPy's derivative is zero."""
         steps = self.rows[row].steps
         if (
@@ -196,7 +198,7 @@ class Whole:
         ):
             entry.verdict = PROVED
 
-    def _vanishes_here(self, difference: Any) -> bool:
+    def _vanishes_here(self, difference: object) -> bool:
         """A proof for the signs at the point, which become side conditions."""
         signs = vanishes_here(difference, self.book.values)
         if signs is None:
@@ -279,7 +281,9 @@ def independent(terms: Terms, roots: Sequence[Term], budget: Budget) -> Expressi
         free -= matters
 
 
-def _depends(expression: Any, symbol: Any, book: Expressions, budget: Budget) -> bool:
+def _depends(
+    expression: object, symbol: object, book: Expressions, budget: Budget
+) -> bool:
     try:
         with budget.slice(budget.left / 8):
             return not vanishes(sympy.diff(expression, symbol), book.values)
@@ -288,11 +292,11 @@ def _depends(expression: Any, symbol: Any, book: Expressions, budget: Budget) ->
         return True
 
 
-def off_jumps(derivative: Any) -> Any:
+def off_jumps(derivative: sympy.Expr) -> Any:
     """Without the impulses of jumps, which are zero wherever the point may lie."""
     return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
 
 
-def _sign_shown(quantity: Any, sign: int) -> str | None:
+def _sign_shown(quantity: object, sign: int) -> str | None:
     text = formula(quantity)
     return text and f"{text} {'>' if sign > 0 else '<'} 0"

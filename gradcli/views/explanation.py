@@ -18,6 +18,7 @@ from numpy import errstate
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, grad
 from ..engine.walk import inputs_first
+from ..ops.types import Array
 from .gradients import OutputView
 from .graph import GraphView, NodeView, Shape
 from .names import Names
@@ -87,8 +88,8 @@ def explain(
     cotangent: Tensor,
     names: Names,
     view: GraphView,
-    shown: Callable[[Any], Any] = plain,
-    **options: Any,
+    shown: Callable[[object], object] = plain,
+    **options: object,
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and write down every step of it.
 
@@ -115,7 +116,7 @@ def rehearse(
     cotangent: Tensor,
     names: Names,
     view: GraphView,
-    shown: Callable[[Any], Any] = plain,
+    shown: Callable[[object], object] = plain,
 ) -> tuple[StepView, ...]:
     """The steps that `explain` writes down, of a pass that leaves everything as it was.
 
@@ -147,7 +148,7 @@ class _Watch:
         self._shown = shown
         self._names = names
         self._nodes: Mapping[int, NodeView] = {n.address: n for n in view.nodes}
-        self._arrived: dict[Any, Any] = {output.edge: cotangent.raw}
+        self._arrived = {output.edge: cotangent.raw}
         self._before: Plain | None = None
 
     @contextmanager
@@ -196,7 +197,14 @@ class _Watch:
         incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
         self._tell(node, incoming, tuple(sends), None, None)
 
-    def _send(self, nr: int, edge: Any, g: Any, partial: Any, shape: Shape) -> Send:
+    def _send(
+        self,
+        nr: int,
+        edge: Node | Port | AccumulateGrad | None,
+        g: Array,
+        partial: Any,
+        shape: Shape,
+    ) -> Send:
         before = self._arrived.get(edge)
         total = g if before is None else before + g
         self._arrived[edge] = total

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from ..engine import Node, Port
 from ..engine.node import ConstantNode
+from ..engine.raw import Raw
 from ..numbers.trees.texts import Nameless, Text, lift, partial_text
 from ..ops.spellings import ATOM, PRODUCT, SIGN, UNKNOWN
 from .graph import GraphView
@@ -92,7 +92,7 @@ class Factors:
         ]
         return partial_text(partial, self._value(node), inputs, node.params)
 
-    def _input(self, edge: Any, raw: Any) -> Any:
+    def _input(self, edge: object, raw: Raw) -> Raw | Text:
         if not hasattr(raw, "dtype"):
             return raw
         if edge is not None:
@@ -102,7 +102,7 @@ class Factors:
             return Text(name)
         return lift(float(raw)) if raw.shape == () else _NAMELESS
 
-    def _value(self, edge: Any) -> Text:
+    def _value(self, edge: object) -> Text:
         """The text of what an edge leads to."""
         name = self._names.of(edge)
         if name is not None and self._names.sole(name):

@@ -173,14 +173,16 @@ class _Nodes(Sequence[NodeView]):
         )
 
 
-def _numbered(edge: Any, ids: Mapping[GraphNode, int]) -> tuple[int | None, int]:
+def _numbered(
+    edge: Node | Port | AccumulateGrad | None, ids: Mapping[GraphNode, int]
+) -> tuple[int | None, int]:
     """An edge as the id of the node that it leads to, and the number of its output."""
     if edge is None:
         return None, 0
     return (ids[edge.node], edge.nr) if isinstance(edge, Port) else (ids[edge], 0)
 
 
-def _ends_at(edge: Any) -> GraphNode | None:
+def _ends_at(edge: Node | Port | AccumulateGrad | None) -> GraphNode | None:
     """The node that an edge leads to."""
     if isinstance(edge, Port):
         return edge.node

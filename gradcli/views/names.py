@@ -54,16 +54,16 @@ class Names:
             self._by_edge[given.tensor.edge] = given.name
             self._call(given.tensor.raw, given.name)
 
-    def _call(self, raw: Any, name: str) -> None:
+    def _call(self, raw: object, name: str) -> None:
         self._by_value[id(raw)] = name
         # A value that is freed could leave its id to another one.
         self._held.append(raw)
 
-    def of(self, edge: Any) -> str | None:
+    def of(self, edge: object) -> str | None:
         """The name of what an edge leads to."""
         return None if edge is None else self._by_edge.get(edge)
 
-    def of_constant(self, raw: Any) -> str | None:
+    def of_constant(self, raw: object) -> str | None:
         """The name of a value without a gradient."""
         return self._by_value.get(id(raw))
 

@@ -8,14 +8,13 @@ where the node is not elementwise or that input needs no gradient.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..engine import Node
 from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode
+from ..ops.types import Array
 
 
-def raw_partials(node: Node) -> list[Any]:
+def raw_partials(node: Node) -> list[None] | list[Array | float | None]:
     """Per edge the partial: a number, an array, or None."""
     if isinstance(node, CustomNode):
         return [None] * len(node.edges)
@@ -23,7 +22,7 @@ def raw_partials(node: Node) -> list[Any]:
     if partials is None:
         return [None] * len(node.edges)
     raw, y = ((), None) if isinstance(node, ConstantNode) else node.restored()
-    found: list[Any] = []
+    found = []
     for edge, slot in zip(node.edges, node.slots, strict=True):
         partial = None if edge is None else partials[slot]
         found.append(

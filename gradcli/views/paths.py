@@ -21,6 +21,7 @@ from typing import Any, Literal
 from numpy import errstate, unravel_index
 
 from ..engine import Port, Tensor, grad
+from ..ops.types import Array
 from .factors import Factors
 from .graph import GraphView, NodeView
 from .names import Names
@@ -159,7 +160,7 @@ class Paths:
             cancellation=_cancellation(tally.peak, total, tensor.xp),
         )
 
-    def _chosen(self, end: Any, most: int) -> tuple[Ranking, Iterator[Path]]:
+    def _chosen(self, end: object, most: int) -> tuple[Ranking, Iterator[Path]]:
         """Paths among which the heaviest are; of arrays only following them tells."""
         survey = self._survey
         heaviest = survey.heaviest(end)
@@ -174,7 +175,7 @@ class Paths:
         for path in paths:
             yield path, along(self._root, self._g, path)
 
-    def _view(self, path: Path, to: str, term: Any, total: Any) -> PathView:
+    def _view(self, path: Path, to: str, term: object, total: object) -> PathView:
         steps = met(self._root, path)
         nodes = [self._nodes[id(step.node)] for step in steps]
         partials = [raw_partials(step.node)[step.nr] for step in steps]
@@ -243,7 +244,7 @@ def _node_name(step: Step) -> str:
     return type(step.node).__name__ + (f"#{nr}" if nr else "")
 
 
-def _heaviness(term: Any) -> float:
+def _heaviness(term: object) -> float:
     """For sorting: what is not a number first, then by the largest entry."""
     size = largest(term)
     return -math.inf if math.isnan(size) else -size
@@ -259,7 +260,7 @@ def _share(term: Any, total: Any) -> float | None:
     return share if math.isfinite(share) else None
 
 
-def _same(total: Any, gradient: Any, peak: Any, xp: Any) -> bool:
+def _same(total: Array, gradient: Any, peak: object, xp: Any) -> bool:
     """Whether two ways of adding the same terms agree, but for rounding."""
     scale = max(largest(gradient), largest(peak))
     room = ROUNDING[gradient.dtype.itemsize] * (scale if math.isfinite(scale) else 0)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Host
+
 FEW = 4
 """A matrix that stores one entry of so many, or fewer, is sparse."""
 
@@ -181,7 +183,7 @@ def colours_of(pattern: Pattern) -> int:
     return most.bit_length()
 
 
-def dots_of(pattern: Pattern, height: int, width: int) -> Any:
+def dots_of(pattern: Pattern, height: int, width: int) -> Host:
     """The pattern as ``height`` by ``width`` truths: whether entries lie there."""
     rows, columns = pattern.shape
     found = np.zeros((height, width), dtype=bool)

@@ -78,7 +78,7 @@ Rule = Callable[[Node, int], str | None]
 def picture_of(
     output: Tensor,
     view: GraphView,
-    made: Mapping[Any, Any],
+    made: Mapping[object, object],
     rule: Rule,
     folded: bool = True,
 ) -> Picture:
@@ -113,23 +113,23 @@ def picture_of(
     return Picture(view.program, view.name, view.root, tuple(nodes), (), found)
 
 
-def _by_address(roots: Iterable[Any]) -> dict[int, Any]:
+def _by_address(roots: Iterable[object]) -> dict[int, Any]:
     return {id(e): e for e in inputs_first(roots) if not isinstance(e, Port)}
 
 
-def _only(incoming: Sequence[Any]) -> Any:
+def _only(incoming: Sequence[object]) -> Any:
     """What arrives at a node; of several outputs the first that anything arrives at."""
     return next((g for g in incoming if g is not None), None)
 
 
-def _value_of(node: Any, made: Mapping[Any, Any]) -> Any:
+def _value_of(node: object, made: Mapping[object, object]) -> Any:
     found = made.get(node)
     if found is None and isinstance(node, Node) and node.several:
         found = made.get(Port(node, 0))
     return found
 
 
-def _formula(node: Any) -> str:
+def _formula(node: Node) -> str:
     if isinstance(node, AccumulateGrad):
         return ""
     entry = FUNCTIONS.get(node.op.base)

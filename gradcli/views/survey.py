@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
+from ..engine.raw import Raw
 from ..engine.reverse import accumulate, added, among_outputs
 from ..engine.walk import inputs_first
 from .partials import raw_partials
@@ -82,13 +83,13 @@ class Survey:
         self._bests: dict[Edge, dict[Edge, Weight]] = {}
         self._pass_down(g, frozenset(ends))
 
-    def _pass_down(self, g: Any, ends: frozenset[Edge]) -> None:
+    def _pass_down(self, g: object, ends: frozenset[Edge]) -> None:
         order = reversed(self._order)
         sums = accumulate(order, {self.root: (1, 0, g)}, self._pull, _joined, keep=ends)
         for edge in ends & sums.keys():
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
-    def _pull(self, edge: Edge, arrived: Any) -> Iterator[tuple[Edge, Any]]:
+    def _pull(self, edge: Edge, arrived: Raw) -> Iterator[tuple[Edge, Any]]:
         """What arrives below an edge: the number of paths, their lengths, the
         cotangents; the sensitivities of the edges are kept."""
         paths, length, g = arrived
@@ -103,12 +104,12 @@ class Survey:
                     self.widest = max(self.widest, gi.size)
                     yield below, (paths, length + paths, gi)
 
-    def _measure(self, node: Node, total: Any, pulled: tuple[Any, ...]) -> None:
+    def _measure(self, node: Node, total: Raw, pulled: tuple[Any, ...]) -> None:
         """The sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
         if single and any(p is None for p in known):
-            probe: Any = node.xp.ones_like(total)
+            probe = node.xp.ones_like(total)
             probed = pull(node, probe)
         else:
             probe, probed = total, pulled
@@ -178,7 +179,7 @@ def _among_outputs(port: Port, g: Any) -> list[Any]:
     return among_outputs(port.nr, len(port.node.y_shapes()), g)
 
 
-def below(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
+def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
     """What each edge below receives of the cotangent ``g``."""
     if isinstance(edge, Port):
         yield edge.node, _among_outputs(edge, g)
@@ -191,7 +192,7 @@ def _joined(a: Any, b: Any) -> Any:
     return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
 
-def along(root: Edge, g: Any, path: Path) -> Any:
+def along(root: Edge, g: object, path: Path) -> Any:
     """What the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
     for nr in path:
@@ -228,7 +229,7 @@ def largest(raw: Any) -> float:
     return float(abs(raw).max()) if raw.size else 0.0
 
 
-def _sensitivity(g: Any, gi: Any) -> Weight:
+def _sensitivity(g: object, gi: object) -> Weight:
     parts = g if isinstance(g, list) else [g]
     before = max((largest(part) for part in parts if part is not None), default=0.0)
     after = largest(gi)

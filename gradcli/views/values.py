@@ -30,7 +30,7 @@ class Listener(TensorLibrary):
         super().__init__(factory, stream)
         self.heard: dict[Any, Any] = {}
 
-    def on_result(self, value: Any, span: Span) -> None:
+    def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
         if isinstance(value, tuple):
             return
@@ -38,7 +38,7 @@ class Listener(TensorLibrary):
             self.heard.setdefault(value.edge, value.raw)
 
 
-def values(output: Tensor, heard: Mapping[Any, Any]) -> dict[Any, Any]:
+def values(output: Tensor, heard: Mapping[object, object]) -> dict[Any, Any]:
     """The raw value of every edge below ``output``, as far as it is known."""
     known = {output.edge: output.raw, **heard}
     for edge in reversed(inputs_first([output.edge])):
@@ -49,13 +49,13 @@ def values(output: Tensor, heard: Mapping[Any, Any]) -> dict[Any, Any]:
     return known
 
 
-def _add_saved(node: Node, known: dict[Any, Any]) -> None:
+def _add_saved(node: Node, known: dict[object, object]) -> None:
     try:
         raw, y = node.restored()
     except EngineError:
         return
     outputs = y if isinstance(y, tuple) else (y,)
-    edges: Any = [node] if y is not outputs else [
+    edges = [node] if y is not outputs else [
         Port(node, nr) for nr in range(len(outputs))
     ]  # fmt: skip
     for edge, value in zip(edges, outputs, strict=True):

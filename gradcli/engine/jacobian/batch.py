@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.shape import sizes_of
+from ..raw import Host, Raw
 
 Shape = tuple[int, ...]
 
@@ -114,7 +115,7 @@ class Batch:
         """The dense batch with the value's dimensions: ``(count, *shape)``."""
         return self.dense().reshape((self.count, *self.shape))
 
-    def flattened(self, batch: Any) -> Batch:
+    def flattened(self, batch: Raw) -> Batch:
         """The batch of an array ``(count, *shape)``."""
         return self.like(batch.reshape(self.count, -1), batch.shape[1:])
 
@@ -268,7 +269,7 @@ class Batch:
             raise NotLinear
         return self.scaled(other, divide=True)
 
-    def times_matrix(self, b: Any) -> Batch:
+    def times_matrix(self, b: Raw) -> Batch:
         """``g @ b`` for one matrix, or for a vector."""
         if b.ndim == 1:
             return self.times_matrix(b[:, None]).moved(lambda a: a[..., 0])
@@ -291,7 +292,7 @@ class Batch:
             return self.like(matrix @ b, shape)
         return self._lines_times(b, lines, shape)
 
-    def _lines_times(self, b: Any, lines: int, shape: Shape) -> Batch:
+    def _lines_times(self, b: Raw, lines: int, shape: Shape) -> Batch:
         """``g @ b`` line by line, for the lines alone that store an entry."""
         inner, columns = b.shape
         coo = self.matrix.tocoo()
@@ -348,11 +349,11 @@ def identity(
     return Batch(matrix, shape, namespace)
 
 
-def _is_count(flat: Any) -> bool:
+def _is_count(flat: Host) -> bool:
     return bool((flat == np.arange(flat.size)).all())
 
 
-def _with_data(matrix: Any, data: Any) -> Any:
+def _with_data(matrix: Any, data: Raw) -> Any:
     made = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     made.has_canonical_format = matrix.has_canonical_format
     return made
@@ -370,7 +371,7 @@ def _renumbered(matrix: Any, target: Any, columns: int) -> Any:
     return make((matrix.data[keep], indices[keep], starts), shape=shape)
 
 
-def _choice(flat: Any, size: int, dtype: Any) -> Any:
+def _choice(flat: Raw, size: int, dtype: Any) -> Any:
     """The matrix that takes entry ``flat[k]`` to entry ``k``."""
     from scipy.sparse import csr_array
 
@@ -378,7 +379,7 @@ def _choice(flat: Any, size: int, dtype: Any) -> Any:
     return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
 
 
-def stacked(parts: Sequence[Batch], positions: Sequence[object], shape: Shape) -> Any:
+def stacked(parts: Sequence[Batch], positions: Sequence[object], shape: Shape) -> Batch:
     """Batches put at positions of one value; positions of no two meet."""
     total = parts[0].put(positions[0], shape)
     for part, where in zip(parts[1:], positions[1:], strict=True):

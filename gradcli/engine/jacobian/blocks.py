@@ -119,7 +119,9 @@ def rows_of(
         return [Block(None, output, x) for x in inputs]
     needed = frozenset(order)
 
-    def send(edge: Any, g: Any) -> Iterator[tuple[Any, Any]]:
+    def send(
+        edge: Node | Port | AccumulateGrad | None, g: Tensor
+    ) -> Iterator[tuple[Any, Any]]:
         if isinstance(edge, Port):
             count = len(edge.node.y_shapes())
             yield edge.node, among_outputs(edge.nr, count, g)
@@ -185,11 +187,11 @@ def _seed(value: Tensor, rows: range) -> Batch:
 
 
 def _in_halves(
-    run: Callable[[range], list[Any]], rows: range, most: int | None
+    run: Callable[[range], list[object]], rows: range, most: int | None
 ) -> list[Any]:
     """The matrices that a pass gives for some rows, in several passes if they are too
     large for one."""
-    done: list[list[Any]] = []
+    done = []
     ranges: list[range] = []
     waiting = [rows]
     while waiting:
@@ -206,7 +208,7 @@ def _in_halves(
     return [_stacked(parts, ranges) for parts in zip(*done, strict=True)]
 
 
-def _demand_few(done: Sequence[list[Any]], rows: int, most: int) -> None:
+def _demand_few(done: Sequence[list[object]], rows: int, most: int) -> None:
     """See that the matrices store no more than ``most`` entries, in ``rows`` rows.
 
     Raises:
@@ -247,7 +249,7 @@ def _transposed(matrix: Any) -> Any:
     return once(matrix.T.tocsr()) if is_sparse(matrix) else matrix.T
 
 
-def _ends(inputs: Sequence[Tensor]) -> frozenset[Any]:
+def _ends(inputs: Sequence[Tensor]) -> frozenset[Node | Port | AccumulateGrad]:
     """The edges of inputs that have a graph."""
     return frozenset(x.edge for x in inputs if x.edge is not None)
 

@@ -18,7 +18,9 @@ import numpy as np
 
 from ...engine.raw import Run
 from ...ops.basis import SPECIAL, UFUNCS
+from ...ops.types import Index, Shape
 from ..namespace import Namespace
+from ..raw import Raw
 from .batch import Batch, NotLinear, stacked
 
 
@@ -73,20 +75,20 @@ class BatchNamespace(Namespace):
             return self.base.where(mask, a, b)
         return parts[0] + parts[1]
 
-    def as_type_of(self, x: Any, like: Any) -> Any:
+    def as_type_of(self, x: Batch | Raw, like: Batch | Raw) -> Any:
         if isinstance(x, Batch):
             return x.like(x.matrix.astype(like.dtype))
         return self.base.as_type_of(x, like)
 
     # -- sums --------------------------------------------------------------------------
 
-    def sum(self, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    def sum(self, x: Batch | Raw, dim: Any = None, keepdim: bool = False) -> Any:
         if not isinstance(x, Batch):
             return self.base.sum(x, dim, keepdim)
         dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
         return x.summed(tuple(dims), keepdim)
 
-    def cumsum(self, x: Any, dim: int) -> Any:
+    def cumsum(self, x: Batch | Raw, dim: int) -> Any:
         if not isinstance(x, Batch):
             return self.base.cumsum(x, dim)
         return x.flattened(self.base.cumsum(x.arranged(), dim % x.ndim + 1))
@@ -101,41 +103,41 @@ class BatchNamespace(Namespace):
     diagonal = _moving("diagonal")
     getitem = _moving("getitem")
 
-    def reshape(self, x: Any, shape: Any) -> Any:
+    def reshape(self, x: Batch | Raw, shape: Any) -> Any:
         return x.reshape(shape)
 
-    def unsqueeze(self, x: Any, dim: int) -> Any:
+    def unsqueeze(self, x: Batch | Raw, dim: int) -> Any:
         if not isinstance(x, Batch):
             return self.base.unsqueeze(x, dim)
         return x.reshape(self.base.unsqueeze(x.positions(), dim).shape)
 
-    def clone(self, x: Any, memory_format: Any = None) -> Any:
+    def clone(self, x: Batch | Raw, memory_format: Any = None) -> Any:
         return x if isinstance(x, Batch) else self.base.clone(x, memory_format)
 
-    def is_contiguous(self, x: Any) -> Any:
+    def is_contiguous(self, x: Batch | Raw) -> Any:
         return isinstance(x, Batch) or self.base.is_contiguous(x)
 
-    def is_viewable(self, x: Any, shape: Any) -> Any:
+    def is_viewable(self, x: Batch | Raw, shape: Sequence[int]) -> Any:
         return isinstance(x, Batch) or self.base.is_viewable(x, shape)
 
-    def tril(self, x: Any, diagonal: int = 0) -> Any:
+    def tril(self, x: Batch | Raw, diagonal: int = 0) -> Any:
         return self._triangle(self.base.tril, x, diagonal)
 
-    def triu(self, x: Any, diagonal: int = 0) -> Any:
+    def triu(self, x: Batch | Raw, diagonal: int = 0) -> Any:
         return self._triangle(self.base.triu, x, diagonal)
 
-    def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
+    def _triangle(self, cut: Any, x: Batch | Raw, diagonal: int) -> Any:
         if not isinstance(x, Batch):
             return cut(x, diagonal)
         return x.where(cut(self.base.np.ones(x.shape, dtype=bool), diagonal))
 
-    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+    def cat(self, tensors: Sequence[Batch | Raw], dim: int = 0) -> Any:
         return self._joined(self.base.cat, tensors, dim)
 
-    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+    def stack(self, tensors: Sequence[Batch | Raw], dim: int = 0) -> Any:
         return self._joined(self.base.stack, tensors, dim)
 
-    def _joined(self, join: Any, tensors: Sequence[Any], dim: int) -> Any:
+    def _joined(self, join: Any, tensors: Sequence[Batch | Raw], dim: int) -> Any:
         if not any(isinstance(t, Batch) for t in tensors):
             return join(tensors, dim)
         if any(np.any(t) for t in tensors if not isinstance(t, Batch)):
@@ -153,13 +155,13 @@ class BatchNamespace(Namespace):
                 positions.append(where[flat[where].argsort()].reshape(t.shape))
         return stacked(parts, positions, made.shape)
 
-    def put_add(self, shape: Any, index: Any, g: Any) -> Any:
+    def put_add(self, shape: Shape, index: Index, g: Batch | Raw) -> Any:
         if not isinstance(g, Batch):
             return self.base.put_add(shape, index, g)
         positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
         return g.put(positions, tuple(shape))
 
-    def put_view(self, shape: Any, index: Any, g: Any) -> Any:
+    def put_view(self, shape: Shape, index: Index, g: Batch | Raw) -> Any:
         """Zeros with ``g`` written at an index; of equal places the last is."""
         if not isinstance(g, Batch):
             return self.base.put_view(shape, index, g)
@@ -190,7 +192,7 @@ class BatchNamespace(Namespace):
             return self.transpose(turned, -2, -1)
         return self._batched(b, a, lambda b, a: a @ b, after=False)
 
-    def _batched(self, g: Any, other: Any, product: Any, after: bool) -> Any:
+    def _batched(self, g: Batch, other: Raw, product: Any, after: bool) -> Batch:
         """A product with a vector or a stack of matrices, one for each row."""
         batch = g.arranged()
         vector = g.ndim == 1
@@ -223,7 +225,7 @@ class BatchNamespace(Namespace):
         made = self.base.einsum(f"{','.join(words)}->{letter}{out}", *arrays)
         return g.flattened(made)
 
-    def solve(self, a: Any, b: Any) -> Any:
+    def solve(self, a: Batch | Raw, b: Batch | Raw) -> Any:
         if isinstance(a, Batch):
             raise NotLinear
         if not isinstance(b, Batch):
@@ -238,16 +240,16 @@ class BatchNamespace(Namespace):
 
     # -- arrays beside a batch ---------------------------------------------------------
 
-    def zeros_like(self, x: Any) -> Any:
+    def zeros_like(self, x: Batch | Raw) -> Any:
         return self.base.np.zeros(x.shape, dtype=x.dtype)
 
-    def ones_like(self, x: Any) -> Any:
+    def ones_like(self, x: Batch | Raw) -> Any:
         return self.base.np.ones(x.shape, dtype=x.dtype)
 
-    def new_full(self, x: Any, shape: Any, value: float) -> Any:
+    def new_full(self, x: Batch | Raw, shape: Shape, value: float) -> Any:
         return self.base.new_full(x, shape, value)
 
-    def eye(self, n: int, like: Any) -> Any:
+    def eye(self, n: int, like: Batch | Raw) -> Any:
         return self.base.eye(n, like)
 
 

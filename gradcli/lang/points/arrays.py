@@ -61,7 +61,7 @@ def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
 
 
 def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points:
-    columns: dict[str, Any] = {}
+    columns = {}
     for name in names:
         try:
             columns[name] = batch[name].to_numpy(zero_copy_only=False).astype(float)

@@ -121,7 +121,7 @@ def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
             bind(tuple(operands), kwargs)
             raise
 
-    def run_(input: Tensor, *args: object, **kwargs: object) -> Any:
+    def run_(input: Tensor, *args: object, **kwargs: object) -> Tensor:
         return change(input, lambda old: apply(old, *args, **kwargs))
 
     return published(run, name, both), published(run_, f"{name}_", parameters)

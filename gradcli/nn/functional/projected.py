@@ -6,7 +6,6 @@ Invariant: value and graph are those of `linear` and then of `cross_entropy`.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from ...engine.tensor import Tensor
 from .table import cross_entropy, linear
@@ -18,7 +17,7 @@ def linear_cross_entropy(
     input: Tensor, linear_weight: Tensor, target: Tensor, *,
     linear_bias: Tensor | None = None, weight: Tensor | None = None,
     reduction: str = "mean", ignore_index: int | None = None,
-    label_smoothing: float = 0.0, options: Any = None,
+    label_smoothing: float = 0.0, options: object = None,
 ) -> Tensor:  # fmt: skip
     """``cross_entropy(linear(input, linear_weight, linear_bias), target)``.
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from ...engine.draws import uniform
 from ...engine.tensor import Tensor
+from ...ops.resampling import Factor
+from ...ops.types import Sizes
 from .shared import run
 from .table import interpolate
 
@@ -27,10 +29,10 @@ def _samples(input: Tensor, rank: int, given: Tensor | None) -> Any:
 
 def _in_fractions(name: str, rank: int) -> Any:
     def pooled(
-        input: Tensor, kernel_size: Any, output_size: Any = None,
-        output_ratio: Any = None, return_indices: bool = False,
+        input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
+        output_ratio: Factor | None = None, return_indices: bool = False,
         _random_samples: Tensor | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Tensor:  # fmt: skip
         """The largest entry of each window, of windows that overlap at random.
 
         Args:
@@ -63,8 +65,8 @@ def _older(name: str) -> None:
 
 
 def upsample(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-    align_corners: bool | None = None,
+    input: Tensor, size: Sizes | None = None, scale_factor: Factor | None = None,
+    mode: str = "nearest", align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """The older name of `interpolate`."""
     _older("upsample")
@@ -73,7 +75,7 @@ def upsample(
 
 
 def upsample_nearest(
-    input: Tensor, size: Any = None, scale_factor: Any = None
+    input: Tensor, size: Sizes | None = None, scale_factor: Factor | None = None
 ) -> Tensor:
     """The older name of `interpolate` by the nearest entries."""
     _older("upsample_nearest")
@@ -82,7 +84,7 @@ def upsample_nearest(
 
 
 def upsample_bilinear(
-    input: Tensor, size: Any = None, scale_factor: Any = None
+    input: Tensor, size: Sizes | None = None, scale_factor: Factor | None = None
 ) -> Tensor:
     """The older name of `interpolate` between four entries, corners kept."""
     _older("upsample_bilinear")

@@ -9,7 +9,6 @@ of any order pass through it. Wide matrices are treated as their transposes.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...engine.creation import eye, zeros_like
 from ...engine.draws import randn
@@ -144,7 +143,7 @@ class Orthogonal(Module):
     def forward(self, X: Tensor) -> Tensor:
         X, turned = self._tall(X)
         rows, columns = X.shape[-2:]
-        build: Any = MAPS[self.orthogonal_map]
+        build = MAPS[self.orthogonal_map]
         if build is None:
             below = X.tril(-1)
             made = product_of_reflections(below, 2.0 / (1.0 + below.square().sum(-2)))

@@ -90,7 +90,7 @@ class ParametrizationList(ModuleList):
         super().__init__(modules)
         self.unsafe = unsafe
         before = original.detach()
-        new: Any = original
+        new = original
         with no_grad():
             for module in reversed(self):
                 if hasattr(module, "right_inverse"):
@@ -206,7 +206,7 @@ def _own_class(module: Module) -> None:
     def refuse(self: object, *_: object) -> Any:
         raise RuntimeError(BY_STATE_ALONE)
 
-    def copied(self: object, memo: dict[int, Any]) -> Any:
+    def copied(self: object, memo: dict[int, object]) -> Any:
         if id(self) in memo:
             return memo[id(self)]
         twin = self.__new__(type(self))
@@ -266,7 +266,7 @@ def register_parametrization(
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
-        parts: Any = module.parametrizations
+        parts = module.parametrizations
         if not unsafe:
             _check_next(getattr(module, tensor_name), parametrization)
         parts[tensor_name].append(parametrization)
@@ -332,7 +332,7 @@ def remove_parametrizations(
         raise ValueError(
             f"Module {module} does not have a parametrization on {tensor_name}"
         )
-    parts: Any = module.parametrizations
+    parts = module.parametrizations
     parts_of_name = parts[tensor_name]
     if parts_of_name.is_tensor:
         original = parts_of_name.original
@@ -372,7 +372,7 @@ def transfer_parametrizations_and_params(
     """
     if not is_parametrized(from_module):
         return to_module
-    parts: Any = from_module.parametrizations
+    parts = from_module.parametrizations
     if tensor_name is not None and tensor_name not in parts:
         return to_module
     for name in list(parts) if tensor_name is None else [tensor_name]:
@@ -380,7 +380,7 @@ def transfer_parametrizations_and_params(
             setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
         for module in parts[name]:
             register_parametrization(to_module, name, module)
-        theirs: Any = to_module.parametrizations
+        theirs = to_module.parametrizations
         for key, parameter in parts[name]._parameters.items():
             setattr(theirs[name], key, Parameter(parameter.detach()))
     return to_module

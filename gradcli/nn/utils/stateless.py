@@ -23,7 +23,7 @@ def functional_call(
     module: Module,
     parameter_and_buffer_dicts: Named | Sequence[Named],
     args: object = None,
-    kwargs: Mapping[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,

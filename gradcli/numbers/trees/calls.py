@@ -65,7 +65,7 @@ def _arranged(
     given: Mapping[str, object], defaults: Mapping[str, object], order: Any
 ) -> Call:
     """Pass arguments without a default by position, the others by name."""
-    args: list[Any] = []
+    args = []
     params: Params = {}
     expected = iter(order)
     for name, value in given.items():

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...engine.raw import Host
 from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ..arrays import ObjectArray, boxed
@@ -53,7 +54,7 @@ class EntrySystem:
         self._count += 1
         if self._count > MAX_ENTRY_STEPS:
             raise TooLong(f"it takes more than {MAX_ENTRY_STEPS} steps")
-        numbers: list[Any] = [self.trees.as_type_of(e, None) for e in elements]
+        numbers = [self.trees.as_type_of(e, None) for e in elements]
         if name not in ARITHMETIC and name in LITERAL:
             # A number that is a part of the formula, and no operand.
             numbers = [int(e.value) if constant(e) else e for e in numbers]
@@ -63,7 +64,7 @@ class EntrySystem:
         """Apply a function to truth values."""
         return self._called(name, [self.truth(e) for e in elements])
 
-    def _called(self, name: str, operands: Sequence[Any]) -> Tree:
+    def _called(self, name: str, operands: Sequence[object]) -> Tree:
         if all(isinstance(each, Tree) for each in operands):
             return self.trees.operate(name, *operands)
         found: Tree = getattr(self.trees, name)(*operands)
@@ -172,7 +173,7 @@ class EntryNamespace(ObjectNamespace):
         for name in LOGIC:
             setattr(self, name, self._truths(partial(self.system.combined, name)))
 
-    def input(self, name: str, values: Any) -> EntryArray:
+    def input(self, name: str, values: object) -> EntryArray:
         """Make an input's array of entries, each by the input's name and its index."""
         tree = self.trees.named(name, values)
         data = np.empty(tree.shape, dtype=object)
@@ -208,13 +209,13 @@ class EntryNamespace(ObjectNamespace):
     def _truths(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Make a mask of elements; a plain array where nothing depends on an input."""
 
-        def run(*operands: Any) -> Any:
+        def run(*operands: object) -> Any:
             arrays = [self.elements(o) for o in operands]
             return self._mask_of(np.frompyfunc(rule, len(arrays), 1)(*arrays))
 
         return run
 
-    def _mask_of(self, data: Any) -> Any:
+    def _mask_of(self, data: Any) -> Host | EntryArray:
         data = boxed(data)
         if all(map(constant, data.flat)):
             flat = [bool(tree.value) for tree in data.flat]
@@ -228,7 +229,7 @@ class EntryNamespace(ObjectNamespace):
         flat = [self.system.decide(tree) for tree in x.data.flat]
         return np.array(flat, dtype=bool).reshape(x.shape)
 
-    def where(self, condition: Any, a: Any, b: Any) -> Any:
+    def where(self, condition: object, a: Any, b: Any) -> Any:
         plain = not isinstance(condition, ObjectArray)
         if plain or are_indices(a, b):
             return super().where(condition, a, b)
@@ -248,8 +249,8 @@ class EntryNamespace(ObjectNamespace):
         return self._of(select(masks, self.elements(a), self.elements(b)))
 
     def nan_to_num(
-        self, x: Any, nan: float, posinf: float | None, neginf: float | None
-    ) -> Any:
+        self, x: object, nan: float, posinf: float | None, neginf: float | None
+    ) -> ObjectArray:
         largest = float(np.finfo(np.float64).max)
         x = self.array(x)
         above = largest if posinf is None else posinf
@@ -259,13 +260,13 @@ class EntryNamespace(ObjectNamespace):
             x = self._chosen(self.elements(mask), number, x)
         return x
 
-    def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(self._chain, "maximum"), x, dim, keepdim)
 
-    def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(self._chain, "minimum"), x, dim, keepdim)
 
-    def _chain(self, name: str, row: list[Any]) -> Any:
+    def _chain(self, name: str, row: list[object]) -> Any:
         if not row:
             raise ValueError("the largest or smallest of no entries is not defined")
         return reduce(partial(self.system.apply, name), row)
@@ -273,22 +274,24 @@ class EntryNamespace(ObjectNamespace):
     def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._quantified("logical_and", x, dim, keepdim)
 
-    def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._quantified("logical_or", x, dim, keepdim)
 
-    def _quantified(self, name: str, x: Any, dim: Dims, keepdim: bool) -> Any:
+    def _quantified(
+        self, name: str, x: object, dim: Dims, keepdim: bool
+    ) -> Host | EntryArray:
         none = self.trees.number(name == "logical_and")
 
-        def rule(row: list[Any]) -> Any:
+        def rule(row: list[object]) -> Tree:
             return reduce(partial(self.system.combined, name), row, none)
 
         return self._mask_of(self._reduce(rule, x, dim, keepdim).data)
 
-    def solve(self, a: Any, b: Any) -> Any:
+    def solve(self, a: object, b: object) -> Any:
         self._note_pivots(a)
         return super().solve(a, b)
 
-    def det(self, a: Any) -> Any:
+    def det(self, a: object) -> ObjectArray:
         self._note_pivots(a)
         return super().det(a)
 
@@ -296,13 +299,13 @@ class EntryNamespace(ObjectNamespace):
         if a.shape and a.shape[-1] > MAX_COFACTOR_SIZE:
             self.system.pivoted = True
 
-    def as_index(self, index: Any) -> Any:
+    def as_index(self, index: object) -> Any:
         if isinstance(index, EntryArray) and index.mask:
             return self.truth(index)
         return super().as_index(index)
 
 
-def entries(array: Any, namespace: EntryNamespace) -> Iterator[Tree]:
+def entries(array: object, namespace: EntryNamespace) -> Iterator[Tree]:
     """Yield the trees of an array's entries in C order, each a number."""
     for tree in namespace.elements(array).flat:
         yield namespace.trees.as_type_of(tree, None)

@@ -23,7 +23,7 @@ from ...engine.arrays import ArrayNamespace
 from ...engine.factors import Factors
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
-from ...engine.raw import Params
+from ...engine.raw import Params, Raw
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -118,7 +118,7 @@ class TreeNamespace(Namespace):
     # making trees
 
     def made(
-        self, head: str, args: tuple[Any, ...], params: Mapping[str, Any], value: Any
+        self, head: str, args: tuple[Any, ...], params: Mapping[str, object], value: Any
     ) -> Tree:
         """Make a tree once; a tree of numbers alone becomes a number."""
         key = head, frozen(args), frozen(params)
@@ -211,7 +211,7 @@ class TreeNamespace(Namespace):
             self.decide(self.all(same) if same.ndim else same)
         return value
 
-    def where(self, condition: Any, a: Any, b: Any) -> Tree:
+    def where(self, condition: object, a: object, b: Any) -> Tree:
         """Choose by a mask. A guard against a single point is left out away from that
         point, and the condition is remembered."""
         mask, other = self.array(condition), self.array(b)
@@ -273,7 +273,7 @@ class TreeNamespace(Namespace):
 
     # operators
 
-    def operate(self, name: str, *operands: Any) -> Tree:
+    def operate(self, name: str, *operands: object) -> Tree:
         trees = tuple(map(self.array, operands))
         plain = ARITHMETIC.get(name)
         if plain is None:
@@ -286,7 +286,7 @@ class TreeNamespace(Namespace):
 
     def __getattr__(self, name: str) -> Any:
         if name in BASIS:
-            bound: Any = partial(self._basis, name)
+            bound = partial(self._basis, name)
         else:
             entry = FUNCTIONS.get(name)
             if entry is None:
@@ -309,7 +309,7 @@ class TreeNamespace(Namespace):
             return self._row(op, args, kwargs)
         return self._row(op, (), dict(zip(parameters(op), args, strict=False)) | kwargs)
 
-    def _basis(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _basis(self, name: str, *args: Any, **kwargs: object) -> Any:
         """Run a function that the array namespace has itself."""
         there = getattr(NUMPY, name)
         if name in UFUNCS or name in SPECIAL:
@@ -323,7 +323,9 @@ class TreeNamespace(Namespace):
             return made
         return self._call_tree(name, basis_call(name, args, kwargs), value)
 
-    def _call_tree(self, name: str, call: Call, value: object) -> Any:
+    def _call_tree(
+        self, name: str, call: Call, value: object
+    ) -> Tree | tuple[Tree, ...]:
         """Make the tree of a call, or one tree for each of its results."""
         args, params = call
         if name in ARITHMETIC:
@@ -405,7 +407,9 @@ class TreeNamespace(Namespace):
             self._made[key] = found
         return found
 
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+    def to_copy(
+        self, x: object, dtype: Any, device: object, back: object = None
+    ) -> Any:
         tree = self.array(x)
         kind = tree.value.dtype.kind if dtype is None else np.dtype(dtype).kind
         if kind == tree.value.dtype.kind:
@@ -428,26 +432,26 @@ class TreeNamespace(Namespace):
         found = self._indices[id(index)] = self.made("as_index", (index,), {}, value)
         return found
 
-    def new_full(self, x: object, shape: Sequence[int], value: object) -> Any:
+    def new_full(self, x: object, shape: Sequence[int], value: object) -> Tree:
         return self.filled(tuple(shape), value)
 
-    def zeros_like(self, x: Any) -> Any:
+    def zeros_like(self, x: Tree) -> Tree:
         return self.filled(x.shape, 0.0)
 
-    def ones_like(self, x: Any) -> Any:
+    def ones_like(self, x: Tree) -> Tree:
         return self.filled(x.shape, 1.0)
 
     def eye(self, n: int, like: object) -> Any:
         return self.made("eye", (n,), {}, np.eye(n))
 
-    def zero_pivots(self, a: Any) -> Any:
+    def zero_pivots(self, a: object) -> Tree:
         return self.array(NUMPY.zero_pivots(self.array(a).value))
 
-    def indefinite_minors(self, a: Any) -> Any:
+    def indefinite_minors(self, a: object) -> Tree:
         return self.array(NUMPY.indefinite_minors(self.array(a).value))
 
     def solve_triangle(
-        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
+        self, a: Tree, b: Any, unitriangular: bool = False, *, upper: bool
     ) -> Any:
         if self.words:
             unit = {"unitriangular": True} if unitriangular else {}
@@ -462,7 +466,7 @@ class TreeNamespace(Namespace):
     def is_contiguous(self, x: Any) -> Any:
         return np.bool_(x.value.flags.c_contiguous)
 
-    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
+    def is_viewable(self, x: Any, shape: Sequence[int]) -> Raw:
         return NUMPY.is_viewable(x.value, shape)
 
     def array_itself(self, x: object) -> Any:
@@ -471,7 +475,7 @@ class TreeNamespace(Namespace):
     def address(self, x: Any) -> int:
         return NUMPY.address(x.value)
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: object, index: Any) -> Any:
         tree = self.array(x)
         for part in parts(index):
             self._keep_count(part)

@@ -26,6 +26,7 @@ from ...engine import Tensor, grad
 from ...engine.devices import host
 from ...engine.dtypes import default_dtype
 from ...engine.modes import MODE
+from ...engine.raw import Host
 from ...lang.compiler import compile_program
 from ...lang.errors import ProgramError, Span
 from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
@@ -105,7 +106,7 @@ class TreeFactory(Factory):
 class TreeLibrary(TensorLibrary):
     """A library in which ``item()`` stays a step of the program."""
 
-    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+    def method(self, value: object, name: str) -> Callable[..., Any] | None:
         if name == "item" and isinstance(value, Tensor) and value.numel() == 1:
             return lambda: value.detach().reshape(())
         return super().method(value, name)
@@ -256,7 +257,7 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-def _host(raw: object) -> Any:
+def _host(raw: object) -> Host:
     """Copy numbers to the host, in double precision."""
     return np.asarray(host(raw), dtype=np.float64)
 

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ...engine.raw import Host
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import REDUCTIONS
 from ..limits import MAX_REGROUPED_FACTOR
@@ -95,7 +96,7 @@ def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def simplified(
     xp: TreeMaker, name: str, args: tuple[Any, ...], value: Any,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> Tree:  # fmt: skip
     """Give the tree of a call, or a simpler tree of the same value."""
     rule = _RULES.get(name)
@@ -116,7 +117,7 @@ def _unchanged(tree: Tree, value: Any) -> Tree | None:
     return tree if same else None
 
 
-def _of_kind(xp: TreeMaker, tree: Tree, value: Any) -> Tree:
+def _of_kind(xp: TreeMaker, tree: Tree, value: Host) -> Tree:
     """Convert the tree to numbers if the value holds numbers."""
     wanted = value.dtype.kind == "f"
     return xp.as_type_of(tree, value) if wanted else tree
@@ -138,7 +139,7 @@ def _add(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 @_rule("sub")
-def _sub(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _sub(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
         return _unchanged(a, value)
     if _is(a, 0) and b.shape == value.shape:
@@ -173,7 +174,7 @@ def _is_moderate(*numbers: float) -> bool:
 
 
 @_rule("mul")
-def _mul(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _mul(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     if xp.zeros_vanish and (_is(a, 0) or _is(b, 0)):
         return xp.number(0.0)
     for one, other in ((a, b), (b, a)):
@@ -234,7 +235,7 @@ def _div(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 @_rule("pow")
-def _pow(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _pow(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
         return xp.filled(value.shape, value.dtype.type(1))
     if _is(b, 2) and a.shape == value.shape and a.dtype.kind == "f":
@@ -289,7 +290,7 @@ def _flat_product(xp: TreeMaker, value: Any, x: Tree) -> Tree | None:
 
 @_rule("reshape", "squeeze")
 def _resized(
-    xp: TreeMaker, value: Any, x: Any, *sizes: Any, **params: Any
+    xp: TreeMaker, value: Any, x: Any, *sizes: object, **params: Any
 ) -> Tree | None:
     """Drop a change to the same shape, and of two changes the first."""
     if x.shape == value.shape:
@@ -310,7 +311,7 @@ def _resized(
 
 
 @_rule("expand")
-def _expand(xp: TreeMaker, value: Any, x: Any, shape: Any) -> Tree | None:
+def _expand(xp: TreeMaker, value: Host, x: Any, shape: Any) -> Tree | None:
     if x.shape == value.shape:
         return x  # type: ignore[no-any-return]
     inner = _narrower(x)
@@ -322,7 +323,7 @@ def _expand(xp: TreeMaker, value: Any, x: Any, shape: Any) -> Tree | None:
 
 def _reduced(name: str) -> Rule:
     def rule(
-        xp: TreeMaker, value: Any, x: Any, dim: Any = None, keepdim: bool = False
+        xp: TreeMaker, value: Host, x: Any, dim: Any = None, keepdim: bool = False
     ) -> Tree | None:
         if x.shape == value.shape:
             return x  # type: ignore[no-any-return]
@@ -338,7 +339,7 @@ def _reduced(name: str) -> Rule:
 
 
 @_rule("permute")
-def _permuted(xp: TreeMaker, value: Any, x: Any, dims: Any) -> Tree | None:
+def _permuted(xp: TreeMaker, value: Host, x: Any, dims: Any) -> Tree | None:
     order = tuple([d % x.ndim for d in dims])
     if order == tuple(range(x.ndim)):
         return x  # type: ignore[no-any-return]
@@ -349,7 +350,9 @@ def _permuted(xp: TreeMaker, value: Any, x: Any, dims: Any) -> Tree | None:
 
 
 @_rule("transpose")
-def _transposed(xp: TreeMaker, value: Any, x: Any, dim0: int, dim1: int) -> Tree | None:
+def _transposed(
+    xp: TreeMaker, value: Host, x: Any, dim0: int, dim1: int
+) -> Tree | None:
     dims = sorted((dim0 % x.ndim, dim1 % x.ndim)) if x.ndim else [0, 0]
     if dims[0] == dims[1]:
         return x  # type: ignore[no-any-return]
@@ -369,7 +372,7 @@ def _transposed(xp: TreeMaker, value: Any, x: Any, dim0: int, dim1: int) -> Tree
 
 
 @_rule("t")
-def _turned(xp: TreeMaker, value: Any, x: Any) -> Tree | None:
+def _turned(xp: TreeMaker, value: Host, x: Any) -> Tree | None:
     return xp.transpose(x, 0, 1) if x.ndim == 2 else x  # type: ignore[no-any-return]
 
 

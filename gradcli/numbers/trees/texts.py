@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from string import Formatter
-from typing import Any, Final
+from typing import Final
 
 from ...ops import FUNCTIONS
 from ...ops.basis import COMPARISONS, NEUTRAL, OPERATORS, UNARY
@@ -85,7 +85,8 @@ def _slots(template: str) -> tuple[tuple[int, Precedence], ...]:
 
 
 def filled(
-    template: Template, args: Sequence[Text], params: Mapping[str, Any] | None = None,
+    template: Template, args: Sequence[Text],
+    params: Mapping[str, object] | None = None,
     made: type[Text] | None = None,
 ) -> Text:  # fmt: skip
     """A template with its arguments; as loose as the loosest part outside brackets."""
@@ -143,7 +144,7 @@ for _own, _name in OPERATORS.items():
 class TextNamespace:
     """The vocabulary of rules on texts; functions of the language become calls."""
 
-    def as_type_of(self, mask: Any, like: Any) -> Text:
+    def as_type_of(self, mask: object, like: object) -> Text:
         return self.call("where", mask, 1, 0)
 
     def new_full(self, like: object, size: object, fill_value: object) -> Text:

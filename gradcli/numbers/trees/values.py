@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import NUMPY
+from ...engine.raw import Host
 from .calls import Call
 from .tree import valued
 
@@ -36,7 +37,7 @@ def publicly(name: str, call: Call) -> Any:
         return None
 
 
-def agree(value: Any, spelled: Any) -> bool:
+def agree(value: Host, spelled: Any) -> bool:
     """Tell whether a function's results equal the formula's."""
     if isinstance(spelled, tuple) or isinstance(value, tuple):
         several = isinstance(spelled, tuple) and isinstance(value, tuple)

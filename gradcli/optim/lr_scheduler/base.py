@@ -118,7 +118,7 @@ class LRScheduler:
     def _remember(self) -> None:
         self._last_lr = self._each(lambda group: copied(group["lr"]))
 
-    def _each(self, rate: Callable[[Group], Any]) -> list[Any]:
+    def _each(self, rate: Callable[[Group], float]) -> list[Any]:
         return [rate(group) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> Params:
@@ -148,7 +148,7 @@ class Rule(LRScheduler):
     def _rates(self) -> list[Any]:
         raise NotImplementedError
 
-    def _scaled(self, factor: object) -> list[Any]:
+    def _scaled(self, factor: float) -> list[Any]:
         """The rates as they are, times a factor."""
         return self._each(lambda group: group["lr"] * factor)
 

@@ -156,11 +156,11 @@ class Dialect:
         """NaN or infinity."""
         return "nan" if isnan(value) else "inf"
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         """An array of one number, or truth value."""
         raise Unwritable(f"an array in {self.column}")
 
-    def literal(self, array: Any) -> Text:
+    def literal(self, array: object) -> Text:
         """An array's numbers or truth values."""
         raise Unwritable(f"an array in {self.column}")
 
@@ -299,7 +299,7 @@ class Dialect:
             items.pop()
         return ", ".join([self._item(item, texts) for item in items])
 
-    def _item(self, item: Any, texts: Mapping[int, Text]) -> str:
+    def _item(self, item: object, texts: Mapping[int, Text]) -> str:
         if item is ...:
             return "..."
         if isinstance(item, Tree) and item.head == LITERAL and item.ndim == 1:
@@ -372,7 +372,7 @@ class Language(Dialect):
             texts = {**texts, **pointed}
         return super().text(tree, texts)
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = ", ".join(map(str, shape))
         if isinstance(value, bool):
             return Text(f"full([{sizes}], {int(value)}) > 0", RELATION)

@@ -41,7 +41,7 @@ class Latex(Dialect):
     def named(self, name: str) -> Text:
         return Formula(symbol(name))
 
-    def spelled(self, name: str) -> Any:
+    def spelled(self, name: str) -> str | Template:
         return spelling(name).latex or rf"\operatorname{{{name}}}"
 
     def _function(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
@@ -60,25 +60,25 @@ class Latex(Dialect):
             ", ".join([*args, *named])
         )
 
-    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         if isinstance(value, bool | str) or value is None:
             return verbatim(str(value))
         return super().argument(value, texts)
 
-    def decimal(self, value: Any) -> str:
+    def decimal(self, value: object) -> str:
         if isinstance(value, bool):
             return rf"\text{{{str(value).lower()}}}"
         mantissa, e, exponent = super().decimal(value).partition("e")
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if e else mantissa
 
-    def plain(self, value: Any) -> Text:
+    def plain(self, value: object) -> Text:
         made = super().plain(value)
         return Formula(made.written, PRODUCT) if "cdot" in made.written else made
 
     def infinite(self, value: float) -> str:
         return r"\mathrm{nan}" if isnan(value) else r"\infty"
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = r" \times ".join(map(str, shape))
         if value in PLAIN and not isinstance(value, bool):
             return Formula(rf"\mathbf{{{int(value)}}}_{{{sizes}}}")

@@ -157,7 +157,7 @@ class NumPy(Python):
     def kind_of(self, tree: Tree) -> dict[str, str]:
         return {"dtype": "float"} if tree.head == "arange" else {}
 
-    def returned(self, value: Any) -> str:
+    def returned(self, value: object) -> str:
         return f"np.float64({super().returned(value)})"
 
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
@@ -167,12 +167,12 @@ class NumPy(Python):
             each = ", ".join(names)
             yield f"{each} = (np.asarray(a, dtype=float) for a in ({each}))"
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: object, shape: tuple[int, ...]) -> Text:
         plain = PLAIN.get(value) if isinstance(value, float) else None
         written = repr(value) if isinstance(value, bool) else self.entry(value)
         return Text(f"np.{plain}({shape})" if plain else f"np.full({shape}, {written})")
 
-    def entry(self, value: Any) -> str:
+    def entry(self, value: object) -> str:
         """A number that an array is made of."""
         written = self.plain(value).written
         integer = isinstance(value, float) and written.lstrip("-").isdecimal()
@@ -182,7 +182,7 @@ class NumPy(Python):
         kind = ", dtype=float" if array.dtype.kind == "f" else ""
         return Text(f"np.array({self.nested(array)}{kind})")
 
-    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         if isinstance(value, Tree) and value.head == NUMBER:
             return self.entry(value.args[0])
         if isinstance(value, tuple) and any(_is_index(v) for v in value):
@@ -193,7 +193,7 @@ class NumPy(Python):
         return super().argument(value, texts)
 
 
-def _is_index(value: Any) -> bool:
+def _is_index(value: object) -> bool:
     return isinstance(value, slice) or value is ...
 
 
@@ -219,10 +219,10 @@ class PyTorch(Python):
         made = not below(tree) and tree.dtype.kind == "f"
         return {"dtype": f"{self.like}.dtype"} if made else {}
 
-    def returned(self, value: Any) -> str:
+    def returned(self, value: object) -> str:
         return f"{self.like}.new_tensor({super().returned(value)})"
 
-    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+    def filled(self, value: object, shape: tuple[int, ...]) -> Text:
         if not isinstance(value, float):
             return Text(f"torch.full({shape}, {value!r})")
         plain = PLAIN.get(value)
@@ -235,7 +235,7 @@ class PyTorch(Python):
         made = "torch.tensor" if integer else f"{self.like}.new_tensor"
         return Text(f"{made}({self.nested(array)})")
 
-    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         written = super().argument(value, texts)
         if isinstance(value, tuple | list) and any(isinstance(v, list) for v in value):
             items = [self._positions(v, texts) for v in value]
@@ -246,7 +246,7 @@ class PyTorch(Python):
             return f"{made}({written})"
         return written
 
-    def _positions(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def _positions(self, value: object, texts: Mapping[int, Text]) -> str:
         """A list of positions as a tensor."""
         if isinstance(value, list):
             return f"torch.tensor({self.nested(np.asarray(value))})"

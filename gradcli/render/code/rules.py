@@ -64,7 +64,7 @@ class Rules:
             self._found[key] = _worded(node, nr, raw, called)
         return self._found[key]
 
-    def _called(self, node: Node, raw: tuple[Any, ...]) -> tuple[str, ...]:
+    def _called(self, node: Node, raw: tuple[object, ...]) -> tuple[str, ...]:
         """What the inputs are called: by the program, else as in the table."""
         own = parameters(node.op)[: len(raw)]
         edges = dict(zip(node.slots, node.edges, strict=True))
@@ -83,12 +83,12 @@ def general(op: Op, slot: int) -> str | None:
     return derivatives(op).get(parameters(op)[slot])
 
 
-def _shape(raw: Any) -> Any:
+def _shape(raw: object) -> Any:
     return getattr(raw, "shape", None)
 
 
 def _worded(
-    node: Node, nr: int, raw: tuple[Any, ...], called: tuple[str, ...]
+    node: Node, nr: int, raw: tuple[object, ...], called: tuple[str, ...]
 ) -> str | None:
     try:
         tree = pulled(node, nr, raw, called)
@@ -137,7 +137,7 @@ def pulled(
     return found
 
 
-def numbers(raw: Any) -> Any:
+def numbers(raw: object) -> Any:
     """An array on the host; of a shape alone, ones."""
     if isinstance(raw, Shaped):
         return np.ones(raw.shape)

@@ -55,7 +55,7 @@ def stated(node: Node, nr: int) -> Stated | None:
 def rules_of(output: Tensor, view: GraphView) -> dict[tuple[int, int], Stated | None]:
     """The rules of all edges below an output, by node and number of the edge."""
     found: dict[tuple[int, int], Stated | None] = {}
-    known: dict[Any, Stated | None] = {}
+    known = {}
     nodes = {id(e): e for e in inputs_first([output.edge])}
     for each in view.nodes:
         node = nodes[each.address]
@@ -86,7 +86,7 @@ def _partial(node: Node, nr: int) -> Stated | None:
     xp = TreeNamespace(words=True)
     operands = [xp.named(name, _inside(op)) for name in names]
     given = {k: v for k, v in node.params.items() if isinstance(v, int | float | str)}
-    partial: Any = op.partials[slot]
+    partial = op.partials[slot]
     y = op.fwd(xp, *operands, **given)
     found = partial(xp, y, *operands, **given) if callable(partial) else partial
     made = found if isinstance(found, Tree) else xp.number(found)

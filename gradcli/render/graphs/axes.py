@@ -26,7 +26,7 @@ class Axis:
     start: float
     end: float
 
-    def at(self, number: Any) -> Any:
+    def at(self, number: float) -> Any:
         """Where a number stands."""
         share = (number - self.low) / ((self.high - self.low) or 1.0)
         return self.start + share * (self.end - self.start)

@@ -16,7 +16,7 @@ from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 BOX_GAP: Final = 26.0
 """Between two boxes."""
@@ -177,7 +177,7 @@ class _Grid:
         except ImportError as error:
             raise ImportError(MISSING) from error
 
-        graph: Any = Graph(len(self._layer), self._links, directed=True)
+        graph = Graph(len(self._layer), self._links, directed=True)
         found = graph.layout_sugiyama(layers=self._layer)
         across = [point[0] for point in list(found)[: len(self._layer)]]
         for thing in sorted(range(len(self._layer)), key=across.__getitem__):

@@ -147,7 +147,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(digest).decode()
 
 
-def embedded(data: Any) -> str:
+def embedded(data: object) -> str:
     """JSON that cannot end the element it stands in."""
     text = dumps(data)
     for letter in "<>&":
@@ -252,7 +252,7 @@ def _edges(edges: Iterable[Edge]) -> list[list[int]]:
     return [[edge.node, edge.nr, edge.to] for edge in edges]
 
 
-def _box(box: Box, middle: Point) -> Mapping[str, Any]:
+def _box(box: Box, middle: Point) -> dict[str, tuple[int, ...] | float | int | None]:
     x, y = _point(middle)
     size = {"w": round(box.width, 1), "h": round(box.height, 1)}
     return {"x": x, "y": y, **size, "fold": box.fold, "nodes": box.nodes}

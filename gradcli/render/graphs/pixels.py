@@ -5,7 +5,7 @@ converted(document, ".png")
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ...lang.errors import ProgramError
 
@@ -36,7 +36,7 @@ def converted(document: str, suffix: str) -> bytes:
         message = "a PNG or PDF needs the system's library cairo"
         hint = "install it (libcairo2, or brew install cairo); a .svg needs it not"
         raise ProgramError("E595", message, hint=hint) from error
-    draw: Any = cairosvg.svg2pdf if suffix == ".pdf" else cairosvg.svg2png
+    draw = cairosvg.svg2pdf if suffix == ".pdf" else cairosvg.svg2png
     largest = max(map(float, _sizes(document)))
     scale = min(SCALE, MAX_PIXELS / largest) if suffix == ".png" else 1.0
     found: bytes = draw(bytestring=document.encode(), scale=scale)

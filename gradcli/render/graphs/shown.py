@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from html import escape
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 from ...engine import Tensor
 from ...engine.errors import EngineError, GradError
@@ -207,7 +207,7 @@ def _passed(
     """The picture with what a backward pass brings, where one can be made."""
     if view.root is None or (grad_output is None and output.numel() != 1):
         return picture
-    start: Any = grad_output
+    start = grad_output
     if start is None:
         start = Tensor(output.xp.ones_like(output.raw), output.xp)
     try:

@@ -34,14 +34,14 @@ def noop_context_fn() -> tuple[
 
 def checkpoint(
     function: Callable[..., Any],
-    *args: Any,
+    *args: object,
     use_reentrant: bool | None = None,
     context_fn: Contexts = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
     preserve_rng_state: bool = True,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """Run ``function`` and keep its inputs; run it again for the reverse pass.
 
@@ -125,7 +125,7 @@ def checkpoint_sequential(
     return _in_turn(steps[last:])(input)
 
 
-def _in_turn(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+def _in_turn(steps: Sequence[Callable[[object], object]]) -> Callable[[Any], Any]:
     def run(value: object) -> Any:
         for step in steps:
             value = step(value)

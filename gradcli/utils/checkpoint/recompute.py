@@ -114,7 +114,7 @@ class Region:
         function: Run,
         args: tuple[Any, ...],
         kwargs: Params,
-        again: AbstractContextManager[Any],
+        again: AbstractContextManager[object],
         preserve: bool,
         check: str,
         early_stop: bool,

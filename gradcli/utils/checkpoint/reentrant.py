@@ -41,7 +41,7 @@ class CheckpointFunction(Function):
         return function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Tensor | None, ...]:
         """Run it again, and backward through it."""
         running = PASSES.running
         if running is None or not running.whole:

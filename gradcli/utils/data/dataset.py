@@ -24,7 +24,7 @@ class Dataset(Generic[T_co]):
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset[Any]) -> ConcatDataset[Any]:
+    def __add__(self, other: Dataset[object]) -> ConcatDataset[Any]:
         return ConcatDataset([self, other])
 
 
@@ -36,7 +36,7 @@ class IterableDataset(Dataset[T_co]):
             "Subclasses of IterableDataset should implement __iter__."
         )
 
-    def __add__(self, other: Dataset[Any]) -> Any:
+    def __add__(self, other: Dataset[object]) -> Any:
         return ChainDataset([self, other])
 
 
@@ -61,7 +61,7 @@ class StackDataset(Dataset[Any]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if bool(args) == bool(kwargs):
             raise ValueError("give the sets either as arguments or by keyword")
-        self.datasets: Any = kwargs or args
+        self.datasets = kwargs or args
         sizes = {len(dataset) for dataset in (*args, *kwargs.values())}
         if len(sizes) > 1:
             raise ValueError("Size mismatch between datasets")

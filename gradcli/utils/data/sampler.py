@@ -112,7 +112,7 @@ class WeightedRandomSampler(Sampler[int]):
     """Positions drawn with probabilities in proportion to weights."""
 
     def __init__(
-        self, weights: Any, num_samples: int, replacement: bool = True,
+        self, weights: object, num_samples: int, replacement: bool = True,
         generator: Generator | None = None,
     ) -> None:  # fmt: skip
         _positive("num_samples", num_samples)
@@ -174,14 +174,14 @@ def _batch_count(items: int, size: int, drop_last: bool) -> int:
     return full + bool(rest and not drop_last)
 
 
-def _positive(name: str, value: Any) -> None:
+def _positive(name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         raise ValueError(
             f"{name} should be a positive integer value, but got {name}={value}"
         )
 
 
-def _truth(name: str, value: Any) -> bool:
+def _truth(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{name} should be a boolean value, but got {name}={value}")
     return value

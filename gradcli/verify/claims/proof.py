@@ -88,6 +88,6 @@ def derivatives(
     return found
 
 
-def _equal(book: Expressions, a: Any, b: Any) -> bool:
+def _equal(book: Expressions, a: sympy.Expr, b: sympy.Expr) -> bool:
     difference = book.released(off_jumps(a - b))
     return vanishes(difference, book.values) or simplifies_away(difference, book.values)

@@ -196,7 +196,7 @@ def values_of(tensor: Tensor) -> Grid:
 
 
 def fitted(
-    claimed: Sequence[Any], shape: Sequence[int], onto: Sequence[int]
+    claimed: Sequence[object], shape: Sequence[int], onto: Sequence[int]
 ) -> list[Any] | None:
     """A claim's entries in the shape of the derivative; None where they do not fit."""
     grid = np.empty(prod(shape), dtype=object)

@@ -72,7 +72,7 @@ class _Gap:
             s: t.value for t in self._terms if (s := t.serial) in entries
         }
 
-    def values(self, location: Mapping[int, Any], bits: int = WIDE_BITS) -> Location:
+    def values(self, location: Mapping[int, object], bits: int = WIDE_BITS) -> Location:
         """The value of every term there."""
         values: Location = {}
         with working(bits):
@@ -80,7 +80,9 @@ class _Gap:
                 values[term.serial] = self._value(term, location, values).mid()
         return values
 
-    def _value(self, term: Term, location: Mapping[int, Any], values: Location) -> Ball:
+    def _value(
+        self, term: Term, location: Mapping[int, object], values: Location
+    ) -> Ball:
         if term.name == "number":
             return ball(exact(term.content))
         if term.name == "symbol":

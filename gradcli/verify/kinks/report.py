@@ -212,7 +212,10 @@ class _Search:
         return Place(here, values, tuple(sides), len(touched) - len(sides)), real
 
     def _sides(
-        self, location: Sequence[Any], touched: Sequence[int], engine: dict[int, float]
+        self,
+        location: Sequence[object],
+        touched: Sequence[int],
+        engine: dict[int, float],
     ) -> list[Side]:
         sides: list[Side] = []
         for at in touched[:MAX_ENTRIES_AT_KINK]:
@@ -243,7 +246,7 @@ class _Search:
         claims = [i.claim.values() for i in self.job.inputs if i.claim is not None]
         return dict(enumerate(v for claim in claims for v in claim))
 
-    def _side(self, location: Sequence[Any], at: int, engine: float | None) -> Side:
+    def _side(self, location: Sequence[object], at: int, engine: float | None) -> Side:
         way = unit(len(self.entries), at)
         lower, upper = (slope(self.field, location, way, s) for s in (-1, 1))
         jumps = lower.jumps or upper.jumps
@@ -254,7 +257,7 @@ class _Search:
         return Side(name, entry, lower.value, upper.value, jumps, engine, verdict)
 
     def _jointly(
-        self, location: Sequence[Any], touched: Sequence[int], sides: list[Side]
+        self, location: Sequence[object], touched: Sequence[int], sides: list[Side]
     ) -> list[Side]:
         """Between the slopes in every coordinate is not enough in several."""
         words = {s.verdict for s in sides} - {"gradient"}
@@ -309,7 +312,7 @@ def judged(engine: float, lower: Any, upper: Any, jumps: bool) -> str:
     return "subgradient" if lower < upper else "supergradient"
 
 
-def _onto(number: Any, *sides: Any) -> Any:
+def _onto(number: object, *sides: object) -> Any:
     """The number, or the side that it is but for rounding."""
     return next((side for side in sides if _equal(number, side)), number)
 

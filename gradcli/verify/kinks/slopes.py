@@ -56,7 +56,7 @@ class Field:
         names = {i.name: None for i in self._job.inputs}
         return compile_program(parse(self._job.source, names))
 
-    def at(self, location: Sequence[Any]) -> Any:
+    def at(self, location: Sequence[object]) -> Any:
         """The value there, to hundreds of digits; nan where there is none."""
         given, start = {}, 0
         for each in self._job.inputs:
@@ -76,7 +76,7 @@ class Field:
             terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
             return sum(terms, ball(0))
 
-    def _tensor(self, numbers: Sequence[Any], shape: tuple[int, ...]) -> Tensor:
+    def _tensor(self, numbers: Sequence[object], shape: tuple[int, ...]) -> Tensor:
         data = np.empty(len(numbers), dtype=object)
         data[:] = list(numbers)
         array = ObjectArray(boxed(data.reshape(shape)), self._namespace)
@@ -92,7 +92,7 @@ class Slope:
 
 
 def slope(
-    field: Field, location: Sequence[Any], way: Sequence[Any], side: int
+    field: Field, location: Sequence[object], way: Sequence[object], side: int
 ) -> Slope:
     """The derivative along ``way``, ahead of a location (side 1) or behind it (-1)."""
     here = field.at(location)

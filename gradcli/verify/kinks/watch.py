@@ -83,7 +83,7 @@ class _Watching(Terms):
                 self.met.append(_Met(term, self.lift(bound), edge=True))
         super().note_edges(name, elements)
 
-    def ran(self, op: Op, *call: Any) -> None:
+    def ran(self, op: Op, *call: object) -> None:
         """A row ran: what was met since the last one was met by it."""
         self.attributed += [(op, met) for met in self.met]
         self.met = []
@@ -124,11 +124,11 @@ class _Attributing(TensorLibrary):
         super().__init__(factory)
         self._terms = terms
 
-    def on_result(self, value: Any, span: Span) -> None:
+    def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
         self._terms.computed(span)
 
-    def truth(self, value: Any) -> bool:
+    def truth(self, value: object) -> bool:
         try:
             return super().truth(value)
         finally:

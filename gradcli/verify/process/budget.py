@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isinf
 from time import monotonic
-from typing import Any
+from types import FrameType
 
 AGAIN = 0.2
 """Seconds to the next ring: one that falls into a finalizer is lost there."""
@@ -78,5 +78,5 @@ def _has_timer() -> bool:
     return main and hasattr(signal, "setitimer")
 
 
-def _ring(number: int, frame: Any) -> None:
+def _ring(number: int, frame: FrameType | None) -> None:
     raise OutOfTime
