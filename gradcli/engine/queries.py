@@ -128,7 +128,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> tuple[Tensor, ...] | Tensor:
+) -> Any:
     """The entries without repetitions, in order; with ``dim``, the slices.
 
     Args:
@@ -147,7 +147,7 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> tuple[Tensor, ...] | Tensor:
+) -> Any:
     """As `unique`, but only repetitions next to one another are left out."""
     return _distinct(input, return_inverse, return_counts, dim, _apart)
 
