@@ -489,6 +489,13 @@ class SoftMarginLoss(_Loss):
     def __init__(self, size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
+class CTCLoss(_Loss):
+    blank: int
+    reduction: str
+    zero_infinity: bool
+    def __init__(self, blank: int = ..., reduction: str = ..., zero_infinity: bool = ...) -> None: ...
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor: ...
+
 class KLDivLoss(_Loss):
     reduction: str
     log_target: bool

@@ -43,6 +43,7 @@ OWN = {
     "places.cells": "the numbers of entries in the flattened tensor",
     "places.slices": "the numbers of entries in the flattened tensor",
     "places.lines": "which entries come together at one place",
+    "as_index.beside": "integers that index, on the device of a tensor",
     "as_type_of": "a cast to the type of another tensor",
     "multi_margin_loss.hits": "which class is an item's target, as numbers",
     "multilabel_margin_loss.counts": "how often a class is a target, as numbers",
@@ -219,6 +220,12 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "diagonal.backward": of_input_sizes(aten.diagonal_backward),
     "unfold.backward": lambda g, input_sizes, dimension, size, step:
         aten.unfold_backward(g, input_sizes, dimension, size, step),
+    "embedding_bag.default": lambda weight, indices, offsets, samples=None, mode=0,
+        include_last_offset=False, padding_idx=-1: torch.embedding_bag(
+            weight, indices, offsets, False, mode, False, samples, include_last_offset,
+            None if padding_idx < 0 else padding_idx)[::3],
+    "ctc_loss.IntList": lambda x, targets, **how: torch._ctc_loss(
+        x, targets, **how)[0],
     "embedding.backward": lambda g, indices, count, padding_idx=-1:
         aten.embedding_dense_backward(g, indices, count, padding_idx, False),
     "binary_cross_entropy_with_logits.default":
