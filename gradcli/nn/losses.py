@@ -184,11 +184,13 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def _of_all(self, input: Tensor, scores: Tensor) -> Tensor:
         first = F.log_softmax(scores, dim=1)
-        parts = [first[:, : self.shortlist_size]]
-        for nr, cluster in enumerate(cast("Any", self.tail)):
-            own = F.log_softmax(cluster(input), dim=1)
-            parts.append(own + first[:, self.shortlist_size + nr].unsqueeze(1))
-        return run("cat", parts, 1)
+        out = run("new_zeros", input, (scores.shape[0], self.n_classes))
+        out[:, : self.shortlist_size] = first[:, : self.shortlist_size]
+        for nr, (begin, end) in enumerate(pairwise(self.cutoffs)):
+            own = F.log_softmax(self.tail[nr](input), dim=1)
+            chance = first[:, self.shortlist_size + nr].unsqueeze(1)
+            out[:, begin:end] = own + chance
+        return out
 
     def predict(self, input: Tensor) -> Tensor:
         """The most probable class of each item."""

@@ -319,7 +319,7 @@ def ctc_loss(call: Call, log_probs: Array, targets: Array,
         ("input_lengths", input_lengths), ("target_lengths", target_lengths)))
     if 0 in log_probs.shape:
         raise ShapeError("log_probs tensor must not be empty")
-    alone = log_probs.ndim == 2
+    alone = log_probs.ndim != 3
     x = call("unsqueeze", log_probs, 1) if alone else log_probs
     if x.ndim != 3:
         raise ShapeError(f"Expected 3-dimensional tensor, but got {x.ndim}-dimensional "
