@@ -38,6 +38,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """
 
     linear: Linear
+    options: Any  # type: ignore[misc]  # PyTorch's name of it
 
     def __init__(
         self, in_features: int, num_classes: int, *,

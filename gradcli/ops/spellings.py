@@ -243,6 +243,16 @@ spell("i0e", torch="torch.special.i0e", c="i0e",
 spell("i1e", torch="torch.special.i1e", c="i1e",
       flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(1),
       series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(1, x))
+for _kind in "jyk":
+    for _order in (0, 1):
+        _word = f"{'modified_' * (_kind == 'k')}bessel_{_kind}{_order}"
+        spell(f"{_kind}{_order}", torch=f"torch.special.{_word}",
+              c=f"{_kind}{_order}" if _kind != "k" else None,
+              flint=lambda fl, x, n=_order, kind=_kind: fl.bessel(kind, n, x))
+for _order in (0, 1):
+    spell(f"k{_order}e", torch=f"torch.special.scaled_modified_bessel_k{_order}",
+          flint=lambda fl, x, n=_order: x.exp() * fl.bessel("k", n, x))
+spell("airy", numpy="airy", torch="torch.special.airy_ai", flint="airy_ai")
 spell("igamma", c="igamma", flint=lambda fl, a, x: fl.lower_gamma(a, x))
 spell("igammac", c="igammac", flint=lambda fl, a, x: 1 - fl.lower_gamma(a, x))
 spell("zeta", torch="torch.special.zeta", c="zeta",
@@ -287,7 +297,10 @@ for _name in ("index_put", "elu"):
     spell(_name, torch=f"torch.ops.aten.{_name}")
 for _name in (
     "xlog1py", "ndtr", "entr", "modified_bessel_i0", "modified_bessel_i1",
-    "spherical_bessel_j0", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
+    "spherical_bessel_j0", "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0",
+    "bessel_y1", "modified_bessel_k0", "modified_bessel_k1",
+    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+    "chebyshev_polynomial_t", "chebyshev_polynomial_u",
     "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
     "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
     "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",

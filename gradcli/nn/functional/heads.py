@@ -218,7 +218,9 @@ def _apart(
                 f"use_separate_proj_weight is True but {letter}_proj_weight is None"
             )
     biases = (None,) * 3 if bias is None else bias.chunk(3)
-    return [linear(*each) for each in zip(sequences, weights, biases, strict=True)]
+    return [
+        run("linear", *each) for each in zip(sequences, weights, biases, strict=True)
+    ]
 
 
 def _in_parts(
