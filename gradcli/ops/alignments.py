@@ -214,33 +214,35 @@ def within(xp: Namespace, values: Array, way: Ways, otherwise: float) -> Array:
 
 
 # Graves et al. 2006, doi:10.1145/1143844.1143891, equation 16.
-def slopes(xp: Namespace, y: Array, x: Array, targets: Array, input_lengths: Shape,
+def slopes(xp: Namespace, x: Array, targets: Array, input_lengths: Shape,
            target_lengths: Shape, blank: int, zero_infinity: bool) -> Array:
     """The derivative of each item's loss by its scores."""
     way = ways(xp, x, targets, input_lengths, target_lengths, blank)
     scores = scores_of(xp, x, way)
-    sums = xp.stack(forward(xp, scores, way), 0) + xp.stack(
-        backward(xp, scores, way), 0)
+    so_far = forward(xp, scores, way)
+    sums = xp.stack(so_far, 0) + xp.stack(backward(xp, scores, way), 0)
     times = beside(xp, x, range(x.shape[0])).reshape((-1, 1, 1))
     met = xp.logical_and(
         xp.le(xp.unsqueeze(way.early[0], 0), times),
         xp.le(xp.unsqueeze(way.late[0], 0), way.last.reshape((1, -1, 1)) - times))
     hopeless = lost(xp, way)
-    loss = xp.where(hopeless, 0, y)
+    # Of its own: the node of the result has another slope, which takes for granted
+    # that probabilities sum to 1.
+    loss = summed(xp, so_far, way)
     shares = xp.where(met, xp.exp(xp.where(met, sums, 0) + xp.unsqueeze(loss, 1)), 0)
     of_classes = xp.call("gather.backward", shares, at_all_times(xp, x, way), x.shape,
                          2)
     found = xp.exp(x) - of_classes
     hopeless = xp.unsqueeze(hopeless, 1)
     if zero_infinity:
-        hopeless = xp.logical_or(hopeless, xp.unsqueeze(xp.isinf(y), 1))
+        hopeless = xp.logical_or(hopeless, xp.unsqueeze(xp.isinf(loss), 1))
     return within(xp, xp.where(hopeless, 0 if zero_infinity else nan, found), way, 0)
 
 
 def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, targets: Array,
             input_lengths: Shape, target_lengths: Shape, blank: int = 0,
             zero_infinity: bool = False) -> Array:
-    by_score = slopes(xp, y, x, targets, input_lengths, target_lengths, blank,
+    by_score = slopes(xp, x, targets, input_lengths, target_lengths, blank,
                       zero_infinity)
     return xp.sum(xp.sum(t[0] * by_score, 2), 0)
 
@@ -258,7 +260,7 @@ row("ctc_loss.IntList", node="CtcLossBackward0", fwd=negative_log,
          "1: the slope is that after log_softmax, exp(x) more than that of the value",
     vjp=(lambda xp, g, y, x, targets, input_lengths, target_lengths, blank=0,
          zero_infinity=False: xp.unsqueeze(g, 1) * slopes(
-             xp, y, x, targets, input_lengths, target_lengths, blank, zero_infinity),
+             xp, x, targets, input_lengths, target_lengths, blank, zero_infinity),
          None),
     jvp=tangent, saves=("x targets y", ""),
     cases=[case(Fixed(SURE), Fixed([[1, 2], [1, 1]]), input_lengths=(4, 4),

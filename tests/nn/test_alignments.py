@@ -33,6 +33,15 @@ def test_the_slope_of_free_scores_is_the_value_s_and_their_exponential() -> None
     assert np.allclose(shares.raw, -1)
 
 
+def test_the_second_derivative_of_free_scores_is_the_slope_of_their_gradient() -> None:
+    def slope(x: Any) -> Any:
+        y = F.ctc_loss(x, gradcli.tensor([[1, 1]]), (3,), (2,), reduction="sum")
+        return gradcli.autograd.grad(y, [x], create_graph=True)[0]
+
+    x = gradcli.linspace(-1, 1, 6, dtype=gradcli.float64).reshape(3, 1, 2)
+    assert gradcli.autograd.gradcheck(slope, (x.requires_grad_(),))
+
+
 def test_a_long_sequence_neither_overflows_nor_underflows() -> None:
     scores = gradcli.full((2000, 1, 4), -50.0, dtype=gradcli.float64)
     targets = gradcli.tensor([[1, 2, 3] * 10])
