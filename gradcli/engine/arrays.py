@@ -142,6 +142,10 @@ class ArrayNamespace(Factors, Namespace):
         y = np.where(np.isinf(y), np.abs(y), y)
         return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
 
+    def airy(self, x: Raw) -> Raw:
+        """The function Ai, which the library gives beside three others."""
+        return in_own_type(lambda v: self._special().airy(v)[0])(x)
+
     def digamma(self, x: Raw) -> Raw:
         """The derivative of `lgamma`: beside a pole below 0 by reflection at it.
 

@@ -34,7 +34,7 @@ ELSEWHERE = {
     "bitwise_left_shift_ bitwise_right_shift_ gcd_ lcm_",
     "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
-    "counting": "histc gcd lcm",
+    "counting": "histc histogram gcd lcm",
     "backward": "backward:backward_of",
     "hooks": "retain_grad register_hook:register_tensor_hook "
     "register_post_accumulate_grad_hook:register_post_accumulate",

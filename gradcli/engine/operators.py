@@ -47,6 +47,7 @@ def install() -> None:
         "__rtruediv__": _chosen(
             lambda x, number: mul(reciprocal(x), number), _named("div", reflected=True)
         ),
+        "__rdiv__": lambda x, other: mul(reciprocal(x), other),
         "__neg__": function("neg"),
         "__pos__": function("positive"),
         "__abs__": function("abs"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..ops.checks import broadcast_shape, count_of, dim_of
-from .dtypes import DEFAULT, of
+from .dtypes import DEFAULT, bool_, of
 from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
@@ -97,6 +97,37 @@ def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     return function("where")(condition, input, other)
+
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """The places in a shape of numbers that count its entries in order.
+
+    Raises:
+        TypeError: the numbers, or the sizes of the shape, are no integers.
+        ValueError: a size is negative.
+    """
+    if not isinstance(shape, int | Sequence):
+        raise TypeError(
+            f"expected 'shape' to be int or sequence of ints, but got {type(shape)}"
+        )
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(
+                f"expected 'shape' sequence to only contain ints, but got {type(n)}"
+            )
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    if indices.is_floating_point() or indices.dtype == bool_:
+        raise TypeError(
+            f"expected 'indices' to be integer dtype, but got {indices.dtype}"
+        )
+    xp, found = indices.xp, []
+    at = xp.np.asarray(indices.raw)
+    for n in reversed(sizes):
+        found.append(Tensor(xp.np.asarray(at % n), xp))
+        at = at // n
+    return tuple(reversed(found))
 
 
 @writes

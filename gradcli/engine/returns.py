@@ -15,15 +15,19 @@ from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.saved_names import OUTPUTS, outputs_of
 from .raw import Params
 
-FIELDS = {
-    op.base: outputs_of(op.name, op.returns)
-    for op in OPS.values()
-    if op.returns > 1 and op.name in OUTPUTS
-} | {
-    name.replace(".", "_"): tuple(OUTPUTS[name].split())
-    for name, entry in FUNCTIONS.items()
-    if isinstance(entry, Composite) and name in OUTPUTS
-}
+FIELDS = (
+    {
+        op.base: outputs_of(op.name, op.returns)
+        for op in OPS.values()
+        if op.returns > 1 and op.name in OUTPUTS
+    }
+    | {
+        name.replace(".", "_"): tuple(OUTPUTS[name].split())
+        for name, entry in FUNCTIONS.items()
+        if isinstance(entry, Composite) and name in OUTPUTS
+    }
+    | {"histogram": ("hist", "bin_edges")}
+)
 """The outputs' names of each function that names them."""
 
 

@@ -18,6 +18,7 @@ from . import (
     init,
     lazy,
     linear,
+    losses,
     modules,
     norm,
     parameter,
@@ -39,7 +40,8 @@ from .parameter import (
 
 _OFFERED = offered(
     table, activation, attention, batch_norm, cells, containers, convolution, distance,
-    embedding, lazy, linear, norm, parameters, pooling, recurrent, shaping, transformer,
+    embedding, lazy, linear, losses, norm, parameters, pooling, recurrent, shaping,
+    transformer,
     kind=Module,
 )  # fmt: skip
 del _OFFERED["LazyModuleMixin"], _OFFERED["NonDynamicallyQuantizableLinear"]

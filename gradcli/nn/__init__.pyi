@@ -19,9 +19,12 @@ from .containers import ModuleList as ModuleList
 from .containers import Sequential as Sequential
 from .distance import PairwiseDistance as PairwiseDistance
 from .embedding import Embedding as Embedding
+from .embedding import EmbeddingBag as EmbeddingBag
 from .linear import Bilinear as Bilinear
 from .linear import Identity as Identity
 from .linear import Linear as Linear
+from .losses import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
+from .losses import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from .module import Module as Module
 from .norm import GroupNorm as GroupNorm
 from .norm import LayerNorm as LayerNorm
@@ -59,6 +62,7 @@ from .table import BatchNorm1d as BatchNorm1d
 from .table import BatchNorm2d as BatchNorm2d
 from .table import BatchNorm3d as BatchNorm3d
 from .table import CELU as CELU
+from .table import CTCLoss as CTCLoss
 from .table import ChannelShuffle as ChannelShuffle
 from .table import CircularPad1d as CircularPad1d
 from .table import CircularPad2d as CircularPad2d

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
 from . import init
+from .functional import pad
 from .heads import add_parameters, head, saying
 from .module import Module
 
@@ -72,6 +73,7 @@ class _ConvNd(Module):
     extra_repr = saying(
         "{in_channels}, {out_channels}, kernel_size={kernel_size}, stride={stride}",
         padding=0, dilation=1, output_padding=0, groups=1, bias=True,
+        padding_mode="zeros",
     )  # fmt: skip
 
 
@@ -98,9 +100,9 @@ def _check(layer: _ConvNd) -> None:
             "padding_mode must be one of {'reflect', 'circular', 'replicate', "
             f"'zeros'}}, but got padding_mode={padding_mode!r}"
         )
-    if padding_mode != "zeros":
-        raise NotImplementedError(
-            f"padding_mode={padding_mode!r} is not offered; 'zeros' is"
+    if layer.transposed and padding_mode != "zeros":
+        raise ValueError(
+            f'Only "zeros" padding mode is supported for {type(layer).__name__}'
         )
 
 
@@ -112,11 +114,13 @@ class _Plain(_ConvNd):
         out_channels: how many the output has.
         kernel_size: the window's sizes.
         stride: how far one window is from the next.
-        padding: how many zeros are added at every side; "same": so many that the size
-            is kept; "valid": none.
+        padding: how much is added at every side; "same": so much that the size is
+            kept; "valid": nothing.
         dilation: how far one entry of a window is from the next.
         groups: channels are divided into this many groups that do not mix.
         bias: whether to add a bias per output channel.
+        padding_mode: what is added: "zeros", or entries from inside: "reflect",
+            "replicate" or "circular", as `functional.pad` has them.
     """
 
     @head("bias")
@@ -129,10 +133,26 @@ class _Plain(_ConvNd):
         self._make(bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
+        padding: tuple[int, ...] | str = self.padding
+        if self.padding_mode != "zeros":
+            input = pad(input, self._borders(), mode=self.padding_mode)
+            padding = (0,) * self.rank
         return type(self).function(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation,
+            input, self.weight, self.bias, self.stride, padding, self.dilation,
             self.groups,
         )  # fmt: skip
+
+    def _borders(self) -> list[int]:
+        """How much is added before and behind each dimension, the last one first."""
+        if self.padding == "same":
+            spans = zip(self.dilation, self.kernel_size, strict=True)
+            both = [divmod(d * (k - 1), 2) for d, k in spans]
+            pairs = [(half, half + odd) for half, odd in both]
+        elif isinstance(self.padding, str):
+            pairs = [(0, 0)] * self.rank
+        else:
+            pairs = [(p, p) for p in self.padding]
+        return [n for pair in reversed(pairs) for n in pair]
 
 
 class _ConvTransposeNd(_ConvNd):

@@ -81,3 +81,90 @@ class Embedding(Module):
         "{num_embeddings}, {embedding_dim}", padding_idx=None, max_norm=None,
         norm_type=2, scale_grad_by_freq=False, sparse=False,
     )  # fmt: skip
+
+
+class EmbeddingBag(Module):
+    """A table of trained rows, looked up by integers and put together bag by bag.
+
+    Args:
+        num_embeddings: the number of rows.
+        embedding_dim: the length of a row.
+        max_norm: rows that are looked up and longer are shortened, in place.
+        norm_type: the p of the norm for ``max_norm``.
+        scale_grad_by_freq: divide a row's gradient by how often it is looked up.
+        mode: "sum", "mean" or "max" of a bag's rows.
+        sparse: has to be False: there are no sparse gradients.
+        include_last_offset: the last offset is the end of the last bag.
+        padding_idx: a row that begins as zeros, belongs to no bag and is not trained.
+    """
+
+    weight: Parameter
+
+    @head("_weight")
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
+        sparse: bool = False, _weight: Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None,
+        device: object = None, dtype: object = None,
+    ) -> None:  # fmt: skip
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("padding_idx must be within num_embeddings")
+            self.padding_idx = padding_idx % num_embeddings
+        shape = (num_embeddings, embedding_dim)
+        if _weight is None:
+            add_parameters(self, device, dtype, weight=shape)
+            self.reset_parameters()
+            return
+        if tuple(_weight.shape) != shape:
+            raise AssertionError(
+                "Shape of weight does not match num_embeddings and embedding_dim"
+            )
+        self.weight = Parameter(_weight)
+
+    def reset_parameters(self) -> None:
+        """Draw all rows from the standard normal distribution, but for the padding."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
+
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None,
+        per_sample_weights: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Look up bags; see `functional.embedding_bag` for their two forms."""
+        return F.embedding_bag(
+            input, self.weight, offsets, self.max_norm, self.norm_type,
+            self.scale_grad_by_freq, self.mode, self.sparse, per_sample_weights,
+            self.include_last_offset, self.padding_idx,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        for name, usual in (
+            ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False),
+            ("mode", ...), ("padding_idx", None),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if value != usual:
+                parts.append(f"{name}={value!r}")
+        return ", ".join(parts)
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
+        sparse: bool = False, include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:  # fmt: skip
+        """A table of given rows, not to be trained unless ``freeze`` is False."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        count, length = embeddings.shape
+        made = cls(
+            count, length, max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+            embeddings, include_last_offset, padding_idx,
+        )  # fmt: skip
+        made.weight.requires_grad_(not freeze)
+        return made

@@ -153,6 +153,7 @@ L1Loss = module("L1Loss", F.l1_loss, _Loss, hidden="weight")
 SmoothL1Loss = module("SmoothL1Loss", F.smooth_l1_loss, _Loss)
 HuberLoss = module("HuberLoss", F.huber_loss, _Loss, hidden="weight")
 SoftMarginLoss = module("SoftMarginLoss", F.soft_margin_loss, _Loss)
+CTCLoss = module("CTCLoss", F.ctc_loss, _Loss, operands=4)
 KLDivLoss = module("KLDivLoss", F.kl_div, _Loss)
 PoissonNLLLoss = module("PoissonNLLLoss", F.poisson_nll_loss, _Loss)
 GaussianNLLLoss = module(

@@ -489,6 +489,13 @@ class SoftMarginLoss(_Loss):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
+class CTCLoss(_Loss):
+    blank: int
+    reduction: str
+    zero_infinity: bool
+    def __init__(self, blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False) -> None: ...
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor: ...
+
 class KLDivLoss(_Loss):
     reduction: str
     log_target: bool

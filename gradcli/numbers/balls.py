@@ -300,6 +300,21 @@ def bessel_i(order: int, x: Ball | arb_series) -> arb | arb_series:
     return _taylor(found, x)
 
 
+def bessel(kind: str, order: int, x: Ball | arb_series) -> Any:
+    """The Bessel functions "j", "y" and "k": twice the derivative is the difference of
+    the two neighbours, of "k" minus their sum (DLMF 10.6.1, 10.29.1)."""
+    if isinstance(x, arb):
+        return getattr(x, f"bessel_{kind}")(order)
+    b, found = at(x), []
+    one = getattr(b, f"bessel_{kind}")
+    for k in range(ctx.cap):
+        signs = [1 if kind == "k" else (-1) ** j for j in range(k + 1)]
+        near = [s * comb(k, j) * one(order - k + 2 * j) for j, s in enumerate(signs)]
+        whole = sum(near, ZERO) / (2**k * factorial(k))
+        found.append(-whole if kind == "k" and k % 2 else whole)
+    return _taylor(found, x)
+
+
 def lower_gamma(a: Ball, x: Ball) -> Any:
     """The regularized incomplete gamma function; by ``x`` the integral of its slope."""
     if isinstance(a, arb_series):

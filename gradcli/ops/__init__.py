@@ -35,6 +35,7 @@ FAMILIES = (
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
     "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "copies",
     "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
+    "bags", "alignments",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they do."""
 

@@ -38,6 +38,8 @@ SPECIAL: Final[Mapping[str, str]] = {
     "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
     "erfcx": "erfcx", "log_ndtr": "log_ndtr",
     "i0": "i0", "i0e": "i0e", "i1": "i1", "i1e": "i1e",
+    "j0": "j0", "j1": "j1", "y0": "y0", "y1": "y1",
+    "k0": "k0", "k1": "k1", "k0e": "k0e", "k1e": "k1e",
     "igamma": "gammainc", "igammac": "gammaincc", "zeta": "zeta",
 }  # fmt: skip
 """Of ``scipy.special``, and of ``cupyx.scipy.special``."""

@@ -55,11 +55,17 @@ row("i1e", node="SpecialI1EBackward0", latex="e^{{-|{0}|}} I_1({0})",
 # Functions that PyTorch knows no derivative of.
 
 
-def _of_no_slope(name: str, doc: str, formula: str, fwd: ArrayRule, low: float) -> None:
+def _of_no_slope(name: str, doc: str, formula: str, fwd: ArrayRule, low: float,
+                 high: float = 5.0) -> None:
     row(name, doc=f"{doc}; without a derivative.", formula=formula, special=name,
         refuses=no_half(f"\"{name}_cpu\" not implemented for '{{0}}'"),
         partials=(None,), in_place=False, fwd=lambda xp, x: xp.stop(fwd(xp, x)),
-        cases=[case((3, 4), low=low, high=5.0), case((), low=low, high=3.0)])
+        cases=[case((3, 4), low=low, high=high), case((), low=low, high=3.0)])
+
+
+def by_name(name: str) -> ArrayRule:
+    """The function that a namespace has under this name."""
+    return lambda xp, x: getattr(xp, name)(x)
 
 
 def sine_over(xp: Namespace, x: Array) -> Array:
@@ -75,3 +81,17 @@ _of_no_slope("modified_bessel_i1", "Modified Bessel function of order 1", "i1(x)
              lambda xp, x: xp.i1(x), -2.0)
 _of_no_slope("spherical_bessel_j0", "Spherical Bessel function of order 0", "sin(x)/x",
              sine_over, -2.0)
+
+# PyTorch's numbers have six digits for j and y above 4, and for Ai below -2.
+for _order in (0, 1):
+    _of_no_slope(f"bessel_j{_order}", f"Bessel function of order {_order}",
+                 f"bessel_j{_order}(x)", by_name(f"j{_order}"), -2.0, 3.5)
+    _of_no_slope(f"bessel_y{_order}", f"Bessel function of the second kind, order "
+                 f"{_order}", f"bessel_y{_order}(x)", by_name(f"y{_order}"), 0.3, 3.5)
+    _of_no_slope(f"modified_bessel_k{_order}", "Modified Bessel function of the second "
+                 f"kind, order {_order}", f"modified_bessel_k{_order}(x)",
+                 by_name(f"k{_order}"), 0.3)
+    _of_no_slope(f"scaled_modified_bessel_k{_order}", "Modified Bessel function of the "
+                 f"second kind, order {_order}, scaled so that it does not underflow",
+                 f"exp(x)*modified_bessel_k{_order}(x)", by_name(f"k{_order}e"), 0.3)
+_of_no_slope("airy_ai", "Airy function Ai", "airy_ai(x)", by_name("airy"), -2.0)

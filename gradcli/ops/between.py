@@ -9,10 +9,13 @@ the node has saved. A formula is ``(xp, y, *inputs, **params)`` on plain arrays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from math import inf, prod
 from typing import Protocol
 
+from .alignments import forward, scores_of, ways
+from .bags import SUM, bags_of
 from .classes import counted
+from .lookup import NO_PADDING
 from .normalise import last_dims, lengths, mean_over, other_dims
 from .op import Formula
 from .products import turned
@@ -93,6 +96,29 @@ def slopes_drawn(xp: Namespace, y: Array, x: Array, noise: Array, *_: object,
     return xp.expand(noise, x.shape)
 
 
+def of_bags(number: int) -> Formula:
+    """The bag of each number that is looked up, or how many each bag has."""
+    def found(xp: Namespace, y: Array, weight: Array, indices: Array, offsets: Array,
+              per_sample_weights: Array | None = None, mode: int = SUM,
+              scale_grad_by_freq: bool = False, include_last_offset: bool = False,
+              padding_idx: int = NO_PADDING) -> Array:
+        bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
+                       padding_idx)
+        sizes = bags.sizes if mode else [0] * len(bags.sizes)
+        return xp.as_index(bags.bags if number == 1 else sizes)
+    return found
+
+
+def sums_of_ways(xp: Namespace, y: Array, x: Array, targets: Array,
+                 input_lengths: Shape, target_lengths: Shape, blank: int = 0,
+                 zero_infinity: bool = False) -> Array:
+    """The logarithms of the sums up to each state, by item and time."""
+    way = ways(xp, x, targets, input_lengths, target_lengths, blank)
+    sums = xp.stack(forward(xp, scores_of(xp, x, way), way), 1)
+    times = xp.as_index(range(x.shape[0])).reshape((1, -1, 1))
+    return xp.where(xp.le(xp.unsqueeze(way.early[0], 1), times), sums, -inf)
+
+
 def among_targets(xp: Namespace, y: Array, x: Array, target: Array,
                   reduction: str = "mean") -> Array:
     """1 for the classes that an item's targets name, 0 for the others."""
@@ -100,7 +126,7 @@ def among_targets(xp: Namespace, y: Array, x: Array, target: Array,
     return xp.reshape(xp.minimum(counts, 1), target.shape)
 
 
-def room(xp: Namespace, y: Array, x: Array, weight: Array, bias: Array | None,
+def room(xp: Namespace | None, y: Array | None, x: Array, weight: Array, bias: Array | None,
          size: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int = 1
          ) -> Shape:
     """How many entries a transposed convolution has beyond the windows' end."""
@@ -144,7 +170,11 @@ def pair(formula: Formula, *names: str) -> dict[str, Formula]:
 
 TENSORS: Mapping[str, Mapping[str, Formula]] = {
     "batch_norm.default": pair(of_batches, "result1", "result2"),
+    "ctc_loss.IntList": {"result1": sums_of_ways},
     "det": pair(of_determinant, "LU", "pivots"),
+    "embedding_bag.default": {f"result{number}": of_bags(number)
+                              for number in (1, 2)} | {
+                                  "result3": lambda xp, y, *_, **__: y[1]},
     "group_norm.default": pair(of_groups, "result1", "result2"),
     "layer_norm.default": pair(of_layers, "result1", "result2"),
     "linalg_solve_ex.default": pair(of_system, "LU", "pivots"),

@@ -119,6 +119,10 @@ row("as_index", query=True, doc="Integers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
     internal=True)
 
+row("as_index.beside", query=True, doc="Integers on the device of a tensor.",
+    formula="values", internal=True,
+    fwd=lambda xp, x, values: xp.as_index(values), cases=[case((2,), values=[1, 0])])
+
 function("take_along_dim", _take_along_dim, operands=("x", "indices"),
          formula="y[i, j] = x[i, indices[i, j]]",
          doc="`gather`, with the other dimensions broadcast.",

@@ -243,6 +243,18 @@ spell("i0e", torch="torch.special.i0e", c="i0e",
 spell("i1e", torch="torch.special.i1e", c="i1e",
       flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(1),
       series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(1, x))
+for _kind in "jyk":
+    for _order in (0, 1):
+        _word = f"{'modified_' * (_kind == 'k')}bessel_{_kind}{_order}"
+        spell(f"{_kind}{_order}", torch=f"torch.special.{_word}",
+              c=f"{'bessel_' * (_kind != 'k')}{_kind}{_order}",
+              flint=lambda fl, x, n=_order, kind=_kind: fl.bessel(kind, n, x))
+for _order in (0, 1):
+    spell(f"k{_order}e", c=f"k{_order}e",
+          torch=f"torch.special.scaled_modified_bessel_k{_order}",
+          flint=lambda fl, x, n=_order: x.exp() * fl.bessel("k", n, x))
+spell("airy", numpy=T("special.airy({0})[0]"), torch="torch.special.airy_ai", c="airy",
+      flint="airy_ai")
 spell("igamma", c="igamma", flint=lambda fl, a, x: fl.lower_gamma(a, x))
 spell("igammac", c="igammac", flint=lambda fl, a, x: 1 - fl.lower_gamma(a, x))
 spell("zeta", torch="torch.special.zeta", c="zeta",
@@ -288,7 +300,10 @@ for _name in ("index_put", "elu", "im2col", "col2im", "alias"):
     spell(_name, torch=f"torch.ops.aten.{_name}")
 for _name in (
     "xlog1py", "ndtr", "entr", "modified_bessel_i0", "modified_bessel_i1",
-    "spherical_bessel_j0", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
+    "spherical_bessel_j0", "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0",
+    "bessel_y1", "modified_bessel_k0", "modified_bessel_k1",
+    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+    "chebyshev_polynomial_t", "chebyshev_polynomial_u",
     "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
     "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
     "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",
@@ -296,15 +311,19 @@ for _name in (
 ):
     spell(_name, torch=f"torch.special.{_name}")
 for _name in (
-    "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d", "cross_entropy",
-    "gaussian_nll_loss", "gelu", "glu", "hardsigmoid", "hardswish", "hardtanh",
-    "huber_loss", "l1_loss", "leaky_relu", "linear", "max_pool2d", "mish", "mse_loss",
-    "nll_loss", "normalize", "one_hot", "pad", "relu6", "silu", "smooth_l1_loss",
-    "soft_margin_loss", "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
-    "adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "fractional_max_pool2d",
-    "fractional_max_pool3d", "max_unpool2d", "max_unpool3d", "multi_margin_loss",
-    "multilabel_margin_loss",
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
+    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "affine_grid",
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cross_entropy",
+    "ctc_loss", "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d",
+    "gaussian_nll_loss", "gelu", "glu", "grid_sample", "hardsigmoid", "hardswish",
+    "hardtanh", "huber_loss", "interpolate", "l1_loss", "leaky_relu", "linear",
+    "local_response_norm", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
+    "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d", "mish",
+    "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "nll_loss", "normalize",
+    "one_hot", "pad", "pdist", "relu6", "silu", "smooth_l1_loss", "soft_margin_loss",
+    "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
 ):
     spell(_name, torch=f"F.{_name}")
 # fmt: on

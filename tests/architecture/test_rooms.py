@@ -18,6 +18,7 @@ MAY_KNOW = {
     "engine": {"ops"},
     "autograd": {"engine", "ops"},
     "nn": {"autograd", "engine", "ops"},
+    "signal": {"engine", "ops"},
     "optim": {"nn", "autograd", "engine", "ops"},
     "utils": {"autograd", "engine", "ops"},
     "stubs": {"utils", "optim", "nn", "autograd", "engine", "ops"},

@@ -91,6 +91,7 @@ NEWER = "PyTorch's releases differ; this is the newer convention"
 SINGULAR = "PyTorch 2.13 gives the infinities that its LU factors leave"
 NO_RULE = "PyTorch 2.13 has no derivative here"
 TARGET = "PyTorch takes its target as a tensor"
+NUMBERS = "PyTorch takes what is looked up as a tensor"
 SAMPLES = "PyTorch takes its samples as a tensor"
 
 # fmt: off
@@ -383,6 +384,15 @@ POINTS = [
        why=TARGET),
     at("multilabel_margin_loss", [2.0, 1.0], Fixed([0, -1]), grads=[0.0, 0.0],
        why=TARGET),
+    at("embedding_bag.default", [[2.0], [2.0]], Fixed([0, 1]), Fixed([0]), None, mode=2,
+       grads=[[1.0], [0.0]], why=NUMBERS),
+    at("embedding_bag", Fixed([0, 1]), [[2.0], [2.0]], Fixed([0]), mode="max",
+       grads=[[1.0], [0.0]], why=NUMBERS),
+    # scores that are no logarithms of probabilities
+    at("ctc_loss.IntList", [[[0.0, 0.0]]], Fixed([[1]]), input_lengths=(1,),
+       target_lengths=(1,), grads=[[[1.0, 0.0]]], why=TARGET),
+    at("ctc_loss", [[0.0, 0.0]], Fixed([1]), input_lengths=(1,), target_lengths=(1,),
+       grads=[[1.0, 0.0]], why=TARGET),
     at("pdist.default", [[1.0], [1.0]], grads=[[0.0], [0.0]], torch="F.pdist"),
     at("pdist", [[1.0], [1.0]], grads=[[0.0], [0.0]], torch="F.pdist"),
     at("rrelu_with_noise.default", 0.0, Fixed(0.0), lower=0.25, upper=0.75,

@@ -196,6 +196,12 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "diagonal.backward": of_input_sizes(aten.diagonal_backward),
     "unfold.backward": lambda g, input_sizes, dimension, size, step:
         aten.unfold_backward(g, input_sizes, dimension, size, step),
+    "embedding_bag.default": lambda weight, indices, offsets, samples=None, mode=0,
+        include_last_offset=False, padding_idx=-1: torch.embedding_bag(
+            weight, indices, offsets, False, mode, False, samples, include_last_offset,
+            None if padding_idx < 0 else padding_idx)[::3],
+    "ctc_loss.IntList": lambda x, targets, **how: torch._ctc_loss(
+        x, targets, **how)[0],
     "embedding.backward": lambda g, indices, count, padding_idx=-1:
         aten.embedding_dense_backward(g, indices, count, padding_idx, False),
     "binary_cross_entropy_with_logits.default":

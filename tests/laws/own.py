@@ -19,6 +19,7 @@ OWN: Final = {
     "places.cells": "the numbers of entries in the flattened tensor",
     "places.slices": "the numbers of entries in the flattened tensor",
     "places.lines": "which entries come together at one place",
+    "as_index.beside": "integers that index, on the device of a tensor",
     "as_type_of": "a cast to the type of another tensor",
     "multi_margin_loss.hits": "which class is an item's target, as numbers",
     "multilabel_margin_loss.counts": "how often a class is a target, as numbers",

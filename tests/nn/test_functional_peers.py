@@ -101,6 +101,20 @@ LAYERS = [
          (4, 3), second=False),
     Case("embedding-max_norm",
          lambda t, f, w: f.embedding(t.tensor(ROWS), w * 1, max_norm=0.5), (4, 3)),
+    *[Case(f"embedding_bag-{mode}", lambda t, f, w, mode=mode: f.embedding_bag(
+        t.tensor([2, 0, 0, 3]), w, t.tensor([0, 1, 1]), mode=mode, padding_idx=3),
+        (4, 3), second=False) for mode in ("sum", "mean", "max")],
+    Case("embedding_bag-weighed",
+         lambda t, f, w, p: f.embedding_bag(
+             t.tensor(ROWS), w, mode="sum", per_sample_weights=p),
+         (4, 3), (2, 2), second=False),
+    *[Case(f"ctc_loss-{how}", lambda t, f, x, how=how: f.ctc_loss(
+        x.log_softmax(2), t.tensor([[1, 2, 2], [3, 1, 0]]), (5, 4), (3, 2),
+        reduction=how, zero_infinity=how == "sum"), (5, 2, 4), second=False)
+        for how in ("none", "mean", "sum")],
+    Case("ctc_loss-of-one",
+         lambda t, f, x: f.ctc_loss(x.log_softmax(1), t.tensor([1, 2]), (5,), (2,)),
+         (5, 4), second=False),
     Case("normalize", lambda t, f, x: f.normalize(x), (3, 4)),
     Case("normalize-3", lambda t, f, x: f.normalize(x, p=3.0, dim=0), (3, 4)),
     Case("pad", lambda t, f, x: f.pad(x, (1, 2)), (3, 4)),

@@ -624,6 +624,18 @@ DEPARTURES = (
         in_other_words("trigamma"),
     ),
     Departure(
+        "scores of CTC",
+        "its gradient by scores that are not normalised is not the slope of its value; "
+        "PyTorch has no second one",
+        lambda program, d: d.what == "slope" and "ctc_loss(" in program.text,
+    ),
+    Departure(
+        "few digits",
+        "PyTorch's Bessel functions and its Airy function have six digits where they "
+        "swing",
+        in_other_words("few digits"),
+    ),
+    Departure(
         "sinc at 0",
         "the second derivative is -pi**2/3; PyTorch has NaN, and few digits close by",
         in_other_words("sinc at 0"),

@@ -181,12 +181,13 @@ class Draft:
     # Statements
 
     def step(self) -> None:
-        before = dict(self.inputs), dict(self.values)
+        before, count = (dict(self.inputs), dict(self.values)), len(self.statements)
         choice = self.random.choices(STEPS, WEIGHTS)[0]
         if not self.in_place and choice in CHANGING:
             choice = Draft.call
         if not choice(self) and not self.ended:
             self.inputs, self.values = before
+            del self.statements[count:]
 
     def assign(self, text: str) -> bool:
         """``name = text``, and one of several where it gives several."""

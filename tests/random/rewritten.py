@@ -112,6 +112,24 @@ def psi(n: int, x: float) -> float:
     return float(torch.polygamma(n, torch.tensor(x, dtype=torch.float64)))
 
 
+def in_digits(name: str, function: Any) -> Any:
+    """A function that PyTorch has few digits of, from mpmath where it is finite."""
+
+    def rewritten(run: Run, x: Any) -> Any:
+        known = getattr(torch.special, name)(x.detach())
+        flat = [
+            float(function(mpmath.mpf(v))) if np.isfinite(k) and abs(v) < FAR else k
+            for v, k in zip(
+                x.detach().double().reshape(-1).tolist(),
+                known.double().reshape(-1).tolist(),
+                strict=True,
+            )
+        ]
+        return torch.tensor(flat, dtype=torch.float64).reshape(x.shape).to(known.dtype)
+
+    return rewritten
+
+
 def of_order(run: Run, *given: Any) -> Any:
     """As a function its order comes first, as a method the tensor."""
     x, n = sorted(given, key=lambda value: not isinstance(value, torch.Tensor))
@@ -755,6 +773,16 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "lgamma": ("trigamma", lambda run, x: Psi.apply(x, -1).clone()),
     "digamma": ("trigamma", lambda run, x: Psi.apply(x, 0).clone()),
     "polygamma": ("trigamma", of_order), "mvlgamma": ("trigamma", of_gammas),
+    **{
+        name: ("few digits", in_digits(name, function))
+        for name, function in (
+            ("bessel_j0", lambda v: mpmath.besselj(0, v)),
+            ("bessel_j1", lambda v: mpmath.besselj(1, v)),
+            ("bessel_y0", lambda v: mpmath.bessely(0, v)),
+            ("bessel_y1", lambda v: mpmath.bessely(1, v)),
+            ("airy_ai", mpmath.airyai),
+        )
+    },
     "sinc": ("sinc at 0", sinc),
     "prod": ("products", product), "cumprod": ("products", running_product),
     "binary_cross_entropy": ("cross entropy of probabilities", entropy),

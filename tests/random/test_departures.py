@@ -112,6 +112,14 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "digamma(x)",
         {"x": [0.3]},
     ),
+    "scores of CTC": (
+        "v0 = ctc_loss(x,tensor([1]),(2,),(1,)); v0*v0",
+        {"x": [[0.5, 1.0], [0.0, 2.0]]},
+    ),
+    "few digits": (
+        "bessel_j0(x)",
+        {"x": [5.5]},
+    ),
     "sinc at 0": (
         "sinc(x)",
         {"x": [0.0]},

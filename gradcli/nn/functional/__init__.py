@@ -5,10 +5,20 @@ F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
 from ...engine.absent import absent, offered
-from . import attention, distances, dropout, layers, leaky, projected, table, windows
+from . import (
+    attention,
+    distances,
+    dropout,
+    heads,
+    layers,
+    leaky,
+    projected,
+    table,
+    windows,
+)
 
 _OFFERED = offered(
-    table, layers, distances, dropout, attention, windows, leaky, projected
+    table, layers, distances, dropout, attention, heads, windows, leaky, projected
 )
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)

@@ -11,8 +11,10 @@ from .dropout import dropout1d as dropout1d
 from .dropout import dropout2d as dropout2d
 from .dropout import dropout3d as dropout3d
 from .dropout import feature_alpha_dropout as feature_alpha_dropout
+from .heads import multi_head_attention_forward as multi_head_attention_forward
 from .layers import batch_norm as batch_norm
 from .layers import embedding as embedding
+from .layers import embedding_bag as embedding_bag
 from .layers import gumbel_softmax as gumbel_softmax
 from .layers import instance_norm as instance_norm
 from .layers import one_hot as one_hot
@@ -45,6 +47,7 @@ from .table import conv_transpose2d as conv_transpose2d
 from .table import conv_transpose3d as conv_transpose3d
 from .table import cosine_similarity as cosine_similarity
 from .table import cross_entropy as cross_entropy
+from .table import ctc_loss as ctc_loss
 from .table import elu as elu
 from .table import elu_ as elu_
 from .table import fold as fold
@@ -111,8 +114,16 @@ from .table import tanhshrink as tanhshrink
 from .table import threshold as threshold
 from .table import threshold_ as threshold_
 from .table import unfold as unfold
+from .windows import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
+from .windows import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
+from .windows import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
 from .windows import fractional_max_pool2d as fractional_max_pool2d
+from .windows import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
 from .windows import fractional_max_pool3d as fractional_max_pool3d
+from .windows import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
+from .windows import max_pool1d_with_indices as max_pool1d_with_indices
+from .windows import max_pool2d_with_indices as max_pool2d_with_indices
+from .windows import max_pool3d_with_indices as max_pool3d_with_indices
 from .windows import upsample as upsample
 from .windows import upsample_bilinear as upsample_bilinear
 from .windows import upsample_nearest as upsample_nearest

@@ -1,7 +1,8 @@
 """Layers as functions: what `gradcli.nn`'s modules compute with their parameters.
 
-Invariant: arguments are PyTorch's; only `batch_norm` and `embedding` with ``max_norm``
-change a tensor that they were given, and only outside the graph.
+Invariant: arguments are PyTorch's; only `batch_norm`, and `embedding` and
+`embedding_bag` with ``max_norm``, change a tensor that they were given, and only
+outside the graph.
 """
 
 from __future__ import annotations
@@ -35,19 +36,67 @@ def embedding(
         scale_grad_by_freq: divide a row's gradient by how often it is looked up.
         sparse: has to be False: there are no sparse gradients.
     """
+    _demand_dense(sparse)
+    _demand_numbers(input, "embedding")
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    return run("embedding", input, weight, padding_idx, scale_grad_by_freq)
+
+
+def embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None,
+    max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+    per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Rows of ``weight`` by number, put together bag by bag.
+
+    Args:
+        input: integers, (N, L): N bags of L each; or (L,): bags one behind the other.
+        weight: one row per number.
+        offsets: where each bag begins; None for the first form.
+        max_norm: rows that are looked up and longer are first shortened, in place.
+        norm_type: the p of the norm for ``max_norm``.
+        scale_grad_by_freq: divide a row's gradient by how often it is looked up.
+        mode: "sum", "mean" or "max" of a bag's rows.
+        sparse: has to be False: there are no sparse gradients.
+        per_sample_weights: what each row counts in a sum, of the input's shape.
+        include_last_offset: the last offset is the end of the last bag.
+        padding_idx: a row that belongs to no bag and gets no gradient.
+
+    Returns:
+        A row for each bag; zeros where a bag is empty.
+    """
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    _demand_dense(sparse)
+    for numbers in (input, offsets):
+        if numbers is not None:
+            _demand_numbers(numbers, "embedding_bag")
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    return run(
+        "embedding_bag", input, weight, offsets, scale_grad_by_freq, mode,
+        per_sample_weights, include_last_offset, padding_idx,
+    )  # fmt: skip
+
+
+def _demand_dense(sparse: bool) -> None:
     if sparse:
         raise NotImplementedError(
             "sparse gradients are not supported: use sparse=False"
         )
-    if input.dtype.code not in ("i8", "i4"):
+
+
+def _demand_numbers(given: Tensor, asked_by: str) -> None:
+    """Refuse what is no tensor of integers, in PyTorch's words."""
+    if given.dtype.code not in ("i8", "i4"):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following "
-            f"scalar types: Long, Int; but got torch.{input.dtype.legacy}Tensor "
-            "instead (while checking arguments for embedding)"
+            f"scalar types: Long, Int; but got torch.{given.dtype.legacy}Tensor "
+            f"instead (while checking arguments for {asked_by})"
         )
-    if max_norm is not None:
-        _shorten(weight, input, max_norm, norm_type)
-    return run("embedding", input, weight, padding_idx, scale_grad_by_freq)
 
 
 def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> None:

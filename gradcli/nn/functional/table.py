@@ -98,6 +98,7 @@ nll_loss = loss("nll_loss", check=checks.class_numbers, flags="ignore_index")
 cross_entropy = loss(
     "cross_entropy", check=checks.classes_or_probabilities, flags="ignore_index"
 )
+ctc_loss = of_row("ctc_loss")
 kl_div = loss("kl_div", check=checks.meaning_of_mean)
 poisson_nll_loss = loss("poisson_nll_loss", flags="eps")
 gaussian_nll_loss = loss("gaussian_nll_loss", flags="")

@@ -27,6 +27,7 @@ from ...engine.raw import Params, Raw
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
+from ...ops.calls import CALLS
 from ...ops.limits import size_text
 from ...ops.spellings import GUARDS, OPPOSITES
 from ..limits import MAX_TREES, MAX_VALUE_BYTES, MAX_WRITTEN_ENTRIES
@@ -355,8 +356,9 @@ class TreeNamespace(Namespace):
 
     def _spelled_row(self, op: Op, raw: tuple[object, ...], params: Params) -> Any:
         """Run a row: its formula where that is no longer than a call, else the call."""
+        said = CALLS.get(op.name)
         is_word = op.base in FUNCTIONS and op.base not in self._lacks
-        if not self.words or not is_word:
+        if not self.words or (said is None and not is_word):
             return op.fwd(self, *raw, **params)
         try:
             return op.fwd(_Operators(), *raw, **params)
@@ -370,14 +372,20 @@ class TreeNamespace(Namespace):
         if not [*parts(spelled)] or self._is_short(spelled, (raw, params)):
             return spelled
         raw = tuple([as_index.get(id(r), r) for r in raw])
-        call = row_call(op, raw, params)
-        value = publicly(op.base, call)
+        if said is None:
+            name, call = op.base, row_call(op, raw, params)
+        else:
+            public = said(*raw, **params)
+            if public is None:
+                return spelled
+            name, call = public[0], public[1:]
+        value = publicly(name, call)
         if value is None or not agree(value, spelled):
             return spelled
         for serial in list(self.decisions)[decided:]:
             # The formula's own, which the call does not show.
             del self.decisions[serial]
-        return self._call_tree(op.base, call, value)
+        return self._call_tree(name, call, value)
 
     def word(self, name: str, *args: object, **params: object) -> Tree:
         """Make the tree of a public function's call."""

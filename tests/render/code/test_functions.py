@@ -30,6 +30,7 @@ FUNCTIONS = ({*SCALARS, *NUMERIC, *MASKS, *LOGIC, CHOICE}) - {"total", "dot", "c
 ORDINARY = [(-2.5,), (-0.75,), (-0.0078125,), (0.0,), (0.3,), (1.0,), (2.0,), (40.25,)]
 WITHIN = [(-0.999,), (-0.5,), (0.0,), (1e-9,), (0.3,), (0.75,), (1 - 2**-40,)]
 POSITIVE = [(1e-12,), (0.3,), (1.0,), (7.5,), (1e8,)]
+OVER_ZERO = [(1e-9,), (0.3,), (1.0,), (7.5,), (40.25,)]
 PAIRS = [(2.5, 1.5), (-2.5, 1.5), (2.5, -1.5), (-7.0, 3.5), (0.5, 0.5), (1.0, 0.1)]
 TRUE_OR_NOT = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
 
@@ -41,6 +42,7 @@ POINTS: dict[str, Sequence[tuple[float, ...]]] = {
     **dict.fromkeys(("remainder", "fmod", "floor_divide"), PAIRS),
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), PAIRS),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), TRUE_OR_NOT),
+    **dict.fromkeys(("k0", "k1", "k0e", "k1e", "y0", "y1"), OVER_ZERO),
     "log1p": [(-0.75,), (1e-12,), (3.0,)],
     "acosh": [(1.0,), (1.5,), (1e6,)],
     "pow": [(2.0, 3.0), (0.5, -1.5), (3.0, 0.0), (-2.0, 3.0)],
@@ -155,12 +157,15 @@ def test_numpy_has_the_functions_value(case: tuple[str, int | None]) -> None:
 TRIGAMMA = ("polygamma", 1)
 """PyTorch's own function has ten digits, not twelve."""
 
+FEW_DIGITS = dict.fromkeys(("j0", "j1", "y0", "y1", "airy"), 1e-4)
+"""What PyTorch's own are off by where they swing."""
+
 
 @pytest.mark.peers
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_torch_has_the_functions_value(case: tuple[str, int | None]) -> None:
     pytest.importorskip("torch")
-    digits = 1e-9 if case == TRIGAMMA else 1e-12
+    digits = 1e-9 if case == TRIGAMMA else FEW_DIGITS.get(case[0], 1e-12)
     for point in points(case[0]):
         given = [np.array(x) for x in point]
         (found,) = run_python(text(*case, "torch"), "gradient", given)

@@ -1,0 +1,306 @@
+"""Rows of a table put together bag by bag: their sum, mean or largest entries.
+
+A bag is a run of the numbers that are looked up; offsets say where each begins.
+
+Invariant: a padding row belongs to no bag, and an empty bag gives zeros. Numbers and
+offsets carry no gradient.
+
+    embedding_bag([1, 2, 4], weight, [0, 2])    # EmbeddingBagBackward0: two means
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple, cast
+
+from .checks import KindError, ShapeError, ValueRangeError
+from .limits import LISTED, check_size
+from .lookup import NO_PADDING
+from .op import WHOLES, Fixed, Rule, Types, case, function, row
+from .types import Array, Call, Namespace, Outputs, Positions, Tangents
+
+# fmt: off
+
+SUM, MEAN, MAX = range(3)
+"""PyTorch's numbers for how a bag is put together."""
+
+MODES = {"sum": SUM, "mean": MEAN, "max": MAX}
+
+
+class Bags(NamedTuple):
+    """What is looked up, without the padding.
+
+    rows     the numbers of the table's rows
+    places   where they stand among all that are looked up
+    bags     the bag of each
+    sizes    how many each bag has
+    """
+
+    rows: list[int]
+    places: list[int]
+    bags: list[int]
+    sizes: list[int]
+
+
+def bags_of(xp: Namespace, count: int, indices: Array, offsets: Array,
+            with_end: bool, padding: int) -> Bags:
+    rows, begins = xp.as_index(indices).tolist(), xp.as_index(offsets).tolist()
+    for extreme in (min(rows), max(rows)) if rows else ():
+        if not 0 <= extreme < count:
+            raise ShapeError("embedding_bag: Expected idx >= 0 && idx < num_embeddings "
+                             f"but found idx to be {extreme}")
+    ends = begins[1:] if with_end else [*begins[1:], len(rows)]
+    spans = list(zip(begins, ends, strict=False))
+    whole = [(at, bag) for bag, (begin, end) in enumerate(spans)
+             for at in range(begin, end) if rows[at] != padding]
+    places, bags = [at for at, _ in whole], [bag for _, bag in whole]
+    sizes = [0] * len(spans)
+    for bag in bags:
+        sizes[bag] += 1
+    return Bags([rows[at] for at in places], places, bags, sizes)
+
+
+def beside(xp: Namespace, x: Array, numbers: object) -> Positions:
+    """Integers on the device of an array."""
+    return cast("Positions", xp.call("as_index.beside", x, numbers))
+
+
+def read(xp: Namespace, x: Array, at: list[int]) -> Array:
+    """The entries, or the rows, with these numbers."""
+    return xp.call("index.Tensor", x, (xp.as_index(at).reshape((-1,)),))
+
+
+def added(xp: Namespace, x: Array, at: list[int], shape: tuple[int, ...]) -> Array:
+    """The transpose of `read`."""
+    return xp.call("index.backward", x, shape, (xp.as_index(at).reshape((-1,)),))
+
+
+def divided(xp: Namespace, x: Array, bags: Bags, mode: int) -> Array:
+    """The sums of bags, or their means."""
+    if mode == SUM:
+        return x
+    sizes = beside(xp, x, [max(n, 1) for n in bags.sizes]).reshape((-1, 1))
+    return x / xp.as_type_of(sizes, x)
+
+
+def counted(xp: Namespace, rows: Array, bags: Bags, weights: Array | None) -> Array:
+    """The rows that are looked up, each times its weight."""
+    if weights is None:
+        return rows
+    return rows * xp.unsqueeze(read(xp, weights, bags.places), -1)
+
+
+def largest_at(xp: Namespace, weight: Array, bags: Bags) -> Positions:
+    """For each bag and column the row with the first of the largest entries; 0 where a
+    bag is empty."""
+    listed: list[list[int]] = [[] for _ in bags.sizes]
+    for at, bag in zip(bags.rows, bags.bags, strict=True):
+        listed[bag].append(at)
+    longest = max([1, *bags.sizes])
+    check_size((len(listed), longest), LISTED)
+    table = xp.as_index([each + (each[:1] or [0]) * (longest - len(each))
+                         for each in listed]).reshape((len(listed), longest))
+    _, number = xp.largest_of([
+        xp.call("index.Tensor", weight, (table[:, k],)) for k in range(longest)])
+    nr = xp.as_index(range(len(listed))).reshape((-1, 1))
+    return xp.as_index(xp.getitem(table, (nr, number)))
+
+
+def largest(xp: Namespace, x: Array, at: Array, bags: Bags) -> Array:
+    """The entries of ``x`` at rows, for each bag and column; 0 where it is empty."""
+    if not bags.sizes:
+        return xp.new_full(x, (0, x.shape[1]), 0)
+    return xp.where(filled(xp, x, bags), xp.gather(x, 0, at), 0)
+
+
+def filled(xp: Namespace, x: Array, bags: Bags) -> Array:
+    return xp.gt(beside(xp, x, bags.sizes).reshape((-1, 1)), 0)
+
+
+def put_together(xp: Namespace, weight: Array, indices: Array, offsets: Array,
+                 per_sample_weights: Array | None = None, mode: int = SUM,
+                 scale_grad_by_freq: bool = False, include_last_offset: bool = False,
+                 padding_idx: int = NO_PADDING) -> tuple[Array, Positions]:
+    """A row for each bag; and where its largest entries are, or how many it has."""
+    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
+                   padding_idx)
+    if mode == MAX:
+        at = largest_at(xp, weight, bags)
+        return largest(xp, weight, at, bags), at
+    counts = xp.as_index(bags.sizes if mode else [0] * len(bags.sizes)).reshape((-1,))
+    return sums(xp, weight, per_sample_weights, bags, mode), counts
+
+
+def sums(xp: Namespace, weight: Array, samples: Array | None, bags: Bags, mode: int
+         ) -> Array:
+    check_size((len(bags.rows), weight.shape[1]))
+    rows = counted(xp, read(xp, weight, bags.rows), bags, samples)
+    total = added(xp, rows, bags.bags, (len(bags.sizes), weight.shape[1]))
+    return divided(xp, total, bags, mode)
+
+
+def by_weight(xp: Namespace, g: Array, y: Outputs, weight: Array, indices: Array,
+              offsets: Array, per_sample_weights: Array | None = None, mode: int = SUM,
+              scale_grad_by_freq: bool = False, include_last_offset: bool = False,
+              padding_idx: int = NO_PADDING) -> Array:
+    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
+                   padding_idx)
+    if mode == MAX:
+        if not bags.sizes:
+            return xp.zeros_like(weight)
+        return xp.call("gather.backward", xp.where(filled(xp, g, bags), g, 0),
+                       y[1], weight.shape, 0)
+    rows = counted(xp, read(xp, divided(xp, g, bags, mode), bags.bags), bags,
+                   per_sample_weights)
+    if scale_grad_by_freq:
+        often = Counter(bags.rows)
+        counts = beside(xp, rows, [often[at] for at in bags.rows]).reshape((-1, 1))
+        rows = rows / xp.as_type_of(counts, rows)
+    return added(xp, rows, bags.rows, weight.shape)
+
+
+def by_sample(xp: Namespace, g: Array, y: Outputs, weight: Array, indices: Array,
+              offsets: Array, per_sample_weights: Array, mode: int = SUM,
+              scale_grad_by_freq: bool = False, include_last_offset: bool = False,
+              padding_idx: int = NO_PADDING) -> Array:
+    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
+                   padding_idx)
+    products = read(xp, g, bags.bags) * read(xp, weight, bags.rows)
+    return added(xp, xp.sum(products, -1), bags.places, per_sample_weights.shape)
+
+
+def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, indices: Array,
+            offsets: Array, per_sample_weights: Array | None = None, mode: int = SUM,
+            scale_grad_by_freq: bool = False, include_last_offset: bool = False,
+            padding_idx: int = NO_PADDING) -> Array:
+    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
+                   padding_idx)
+    if mode == MAX:
+        return largest(xp, t[0], y[1], bags)
+    moved = sums(xp, t[0], per_sample_weights, bags, mode)
+    if per_sample_weights is None:
+        return moved
+    return moved + sums(xp, weight, t[3], bags, mode)
+
+
+WIDE = "Half, BFloat16, Float, Double"
+
+WORDS = ("Expected tensor for argument #1 'weight' to have one of the following scalar "
+         f"types: {WIDE}; but got torch.{{0}}Tensor instead (while checking arguments "
+         "for embedding_bag)")
+
+UNLIKE = ("Expected tensor for argument #1 'weight' to have the same type as tensor "
+          "for argument #1 'per_sample_weights'; but type torch.{0}Tensor does not "
+          "equal torch.{1}Tensor (while checking arguments for embedding_bag)")
+
+REFUSED: dict[Types, str] = {WHOLES: WORDS}
+
+LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
+
+row("embedding_bag.default", node="EmbeddingBagBackward0", fwd=put_together,
+    refuses=REFUSED, one_type=("", "", UNLIKE),
+    rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
+    formula="y[b] = sum(weight[indices[i]], i in bag b)",
+    doc="Rows of a table, by their numbers, put together bag by bag.",
+    kink="of equal largest entries the first one counts",
+    vjp=(by_weight, None, None, by_sample), jvp=tangent,
+    saves=("indices offsets per_sample_weights y.1", "", "",
+           "weight indices offsets"), returns=2,
+    cases=[case((4, 3), LOOKED_UP, BEGINS, Fixed(None), mode=MEAN),
+           case((4, 3), LOOKED_UP, BEGINS, (6,), padding_idx=2),
+           case((4, 3), LOOKED_UP, BEGINS, Fixed(None), mode=MAX, make="distinct"),
+           case((4, 2), LOOKED_UP, Fixed([0, 3, 6]), Fixed(None), mode=MEAN,
+                padding_idx=0, include_last_offset=True)])
+
+
+def check_offsets(begins: list[int], count: int, with_end: bool) -> None:
+    if with_end and not begins:
+        raise ShapeError("include_last_offset: number of offset should be at least 1")
+    if not begins:
+        if count:
+            raise ShapeError("numbers are looked up, but no bag begins: offsets has no "
+                             "entries")
+        return
+    if begins[0] != 0:
+        raise ShapeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to "
+            f"start from position 0. However, got {begins[0]}")
+    if begins[-1] > count:
+        raise ShapeError(f"offsets[-1] can not be greater than input's length {count} "
+                         f"but got offsets[-1] of {begins[-1]}")
+    if begins != sorted(begins):
+        raise ShapeError(f"offsets must not become smaller, but got {begins}")
+
+
+def row_of_padding(padding_idx: int | None, count: int) -> int:
+    if padding_idx is None:
+        return NO_PADDING
+    if not -count <= padding_idx < count:
+        raise ShapeError("padding_idx must be within the number of embeddings, "
+                         f"{-count} through {count - 1}, but got {padding_idx}")
+    return padding_idx % count
+
+
+def shown(shape: tuple[int, ...]) -> str:
+    return f"torch.Size({list(shape)})"
+
+
+def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None = None,
+                  scale_grad_by_freq: bool = False, mode: str = "mean",
+                  per_sample_weights: Array | None = None,
+                  include_last_offset: bool = False, padding_idx: int | None = None
+                  ) -> Array:
+    samples = per_sample_weights
+    if samples is not None and tuple(samples.shape) != tuple(input.shape):
+        raise ValueRangeError(
+            f"embedding_bag: If per_sample_weights ({shown(samples.shape)}) is not "
+            "None, then it must have the same shape as the input "
+            f"({shown(input.shape)})")
+    if weight.ndim != 2:
+        raise ValueRangeError("weight has to be a 2D Tensor, but got Tensor of "
+                              f"dimension {weight.ndim}")
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueRangeError(
+                "if input is 2D, then offsets has to be None, as input is treated is a "
+                "mini-batch of fixed length sequences. However, found offsets of type "
+                f"{type(offsets)}")
+        items, length = input.shape
+        offsets = call("as_index", range(0, items * length, length) if length else [])
+        include_last_offset = False
+        input = call("reshape", input, (-1,))
+        samples = None if samples is None else call("reshape", samples, (-1,))
+    elif input.ndim != 1:
+        raise ValueRangeError("input has to be 1D or 2D Tensor, but got Tensor of "
+                              f"dimension {input.ndim}")
+    elif offsets is None:
+        raise ValueRangeError("offsets has to be a 1D Tensor but got None")
+    elif offsets.ndim != 1:
+        raise ValueRangeError("offsets has to be a 1D Tensor")
+    if mode not in MODES:
+        raise ValueRangeError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueRangeError(
+            "max mode does not support scaling the gradient by the frequency")
+    if samples is not None and mode != "sum":
+        raise KindError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is "
+            f"only supported for mode='sum' (got mode='{mode}').")
+    padding = row_of_padding(padding_idx, weight.shape[0])
+    begins = cast("Positions", call("as_index", offsets)).tolist()
+    check_offsets(begins, input.shape[0], include_last_offset)
+    found, _ = cast("Outputs", call(
+        "embedding_bag.default", weight, input, offsets, samples, MODES[mode],
+        scale_grad_by_freq, include_last_offset, padding))
+    return found
+
+
+function("embedding_bag", embedding_bag,
+         operands=("input", "weight", "offsets", "per_sample_weights"),
+         formula="y[b] = mean(weight[input[i]], i in bag b)",
+         doc="Rows of a table, by their numbers, put together bag by bag; a padding "
+             "row belongs to no bag.",
+         kink="of equal largest entries the first one counts",
+         cases=[case(Fixed([2, 0, 1]), (3, 2), Fixed([0, 1])),
+                case(Fixed([[2, 0], [1, 1]]), (3, 2), mode="sum", padding_idx=0),
+                case(Fixed([[2, 0], [1, 2]]), (3, 2), mode="max", make="distinct")])

@@ -1,0 +1,105 @@
+"""Bags of embeddings: beside PyTorch's at random, and where PyTorch's are wrong."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.nn import functional as F
+
+
+def test_a_gradient_by_frequency_is_divided_by_how_often_a_row_was_looked_up() -> None:
+    """PyTorch divides by the frequency of another row where numbers repeat."""
+    w = gradcli.zeros(3, 1, requires_grad=True)
+    at = gradcli.tensor([2, 0, 0, 0, 2, 0])
+    y = F.embedding_bag(
+        at, w, gradcli.tensor([0, 4]), mode="sum", scale_grad_by_freq=True
+    )
+    y.sum().backward()
+    assert w.grad.tolist() == [[1.0], [0.0], [1.0]]
+
+
+def test_the_last_offset_ends_the_last_bag() -> None:
+    """PyTorch reads on to the end of the input in double precision."""
+    w = gradcli.tensor([[1.0], [2.0], [4.0]])
+    at, offsets = gradcli.tensor([0, 1, 2]), gradcli.tensor([0, 1, 2])
+    y = F.embedding_bag(at, w, offsets, mode="sum", include_last_offset=True)
+    assert y.tolist() == [[1.0], [2.0]]
+
+
+def test_offsets_that_say_nothing_of_the_bags_are_refused() -> None:
+    w, at = gradcli.ones(3, 2), gradcli.tensor([0, 1, 2])
+    with pytest.raises(RuntimeError, match="offsets must not become smaller"):
+        F.embedding_bag(at, w, gradcli.tensor([0, 2, 1]))
+    with pytest.raises(RuntimeError, match="no bag begins"):
+        F.embedding_bag(at, w, gradcli.tensor([], dtype=gradcli.int64))
+    with pytest.raises(RuntimeError, match="should be at least 1"):
+        F.embedding_bag(
+            at, w, gradcli.tensor([], dtype=gradcli.int64), include_last_offset=True
+        )
+
+
+def test_second_derivatives_are_the_differences_of_the_first() -> None:
+    gradcli.manual_seed(0)
+    double = {"dtype": gradcli.float64, "requires_grad": True}
+    w, samples = gradcli.randn(4, 2, **double), gradcli.randn(2, 3, **double)
+    at = gradcli.tensor([[0, 1, 1], [3, 0, 2]])
+
+    def put_together(w: Any, samples: Any) -> Any:
+        y = F.embedding_bag(at, w, mode="sum", per_sample_weights=samples)
+        return y * y
+
+    assert gradcli.autograd.gradgradcheck(put_together, (w, samples))
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("seed", range(4))
+def test_values_and_gradients_are_pytorch_s(seed: int) -> None:
+    torch = pytest.importorskip("torch")
+    draw, rng = random.Random(seed), np.random.default_rng(seed)
+    for _ in range(30):
+        given = sample(draw, rng)
+        for a, b in zip(outcome(gradcli, *given), outcome(torch, *given), strict=True):
+            assert np.allclose(a, b, rtol=1e-9, atol=1e-11)
+
+
+def sample(draw: random.Random, rng: Any) -> tuple[Any, ...]:
+    count, mode = draw.randint(1, 5), draw.choice(["sum", "mean", "max"])
+    how: dict[str, Any] = {"mode": mode}
+    if draw.random() < 0.4:
+        how["padding_idx"] = draw.randrange(-count, count)
+    offsets = None
+    shape: tuple[int, ...] = (draw.randint(1, 3), draw.randint(1, 3))
+    if draw.random() < 0.7:
+        length = draw.randint(0, 7)
+        shape = (length,)
+        begins = sorted(draw.randint(0, length) for _ in range(draw.randint(0, 3)))
+        offsets = np.array([0, *begins])
+        if draw.random() < 0.4:
+            how["include_last_offset"] = True
+            offsets = np.append(offsets, length)
+    weighed = mode == "sum" and draw.random() < 0.5
+    weight = rng.standard_normal((count, 2)).round(draw.choice([0, 9]))
+    samples = rng.standard_normal(shape) if weighed else None
+    return rng.integers(0, count, shape), weight, offsets, samples, how
+
+
+def outcome(
+    module: Any, at: Any, weight: Any, offsets: Any, samples: Any, how: Any
+) -> list[Any]:
+    def tensor(array: Any) -> Any:
+        return None if array is None else module.from_numpy(array.copy())
+
+    leaves = [
+        t.requires_grad_() for t in map(tensor, (weight, samples)) if t is not None
+    ]
+    y = module.nn.functional.embedding_bag(
+        tensor(at), leaves[0], tensor(offsets), per_sample_weights=(*leaves, None)[1],
+        **how,
+    )  # fmt: skip
+    found = module.autograd.grad((y * y).sum(), leaves)
+    return [y.detach().numpy(), *[g.numpy() for g in found]]
