@@ -16,9 +16,14 @@ ALL = [case((3, 4)), case(())]
 
 
 def ratio(xp: Namespace, y: Array, x: Array) -> Array:
-    """``y/x`` of an odd function of slope 1/2 at 0."""
-    at_zero = xp.eq(x, 0)
+    """``y/x`` of an odd function of slope 1/2 at 0, also of numbers so small that ``y``
+    has few digits."""
+    at_zero = xp.lt(xp.abs(x), SMALL)
     return xp.where(at_zero, 0.5, y / xp.where(at_zero, 1, x))
+
+
+SMALL = 1e-30
+"""Beside 1, nothing; in float32 far from the least number."""
 
 
 # DLMF 10.29.3 and 10.29.2; e**-abs(x) has the derivative -sign(x)*e**-abs(x).

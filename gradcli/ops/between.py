@@ -126,9 +126,9 @@ def among_targets(xp: Namespace, y: Array, x: Array, target: Array,
     return xp.reshape(xp.minimum(counts, 1), target.shape)
 
 
-def room(xp: Namespace | None, y: Array | None, x: Array, weight: Array, bias: Array | None,
-         size: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int = 1
-         ) -> Shape:
+def room(xp: Namespace | None, y: Array | None, x: Array, weight: Array,
+         bias: Array | None, size: Shape, stride: Shape, padding: Shape,
+         dilation: Shape, groups: int = 1) -> Shape:
     """How many entries a transposed convolution has beyond the windows' end."""
     steps = zip(size[2:], x.shape[2:], weight.shape[2:], stride, padding, dilation,
                 strict=True)

@@ -276,14 +276,15 @@ def _combinations(
         raise ShapeError(f"combinations of {r} entries are not offered; of up to "
                          f"{MOST_DIMS} they are")
     count = x.shape[0]
-    if not r or not count:
-        return call("new_zeros", x, (count, r) if r else (0,))
+    if not r:
+        return call("new_zeros", x, (0,))
     check_size((r, *[count] * r))
     grids = _meshgrid(call, *[x] * r)
     pick = combinations_with_replacement if with_replacement else combinations
     chosen = set(pick(range(count), r))
-    mask = call("as_entries", _nested([at in chosen for at in product(
-        range(count), repeat=r)], [count] * r))
+    at = product(range(count), repeat=r)
+    mask = (call("as_entries", _nested([p in chosen for p in at], [count] * r))
+            if count else call("lt", grids[0], 0))
     return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)
 
 

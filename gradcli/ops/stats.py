@@ -37,7 +37,9 @@ def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
 
 
 def degrees(x: Array, dim: Dims, correction: float) -> float:
-    return max(size_over(x, dim) - correction, 0)
+    """The divisor of the sum of squares; 0 of no entries, whatever the correction."""
+    count = size_over(x, dim)
+    return max(count - correction, 0) if count else 0
 
 
 def over(total: Array, count: float) -> Array:

@@ -22,6 +22,7 @@ from tests.random.outcome import Outcome, Side, outcome
 from tests.random.program import Line, Program
 from tests.random.rewritten import (
     REWRITTEN,
+    AsItIs,
     InOtherWords,
     LaidOutAsHere,
     LostShapes,
@@ -457,6 +458,20 @@ def no_singular_vectors(program: Program, d: Difference) -> bool:
     return used and found and difference(moved(program), SAID, False) is None
 
 
+def polynomial_of_nan(program: Program, d: Difference) -> bool:
+    """The value is NaN here alone, and none differs where no number is NaN."""
+    used = "_polynomial_" in program.text and d.what == "value" and "nan" in d.ours
+    return used and same_under(replace(program, inputs=away(program)), AsItIs)
+
+
+def away(program: Program) -> dict[str, Any]:
+    """Inputs that are positive numbers, of which no function here is NaN."""
+    return {
+        name: (1 + np.abs(np.nan_to_num(np.array(value, dtype=float)))).tolist()
+        for name, value in finite(program).inputs.items()
+    }
+
+
 def product_of_nothing(program: Program, d: Difference) -> bool:
     """The graphs differ below views of a product without terms, whose shape PyTorch
     loses; no number differs once it keeps it."""
@@ -766,6 +781,11 @@ DEPARTURES = (
         "singular value 0",
         "the vectors of a singular value 0 have any sign; those of LAPACK differ",
         no_singular_vectors,
+    ),
+    Departure(
+        "polynomials of NaN",
+        "a polynomial of NaN is NaN; PyTorch's recurrence for high degrees gives 0",
+        polynomial_of_nan,
     ),
     Departure(
         "powers of 0",

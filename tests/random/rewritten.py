@@ -312,7 +312,7 @@ MOST_PERMUTED = 4
 def or_none(run: Run, a: Any, **how: Any) -> Any:
     """Of the symmetric part; NaN where that is not positive definite."""
     found, info = run((a + a.mT) / 2, **how)
-    return torch.where(info[..., None, None] == 0, found, torch.nan), info
+    return found * torch.where(info[..., None, None] == 0, 1.0, torch.nan), info
 
 
 def inside_domain(run: Run, x: Any) -> Any:
@@ -662,7 +662,20 @@ class LogOfNormal(torch.autograd.Function):
 
 def incomplete(sign: int) -> Run:
     """The derivative of an incomplete gamma function, the power of 0 by 0 being 1."""
-    return lambda run, a, x: Incomplete.apply(a, x, run(a, x).detach(), sign)
+    return lambda run, a, x: Incomplete.apply(a, x, share(run, a, x, sign), sign)
+
+
+def share(run: Run, a: Any, x: Any, sign: int) -> Any:
+    """An incomplete gamma function with all its digits, from mpmath."""
+    found = run(a, x).detach()
+    orders, places = torch.broadcast_tensors(a.detach(), x.detach())
+    flat = found.reshape(-1).clone()
+    pairs = zip(orders.reshape(-1).tolist(), places.reshape(-1).tolist(), strict=True)
+    for nr, (order, place) in enumerate(pairs):
+        if order > 0 and 0 < place < FAR:
+            ends = (0, place) if sign > 0 else (place, mpmath.inf)
+            flat[nr] = float(mpmath.gammainc(order, *ends, regularized=True))
+    return flat.reshape(found.shape)
 
 
 class Incomplete(torch.autograd.Function):
@@ -696,8 +709,10 @@ def scattered(
 
 
 def by_series(run: Run, a: Any) -> Any:
-    """By the series of a small part of the matrix, squared as often as it takes."""
+    """By the series of a small part of each matrix, squared as often as it takes."""
     run(a)
+    if a.ndim > 2 and a.numel():
+        return torch.stack([by_series(run, matrix) for matrix in a])
     size = a.detach().abs().sum(-1).amax() if a.numel() else torch.zeros(())
     if not size.isfinite():
         return run(a)
@@ -868,6 +883,15 @@ class InOtherWords(TorchFunctionMode):
         if "input" in kwargs:
             args = (*args, kwargs.pop("input"))
         return words(func, *args, **kwargs)
+
+
+class AsItIs(TorchFunctionMode):
+    """PyTorch in its own words."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))
 
 
 class OperandsCopied(TorchFunctionMode):

@@ -200,6 +200,10 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "linalg.svdvals(x)",
         {"x": [[-0.0], [0.0]]},
     ),
+    "polynomials of NaN": (
+        "legendre_polynomial_p(log(x),3)*w",
+        {"x": [-1.0, 2.0], "w": 1.0},
+    ),
     "powers of 0": (
         "0**x",
         {"x": [0.4]},
