@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .checks import ShapeError, as_integer, as_sizes, dim_of, dims_of
+from .checks import EngineError, ShapeError, as_integer, as_sizes, dim_of, dims_of
 from .index import along
 from .limits import LISTED, check_size
 from .op import LINEAR, PACKED, VIEW, Marker, case, function, row
@@ -23,6 +23,8 @@ from .types import Array, Call, Dims, Namespace, Shape, Sizes
 
 def _flip(xp: Namespace, x: Array, dims: Sizes) -> Array:
     asked = as_sizes(dims)
+    if not x.shape and len(asked) > 1:
+        raise EngineError("dim 0 appears multiple times in the list of dims")
     return xp.flip(x, dims_of(x.shape, asked)) if asked and x.shape else x
 
 

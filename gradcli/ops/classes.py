@@ -30,7 +30,7 @@ from .op import (
     no_kernel,
     row,
 )
-from .types import Array, Call, Namespace, Tangents
+from .types import Array, Call, Namespace, Shape, Tangents
 
 # fmt: off
 
@@ -306,13 +306,19 @@ row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
     cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)], saves="")
 
 
+def has_one_size_less(whole: Shape, part: Shape) -> bool:
+    """Whether a shape is another but for one dimension, which is 1 there."""
+    return len(whole) == len(part) and sum(
+        n for m, n in zip(whole, part, strict=True) if m != n) == 1
+
+
 def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
                       full: bool = False, eps: float = 1e-6, reduction: str = "mean"
                      ) -> Array:
     if tuple(var.shape) != tuple(x.shape):
         if tuple(var.shape) == tuple(x.shape[:-1]):
             var = call("unsqueeze", var, -1)
-        elif tuple(var.shape) != (*x.shape[:-1], 1):
+        elif not has_one_size_less(tuple(x.shape), tuple(var.shape)):
             raise ShapeError("var is of incorrect size")
     if bool(call("any", call("lt", var, 0))):
         raise ValueRangeError("var has negative entry/entries")

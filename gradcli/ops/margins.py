@@ -168,6 +168,11 @@ def pairs_that_count(xp: Namespace, x: Array, target: Array) -> Array:
     return xp.unsqueeze(wanted, -1) * xp.unsqueeze(others, -2) / classes(x)
 
 
+def pair_losses(xp: Namespace, x: Array, target: Array) -> Array:
+    counts = pairs_that_count(xp, x, target)
+    return xp.where(xp.eq(counts, 0), 0, pair_gaps(xp, x) * counts)
+
+
 def pair_slopes(xp: Namespace, x: Array, target: Array) -> Array:
     far = pair_gaps(xp, x)
     slope = xp.where(xp.gt(far, 0), pairs_that_count(xp, x, target),
@@ -181,8 +186,7 @@ row("multilabel_margin_loss.default", node="MultilabelMarginLossBackward0",
     formula="mean(sum(max(0, 1 - x[target[j]] + x[i])))",
     kink="at the margin the slope is that of scores that are not too large",
     fwd=lambda xp, x, target, reduction="mean": over_items(
-        xp, x, xp.sum(pair_gaps(xp, x) * pairs_that_count(xp, x, target), -1),
-        reduction),
+        xp, x, xp.sum(pair_losses(xp, x, target), -1), reduction),
     vjp=(lambda xp, g, y, x, target, reduction="mean":
          to_items(xp, g, x, pair_slopes(xp, x, target), reduction), None),
     jvp=lambda xp, t, y, x, target, reduction="mean": over_items(

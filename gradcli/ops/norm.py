@@ -259,7 +259,12 @@ def row_norms(xp: Namespace, d: Array, p: float) -> Array:
     """The norms along the last dimension, which stays."""
     if p < 0:
         raise ValueRangeError("cdist only supports non-negative p values")
-    return norm_of(xp, d, p, -1) if d.shape[-1] else xp.sum(d, -1, True)
+    if not d.shape[-1]:
+        return xp.sum(d, -1, True)
+    if p == 0 and not xp.symbolic:
+        count = xp.as_type_of(xp.ne(d, 0), d)
+        return xp.sum(xp.where(xp.isnan(d), d, count), -1, True)
+    return norm_of(xp, d, p, -1)
 
 
 def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:

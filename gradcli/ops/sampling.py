@@ -221,6 +221,10 @@ def row_of_sampling(rank: int) -> None:
             raise ValueRangeError(
                 f"grid_sampler_{rank}d: interpolation_mode is 0 (bilinear), 1 "
                 f"(nearest) or 2 (bicubic), not {interpolation_mode}")
+        if padding_mode not in range(len(PADDINGS)):
+            raise ValueRangeError(
+                f"grid_sampler_{rank}d: padding_mode is 0 (zeros), 1 (border) or 2 "
+                f"(reflection), not {padding_mode}")
         return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
                        align_corners=align_corners)
 

@@ -278,9 +278,7 @@ def as_samples(name: str, samples: Samples | Listed | None, shape: Shape) -> Sam
     if samples is None:
         raise ValueRangeError(f"{name} needs _random_samples: numbers from 0 to 1 of "
                               f"the shape {list(shape)}")
-    if isinstance(samples, list | tuple):
-        return samples
-    have = tuple(samples.shape)
+    have = shape_of(samples)
     if len(have) != len(shape) or have[0] < shape[0]:
         raise ShapeError("Expect _random_samples to be of the shape (items, channels, "
                          f"{shape[-1]}); got {list(have)}.")
@@ -289,7 +287,19 @@ def as_samples(name: str, samples: Samples | Listed | None, shape: Shape) -> Sam
     if have[2] != shape[2]:
         raise ShapeError(f"Expect _random_samples.size(2) equals to {shape[2]}; got "
                          f"{have[2]}.")
-    return samples.tolist()
+    return samples if isinstance(samples, list | tuple) else samples.tolist()
+
+
+def shape_of(samples: Samples | Listed) -> Shape:
+    """The sizes of nested lists, as far as their first entries go."""
+    if not isinstance(samples, list | tuple):
+        return tuple(samples.shape)
+    sizes: list[int] = []
+    inner: object = samples
+    while isinstance(inner, list | tuple):
+        sizes.append(len(inner))
+        inner = inner[0] if inner else None
+    return tuple(sizes)
 
 
 # windows by a norm

@@ -601,6 +601,33 @@ def in_order(
     return values.narrow(dim, 0, k), at.narrow(dim, 0, k)
 
 
+def ranked(run: Run, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """Of equal entries the first of a stable order."""
+    run(x, k, dim, keepdim)
+    if not x.ndim:
+        return x, torch.zeros((), dtype=torch.int64)
+    values, places = x.sort(dim, stable=True)
+    found = [part.narrow(dim, k - 1, 1) for part in (values, places)]
+    return tuple(part if keepdim else part.squeeze(dim) for part in found)
+
+
+def put(run: Run, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """Of equal places the last is written, and the others get no gradient."""
+    flat = overwritten(torch.index_put, x.reshape(-1), (index.reshape(-1),),
+                       source.reshape(-1), accumulate)  # fmt: skip
+    return flat.reshape(x.shape)
+
+
+def running_total(run: Run, x: Any, dim: int, **how: Any) -> Any:
+    """From the first entry on, whose sign stays where it is -0."""
+    if not x.ndim or not x.numel():
+        return run(x, dim, **how)
+    parts = list(x.unbind(dim))
+    for nr, part in enumerate(parts[1:], 1):
+        parts[nr] = parts[nr - 1] + part
+    return torch.stack(parts, dim)
+
+
 def commonest(run: Run, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """No NaN is equal to another, and each is larger than all numbers."""
     if not x.ndim:
@@ -638,9 +665,13 @@ def in_double(run: Run, x: Any) -> Any:
 
 
 def log_of_normal(run: Run, x: Any) -> Any:
-    """With the range of doubles, and the derivative by the density above 1."""
-    wide = x.double()
+    """With the range of doubles far out, and the derivative by the density above 1."""
+    wide = x.double() if x.numel() and x.detach().abs().max() > FAR_OUT else x
     return LogOfNormal.apply(wide, run(wide.detach())).to(x.dtype)
+
+
+FAR_OUT = 1e30
+"""Beyond this a reciprocal of float32 has few digits."""
 
 
 class LogOfNormal(torch.autograd.Function):
@@ -805,7 +836,8 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "mish": ("tails", mish), "logcumsumexp": ("tails", running_sum),
     "soft_margin_loss": ("tails", soft_margin), "log_softmax": ("tails", log_softmax),
     "log_ndtr": ("tails", log_of_normal),
-    "index_put": ("repeated places", overwritten),
+    "index_put": ("repeated places", overwritten), "put": ("repeated places", put),
+    "cumsum": ("sign of a sum", running_total),
     "cholesky": ("symmetric part", symmetric),
     "eigvalsh": ("symmetric part", symmetric), "pinv": ("symmetric part", symmetric_if),
     "cholesky_solve": ("triangle not read", from_triangle(1)),
@@ -832,6 +864,8 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "logaddexp": ("overflow on the way", sum_of_powers(np.e)),
     "logaddexp2": ("overflow on the way", sum_of_powers(2)),
     "i0": ("overflow on the way", in_double), "i1": ("overflow on the way", in_double),
+    "modified_bessel_i0": ("overflow on the way", in_double),
+    "modified_bessel_i1": ("overflow on the way", in_double),
     "igamma": ("powers of 0", incomplete(1)),
     "igammac": ("powers of 0", incomplete(-1)),
     "pow": ("powers of 0", power), "__pow__": ("powers of 0", power),
@@ -844,6 +878,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "matrix_exp": ("step by step", by_series),
     "as_strided_scatter": ("scattered by strides", scattered),
     "topk": ("equal entries in order", in_order),
+    "kthvalue": ("equal entries in order", ranked),
     "mode": ("commonest beside NaN", commonest),
     "block_diag": ("vectors without entries", placed),
     "batch_norm": ("no channels", of_no_entries),

@@ -26,9 +26,13 @@ KINK = 1e-2
 """What the slopes of two sides may differ by, relative to 1 and the slope."""
 
 
+HELD = "no_grad|detach|data|_polynomial_|bessel|airy"
+"""What passes no derivative on, or is of no known one."""
+
+
 def applies(program: Program) -> bool:
     """Whether the values' slopes are the gradient: nothing is held back from it."""
-    return re.search("no_grad|detach|data|_polynomial_", program.text) is None
+    return re.search(HELD, program.text) is None
 
 
 def slopes(program: Program, side: Side = THEIRS, order: int = 0) -> list[Any]:

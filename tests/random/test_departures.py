@@ -204,6 +204,18 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "legendre_polynomial_p(log(x),3)*w",
         {"x": [-1.0, 2.0], "w": 1.0},
     ),
+    "sign of a sum": (
+        "1/cumsum(x,0)",
+        {"x": [-0.0, 1.0]},
+    ),
+    "tensors among numbers": (
+        "rsub(0.5,x,w)",
+        {"x": [1.0], "w": [2.0]},
+    ),
+    "kron of a transpose": (
+        "kron(x.T,w)",
+        {"x": [[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 5.0]]], "w": [[1.0, 2.0]]},
+    ),
     "powers of 0": (
         "0**x",
         {"x": [0.4]},
