@@ -247,6 +247,9 @@ def enter_fractions(rank: int) -> None:
         if len(input.shape) not in (rank + 1, rank + 2):
             raise ShapeError(f"{said}: Expected {rank + 1}D or {rank + 2}D tensor, but "
                              f"got: {list(input.shape)}")
+        if min(kernel) < 1:
+            raise ValueRangeError(f"{name}: kernel size should be greater than zero, "
+                                  f"but got {list(kernel)}")
         batch = len(input.shape) - rank - 1
         for d, n in enumerate(input.shape[batch:], start=batch):
             if not n:

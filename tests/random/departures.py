@@ -200,20 +200,19 @@ def at_infinity(program: Program, d: Difference) -> bool:
         return False
     if repr(finite(program)) != repr(program) and alike(again):
         return True
-    return (
-        "nan" in d.ours + d.theirs
-        and meets_none(program)
-        and alike(
-            replace(program, inputs=away(program), statements=typed_finite(program))
-        )
-    )
+    if "nan" not in d.ours + d.theirs or not meets_none(program):
+        return False
+    positive = replace(program, inputs=away(program), statements=typed_finite(program))
+    return alike(positive) or alike(moved(again))
 
 
 def meets_none(program: Program) -> bool:
     """Whether the value or a first derivative is no finite number here."""
     found = outcome(OURS, program, 1)
+    if found.refusal is not None:
+        return False
     parts = [found.value, *[g for g in found.gradients if g is not None]]
-    return not all(np.isfinite(part).all() for part in parts)
+    return not all(np.isfinite(np.asarray(part, float)).all() for part in parts)
 
 
 def finite(program: Program) -> Program:
@@ -352,7 +351,7 @@ def in_either_order(program: Program, d: Difference) -> bool:
 
 
 def hessian(side: Side, program: Program) -> Any:
-    return square(program, outcome(side, program))
+    return square(program, outcome(side, program, rows=WHOLE))
 
 
 def square(program: Program, found: Outcome) -> Any:
@@ -801,9 +800,23 @@ DEPARTURES = (
     ),
     Departure(
         "samples drawn",
-        "the samples of a random function are given; PyTorch draws them",
+        "the samples of a random function are given, and its windows have entries; "
+        "PyTorch draws samples, and reads beside memory",
         lambda program, d: (
-            d.what == "gradcli alone refuses the value" and "_random_samples" in d.ours
+            d.what == "gradcli alone refuses the value"
+            and re.search("_random_samples|kernel size should be", d.ours) is not None
+        ),
+    ),
+    Departure(
+        "places at infinity",
+        "a place at infinity lies outside, where entries are 0; PyTorch's cubic "
+        "weights are NaN there",
+        lambda program, d: (
+            d.what in NUMBERS
+            and "grid_sampl" in program.text
+            and "nan" in d.theirs
+            and "nan" not in d.ours
+            and repr(finite(program)) != repr(program)
         ),
     ),
     Departure(

@@ -606,7 +606,7 @@ def ranked(run: Run, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> An
     run(x, k, dim, keepdim)
     if not x.ndim:
         return x, torch.zeros((), dtype=torch.int64)
-    values, places = x.sort(dim, stable=True)
+    values, places = torch.sort(x, dim=dim, stable=True)
     found = [part.narrow(dim, k - 1, 1) for part in (values, places)]
     return tuple(part if keepdim else part.squeeze(dim) for part in found)
 

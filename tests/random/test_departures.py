@@ -192,6 +192,10 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "fractional_max_pool2d(x,1,2)",
         {"x": [[[1.0, 2.0], [3.0, 4.0]]]},
     ),
+    "places at infinity": (
+        "grid_sampler_2d(x,w,2,0,True)",
+        {"x": [[[[1.0, 2.0], [3.0, 4.0]]]], "w": [[[[inf, 0.0]]]]},
+    ),
     "mode without a kernel": (
         "grid_sampler_3d(x,x.flatten()[:3].reshape((1,1,1,1,3)),-2,2,True)",
         {"x": [[[[[1.0, 2.0]], [[3.0, 4.0]]]]]},
@@ -209,8 +213,8 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         {"x": [-0.0, 1.0]},
     ),
     "tensors among numbers": (
-        "rsub(0.5,x,w)",
-        {"x": [1.0], "w": [2.0]},
+        "reshape((),x)",
+        {"x": [[0.0]]},
     ),
     "kron of a transpose": (
         "kron(x.T,w)",
