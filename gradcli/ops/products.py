@@ -376,14 +376,13 @@ def tensordot(call: Call, a: Array, b: Array,
     a = call("permute", a, (*free_a, *at_a))
     b = call("permute", b, (*at_b, *free_b))
     height, width = count_of(rows), count_of(columns)
-    flat = [call("view.fits", x, (inner,)) for x in (a, b)]
-    if height == width == 1 and not all(flat):
-        y = call("sum", call("mul", call("squeeze", a), call("squeeze", b)))
-    elif height == width == 1:
-        y = call("dot", call("flatten", a), call("flatten", b))
-    else:
+    if height != 1 or width != 1:
         y = call("mm", call("reshape", a, (height, inner)),
                  call("reshape", b, (inner, width)))
+    elif all(call("view.fits", x, (inner,)) for x in (a, b)):
+        y = call("dot", call("flatten", a), call("flatten", b))
+    else:
+        y = call("sum", call("mul", call("squeeze", a), call("squeeze", b)))
     return call("reshape", y, (*rows, *columns))
 
 
