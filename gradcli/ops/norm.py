@@ -256,7 +256,8 @@ def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
 
 
 def row_norms(xp: Namespace, d: Array, p: float) -> Array:
-    """The norms along the last dimension, which stays."""
+    """The norms along the last dimension, which stays; of order 0 NaN is NaN, which
+    `norm_of` counts."""
     if p < 0:
         raise ValueRangeError("cdist only supports non-negative p values")
     if not d.shape[-1]:
