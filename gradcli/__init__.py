@@ -95,7 +95,7 @@ def _find(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     public = import_module(f"{__name__}.engine.public")
-    if name not in public.names():
+    if not public.is_public(name):
         raise import_module(f"{__name__}.engine.absent").absent(
             __name__, name, __dir__()
         )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .engine.returns import CLASSES
+from .engine.returns import classes
 
 
 def __getattr__(name: str) -> Any:
-    found = CLASSES.get(name)
+    found = classes().get(name)
     if found is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted(CLASSES)
+    return sorted(classes())

@@ -13,7 +13,7 @@ from .bits import of_whole_numbers
 from .errors import EngineError
 from .promote import result_of
 from .raw import Library, Raw
-from .returns import CLASSES, Named
+from .returns import HISTOGRAM, Named
 from .tensor import Tensor, constant, raw_of
 
 Operand = Tensor | float
@@ -204,7 +204,7 @@ def histogram(
     if density:
         counts = counts / counts.sum() / np.diff(edges)
     parts = Tensor(counts.astype(x.dtype), xp), Tensor(edges.astype(x.dtype), xp)
-    return CLASSES["histogram"](parts)
+    return HISTOGRAM(parts)
 
 
 def _edges_given(input: Tensor, bins: Tensor) -> Raw:

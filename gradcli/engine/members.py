@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from ..ops.entered import IN_PLACE
+from ..ops.families import offered_names
 from .methods import Late, Methods, NodeMethods
-from .public import IN_PLACE, found, names, public
+from .public import found, public
 from .tensor import Tensor, as_number
 
 ELSEWHERE = {
@@ -68,10 +70,11 @@ def defined(table: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 def install() -> None:
     """Put the methods in place; each is found when it is first used."""
     taken = {*vars(Tensor), *(name for name, _, _ in defined(ELSEWHERE))}
-    for name in names():
+    overwriting = {*IN_PLACE.split()}
+    for name in offered_names():
         if name not in taken:
             _late(Methods, name, _finder(found, name))
-            if name in IN_PLACE:
+            if name in overwriting:
                 _late(Methods, f"{name}_", _finder(_in_place, name))
     for name in ("real", "imag"):
         setattr(Tensor, name, property(_called("real", name)))

@@ -14,7 +14,7 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from ..ops import ALIASES, FUNCTIONS, OPS, Composite, Op
+from ..ops import ALIASES, FUNCTIONS, overloads
 from .dtypes import dtype as Type
 from .dtypes import to_dtype
 from .errors import EngineError
@@ -23,26 +23,28 @@ from .raw import Params, Run
 from .record import function
 from .tensor import Tensor
 
-INTERNAL = frozenset(name for name, entry in FUNCTIONS.items() if entry.internal)
-"""Functions that other functions of the table are made of, and attributes."""
+
+def is_public(name: str) -> bool:
+    """Whether a name is one of a function that users are offered; other spellings are.
+
+    What is left are overloads, members of modules, and what other functions of the
+    table are made of.
+    """
+    entry = FUNCTIONS.get(ALIASES.get(name, name)) if "." not in name else None
+    return entry is not None and not entry.internal
 
 
-_ELEMENTWISE = frozenset(op.base for op in OPS.values() if op.elementwise)
-
-
-def _in_place(entry: Op | Composite) -> bool:
-    return entry.name in _ELEMENTWISE if entry.in_place is None else entry.in_place
-
-
-IN_PLACE = frozenset(
-    name for e in FUNCTIONS.values() if _in_place(e) for name in (e.name, *e.aliases)
-)
-"""The functions that have an in-place form."""
+def has_in_place(name: str) -> bool:
+    """Whether a function has an in-place form."""
+    entry = FUNCTIONS[ALIASES.get(name, name)]
+    if entry.in_place is not None:
+        return entry.in_place
+    return any(op.elementwise for op in overloads(entry.name))
 
 
 def names() -> list[str]:
     """Every public name of the table, other spellings among them."""
-    return [n for n in (*FUNCTIONS, *ALIASES) if "." not in n and n not in INTERNAL]
+    return [name for name in (*FUNCTIONS, *ALIASES) if is_public(name)]
 
 
 def found(entry: str, given: Callable[[str], Any] = function) -> Run:
@@ -115,10 +117,9 @@ def public(name: str) -> Run:
     Raises:
         AttributeError: there is none.
     """
-    if name not in INTERNAL and "." not in name:
+    if is_public(name):
         entry = ALIASES.get(name, name)
-        if entry in FUNCTIONS:
-            return described(_taking_out(entry), entry)
+        return described(_taking_out(entry), entry)
     raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
 
 

@@ -43,7 +43,7 @@ from .node import (
 from .placing import placed
 from .promote import in_one_type, in_result_type, whole_parameters
 from .raw import Params, Raw, Run
-from .returns import CLASSES, class_of
+from .returns import class_of, class_of_row
 from .tensor import Tensor, constant, with_edge
 from .versions import CLOCK, own
 from .views import note_sharer, note_view
@@ -120,7 +120,7 @@ class Recorder:
                 with_edge(part, xp, Port(node, i) if i < count else None)
                 for i, part in enumerate(y)
             ]
-            out = CLASSES.get(op.base, tuple)(parts)
+            out = (class_of_row(op) or tuple)(parts)
         if op.memory is VIEW and isinstance(inputs[0], Tensor) and not xp.inference:
             several = op.returns != 1
             for part in out if several else (out,):

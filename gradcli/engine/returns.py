@@ -9,26 +9,12 @@ Invariant: a named result is a tuple in every way; its class is PyTorch's
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from ..ops import FUNCTIONS, OPS, Composite
+from ..ops import FUNCTIONS, OPS, Composite, Op
 from ..ops.saved_names import OUTPUTS, outputs_of
 from .raw import Params
-
-FIELDS = (
-    {
-        op.base: outputs_of(op.name, op.returns)
-        for op in OPS.values()
-        if op.returns > 1 and op.name in OUTPUTS
-    }
-    | {
-        name.replace(".", "_"): tuple(OUTPUTS[name].split())
-        for name, entry in FUNCTIONS.items()
-        if isinstance(entry, Composite) and name in OUTPUTS
-    }
-    | {"histogram": ("hist", "bin_edges")}
-)
-"""The outputs' names of each function that names them."""
 
 
 class Named(tuple[Any, ...]):
@@ -48,8 +34,8 @@ class Named(tuple[Any, ...]):
 
 def _again(name: str, parts: tuple[object, ...]) -> Named:
     """A named result from the name of its class, as pickling needs it."""
-    written = name.endswith(WRITTEN) and name not in CLASSES
-    kind = CLASSES[name.removesuffix(WRITTEN) if written else name]
+    written = name.endswith(WRITTEN) and name not in classes()
+    kind = classes()[name.removesuffix(WRITTEN) if written else name]
     return (written_class(kind) if written else kind)(parts)
 
 
@@ -57,28 +43,45 @@ def _field(index: int) -> Any:
     return property(lambda self: self[index])
 
 
+@cache
 def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
     members: Params = {name: _field(i) for i, name in enumerate(fields)}
     return type(name, (Named,), {"__slots__": (), "fields": fields, **members})
 
 
-CLASSES = {name: _class(name, fields) for name, fields in FIELDS.items()}
-"""The class of each function's results, by the function's name in the table."""
+HISTOGRAM = _class("histogram", ("hist", "bin_edges"))
+"""The class of the results of ``histogram``, which no row gives."""
+
+
+@cache
+def class_of_row(op: Op) -> type[Named] | None:
+    """The class of a row's several results; None: they have no names."""
+    if op.returns <= 1 or op.name not in OUTPUTS:
+        return None
+    return _class(op.base, outputs_of(op.name, op.returns))
 
 
 def class_of(function: str) -> type[Named] | None:
     """The class of the results of a function that is made of others, if it has one of
     its own."""
-    return CLASSES[function.replace(".", "_")] if function in OUTPUTS else None
+    if function not in OUTPUTS:
+        return None
+    return _class(function.replace(".", "_"), tuple(OUTPUTS[function].split()))
+
+
+@cache
+def classes() -> dict[str, type[Named]]:
+    """All of them, by their names."""
+    made = [class_of_row(op) for op in OPS.values()]
+    made += [
+        class_of(name) for name, e in FUNCTIONS.items() if isinstance(e, Composite)
+    ]
+    return {kind.__name__: kind for kind in (*made, HISTOGRAM) if kind is not None}
 
 
 WRITTEN = "_out"
-_written: dict[str, type[Named]] = {}
 
 
 def written_class(kind: type[Named]) -> type[Named]:
     """The class of the same results, written into tensors that were given."""
-    name = kind.__name__ + WRITTEN
-    if name not in _written:
-        _written[name] = _class(name, kind.fields)
-    return _written[name]
+    return _class(kind.__name__ + WRITTEN, kind.fields)

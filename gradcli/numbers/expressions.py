@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import sympy
@@ -29,12 +29,20 @@ from .term import Term, ordered
 
 FORMULAS: Final[Mapping[str, Run]] = {
     **{name: getattr(sympy, s.sympy) for name, s in SPELLINGS.items() if s.sympy},
-    **{name: partial(f.sym, sympy) for name, f in FUNCTIONS.items() if f.sym},
     **ARITHMETIC,
     "total": sympy.Add,
     "choice": lambda x: x,
 }
-"""What a scalar function is to SymPy."""
+"""What a scalar function is to SymPy, unless its row has an expression of its own."""
+
+
+@cache
+def formula_of(name: str) -> Run:
+    """What a scalar function is to SymPy."""
+    entry = FUNCTIONS.get(name)
+    if entry is not None and entry.sym:
+        return partial(entry.sym, sympy)
+    return FORMULAS[name]
 
 
 def number(value: Number) -> Any:
@@ -97,7 +105,7 @@ class Expressions:
             self.chosen[symbol] = term.serial
             return symbol
         made = [self._made[a.serial] for a in term.args]
-        return FORMULAS[term.name](*made)
+        return formula_of(term.name)(*made)
 
 
 class Calculator:

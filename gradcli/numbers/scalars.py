@@ -20,9 +20,6 @@ from .system import Number
 Bounds = tuple[tuple[int, str, Number], ...]
 """An argument's position, a relation and a number: ``(0, ">", 0)``."""
 
-LITERAL: Final = frozenset(name for name, entry in FUNCTIONS.items() if entry.literal)
-"""Functions of which a number that is written as an argument is part of the formula."""
-
 _BY_OPERATORS: Final = {*ARITHMETIC, "total", "choice"}
 """What rows reach through operators and reductions alone."""
 
@@ -31,6 +28,12 @@ CALLED: Final = {
     **{f"elementwise_{name}": name for name in sorted(_BY_OPERATORS)},
 }
 """The scalar functions by the names that rows call them under."""
+
+
+def is_literal(name: str) -> bool:
+    """Whether a number that is written as an argument is part of the formula."""
+    entry = FUNCTIONS.get(name)
+    return entry is not None and entry.literal
 
 
 def bounds_of(name: str, arguments: Sequence[object]) -> Bounds:

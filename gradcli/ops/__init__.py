@@ -1,7 +1,8 @@
-"""The table of operations: importing this package enters every row."""
+"""The table of operations; a family of rows is imported when it is asked for."""
 
 from importlib import import_module
 
+from .families import FAMILIES
 from .op import (
     ALIASES,
     FUNCTIONS,
@@ -25,19 +26,6 @@ from .op import (
     parameters,
     plain_types,
 )
-
-FAMILIES = (
-    "arithmetic", "exponential", "trigonometric", "special", "bessel", "polynomials",
-    "activation", "compare", "scan", "reduce", "stats", "norm", "products", "einsum",
-    "linalg", "spectra", "triangular", "orthogonal", "triangles", "pseudoinverse",
-    "equations", "chains", "covariance", "shape", "join", "index", "gather", "fold_in",
-    "order", "quantile", "differences", "split",
-    "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "copies",
-    "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
-    "bags", "alignments",
-)  # fmt: skip
-"""The modules that enter rows, in the order in which they do."""
 
 __all__ = [
     "ALIASES",
@@ -63,9 +51,6 @@ __all__ = [
     "parameters",
     "plain_types",
 ]
-
-for _family in FAMILIES:
-    import_module(f"{__name__}.{_family}")
 
 
 def __getattr__(name: str) -> object:

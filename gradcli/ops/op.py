@@ -19,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from sys import _getframe
 from typing import Any, Final, Never, ParamSpec, TypedDict, TypeVar
 
 from .checks import KindError
+from .families import Table
 from .types import Jvp, Partial, Shape, Vjps
 
 Formula = Callable[..., Any]
@@ -244,6 +246,7 @@ class Entry:
                number: ``max(x, 0)`` is ``maximum``
     sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
                table of spellings names no function of SymPy
+    family     the module that enters it
     """
 
     name: str
@@ -270,6 +273,7 @@ class Entry:
     further: str = field(default="", kw_only=True)
     of_number: str = field(default="", kw_only=True)
     sym: Formula | None = field(default=None, kw_only=True)
+    family: str = field(default="", init=False)
 
     @property
     def base(self) -> str:
@@ -431,16 +435,16 @@ class Composite(Entry):
 Given = ParamSpec("Given")
 Known = TypeVar("Known", bound="Op | Composite")
 
-OPS: dict[str, Op] = {}
-"""Every row, by its full name, in order of entry."""
+OPS: Final[Table[Op]] = Table()
+"""Every row, by its full name."""
 
 _FIRST_ROWS: dict[str, Op] = {}
 """By public name, the first of the rows behind it."""
 
-FUNCTIONS: dict[str, Op | Composite] = {}
+FUNCTIONS: Final[Table[Op | Composite]] = Table()
 """Every public function by name; a row without a dot in its name is public."""
 
-ALIASES: dict[str, str] = {}
+ALIASES: Final[Table[str]] = Table()
 """Other spellings of a public name, as people paste them: ``absolute`` -> ``abs``."""
 
 KEYWORDS: Final[dict[str, str]] = {
@@ -461,8 +465,10 @@ def _entering(make: Callable[Given, Known]) -> Callable[Given, Known]:
         if first is not None and not (entry.doc and entry.formula):
             doc, formula = entry.doc or first.doc, entry.formula or first.formula
             entry = replace(entry, doc=doc, formula=formula)
-        if entry.name in OPS or entry.name in FUNCTIONS:
+        if entry.name in OPS.entered or entry.name in FUNCTIONS.entered:
             raise ValueError(f"{entry.name!r} is entered twice")
+        family = _getframe(1).f_globals["__name__"].rpartition(".")[2]
+        object.__setattr__(entry, "family", family)
         if isinstance(entry, Op):
             OPS[entry.name] = entry
             _FIRST_ROWS.setdefault(entry.base, entry)

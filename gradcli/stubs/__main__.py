@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from . import declared, face
+from . import declared, entered, face
 
 PACKAGE = Path(__file__).parents[1]
 
 
 def stubs() -> dict[Path, str]:
     """What every stub has to hold."""
-    texts = face.stubs() | declared.stubs()
+    texts = face.stubs() | declared.stubs() | entered.texts()
     return {PACKAGE / path: text for path, text in texts.items()}
 
 

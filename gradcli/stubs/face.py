@@ -18,7 +18,7 @@ from ..engine import members, public
 from ..engine.creation import arange, eye, ones
 from ..engine.operators import TRANSPOSES
 from ..engine.record import function
-from ..engine.returns import FIELDS
+from ..engine.returns import classes
 from ..engine.signatures import SELF, keyword, listed
 from ..engine.tensor import Tensor
 from ..ops import ALIASES, FUNCTIONS, Composite, Fixed, overloads, plain_types
@@ -43,7 +43,7 @@ TYPES = {
 
 NAMED = {
     fields: "And".join(name.capitalize() for name in fields)
-    for fields in sorted({*FIELDS.values()})
+    for fields in sorted({kind.fields for kind in classes().values()})
 }
 """The class of several results, by their names."""
 
@@ -119,8 +119,8 @@ def result_of(name: str) -> str:
     """The type of what a function returns that returns the same number every time."""
     if counts(name) == {1}:
         return "Tensor"
-    fields = FIELDS.get(name.replace(".", "_"))
-    return "tuple[Tensor, ...]" if fields is None else NAMED[fields]
+    kind = classes().get(name.replace(".", "_"))
+    return "tuple[Tensor, ...]" if kind is None else NAMED[kind.fields]
 
 
 def function_stub(name: str, entry: str, indent: str = "", method: bool = False) -> str:
@@ -141,7 +141,7 @@ def function_stub(name: str, entry: str, indent: str = "", method: bool = False)
         (first, "Tensor"),
         (
             f"{first}, dim: builtins.int, keepdim: builtins.bool = ...",
-            NAMED[FIELDS[entry]],
+            NAMED[classes()[entry].fields],
         ),
     ]
     if entry in OF_TWO:
@@ -180,7 +180,7 @@ def method_stubs() -> Iterator[str]:
         if name in taken or name in elsewhere:
             continue
         yield function_stub(name, name, "    ", method=True)
-        if name in public.IN_PLACE:
+        if public.has_in_place(name):
             entry = ALIASES.get(name, name)
             taken_by = parameters(as_method(listed(FUNCTIONS[entry])), types_of(entry))
             yield f"    def {name}_{taken_by} -> Tensor: ..."

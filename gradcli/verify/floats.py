@@ -22,14 +22,14 @@ from ..engine import NUMPY
 from ..numbers.balls import to_float
 from ..numbers.blocks import Block, Dots, Functions, Leaves, Stops, Totals
 from ..numbers.expressions import (
-    FORMULAS,
     NAMED,
     Calculator,
     Program,
     compiled,
+    formula_of,
     number,
 )
-from ..numbers.scalars import LITERAL
+from ..numbers.scalars import is_literal
 from ..ops.basis import ARITHMETIC
 from .subject import OnTape
 
@@ -65,7 +65,7 @@ def _derivative(name: str, position: int, literals: tuple[Any, ...]) -> Any:
         s if literal is None else number(literal)
         for s, literal in zip(symbols, literals, strict=True)
     ]
-    formula = FORMULAS[name](*given)
+    formula = formula_of(name)(*given)
     program: Program = compiled(sympy.diff(formula, symbols[position]))
     return program, symbols
 
@@ -129,7 +129,7 @@ class FloatPass:
     def _literal(self, block: Functions) -> Any:
         def literal(column: Any) -> Any:
             step = int(column[0])
-            alone = block.name in LITERAL and (np.asarray(column) == step).all()
+            alone = is_literal(block.name) and (np.asarray(column) == step).all()
             plain = alone and self._tape.name(step) == "number"
             return self._tape.leaf(step) if plain else None
 

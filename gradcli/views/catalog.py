@@ -17,7 +17,6 @@ from ..numbers.trees.texts import Text, filled, partial_text
 from ..ops import (
     ALIASES,
     FUNCTIONS,
-    Composite,
     Op,
     defaults,
     offered,
@@ -114,10 +113,9 @@ def known_names() -> tuple[str, ...]:
 
 def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
     entry = FUNCTIONS[name]
-    formula = entry.build if isinstance(entry, Composite) else entry.fwd
     return FunctionView(
         name=name,
-        family=formula.__module__.rpartition(".")[2],
+        family=entry.family,
         doc=entry.doc,
         formula=entry.formula,
         readable=is_program(entry.formula, parameters(entry)),

@@ -9,7 +9,7 @@ import pytest
 
 import gradcli
 from gradcli.engine.limits import MAX_CHANGES_TOLD_APART
-from gradcli.engine.public import IN_PLACE
+from gradcli.engine.public import has_in_place, names
 from gradcli.engine.versions import version_at
 from gradcli.ops import ALIASES, OPS
 
@@ -50,7 +50,7 @@ def operands_of(name: str) -> tuple[Any, ...] | None:
 
 CASES = [
     (name, operands)
-    for name in sorted(IN_PLACE)
+    for name in sorted(filter(has_in_place, names()))
     if (operands := operands_of(ALIASES.get(name, name))) is not None
 ]
 

@@ -14,7 +14,7 @@ from gradcli.engine.errors import EngineError
 from gradcli.engine.record import apply, call, function
 from gradcli.numbers.balls import apply as apply_to_balls
 from gradcli.numbers.balls import ball, working
-from gradcli.numbers.expressions import FORMULAS, compiled
+from gradcli.numbers.expressions import compiled, formula_of
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.scalars import bounds_of
 from gradcli.numbers.terms import Terms
@@ -140,9 +140,9 @@ def test_the_cases_lie_in_the_domain(entry: Op, i: int) -> None:
 @pytest.mark.parametrize("name", sorted(n for n, e in FUNCTIONS.items() if e.sym))
 def test_sympy_and_the_balls_give_one_value(name: str) -> None:
     given = [Fraction(5, 8), Fraction(3, 4)][
-        : FORMULAS[name].func.__code__.co_argcount - 1
+        : formula_of(name).func.__code__.co_argcount - 1
     ]
-    expression = FORMULAS[name](
+    expression = formula_of(name)(
         *[sympy.Rational(n.numerator, n.denominator) for n in given]
     )
     with working(128):

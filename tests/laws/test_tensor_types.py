@@ -8,21 +8,18 @@ import numpy as np
 
 import gradcli
 from gradcli.engine import Tensor
-from gradcli.engine.public import INTERNAL
+from gradcli.engine.public import is_public
 from gradcli.ops import OPS
 from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 
 CASTS = ("long", "int", "short", "char", "byte", "bool")
-NOT_FUNCTIONS = {*INTERNAL, *gradcli._HOME}
-"""Names of rows that are no public functions, or constructors of their own."""
-
 PUBLIC = [
     at
     for at in spots(differentiable=False)
-    if "." not in at[0]
-    and at[0] not in NOT_FUNCTIONS
+    if is_public(at[0])
+    and at[0] not in gradcli._HOME  # those are constructors
     and not (OPS[at[0]].variadic or OPS[at[0]].query)
 ]
 

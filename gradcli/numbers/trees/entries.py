@@ -29,7 +29,7 @@ from ..balls import Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC
 from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
 from ..namespace import Dims, ObjectNamespace, are_indices
-from ..scalars import LITERAL
+from ..scalars import is_literal
 from ..system import RELATIONS
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
@@ -55,7 +55,7 @@ class EntrySystem:
         if self._count > MAX_ENTRY_STEPS:
             raise TooLong(f"it takes more than {MAX_ENTRY_STEPS} steps")
         numbers = [self.trees.as_type_of(e, None) for e in elements]
-        if name not in ARITHMETIC and name in LITERAL:
+        if name not in ARITHMETIC and is_literal(name):
             # A number that is a part of the formula, and no operand.
             numbers = [int(e.value) if constant(e) else e for e in numbers]
         return self._called(name, numbers)

@@ -1,0 +1,121 @@
+"""The families of the table, each imported when one of its names is asked for.
+
+Invariant: a mapping of the table answers as if every family were imported. Who goes
+through all of it gets it family by family, whichever was imported first.
+`gradcli.ops.entered` only says where a name is looked for first: what it does not know,
+or knows wrongly, is looked for in all families.
+
+    OPS["tanh"]         # imports the family "trigonometric", if nobody did before
+    [*OPS]              # imports all
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from threading import RLock
+from typing import Any, Final, TypeVar, overload
+
+from .entered import INNER, NAMES
+
+FAMILIES: Final = (
+    "arithmetic", "exponential", "trigonometric", "special", "bessel", "polynomials",
+    "activation", "compare", "scan", "reduce", "stats", "shape", "norm", "products",
+    "einsum", "linalg", "spectra", "triangular", "orthogonal", "triangles",
+    "pseudoinverse", "equations", "chains", "covariance", "join", "index", "gather",
+    "fold_in", "order", "quantile", "differences", "split",
+    "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
+    "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "copies",
+    "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
+    "bags", "alignments",
+)  # fmt: skip
+"""The modules that enter rows, in the order in which they are listed."""
+
+
+_HOMES: Final = {
+    name: family for family, names in NAMES.items() for name in names.split()
+}
+"""The family that enters a name, in the order in which names are listed."""
+
+
+def offered_names() -> list[str]:
+    """The names of all functions that users are offered, without an import of any."""
+    inner = {*INNER.split()}
+    return [name for name in _HOMES if "." not in name and name not in inner]
+
+
+Value = TypeVar("Value")
+Otherwise = TypeVar("Otherwise")
+
+
+class Table(MutableMapping[str, Value]):
+    """A mapping that families enter names into."""
+
+    __slots__ = ("entered",)
+
+    def __init__(self) -> None:
+        self.entered: dict[str, Value] = {}
+        _TABLES.append(self)
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self.entered:
+            _seek(name)
+        return self.entered[name]
+
+    @overload
+    def get(self, name: str, /) -> Value | None: ...
+    @overload
+    def get(self, name: str, /, otherwise: Value | Otherwise) -> Value | Otherwise: ...
+    def get(self, name: str, /, otherwise: object = None) -> object:
+        return self.entered[name] if name in self else otherwise
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self.entered and isinstance(name, str):
+            _seek(name)
+        return name in self.entered
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        self.entered[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self.entered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        _import_all()
+        places = {name: place for place, name in enumerate(_HOMES)}
+        last = len(places)
+        return iter(sorted(self.entered, key=lambda name: places.get(name, last)))
+
+    def __len__(self) -> int:
+        _import_all()
+        return len(self.entered)
+
+
+_TABLES: Final[list[Table[Any]]] = []
+
+_waiting: Final = [*FAMILIES]
+"""The families that have not been imported."""
+
+_lock: Final = RLock()
+"""Of ``_waiting``. A family that looks into the table imports another."""
+
+
+def _seek(name: str) -> None:
+    """Import the family that enters a name; all if none of those known to does."""
+    with _lock:
+        if name in _HOMES:
+            _import(_HOMES[name])
+        if not any(name in table.entered for table in _TABLES):
+            _import_all()
+
+
+def _import_all() -> None:
+    with _lock:
+        while _waiting:
+            _import(_waiting[0])
+
+
+def _import(family: str) -> None:
+    if family in _waiting:
+        _waiting.remove(family)
+        import_module(f"{__package__}.{family}")
