@@ -19,6 +19,7 @@ from .device import DeviceLike
 from .device import device as Device
 from .dtypes import DEFAULT
 from .errors import DeviceError
+from .libraries import scipy
 from .limits import KEPT_BYTES
 from .namespace import Namespace
 from .raw import Raw
@@ -37,8 +38,8 @@ with suppress(MemoryError):
 
 NUMPY = ArrayNamespace(
     numpy,
-    lambda: import_module("scipy.special"),
-    lambda: import_module("scipy.linalg"),
+    lambda: scipy("special"),
+    lambda: scipy("linalg"),
     "cpu",
 )
 

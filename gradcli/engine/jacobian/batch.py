@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.shape import sizes_of
+from ..libraries import scipy
 from ..raw import Host, Raw
 
 Shape = tuple[int, ...]
@@ -341,8 +342,7 @@ def identity(
     if not sparse:
         np_ = namespace.base.np
         return Batch(np_.eye(count, n, rows.start, like.dtype), shape, namespace)
-    from scipy.sparse import csr_array
-
+    csr_array = scipy("sparse").csr_array
     ones = np.ones(count, like.dtype)
     columns = np.arange(rows.start, rows.stop)
     matrix = csr_array((ones, columns, np.arange(count + 1)), shape=(count, n))
@@ -373,8 +373,7 @@ def _renumbered(matrix: Any, target: Any, columns: int) -> Any:
 
 def _choice(flat: Raw, size: int, dtype: Any) -> Any:
     """The matrix that takes entry ``flat[k]`` to entry ``k``."""
-    from scipy.sparse import csr_array
-
+    csr_array = scipy("sparse").csr_array
     ones = np.ones(flat.size, dtype)
     return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
 

@@ -21,6 +21,7 @@ from ..custom import CustomNode
 from ..errors import EngineError
 from ..forward import push
 from ..hooks import HOOKS, is_hooked
+from ..libraries import scipy
 from ..node import AccumulateGrad, Node, Port
 from ..reverse import accumulate, added, among_outputs
 from ..tensor import Tensor
@@ -81,8 +82,7 @@ class Block:
 
     def csr(self) -> Any:
         """A ``scipy.sparse.csr_array``."""
-        from scipy.sparse import csr_array
-
+        csr_array = scipy("sparse").csr_array
         shape = (self.output.numel(), self.x.numel())
         return csr_array(shape) if self.matrix is None else csr_array(self.matrix)
 
@@ -232,16 +232,15 @@ def _stacked(parts: Sequence[Any], ranges: Sequence[range]) -> Any:
     like = next((part for part in parts if part is not None), None)
     if len(parts) == 1 or like is None:
         return like
-    from scipy.sparse import csr_array, vstack
-
+    sparse = scipy("sparse")
     parts = [
-        csr_array((len(rows), like.shape[1]), dtype=like.dtype)
+        sparse.csr_array((len(rows), like.shape[1]), dtype=like.dtype)
         if part is None
         else part
         for part, rows in zip(parts, ranges, strict=True)
     ]
     if all(is_sparse(part) for part in parts):
-        return vstack(parts, format="csr")
+        return sparse.vstack(parts, format="csr")
     return np.concatenate([p.toarray() if is_sparse(p) else p for p in parts])
 
 
