@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
+from itertools import chain
+from math import prod
 
 from ..views.numbers import Entries, Plain, Shown
 from .limits import MIN_ARRAY_COLUMNS
@@ -28,12 +30,7 @@ def value_lines(
     """
     head: list[Part] = [(label.ljust(pad), "name"), (" = ", "plain")]
     tail: list[Part] = [(f"  {note}", "dim")] if note else []
-    if isinstance(value, Entries):
-        if layout.rows is None and len(value.shape) == 1:
-            yield _long_line(head, value, tail)
-            return False
-        value = _within(value, layout)
-    if not isinstance(value, list):
+    if not isinstance(value, list | Entries):
         text = "None" if value is None else number(value)
         yield Line((*head, (text, "number"), *tail))
         return False
@@ -42,24 +39,6 @@ def value_lines(
         return (yield from array_lines(value, " " * left, layout, tail, head=head))
     yield Line(tuple(head))
     return (yield from array_lines(value, "  ", layout, tail))
-
-
-def _within(value: Entries, layout: Layout) -> Plain:
-    """The entries of a large array that there is room for, and some more."""
-    if layout.rows is None:
-        return value.listed()
-    return value.around(room_in(len(value.shape), layout.rows))
-
-
-def _long_line(head: Sequence[Part], value: Entries, tail: Sequence[Part]) -> Line:
-    from .long import aligned
-
-    def pieces() -> Iterator[str]:
-        yield "".join(text for text, _ in head)
-        yield from aligned(value)
-        yield "".join(text for text, _ in tail)
-
-    return LongLine.of(pieces)
 
 
 def bare_line(value: Shown | None) -> Line:
@@ -72,7 +51,7 @@ def bare_line(value: Shown | None) -> Line:
 
 
 def array_lines(
-    value: Plain,
+    value: Plain | Entries,
     indent: str,
     layout: Layout,
     tail: Sequence[Part] = (),
@@ -84,6 +63,11 @@ def array_lines(
 
     Returns whether digits or entries had to be left out.
     """
+    if isinstance(value, Entries):
+        if layout.rows is None:
+            yield from _written(value, indent, head, tail)
+            return False
+        value = value.around(room_in(len(value.shape), layout.rows))
     room = layout.width
     if room is not None:
         room = max(MIN_ARRAY_COLUMNS, room - len(indent))
@@ -93,3 +77,17 @@ def array_lines(
         shown: Part = (text if before else indent + text, "number")
         yield Line((*before, shown, *(tail if position == len(lines) else ())), hang)
     return shortened
+
+
+def _written(
+    value: Entries, indent: str, head: Sequence[Part], tail: Sequence[Part]
+) -> Iterator[Line]:
+    """All of a large array, a row a line, as `array_lines` has it; columns are not
+    aligned."""
+    from .long import rows
+
+    last = prod(value.shape[:-1])
+    for position, text in enumerate(rows(value), 1):
+        before = "".join(t for t, _ in head) if position == 1 and head else indent
+        after = "".join(t for t, _ in tail) if position == last else ""
+        yield LongLine.of(partial(chain, (before,), text, (after,)))

@@ -16,7 +16,7 @@ from ..lang.excerpt import printable
 from ..views.derivatives import BlockView, DerivativeView
 from ..views.numbers import plain
 from ..views.pattern import Pattern
-from .arrays import SHORTENED, array_lines, value_lines
+from .arrays import SHORTENED, array_lines, bare_line, value_lines
 from .gradients import derivative_label, derived, size_of
 from .limits import MAX_TERMINAL_ENTRIES
 from .line import BLANK, Layout, Line
@@ -159,7 +159,6 @@ def bare(view: DerivativeView, shown: Shown = ENTRIES) -> Iterator[Line]:
         elif shown.files is not None:
             continue
         elif not block.is_sparse:
-            # Nested lists of floats are written alike by Python itself, and faster.
-            yield Line(((repr(block.value), "number"),))
+            yield bare_line(block.value)
         else:
             yield Line(((repr(list(block.coordinates)), "number"),))

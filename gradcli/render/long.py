@@ -8,7 +8,9 @@ Invariant: all pieces together are the text that a list of the same numbers has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import accumulate, chain
 from math import prod
+from operator import mul
 from typing import Any
 
 from ..views.numbers import Entries, plain
@@ -46,12 +48,15 @@ def _blocks(raw: Any, rows: int) -> Iterator[tuple[int, list[Any]]]:
         yield start, block
 
 
-def aligned(value: Entries) -> Iterator[str]:
-    """A vector on one line, all its numbers as wide as the widest."""
-    blocks = (block for _, block in _blocks(value.raw, PIECE))
-    width = max(max(map(len, map(repr, block))) for block in blocks)
-    yield "["
-    for start, block in _blocks(value.raw, PIECE):
-        cells = (repr(entry).rjust(width) for entry in block)
-        yield (", " if start else "") + ", ".join(cells)
-    yield "]"
+def rows(value: Entries) -> Iterator[Iterator[str]]:
+    """The rows of nested lists, each a line's pieces; brackets that stand further out
+    are a row's own or blanks."""
+    *outer, size = value.shape
+    sizes = [*accumulate(reversed(outer), mul)]
+    count = prod(outer)
+    for nr, row in enumerate(value.raw.reshape(count, size)):
+        opened = sum(nr % each == 0 for each in sizes)
+        closed = sum((nr + 1) % each == 0 for each in sizes)
+        before = " " * (len(outer) - opened) + "[" * opened
+        after = "]" * closed + ("," if nr + 1 < count else "")
+        yield chain((before,), _listed(row, repr), (after,))

@@ -46,6 +46,8 @@ def inline(value: Shown, text: Callable[[float], str] = number) -> str:
         value = value.listed()
     if not isinstance(value, list):
         return text(value)
+    if text is number and value and {float}.issuperset(map(type, value)):
+        return repr(value)
     return "[" + ", ".join([inline(entry, text) for entry in value]) + "]"
 
 

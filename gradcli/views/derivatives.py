@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from ..engine.devices import host
 from ..engine.jacobian import Block
 from .gradients import OutputView
-from .numbers import Plain, plain
+from .numbers import Shown, plain, shown
 from .pattern import Pattern, nothing_in, pattern_of
 
 Form: TypeAlias = Literal["auto", "dense", "sparse"]
@@ -44,7 +44,7 @@ class BlockView:
 
     by: tuple[str, ...]
     shape: tuple[int, ...]
-    value: Plain | None
+    value: Shown | None
     structure: str
     pattern: Pattern
 
@@ -81,7 +81,7 @@ def block_view(by: tuple[str, ...], block: Block, form: Form = "auto") -> BlockV
     large = pattern.entries >= MIN_SPARSE_ENTRIES and pattern.is_sparse
     structure = pattern.sparse_structure() if large else pattern.structure()
     sparse = form == "sparse" or (form == "auto" and large)
-    value = None if sparse else plain(block.dense().raw)
+    value = None if sparse else shown(block.dense().raw)
     return BlockView(by, block.shape, value, structure, pattern)
 
 

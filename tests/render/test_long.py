@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from re import sub
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,19 @@ def test_the_pieces_are_the_text_of_the_list(shape: tuple[int, ...], kind: str) 
 
 @pytest.mark.parametrize("rows", [None, 2, 5, 6])
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if 0 not in shape])
-def test_they_are_drawn_alike(shape: tuple[int, ...], rows: int | None) -> None:
+def test_they_are_drawn_alike_but_in_a_pipe_not_aligned(
+    shape: tuple[int, ...], rows: int | None
+) -> None:
     raw = array(shape)
     layout = Layout(None if rows is None else 60, rows)
     drawn = [
         [line.text for line in value_lines("dL/dx", value, layout, "a note", 6)]
         for value in (Entries(raw), plain(raw))
     ]
+    if rows is None:
+        drawn = [
+            [sub(r"(?<=[,[]) +(?![\[ ])", "", t) for t in lines] for lines in drawn
+        ]
     assert drawn[0] == drawn[1]
     cut = draw(Entries(raw).around([r or 99 for r in (rows,) * raw.ndim]), layout)
     assert cut.lines
