@@ -15,8 +15,12 @@ from typer.main import get_command
 
 from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
+from .narrow import NarrowHelp
 from .options import OPTION
 from .problems import before_the_command, unknown_command
+
+MAX_SHORT_HELP = 200
+"""Characters of a command's first sentence."""
 
 INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
 
@@ -29,7 +33,7 @@ Example: gradcli grad "L = (w1*a + w2*a - 1)^2" a=2 w1=0.5 w2=-1.5
 """
 
 
-class Commands(TyperGroup):
+class Commands(NarrowHelp, TyperGroup):
     """Finds commands by importing their modules."""
 
     def list_commands(self, ctx: object) -> list[str]:
@@ -37,6 +41,15 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         return command_of(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Each with the whole first sentence of its page."""
+        names = self.list_commands(ctx)
+        with formatter.section("Commands"):
+            formatter.write_dl([
+                (name, self.get_command(ctx, name).get_short_help_str(MAX_SHORT_HELP))
+                for name in names
+            ])  # fmt: skip
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS and not ctx.resilient_parsing:

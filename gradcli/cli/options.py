@@ -27,6 +27,7 @@ from .limits import (
     bytes_of,
     kept,
 )
+from .narrow import NarrowHelp
 from .preset import anything_set
 from .problems import no_number, wrong
 
@@ -294,7 +295,7 @@ def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parame
     }
 
 
-class ExpressionCommand(TyperCommand):
+class ExpressionCommand(NarrowHelp, TyperCommand):
     """A command whose arguments may begin with a minus."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from .exits import Exit
+from .narrow import NarrowHelp
 from .options import Debug, VerifySeconds, stand_in
 from .problems import wrong
 
@@ -22,7 +23,7 @@ _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hy
 """What a script has in it that takes words of the command line."""
 
 
-class ScriptCommand(TyperCommand):
+class ScriptCommand(NarrowHelp, TyperCommand):
     """A command whose words behind the script are the script's own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

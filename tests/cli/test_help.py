@@ -40,6 +40,15 @@ def test_a_command_s_help_is_its_own(gradcli: Run, command: str) -> None:
     assert ended.out in gradcli("help", "commands").out.replace("```\n\n", "")
 
 
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_a_help_page_fits_a_narrow_terminal(gradcli: Run, command: str) -> None:
+    words = [command] if command else []
+    narrow = gradcli(*words, "--help", env={"COLUMNS": "30"}).out
+    assert max(map(len, narrow.splitlines())) <= 30
+    wide = gradcli(*words, "--help", env={"COLUMNS": "80"}).out
+    assert "".join(narrow.split()) == "".join(wide.split())
+
+
 def test_a_schema_is_printed_as_it_lies_there(gradcli: Run) -> None:
     assert "grad.json" in schemas()
     assert gradcli("help", "grad.json").out == schema("grad.json")
