@@ -63,8 +63,8 @@ def documented(entry: Op | Composite, parameters: Iterable[Parameter]) -> str:
     lines = [entry.doc or entry.formula]
     if entry.doc and entry.formula:
         lines += ["", f"``{entry.formula}``"]
-    if entry.kink:
-        lines += ["", f"{entry.kink[0].upper()}{entry.kink[1:]}."]
+    for said in filter(None, (entry.kink, entry.slope)):
+        lines += ["", f"{said[0].upper()}{said[1:]}."]
     lines += ["", "Parameters", "----------"]
     for each in parameters:
         optional = each.default is not Parameter.empty

@@ -198,10 +198,6 @@ def negative_log(xp: Namespace, x: Array, targets: Array, input_lengths: Shape,
                  ) -> Array:
     way = ways(xp, x, targets, input_lengths, target_lengths, blank)
     y = summed(xp, forward(xp, scores_of(xp, x, way), way), way)
-    if xp.symbolic:
-        # Its slope takes for granted that the probabilities of a time sum to 1.
-        total = xp.sum(xp.sum(within(xp, xp.exp(x), way, 0), 2), 0)
-        y = y + (total - xp.stop(total))
     (end, _), _ = way.ends
     nothing = xp.squeeze(xp.logical_and(xp.lt(way.last, 0), xp.eq(end, 0)), 1)
     return xp.where(nothing, 0, xp.where(lost(xp, way), inf, y))
@@ -252,12 +248,14 @@ SURE = [[[-0.5, -1.5, -1.7], [-1.2, -0.9, -1.2]], [[-1.0, -0.8, -1.8],
         [[-2.5, -1.4, -0.4], [-0.6, -1.3, -1.8]]]
 """Scores, nearly those of probabilities: four times, two items, three classes."""
 
+AFTER_SOFTMAX = ("that of scores after log_softmax; of others larger by exp(x) than "
+                 "the value's, as in PyTorch")
+
 row("ctc_loss.IntList", node="CtcLossBackward0", fwd=negative_log,
     refuses=no_kernel("ctc_loss_cpu", WHOLES) | no_kernel("ctc_loss_cpu", ("float16",)),
     formula="-log(sum(prod(exp(x[t, label[t]]))))",
     doc="Minus the logarithm of the sum over all ways to read the labels.",
-    kink="the scores of a time are taken to be logarithms of probabilities that sum to "
-         "1: the slope is that after log_softmax, exp(x) more than that of the value",
+    slope=AFTER_SOFTMAX,
     vjp=(lambda xp, g, y, x, targets, input_lengths, target_lengths, blank=0,
          zero_infinity=False: xp.unsqueeze(g, 1) * slopes(
              xp, x, targets, input_lengths, target_lengths, blank, zero_infinity),
@@ -345,8 +343,7 @@ def ctc_loss(call: Call, log_probs: Array, targets: Array,
 function("ctc_loss", ctc_loss, operands=("log_probs", "targets"),
          formula="-mean(log(sum(prod(exp(log_probs[t, label[t]])))))",
          doc="Loss of scores over time against labels, wherever these stand in time.",
-         kink="the scores of a time are taken to be logarithms of probabilities that "
-              "sum to 1: the slope is that after log_softmax",
+         slope=AFTER_SOFTMAX,
          cases=[case((4, 2, 3), Fixed([[1, 2], [1, 1]]), input_lengths=(4, 4),
                      target_lengths=(2, 2)),
                 case((4, 3), Fixed([1, 2]), input_lengths=(4,), target_lengths=(2,),

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 from .checks import KindError, ShapeError, ValueRangeError
 from .limits import LISTED, check_size
-from .lookup import NO_PADDING
+from .lookup import NO_PADDING, SCALED
 from .op import WHOLES, Fixed, Rule, Types, case, function, row
 from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 
@@ -198,6 +198,7 @@ REFUSED: dict[Types, str] = {WHOLES: WORDS}
 LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
 
 row("embedding_bag.default", node="EmbeddingBagBackward0", fwd=put_together,
+    slope=SCALED,
     refuses=REFUSED, one_type=("", "", UNLIKE),
     rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
     formula="y[b] = sum(weight[indices[i]], i in bag b)",

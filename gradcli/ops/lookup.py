@@ -39,7 +39,10 @@ def occurrences(xp: Namespace, x: Array, at: Positions) -> Array:
     return xp.put_add((int(at.max()) + 1,), (at,), xp.new_full(x, at.shape, 1))
 
 
-row("embedding.default", node="EmbeddingBackward0", jvp=LINEAR,
+SCALED = ("that of the value but for the row padding_idx, which gets none, and with "
+          "scale_grad_by_freq divided by how often a row is read")
+
+row("embedding.default", node="EmbeddingBackward0", jvp=LINEAR, slope=SCALED,
     doc="Rows of a table, by their numbers.", formula="y[i] = weight[indices[i]]",
     fwd=lambda xp, weight, indices, padding_idx=NO_PADDING, scale_grad_by_freq=False:
     xp.getitem(weight, checked_size(

@@ -162,6 +162,7 @@ def _strided_backward(
 
 row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1",
     memory=VIEW, saves="",
+    slope="that of the operand's entries; others of its memory get none, as in PyTorch",
     doc="What lies at given places of a tensor's memory.",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
     fwd=lambda xp, x, size, stride, start, geometry=None:

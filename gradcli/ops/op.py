@@ -215,6 +215,8 @@ class Entry:
     name       public name, or ``base.Overload`` (PyTorch's overload name) where a
                public function chooses among several rows
     cases      inputs on which the laws are run
+    kink       what the derivative is taken to be where there is none
+    slope      what the rules give where that is not the derivative of the value
     aliases    other spellings under which it is called: ``absolute`` of ``abs``
     also       words that people use for it but that are not read: ``avg`` of ``mean``
     star       the parameter that takes all further positional arguments
@@ -254,6 +256,7 @@ class Entry:
     doc: str = field(default="", kw_only=True)
     formula: str = field(default="", kw_only=True)
     kink: str = field(default="", kw_only=True)
+    slope: str = field(default="", kw_only=True)
     aliases: Sequence[str] = field(default=(), kw_only=True)
     also: Sequence[str] = field(default=(), kw_only=True)
     star: str | None = field(default=None, kw_only=True)

@@ -44,6 +44,7 @@ def page(function: FunctionView) -> Iterator[Line]:
         ("family", function.family),
         ("smooth where", function.domain),
         ("at a kink", function.kink),
+        ("its slope", function.slope),
         *((f"is {value}", why) for value, why in function.not_finite.items()),
         *function.spellings.items(),
     )
@@ -59,6 +60,7 @@ def _row(row: RowView) -> Iterator[Line]:
         ("parameters", _parameters(row)),
         *((f"derivative by {x}", text or "") for x, text in row.derivatives.items()),
         ("at a kink", row.kink),
+        ("its slope", row.slope),
         ("jumps where", row.jumps),
     )
 

@@ -88,6 +88,7 @@ class Report:
     unseen   how many more entries there are, which were not sampled
     sampled  how those here were
     more     how the others were looked at
+    slopes   what rules of the program give that is not the derivative of a value
     formulas every entry's derivative as a formula, if they are wanted
     latex    the same as LaTeX, symbols left open
     """
@@ -102,6 +103,7 @@ class Report:
     unseen: int = 0
     sampled: str | None = None
     more: str | None = None
+    slopes: tuple[str, ...] = ()
 
     def verdict(self) -> InputVerdict:
         verdict = self._verdict()
@@ -151,6 +153,8 @@ class Report:
                       if e.verdict == verdict and e.reason][:1]  # fmt: skip
         elif verdict in (CERTIFIED, PROVED):
             notes += [e.reason for e in self.entries if e.reason][:1]
+        if verdict == REFUTED:
+            notes += self.slopes
         counts = Counter(e.verdict for e in self.entries)
         if self.unseen:
             notes += [text for text in (self.sampled, self.more) if text]

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..engine.walk import inputs_first
 from ..numbers.balls import Ball, ball, is_nan, size, text, to_float
 from ..numbers.rounding import unit_roundoff
 from .entries import Entry, Report
@@ -373,6 +374,15 @@ class Check:
         self.reports = reports
         self._compare_output()
 
+    @cached_property
+    def _slopes(self) -> tuple[str, ...]:
+        """What rows of the program say of rules that are not the slopes of values."""
+        edge = self.subject.output.edge
+        below = inputs_first([edge]) if edge is not None else []
+        rows = (getattr(each, "op", None) for each in below)
+        said = {op.base: op.slope for op in rows if op is not None and op.slope}
+        return tuple(f"the slope of {name}: {text}" for name, text in said.items())
+
     def _report(self, name: str, chosen: Any) -> Report:
         given = next(i for i in self.asked if i.name == name)
         numbers = self.claims[name]
@@ -383,7 +393,7 @@ class Check:
         ]
         unseen, every = len(numbers) - len(entries), len(numbers)
         how = f"{len(entries)} of {every} entries, drawn with seed {self.job.seed}"
-        report = Report(name, entries, unseen=unseen,
+        report = Report(name, entries, unseen=unseen, slopes=self._slopes,
                         sampled=how if entries and unseen else None)  # fmt: skip
         if self._tape and not unseen:
             report.remark = TOO_MANY

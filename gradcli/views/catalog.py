@@ -40,6 +40,8 @@ class RowView:
     """Of the parameters that need not be given."""
     elementwise: bool
     kink: str
+    slope: str
+    """What the rules give where that is not the derivative of the value."""
     jumps: str
     """Where the value jumps, in words."""
     derivatives: Mapping[str, str | None]
@@ -59,6 +61,7 @@ class FunctionView:
     readable: bool
     """Whether the formula is one of the language."""
     kink: str
+    slope: str
     domain: str
     """Where it is defined and smooth, if that is not everywhere."""
     parameters: tuple[str, ...]
@@ -120,6 +123,7 @@ def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
         formula=entry.formula,
         readable=is_program(entry.formula, parameters(entry)),
         kink=entry.kink,
+        slope=entry.slope,
         domain=entry.domain,
         parameters=parameters(entry),
         defaults=defaults(entry),
@@ -189,6 +193,7 @@ def _row(op: Op) -> RowView:
         defaults(op),
         op.elementwise,
         op.kink,
+        op.slope,
         _jumps(op),
         derivatives(op),
     )

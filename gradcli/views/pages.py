@@ -54,11 +54,18 @@ def whole(name: str) -> str:
 
 
 def conventions() -> str:
-    """What holds at a kink, a line for each function that says so."""
+    """What holds at a kink, and slopes that are not those of values: a line for each
+    function that says so."""
     from .catalog import catalog
 
-    stated = {each.name: each.kink for each in catalog() if each.kink}
-    return "\n".join(f"- `{name}`: {stated[name]}" for name in sorted(stated))
+    stated = {each.name: each.kink or _slope(each.slope) for each in catalog()}
+    return "\n".join(
+        f"- `{name}`: {stated[name]}" for name in sorted(stated) if stated[name]
+    )
+
+
+def _slope(text: str) -> str:
+    return text and f"the slope is {text}"
 
 
 def pages() -> tuple[Page, ...]:

@@ -83,6 +83,17 @@ def notes(verification: Verification) -> str:
     return " ".join(v.note or "" for v in verification.inputs)
 
 
+CTC: Values = {"x": [[[0.1, 0.2, 0.3]], [[0.5, 0.1, 0.2]], [[0.3, 0.2, 0.9]]]}
+
+
+def test_pytorch_s_slope_of_the_loss_over_time_is_right_after_log_softmax() -> None:
+    after = checked(job("ctc_loss(log_softmax(x, 2), [[1, 2]], [3], [2])", CTC))
+    assert after.verdict in SHOWN, notes(after)
+    refuted = checked(job("ctc_loss(x, [[1, 2]], [3], [2])", CTC))
+    assert refuted.verdict == REFUTED
+    assert "the slope of ctc_loss: that of scores after log_softmax" in notes(refuted)
+
+
 @pytest.mark.parametrize(("program", "values"), named(RIGHT))
 def test_a_right_gradient_is_shown_to_be_right(program: str, values: Values) -> None:
     verification = checked(job(program, values))
