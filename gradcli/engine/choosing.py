@@ -18,8 +18,13 @@ _BITS = {dtype("float32"): "i4", dtype("float64"): "i8"}
 """Types of floats, and integers as wide."""
 
 
-def chosen(np: Library, mask: Raw, a: Any, b: Any) -> Raw | None:
+def chosen(
+    np: Library, mask: Raw, a: Any, b: Any, out: Raw | None = None
+) -> Raw | None:
     """``a`` where a mask is true and ``b`` elsewhere, by their bits; one may be 0.
+
+    Args:
+        out: takes the result, if there is one, in memory of its own.
 
     Returns:
         None where the operands are not large arrays of one shape and one type.
@@ -30,7 +35,7 @@ def chosen(np: Library, mask: Raw, a: Any, b: Any) -> Raw | None:
         return None
     if not (_fits(a, like, mask.shape) and _fits(b, like, mask.shape)):
         return None
-    out = np.empty_like(like)
+    out = np.empty_like(like) if out is None else out
     written, ones = out.view(bits), mask.view("i1")
     if type(a) is int:
         np.subtract(ones, 1, out=written, dtype=bits)

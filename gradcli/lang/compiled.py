@@ -119,7 +119,8 @@ class Compiled:
             GradError: the value has more than one entry, or depends on no input.
         """
         point = self.at(values)
-        y, found = in_parts(point.prepared, point.reading) or _at_once(point)
+        cut = in_parts(point.prepared, point.reading)
+        y, found = _at_once(point) if cut is None else cut[:2]
         return Gradients(point.back(y), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:

@@ -53,9 +53,11 @@ class Fusion:
         self.fused: list[Fused] = []
         self.rest: list[Whole] = []
 
-    def region(self, source: str, span: Span, reduction: str, entries: int) -> None:
-        """Tell that a stretch of the program was run in parts."""
-        parts = sum(1 for _ in tiles.parts(0, entries))
+    def region(
+        self, source: str, span: Span, reduction: str, entries: int, most: int
+    ) -> None:
+        """Tell that a stretch of the program was run in parts of so many entries."""
+        parts = sum(1 for _ in tiles.parts(0, entries, most))
         place = locate(source, span)
         text = source[span.start : span.end]
         threads = min(tiles.cores(), parts)

@@ -7,22 +7,26 @@ up in another order. Nothing on the way is larger than a part.
     run_in_parts(prepare("sum(tanh(a*b))", read_bindings(["a=@a.npy", "b=@b.npy"])))
 """
 
-from threading import local
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.dtypes import default_dtype
 from gradcli.lang import tiles
-from gradcli.lang.code import Code
-from gradcli.lang.errors import ProgramError
+from gradcli.lang.entries import Entries, entries_of, on_part
 from gradcli.lang.fusion import Fusion
-from gradcli.lang.prepare import Input, Prepared
+from gradcli.lang.prepare import Prepared
 from gradcli.lang.reading import Reading
 from gradcli.lang.run import Run, Session, all_finite
 
-Gradients = tuple[Tensor, list[Tensor | None]]
+
+class InParts(NamedTuple):
+    """A value and its gradients, and the most entries that were computed at once."""
+
+    value: Tensor
+    grads: list[Tensor | None]
+    tile_entries: int
 
 
 class RunInParts(Run):
@@ -51,14 +55,14 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
         if fusion is not None:
             _tell_why(prepared, reading, fusion)
         return None
-    value, found = answer
+    value, found, tile_entries = answer
     if not all(g is None or all_finite(g) for g in (value, *found)):
         if fusion is not None:
             fusion.refused("a number is not finite: where that began is looked for")
         return None
     if fusion is not None:
-        tell_region(prepared, reading, fusion)
-    first = _on_part(prepared, *next(tiles.parts(0, _count(prepared))))
+        tell_region(prepared, reading, fusion, tile_entries)
+    first = on_part(prepared, *next(tiles.parts(0, _count(prepared))))
     run = Session(first).run()
     value.edge = run.output.edge
     # The graph's leaves are those of the part: they have the inputs' names.
@@ -67,11 +71,13 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
     return RunInParts(prepared, of, value, name, variables, notes, tuple(found))
 
 
-def tell_region(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
+def tell_region(
+    prepared: Prepared, reading: Reading, fusion: Fusion, tile_entries: int
+) -> None:
     """Tell that a pointwise program is run in parts."""
     assert reading.pointwise is not None
     _, reduction, span, _ = reading.pointwise
-    fusion.region(prepared.source, span, reduction, _count(prepared))
+    fusion.region(prepared.source, span, reduction, _count(prepared), tile_entries)
 
 
 def _tell_why(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
@@ -89,44 +95,35 @@ def _tell_why(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
         fusion.refused("its value has not one entry for each of the inputs'")
 
 
-def in_parts(prepared: Prepared, reading: Reading) -> Gradients | None:
+def in_parts(prepared: Prepared, reading: Reading) -> InParts | None:
     """The value and the gradients of a sum or a mean of entries; None where the
     program is no such one, or its arrays are small."""
     factory, reduction = prepared.factory, reading.reduction
     shape = _shape(prepared)
     if not reduction or shape is None:
         return None
-    entries = _entries(prepared, reading.entries, reduction)
-    if entries is None:
+    found = _entries(prepared, reading, reduction, False)
+    if found is None:
         return None
-    with default_dtype(factory.dtype):
-        found = tiles.over_parts(entries.count, entries.sums)
-    value, *scalars = (
-        tiles.total({at: sums[k] for at, sums in found.items()}, 0, entries.count)
-        for k in range(1 + len(entries.single))
-    )
-    known = dict(zip(entries.single, scalars, strict=True))
-    known |= {name: g.reshape(shape) for name, g in entries.grads.items()}
-    if reduction == "mean":
-        value = value / entries.count
-    grads = [Tensor(known[name], factory.xp) for name in entries.wanted]
-    return Tensor(value, factory.xp), [*grads]
+    value = found.total / _count(prepared) if reduction == "mean" else found.total
+    known = {name: g.reshape(shape) for name, g in found.grads.items()} | found.single
+    wanted = [given.name for given in prepared.inputs if given.requires_grad]
+    grads = [Tensor(known[name], factory.xp) for name in wanted]
+    return InParts(Tensor(value, factory.xp), [*grads], found.tile_entries)
 
 
-def entrywise(prepared: Prepared, reading: Reading) -> Gradients | None:
+def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
     """Each entry of a pointwise program's value, and its derivative by each input's
     entry; None where the program is no such one.
 
     All inputs are vectors of one length.
     """
-    entries = _entries(prepared, reading.entries, "")
-    if entries is None:
+    found = _entries(prepared, reading, "", True)
+    if found is None:
         return None
-    entries.values = np.empty(entries.count, prepared.factory.dtype)
-    with default_dtype(prepared.factory.dtype):
-        tiles.over_parts(entries.count, entries.sums)
     xp = prepared.factory.xp
-    return Tensor(entries.values, xp), [Tensor(g, xp) for g in entries.grads.values()]
+    grads: list[Tensor | None] = [Tensor(g, xp) for g in found.grads.values()]
+    return InParts(Tensor(found.values, xp), grads, found.tile_entries)
 
 
 def _shape(prepared: Prepared) -> tuple[int, ...] | None:
@@ -141,87 +138,15 @@ def _count(prepared: Prepared) -> int:
     return max(given.tensor.numel() for given in prepared.inputs)
 
 
-def _on_part(prepared: Prepared, start: int, stop: int) -> Prepared:
-    """The same program on the same entries of all large inputs."""
-    inputs = tuple(
-        Input(given.name, _part(given, start, stop), given.sampled, given.requires_grad)
-        for given in prepared.inputs
-    )
-    return Prepared(prepared.source, prepared.code, prepared.factory, inputs)
-
-
-def _part(given: Input, start: int, stop: int) -> Tensor:
-    raw = given.tensor.raw
-    cut = raw.reshape(-1)[start:stop] if raw.ndim else raw
-    return Tensor(cut, given.tensor.xp, requires_grad=given.requires_grad)
-
-
 def _entries(
-    prepared: Prepared, code: Code | None, reduction: str
-) -> "_Entries | None":
-    """The code of single entries, if there is some and it runs as such."""
-    count = _count(prepared)
+    prepared: Prepared, reading: Reading, reduction: str, keeps: bool
+) -> Entries | None:
+    """What the program of single entries gives, if there is one and it runs as such."""
+    code, count = reading.entries, _count(prepared)
     if code is None or prepared.factory.xp is not NUMPY or not count:
         return None
     one = np.ones((), prepared.factory.dtype)
     seed = one / count if reduction == "mean" else one
     alone = Prepared(prepared.source, code, prepared.factory, prepared.inputs)
-    entries = _Entries(alone, count, seed)
     with default_dtype(prepared.factory.dtype):
-        return entries if entries.apply(*next(tiles.parts(0, count))) else None
-
-
-class _Entries:
-    """A program of single entries, run on parts of its inputs.
-
-    values  the value's entries, filled part by part; None: they are not kept
-    grads   the gradients of the arrays, likewise
-    single  the inputs that are single numbers, of those that gradients are asked for
-    """
-
-    def __init__(self, prepared: Prepared, count: int, seed: Any) -> None:
-        self.prepared = prepared
-        self.count = count
-        self.seed = seed
-        self.values: Any = None
-        wanted = [given for given in prepared.inputs if given.requires_grad]
-        self.wanted = [given.name for given in wanted]
-        large = [given for given in wanted if given.tensor.raw.ndim]
-        self.grads = {g.name: np.empty(count, g.tensor.raw.dtype) for g in large}
-        self.single = [name for name in self.wanted if name not in self.grads]
-        self.threads = local()
-
-    def apply(self, start: int, stop: int) -> bool:
-        """Whether a part's result has an entry, with a gradient, for each entry."""
-        try:
-            y, _ = self._run(start, stop)
-        except ProgramError:
-            return False  # said of the whole, whose shape is the caller's
-        return tuple(y.shape) == (stop - start,) and y.requires_grad
-
-    def sums(self, start: int, stop: int) -> list[Any]:
-        """The sum of a part's entries, and of its gradients by each single number."""
-        with np.errstate(all="ignore"):
-            y, leaves = self._run(start, stop)
-            cotangent = Tensor(np.broadcast_to(self.seed, y.raw.shape), y.xp)
-            wanted = [leaves[name] for name in self.wanted]
-            found = grad([y], wanted, [cotangent])
-            by_name = {
-                name: 0.0 if g is None else g.raw
-                for name, g in zip(self.wanted, found, strict=True)
-            }
-            for name, g in self.grads.items():
-                g[start:stop] = by_name[name]
-            if self.values is not None:
-                self.values[start:stop] = y.raw
-            return [y.raw.sum(), *(by_name[name] for name in self.single)]
-
-    def _run(self, start: int, stop: int) -> tuple[Tensor, dict[str, Tensor]]:
-        """The program's entries on a part, and its inputs there."""
-        part = _on_part(self.prepared, start, stop)
-        leaves = part.environment
-        session: Session | None = getattr(self.threads, "session", None)
-        if session is None:
-            session = self.threads.session = Session(part)
-        session.rebind(leaves)
-        return session(), leaves
+        return entries_of(alone, seed, keeps, reading.plans)

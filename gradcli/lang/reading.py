@@ -6,6 +6,7 @@ reading.names, reading.reduction            # (("w", "x", "y"), "mean")
 
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
+from gradcli.lang.entries import Plans
 from gradcli.lang.parser import parse
 from gradcli.lang.pointwise import pointwise
 from gradcli.lang.run import input_names
@@ -28,3 +29,5 @@ class Reading:
         if self.pointwise is not None and self.pointwise.program is not None:
             self.reduction = self.pointwise.reduction
             self.entries = compile_program(self.pointwise.program)
+        self.plans: Plans = {}
+        """What was recorded of these."""

@@ -14,7 +14,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.fusion import Fusion
-from gradcli.lang.in_parts import entrywise, tell_region
+from gradcli.lang.in_parts import InParts, entrywise, tell_region
 from gradcli.lang.point import Gradients, Point
 
 
@@ -38,8 +38,8 @@ def table(
     """
     count = _length(columns)
     point, whole = _point(at, columns, shared, count)
-    found = None if _in_the_way(point, whole) else _at_once(point)
-    y, grads = found or _row_by_row(point, count, whole, failed)
+    cut = None if _in_the_way(point, whole) else _at_once(point)
+    y, grads = _row_by_row(point, count, whole, failed) if cut is None else cut[:2]
     return Gradients(point.back(y), point.by_name(grads))
 
 
@@ -58,10 +58,11 @@ def fusion_of(
         fusion.obstacles(point.prepared.source, reading.pointwise.obstacles)
     if fusion.rest:
         return fusion
-    if _at_once(point) is None:
+    cut = _at_once(point)
+    if cut is None:
         fusion.refused("its value is not one number for each row")
     else:
-        tell_region(point.prepared, reading, fusion)
+        tell_region(point.prepared, reading, fusion, cut.tile_entries)
     return fusion
 
 
@@ -87,7 +88,7 @@ def _in_the_way(point: Point, whole: set[str]) -> str:
     return ""
 
 
-def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]] | None:
+def _at_once(point: Point) -> InParts | None:
     """All rows together, where each entry is computed apart."""
     return entrywise(point.prepared, point.reading)
 

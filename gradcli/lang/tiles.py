@@ -9,6 +9,7 @@ cores.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -33,12 +34,18 @@ def cut(start: int, stop: int) -> int:
     return start + half - half % HALVES_DIVIDE_BY
 
 
-def parts(start: int, stop: int) -> Iterator[Part]:
-    """The parts of a range, in order."""
+def parts(start: int, stop: int, most: int | None = None) -> Iterator[Part]:
+    """The parts of a range, in order.
+
+    Args:
+        most: entries of a part; None: `PART_ENTRIES`.
+    """
+    if most is None:
+        most = PART_ENTRIES
     waiting = [(start, stop)]
     while waiting:
         first, last = waiting.pop()
-        if last - first <= PART_ENTRIES:
+        if last - first <= most:
             yield first, last
         else:
             middle = cut(first, last)
@@ -53,11 +60,36 @@ def total(sums: Mapping[Part, object], start: int, stop: int) -> Any:
     return total(sums, start, middle) + total(sums, middle, stop)
 
 
-def over_parts(count: int, work: Callable[[int, int], object]) -> dict[Part, Any]:
-    """What ``work(start, stop)`` gives for each part of ``count`` entries."""
-    ranges = list(parts(0, count))
-    with ThreadPoolExecutor(cores()) as pool:
-        return dict(zip(ranges, pool.map(lambda r: work(*r), ranges), strict=True))
+def over_parts(
+    count: int, work: Callable[[int, int], object], most: int | None = None
+) -> dict[Part, Any]:
+    """What ``work(start, stop)`` gives for each part of ``count`` entries.
+
+    Args:
+        most: entries of a part; None: `PART_ENTRIES`.
+    """
+    ranges = list(parts(0, count, most))
+    found: dict[Part, Any] = {}
+    waiting = iter(ranges)
+
+    def some() -> None:
+        try:
+            for part in waiting:
+                found[part] = work(*part)
+        except BaseException:
+            deque(waiting, 0)  # nobody begins another
+            raise
+
+    shares = min(cores(), len(ranges))
+    if shares < 2:
+        some()
+        return found
+    with ThreadPoolExecutor(shares - 1) as pool:
+        helpers = [pool.submit(some) for _ in range(shares - 1)]
+        some()
+    for helper in helpers:
+        helper.result()
+    return found
 
 
 def cores() -> int:

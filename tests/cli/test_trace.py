@@ -10,6 +10,7 @@ import pytest
 
 from gradcli.cli.app import run
 from gradcli.lang import tiles
+from gradcli.lang.kernels import kernel
 
 Capture = pytest.CaptureFixture[str]
 
@@ -21,6 +22,7 @@ ENTRIES = 1000
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "MIN_ENTRIES", 500)
     monkeypatch.setattr(tiles, "PART_ENTRIES", 300)
+    monkeypatch.setattr(kernel, "TILE_ENTRIES", (1, 300))
     monkeypatch.setattr(tiles, "cores", lambda: 3)
 
 

@@ -1,0 +1,1 @@
+"""Pointwise programs and their reverse passes as lists of operations on tiles."""

@@ -1,0 +1,135 @@
+"""A plan, run over the tiles of arrays on the cores there are.
+
+Invariant: the numbers of one run over everything, to the last bit, on any number of
+cores: entries by entries, and sums as pairwise summation adds them.
+
+    Kernel(made, [float64]*3).run(arrays, outputs)        # the numbers asked for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import local
+from typing import Any
+
+import numpy as np
+
+from gradcli.lang import tiles
+from gradcli.lang.kernels.plan import Buffer, Input, Output, Plan
+from gradcli.lang.kernels.traced import Uniform, Value
+
+CACHE_BYTES = 4 << 20
+"""Of a tile's buffers, and of its part of what is read and asked for."""
+
+TILE_ENTRIES = (1 << 13, 1 << 16)
+"""The fewest and the most of a tile: of fewer the calls themselves take long, of more
+nothing is gained."""
+
+LINE_BYTES = 64
+"""Of the processor's cache; buffers begin with one."""
+
+
+class Kernel:
+    """The work of a plan on arrays, tile by tile.
+
+    Args:
+        plan: what is done.
+        arrays: what is read, each of one dimension, its entries in order.
+        outputs: what is written, likewise.
+    """
+
+    def __init__(
+        self, plan: Plan, arrays: Sequence[Any], outputs: Sequence[Any]
+    ) -> None:
+        self.plan = plan
+        self.arrays = arrays
+        self.outputs = outputs
+        width = sum(size * count for size, count in plan.buffers.items())
+        width += sum(a.dtype.itemsize for a in (*arrays, *outputs))
+        fewest, most = TILE_ENTRIES
+        self.tile_entries = max(fewest, min(CACHE_BYTES // width, most))
+        self._threads = local()
+
+    def run(self) -> list[Any]:
+        """Write the outputs; the numbers that are asked for."""
+        plan, count = self.plan, len(self.arrays[0])
+        found = tiles.over_parts(count, self._tile, self.tile_entries)
+        known: dict[Any, Any] = {
+            value: tiles.total({at: sums[k] for at, sums in found.items()}, 0, count)
+            for k, value in enumerate(plan.sums)
+        }
+        with np.errstate(all="ignore"):
+            for value, step in plan.tail.items():
+                operands = [_read(o, known) for o in step.operands]
+                known[value] = step.function(*operands, **dict(step.options))
+        return [_read(number, known) for number in plan.numbers]
+
+    def _tile(self, start: int, stop: int) -> list[Any]:
+        """Do the work on some entries; the sums over them."""
+        benches = vars(self._threads)
+        bench = benches.get(str(stop - start))
+        if bench is None:
+            if "memory" not in benches:
+                benches["memory"] = _memory(self.plan.buffers, self.tile_entries)
+            bench = benches[str(stop - start)] = _Bench(
+                self, benches["memory"], stop - start
+            )
+        return bench.run(start, stop)
+
+
+class _Bench:
+    """The calls of a plan for tiles of one size, in one thread's memory."""
+
+    def __init__(
+        self, kernel: Kernel, memory: dict[tuple[int, int], Any], entries: int
+    ) -> None:
+        self.calls: list[tuple[Any, list[Any], bool]] = []
+        self.cuts: list[tuple[list[Any], int, Any]] = []
+        """Arguments that are tiles of arrays: the list, the position, the array."""
+        for function, places, sums in kernel.plan.work:
+            arguments: list[Any] = []
+            for place in places:
+                if isinstance(place, Input | Output):
+                    whole = (
+                        kernel.arrays if isinstance(place, Input) else kernel.outputs
+                    )
+                    self.cuts.append((arguments, len(arguments), whole[place.nr]))
+                    arguments.append(None)
+                elif isinstance(place, Buffer):
+                    size = place.dtype.itemsize
+                    held = memory[size, place.nr][: entries * size]
+                    arguments.append(held.view(place.dtype))
+                elif isinstance(place, Uniform) and place.stretched:
+                    arguments.append(np.broadcast_to(place.number, entries))
+                elif isinstance(place, Uniform):
+                    arguments.append(np.full(entries, place.number))
+                else:
+                    arguments.append(place)
+            self.calls.append((function, arguments, sums))
+
+    def run(self, start: int, stop: int) -> list[Any]:
+        """Call everything for a tile; the numbers that are sums over it."""
+        for arguments, at, whole in self.cuts:
+            arguments[at] = whole[start:stop]
+        sums = []
+        with np.errstate(all="ignore"):
+            for function, arguments, is_sum in self.calls:
+                made = function(*arguments)
+                if is_sum:
+                    sums.append(made)
+        return sums
+
+
+def _memory(buffers: dict[int, int], entries: int) -> dict[tuple[int, int], Any]:
+    """Memory for a tile in each buffer, by its bytes an entry and its number."""
+    found = {}
+    for size, count in buffers.items():
+        for nr in range(count):
+            held = np.empty(entries * size + LINE_BYTES, np.uint8)
+            start = -held.ctypes.data % LINE_BYTES
+            found[size, nr] = held[start : start + entries * size]
+    return found
+
+
+def _read(operand: Any, known: dict[Any, Any]) -> Any:
+    return known[operand] if isinstance(operand, Value) else operand

@@ -1,0 +1,78 @@
+"""A pointwise program and its reverse pass, recorded on a few entries.
+
+Invariant: it is recorded twice, on other entries and another count of them; a recording
+counts only if both are the same, so that nothing in it depends on either.
+
+    found = recorded(program, arrays, dtypes)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.lang.kernels.plan import Plan, plan
+from gradcli.lang.kernels.traced import Recording, Traced, constant_key
+
+SAMPLE_ENTRIES = (61, 67)
+"""Of the two recordings: first and last ones."""
+
+
+class Results(NamedTuple):
+    """What a program gives on traced arrays.
+
+    arrays   of which each entry is asked for: traced, or constants
+    numbers  likewise
+    """
+
+    arrays: list[Any]
+    numbers: list[Any]
+
+
+Program = Callable[[Recording, list[Traced]], Results]
+"""Runs on traced arrays."""
+
+
+def recorded(
+    program: Program, arrays: Sequence[Any], dtypes: Sequence[Any]
+) -> Plan | None:
+    """What is to be done to tiles of arrays; None where that depends on their entries.
+
+    Args:
+        program: what is run.
+        arrays: what it is run on, each of one dimension, of more entries than a sample.
+        dtypes: of the results that are arrays.
+    """
+    few, more = SAMPLE_ENTRIES
+    first = _recording(program, [a[:few] for a in arrays])
+    second = _recording(program, [a[-more:] for a in arrays])
+    if first is None or second is None or _told(*first) != _told(*second):
+        return None
+    recording, results = first
+    return plan(recording, results.arrays, dtypes, results.numbers)
+
+
+def _recording(
+    program: Program, samples: list[Any]
+) -> tuple[Recording, Results] | None:
+    recording = Recording()
+    given = [recording.input(sample) for sample in samples]
+    try:
+        with np.errstate(all="ignore"):
+            results = program(recording, given)
+    except Exception:
+        # Whatever it is, it is met again, and told, where the program runs on arrays.
+        return None
+    return None if recording.refused else (recording, results)
+
+
+def _told(recording: Recording, results: Results) -> tuple[Any, ...]:
+    """What two recordings agree in that are the same."""
+    steps = [step.key() for step in recording.steps]
+    asked = [
+        tuple([r.value if isinstance(r, Traced) else constant_key(r) for r in group])
+        for group in results
+    ]
+    return recording.inputs, steps, asked

@@ -1,0 +1,289 @@
+"""Arrays that write down what is done to them.
+
+Invariant: a traced array answers only what is the same for any entries and any count of
+them; what is asked beside that (a truth value, an entry, its memory) is refused, and
+the recording says so even where the failure was caught. So what was written down, done
+to other entries, gives what the program would have given there, to the last bit.
+
+    recording = Recording()
+    x = recording.input(np.linspace(0, 1, 61))
+    y = np.tanh(x)*2
+    recording.steps                       # tanh of value 0, multiply of value 1 and 2
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from gradcli.lang.pointwise import is_elementwise
+
+Function = Callable[..., Any]
+
+
+class Untraceable(TypeError, AttributeError):
+    """Something that depends on entries was asked of a traced array."""
+
+
+class Value(NamedTuple):
+    """A value of a recording, by its number."""
+
+    nr: int
+
+
+class Uniform(NamedTuple):
+    """An array with the same number at each entry.
+
+    stretched  it is one number in memory, broadcast
+    """
+
+    number: Any
+    stretched: bool
+
+
+class Step(NamedTuple):
+    """One operation: what is done, to which values and constants, with which options.
+
+    entries  it gives an entry for each entry; False: one number
+    """
+
+    function: Function
+    operands: tuple[Any, ...]
+    options: tuple[tuple[str, Any], ...]
+    dtype: np.dtype[Any]
+    entries: bool
+
+    def key(self) -> Hashable:
+        """What two steps agree in that give the same."""
+        operands = tuple([constant_key(o) for o in self.operands])
+        options = tuple([(name, str(option)) for name, option in self.options])
+        return self.function, operands, options, self.dtype.str, self.entries
+
+
+def constant_key(operand: Any) -> Hashable:
+    """What two operands agree in that are the same to the last bit."""
+    if isinstance(operand, Value):
+        return operand
+    if isinstance(operand, Uniform):
+        return Uniform(constant_key(operand.number), operand.stretched)
+    return type(operand), np.asarray(operand).dtype.str, np.asarray(operand).tobytes()
+
+
+class Recording:
+    """What was done to traced arrays, in order.
+
+    inputs   how many of the values are inputs; these come first
+    steps    the others, one for each value
+    refused  what cannot be written down; empty: nothing
+    """
+
+    def __init__(self) -> None:
+        self.inputs = 0
+        self.steps: list[Step] = []
+        self.refused = ""
+
+    def input(self, sample: Any) -> Traced:
+        """A traced array of which some entries are known; before all steps."""
+        self.inputs += 1
+        return Traced(sample, self, Value(self.inputs - 1))
+
+    def constant(self, array: Any) -> Traced:
+        """A traced array with the same number at each entry."""
+        return self._wrapped(constant, (self._operand(array),), {}, array)
+
+    def refuse(self, reason: str) -> Untraceable:
+        """Note what was asked that cannot be written down, and give the error of it."""
+        self.refused = self.refused or reason
+        return Untraceable(reason)
+
+    def call(
+        self, function: Function, args: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> Traced:
+        """Do an operation on the known entries and write it down."""
+        result = function(*[_known(a) for a in args], **options)
+        if isinstance(result, tuple):
+            raise self.refuse(f"{function.__name__} gives several arrays")
+        return self._wrapped(function, tuple(map(self._operand, args)), options, result)
+
+    def _wrapped(
+        self,
+        function: Function,
+        operands: tuple[Any, ...],
+        options: Mapping[str, Any],
+        result: Any,
+    ) -> Traced:
+        entries = np.ndim(result) > 0
+        if entries and any(self._is_number(o) for o in operands):
+            raise self.refuse("a number computed from all entries meets the entries")
+        given = tuple(sorted(options.items()))
+        self.steps.append(Step(function, operands, given, result.dtype, entries))
+        return Traced(result, self, Value(self.inputs + len(self.steps) - 1))
+
+    def _is_number(self, operand: Any) -> bool:
+        if not isinstance(operand, Value) or operand.nr < self.inputs:
+            return False
+        return not self.steps[operand.nr - self.inputs].entries
+
+    def _operand(self, given: Any) -> Any:
+        """An operand as it is written down."""
+        if isinstance(given, Traced):
+            if given.recording is not self:
+                raise self.refuse("an array is of another recording")
+            return given.value
+        if isinstance(given, bool | int | float | np.generic):
+            return given
+        if not isinstance(given, np.ndarray):
+            raise self.refuse(f"{type(given).__name__} is no number and no array")
+        if not given.ndim:
+            return given
+        first = given.reshape(-1)[:1]
+        if given.tobytes() != np.broadcast_to(first, given.shape).tobytes():
+            raise self.refuse("an array's entries differ")
+        return Uniform(first[0], not any(given.strides))
+
+
+class Traced(NDArrayOperatorsMixin):
+    """An array whose operations are written down.
+
+    known      some entries, or the one number that it is
+    recording  where its operations are written
+    value      its number there
+    """
+
+    __slots__ = ("__weakref__", "known", "recording", "value")
+
+    base = None
+    """It lies in memory of its own."""
+
+    def __init__(self, known: Any, recording: Recording, value: Value) -> None:
+        self.known = known
+        self.recording = recording
+        self.value = value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.known.shape)
+
+    @property
+    def ndim(self) -> int:
+        return int(self.known.ndim)
+
+    @property
+    def size(self) -> int:
+        return int(self.known.size)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        found: np.dtype[Any] = self.known.dtype
+        return found
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any
+    ) -> Any:
+        recording = self.recording
+        if "out" in options or "where" in options:
+            raise recording.refuse(f"{ufunc.__name__} changes an array")
+        if method == "__call__":
+            return recording.call(ufunc, inputs, options)
+        if method != "reduce" or ufunc is not np.add:
+            raise recording.refuse(f"{ufunc.__name__}.{method} puts entries together")
+        whole = options.pop("axis", 0) in (None, 0) and self.ndim == 1
+        if options.pop("keepdims", False) or not whole:
+            raise recording.refuse("a sum is not of all entries")
+        return recording.call(np.add.reduce, inputs, options)
+
+    def __array_function__(
+        self, function: Function, types: Any, args: tuple[Any, ...], options: Any
+    ) -> Any:
+        if function is np.broadcast_to and args[1:] == (self.shape,):
+            return self
+        if not is_elementwise(function.__name__):
+            raise self.recording.refuse(f"numpy.{function.__name__} is not recorded")
+        return self.recording.call(function, args, options)
+
+    def __pow__(self, other: Any) -> Any:
+        if not isinstance(other, bool | int | float):
+            return np.power(self, other)
+        ufunc, count = _power_by(self.dtype, other)
+        return ufunc(*(self, other)[:count])
+
+    def astype(self, dtype: Any, copy: bool = True) -> Traced:
+        """The entries in another type."""
+        dtype = np.dtype(dtype)
+        if dtype == self.dtype:
+            return self.copy()
+        return self.recording.call(_CASTS.setdefault(dtype, Cast(dtype)), (self,), {})
+
+    def copy(self, order: str = "C") -> Traced:
+        """The same value, of which a change leaves this one as it is."""
+        return Traced(self.known, self.recording, self.value)
+
+    def reshape(self, *shape: Any) -> Traced:
+        """The array itself under its own shape."""
+        sizes = shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape
+        if tuple(sizes) not in (self.shape, (-1,)) or self.ndim != 1:
+            raise self.recording.refuse("an array's shape is changed")
+        return self
+
+    def __setitem__(self, index: Any, other: Any) -> None:
+        alike = isinstance(other, Traced) and other.shape == self.shape
+        if index is not Ellipsis or not alike or other.dtype != self.dtype:
+            raise self.recording.refuse("entries are changed")
+        self.known, self.value = other.known, other.value
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.recording.refuse(f"an array's {name} is asked for")
+
+
+def _refusing(name: str) -> Function:
+    def refuse(self: Traced, *args: object) -> Any:
+        raise self.recording.refuse(f"an array's {name} is asked for")
+
+    return refuse
+
+
+for _name in (
+    "bool", "int", "float", "complex", "index", "len", "iter", "getitem", "contains",
+    "array", "round", "matmul", "rmatmul", "divmod", "rdivmod",
+):  # fmt: skip
+    setattr(Traced, f"__{_name}__", _refusing(f"__{_name}__"))
+
+
+class Cast:
+    """Converts arrays to a type."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self.__name__ = "astype"
+
+    def __call__(self, x: Any) -> Any:
+        return x.astype(self.dtype)
+
+
+_CASTS: dict[np.dtype[Any], Cast] = {}
+
+
+def constant(x: Any) -> Any:
+    """The step that makes a value of a constant."""
+    return x
+
+
+def _known(x: Any) -> Any:
+    return x.known if isinstance(x, Traced) else x
+
+
+class _Asked(np.ndarray):  # type: ignore[type-arg]
+    """An array that says which function an operator calls, and with how many."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+        return ufunc, len(inputs)
+
+
+def _power_by(dtype: np.dtype[Any], exponent: float) -> tuple[Any, int]:
+    """What NumPy's ``**`` calls for an array and a plain number."""
+    found: tuple[Any, int] = operator.pow(np.ones(2, dtype).view(_Asked), exponent)
+    return found
