@@ -524,4 +524,5 @@ class ArrayNamespace(Factors, Namespace):
 
     def as_type_of(self, x: Raw, like: Raw) -> Raw:
         """Convert ``x`` (a mask, an index) to numbers of the dtype of ``like``."""
-        return self.np.asarray(x).astype(getattr(like, "dtype", float))
+        made = x if getattr(x, "ndim", 0) else self.np.asarray(x)
+        return made.astype(getattr(like, "dtype", float))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.engine import Tensor, grad
 from gradcli.lang import tiles
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.kernels.kernel import Kernel
@@ -23,29 +23,40 @@ from gradcli.lang.kernels.traced import Recording, Traced
 from gradcli.lang.prepare import Input, Prepared
 from gradcli.lang.run import Session
 
-Plans = dict[tuple[object, ...], Plan | None]
-"""What was recorded of a program, by its inputs' types and those asked for."""
-
 
 class Entries(NamedTuple):
     """What a program of single entries gives.
 
     values        the entries; None: they were not asked for
     total         their sum
-    grads         the gradients by arrays
-    single        the gradients by single numbers
+    grads         the gradients by the inputs' names; None: no entry depends on one
     tile_entries  the most that were computed at once
     """
 
     values: Any
     total: Any
     grads: dict[str, Any]
-    single: dict[str, Any]
     tile_entries: int
 
 
+class Recorded(NamedTuple):
+    """What was recorded of a program.
+
+    plan     what is done to tiles
+    reached  the inputs that its entries depend on
+    """
+
+    plan: Plan
+    reached: frozenset[str]
+
+
+Known = dict[tuple[object, ...], Recorded | None]
+"""What was recorded of a program, by the types of its inputs and what is asked for;
+None: it cannot be."""
+
+
 def entries_of(
-    prepared: Prepared, seed: Any, keeps: bool, plans: Plans | None = None
+    prepared: Prepared, seed: Any, keeps: bool, known: Known | None = None
 ) -> Entries | None:
     """What a program of single entries gives; None where it is none after all.
 
@@ -53,145 +64,146 @@ def entries_of(
         prepared: the program, without a sum or a mean, and its inputs.
         seed: the cotangent of each entry.
         keeps: keep the entries themselves.
-        plans: what was recorded of the program before, and will be.
+        known: what was recorded of the program before, and will be.
     """
-    wanted = _Wanted(prepared, seed, keeps)
-    plan = _plan_of(wanted, plans)
-    return _by_sessions(wanted) if plan is None else _by_kernel(wanted, plan)
-
-
-class _Wanted:
-    """A program of single entries and what is asked of it, as arrays to be filled.
-
-    values  the value's entries; None: they are not kept
-    grads   the gradients of the arrays
-    single  the inputs that are single numbers, of those that gradients are asked for
-    """
-
-    def __init__(self, prepared: Prepared, seed: Any, keeps: bool) -> None:
-        self.prepared = prepared
-        self.seed = seed
-        self.large = [g for g in prepared.inputs if g.tensor.raw.ndim]
-        self.count = self.large[0].tensor.numel()
-        self.values = np.empty(self.count, prepared.factory.dtype) if keeps else None
-        self.names = [g.name for g in prepared.inputs if g.requires_grad]
-        self.grads = {
-            g.name: np.empty(self.count, g.tensor.raw.dtype)
-            for g in self.large
-            if g.requires_grad
-        }
-        self.single = [name for name in self.names if name not in self.grads]
-
-    def found(self, total: Any, single: Sequence[Any], tile_entries: int) -> Entries:
-        by_name = dict(zip(self.single, single, strict=True))
-        return Entries(self.values, total, self.grads, by_name, tile_entries)
-
-
-def _leaves(prepared: Prepared, large: Sequence[Any]) -> dict[str, Tensor]:
-    """The inputs by name, with other arrays in place of the large ones."""
-    rest = iter(large)
-    return {
-        given.name: Tensor(
-            next(rest) if given.tensor.raw.ndim else given.tensor.raw,
-            given.tensor.xp,
-            requires_grad=given.requires_grad,
-        )
-        for given in prepared.inputs
-    }
+    asked = _Asked(prepared, seed, keeps)
+    found = _recorded_before(asked, known)
+    return _by_sessions(asked) if found is None else _by_kernel(asked, found)
 
 
 def on_part(prepared: Prepared, start: int, stop: int) -> Prepared:
     """The same program on some entries, the same ones of all large inputs."""
     large = [g.tensor.raw for g in prepared.inputs if g.tensor.raw.ndim]
-    leaves = _leaves(prepared, [raw.reshape(-1)[start:stop] for raw in large])
-    return _with_leaves(prepared, leaves)
+    return _on_arrays(prepared, [raw.reshape(-1)[start:stop] for raw in large])
 
 
-def _with_leaves(prepared: Prepared, leaves: dict[str, Tensor]) -> Prepared:
-    inputs = tuple(
-        Input(given.name, leaves[given.name], given.sampled, given.requires_grad)
-        for given in prepared.inputs
-    )
-    return Prepared(prepared.source, prepared.code, prepared.factory, inputs)
+def _on_arrays(prepared: Prepared, large: Sequence[Any]) -> Prepared:
+    """The same program with other arrays in place of the large inputs."""
+    rest = iter(large)
+    inputs = []
+    for given in prepared.inputs:
+        tensor, wanted = given.tensor, given.requires_grad
+        raw = next(rest) if tensor.raw.ndim else tensor.raw
+        leaf = Tensor(raw, tensor.xp, requires_grad=wanted)
+        inputs.append(Input(given.name, leaf, given.sampled, wanted))
+    return Prepared(prepared.source, prepared.code, prepared.factory, tuple(inputs))
+
+
+class _Asked:
+    """A program of single entries, and what is asked of it.
+
+    large   the inputs that are arrays
+    count   the entries of each
+    names   the inputs that gradients are asked for
+    arrays  those of them that are arrays
+    values  takes the value's entries; None: they are not kept
+    """
+
+    def __init__(self, prepared: Prepared, seed: Any, keeps: bool) -> None:
+        self.prepared = prepared
+        self.seed = seed
+        self.large = {g.name: g.tensor.raw for g in prepared.inputs if g.tensor.ndim}
+        self.count = next(iter(self.large.values())).size
+        self.names = [g.name for g in prepared.inputs if g.requires_grad]
+        self.arrays = [name for name in self.names if name in self.large]
+        self.values = np.empty(self.count, prepared.factory.dtype) if keeps else None
+
+    def pass_from(self, y: Tensor, leaves: dict[str, Tensor], seed: Any) -> list[Any]:
+        """The gradients by the names, from the cotangent of each entry."""
+        wanted = [leaves[name] for name in self.names]
+        found = grad([y], wanted, [Tensor(seed, y.xp)])
+        return [None if g is None else g.raw for g in found]
 
 
 # recorded once
 
 
-def _plan_of(wanted: _Wanted, plans: Plans | None) -> Plan | None:
-    """The recorded program; None where it cannot be recorded, or is soon done."""
-    if wanted.count < sum(SAMPLE_ENTRIES):
+def _recorded_before(asked: _Asked, known: Known | None) -> Recorded | None:
+    """The recording of the program; None where there is none, or few entries."""
+    if asked.count < sum(SAMPLE_ENTRIES):
         return None
-    if plans is None or len(wanted.large) < len(wanted.prepared.inputs):
-        return _recorded(wanted)  # single numbers are constants of a recording
-    dtypes = [given.tensor.raw.dtype.str for given in wanted.large]
-    key = (*dtypes, *wanted.names, wanted.values is None, str(wanted.seed))
-    if key not in plans:
-        plans[key] = _recorded(wanted)
-    return plans[key]
+    if known is None or len(asked.large) < len(asked.prepared.inputs):
+        return _recorded(asked)  # a single number is a constant of a recording
+    dtypes = [(raw.dtype.str, name) for name, raw in asked.large.items()]
+    key = (*dtypes, *asked.names, asked.values is None, str(asked.seed))
+    if key not in known:
+        known[key] = _recorded(asked)
+    return known[key]
 
 
-def _recorded(wanted: _Wanted) -> Plan | None:
+def _recorded(asked: _Asked) -> Recorded | None:
+    reached: set[str] = set()
+
     def run(recording: Recording, given: list[Traced]) -> Results:
-        leaves = _leaves(wanted.prepared, given)
-        y = Session(_with_leaves(wanted.prepared, leaves))()
+        part = _on_arrays(asked.prepared, given)
+        y = Session(part)()
         if not isinstance(y.raw, Traced) or y.raw.shape != given[0].shape:
-            raise recording.refuse(
-                "the value has not one entry for each of the inputs'"
-            )
+            raise recording.refuse("the value has another shape than the inputs")
         total = np.add.reduce(y.raw)
-        cotangent = np.broadcast_to(wanted.seed, y.raw.shape)
-        seed = Tensor(recording.constant(cotangent), y.xp)
-        found = grad([y], [leaves[name] for name in wanted.names], [seed])
-        grads = {
-            name: 0.0 if g is None else g.raw
-            for name, g in zip(wanted.names, found, strict=True)
-        }
-        arrays = [grads[name] for name in wanted.grads]
-        if wanted.values is not None:
-            arrays.append(y.raw)
-        full = [
-            a if isinstance(a, Traced) else recording.constant(np.full(y.raw.shape, a))
-            for a in arrays
+        seed = recording.constant(np.broadcast_to(asked.seed, y.raw.shape))
+        found = asked.pass_from(y, part.environment, seed)
+        grads = {n: g for n, g in zip(asked.names, found, strict=True) if g is not None}
+        reached.update(grads)
+        arrays = [
+            (recording.array(grads[name]), asked.large[name].dtype)
+            for name in asked.arrays
+            if name in grads
         ]
-        return Results(full, [total, *(grads[name] for name in wanted.single)])
+        if asked.values is not None:
+            arrays.append((y.raw, asked.values.dtype))
+        numbers = [g for name, g in grads.items() if name not in asked.large]
+        return Results(arrays, [total, *numbers])
 
-    arrays = [given.tensor.raw.reshape(-1) for given in wanted.large]
-    return recorded(run, arrays, [out.dtype for out in _outputs(wanted)])
-
-
-def _outputs(wanted: _Wanted) -> list[Any]:
-    values = [] if wanted.values is None else [wanted.values]
-    return [*wanted.grads.values(), *values]
+    found = recorded(run, [raw.reshape(-1) for raw in asked.large.values()])
+    return None if found is None else Recorded(found, frozenset(reached))
 
 
-def _by_kernel(wanted: _Wanted, plan: Plan) -> Entries:
-    arrays = [given.tensor.raw.reshape(-1) for given in wanted.large]
-    kernel = Kernel(plan, arrays, _outputs(wanted))
-    total, *single = kernel.run()
-    return wanted.found(total, single, kernel.tile_entries)
+def _by_kernel(asked: _Asked, found: Recorded) -> Entries:
+    grads: dict[str, Any] = dict.fromkeys(asked.names)
+    for name in asked.arrays:
+        if name in found.reached:
+            grads[name] = np.empty(asked.count, asked.large[name].dtype)
+    outputs = [g for g in grads.values() if g is not None]
+    if asked.values is not None:
+        outputs.append(asked.values)
+    arrays = [raw.reshape(-1) for raw in asked.large.values()]
+    kernel = Kernel(found.plan, arrays, outputs)
+    total, *numbers = kernel.run()
+    single = [n for n in asked.names if n in found.reached and n not in asked.large]
+    grads |= dict(zip(single, numbers, strict=True))
+    return Entries(asked.values, total, grads, kernel.tile_entries)
 
 
 # run anew on each part
 
 
-def _by_sessions(wanted: _Wanted) -> Entries | None:
-    sessions = _Sessions(wanted)
-    if not sessions.apply(*next(tiles.parts(0, wanted.count))):
+def _by_sessions(asked: _Asked) -> Entries | None:
+    sessions = _Sessions(asked)
+    if not sessions.apply(*next(tiles.parts(0, asked.count))):
         return None
-    found = tiles.over_parts(wanted.count, sessions.sums)
-    total, *single = (
-        tiles.total({at: sums[k] for at, sums in found.items()}, 0, wanted.count)
-        for k in range(1 + len(wanted.single))
-    )
-    return wanted.found(total, single, tiles.PART_ENTRIES)
+    found = tiles.over_parts(asked.count, sessions.sums)
+    total, *numbers = tiles.totals(found, asked.count)
+    grads: dict[str, Any] = dict.fromkeys(asked.names)
+    single = [name for name in asked.names if name not in asked.large]
+    grads |= sessions.grads | dict(zip(single, numbers, strict=True))
+    grads |= dict.fromkeys(sessions.unreached)
+    return Entries(asked.values, total, grads, tiles.PART_ENTRIES)
 
 
 class _Sessions:
-    """A program of single entries, run on parts of its inputs."""
+    """A program of single entries, run on parts of its inputs.
 
-    def __init__(self, wanted: _Wanted) -> None:
-        self.wanted = wanted
+    grads      the gradients by arrays, filled part by part
+    unreached  the inputs that no part depends on
+    """
+
+    def __init__(self, asked: _Asked) -> None:
+        self.asked = asked
+        self.grads = {
+            name: np.empty(asked.count, asked.large[name].dtype)
+            for name in asked.arrays
+        }
+        self.unreached = set(asked.names)
         self.threads = local()
 
     def apply(self, start: int, stop: int) -> bool:
@@ -204,24 +216,29 @@ class _Sessions:
 
     def sums(self, start: int, stop: int) -> list[Any]:
         """The sum of a part's entries, and of its gradients by each single number."""
-        wanted = self.wanted
+        asked = self.asked
         with np.errstate(all="ignore"):
             y, leaves = self._run(start, stop)
-            cotangent = Tensor(np.broadcast_to(wanted.seed, y.raw.shape), y.xp)
-            found = grad([y], [leaves[name] for name in wanted.names], [cotangent])
-            by_name = {
-                name: 0.0 if g is None else g.raw
-                for name, g in zip(wanted.names, found, strict=True)
-            }
-            for name, g in wanted.grads.items():
-                g[start:stop] = by_name[name]
-            if wanted.values is not None:
-                wanted.values[start:stop] = y.raw
-            return [y.raw.sum(), *(by_name[name] for name in wanted.single)]
+            seed = np.broadcast_to(asked.seed, y.raw.shape)
+            found = asked.pass_from(y, leaves, seed)
+            self.unreached.difference_update(
+                name
+                for name, g in zip(asked.names, found, strict=True)
+                if g is not None
+            )
+            sums = [y.raw.sum()]
+            for name, g in zip(asked.names, found, strict=True):
+                if name in asked.large:
+                    self.grads[name][start:stop] = 0.0 if g is None else g
+                else:
+                    sums.append(0.0 if g is None else g)
+            if asked.values is not None:
+                asked.values[start:stop] = y.raw
+            return sums
 
     def _run(self, start: int, stop: int) -> tuple[Tensor, dict[str, Tensor]]:
         """The program's entries on a part, and its inputs there."""
-        part = on_part(self.wanted.prepared, start, stop)
+        part = on_part(self.asked.prepared, start, stop)
         leaves = part.environment
         session: Session | None = getattr(self.threads, "session", None)
         if session is None:

@@ -106,10 +106,11 @@ def in_parts(prepared: Prepared, reading: Reading) -> InParts | None:
     if found is None:
         return None
     value = found.total / _count(prepared) if reduction == "mean" else found.total
-    known = {name: g.reshape(shape) for name, g in found.grads.items()} | found.single
-    wanted = [given.name for given in prepared.inputs if given.requires_grad]
-    grads = [Tensor(known[name], factory.xp) for name in wanted]
-    return InParts(Tensor(value, factory.xp), [*grads], found.tile_entries)
+    grads = [
+        None if g is None else Tensor(g.reshape(shape) if g.ndim else g, factory.xp)
+        for g in found.grads.values()
+    ]
+    return InParts(Tensor(value, factory.xp), grads, found.tile_entries)
 
 
 def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
@@ -122,7 +123,10 @@ def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
     if found is None:
         return None
     xp = prepared.factory.xp
-    grads: list[Tensor | None] = [Tensor(g, xp) for g in found.grads.values()]
+    grads: list[Tensor | None] = [
+        Tensor(np.zeros_like(found.values) if g is None else g, xp)
+        for g in found.grads.values()
+    ]
     return InParts(Tensor(found.values, xp), grads, found.tile_entries)
 
 
@@ -149,4 +153,4 @@ def _entries(
     seed = one / count if reduction == "mean" else one
     alone = Prepared(prepared.source, code, prepared.factory, prepared.inputs)
     with default_dtype(prepared.factory.dtype):
-        return entries_of(alone, seed, keeps, reading.plans)
+        return entries_of(alone, seed, keeps, reading.known)

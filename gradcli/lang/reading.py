@@ -6,7 +6,7 @@ reading.names, reading.reduction            # (("w", "x", "y"), "mean")
 
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
-from gradcli.lang.entries import Plans
+from gradcli.lang.entries import Known
 from gradcli.lang.parser import parse
 from gradcli.lang.pointwise import pointwise
 from gradcli.lang.run import input_names
@@ -29,5 +29,5 @@ class Reading:
         if self.pointwise is not None and self.pointwise.program is not None:
             self.reduction = self.pointwise.reduction
             self.entries = compile_program(self.pointwise.program)
-        self.plans: Plans = {}
+        self.known: Known = {}
         """What was recorded of these."""

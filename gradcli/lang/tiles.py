@@ -52,12 +52,18 @@ def parts(start: int, stop: int, most: int | None = None) -> Iterator[Part]:
             waiting += [(middle, last), (first, middle)]
 
 
-def total(sums: Mapping[Part, object], start: int, stop: int) -> Any:
-    """The sum of all parts' sums, added as pairwise summation adds them."""
-    if (start, stop) in sums:
-        return sums[start, stop]
-    middle = cut(start, stop)
-    return total(sums, start, middle) + total(sums, middle, stop)
+def totals(sums: Mapping[Part, Sequence[Any]], count: int) -> list[Any]:
+    """The sums of all parts' sums, added as pairwise summation adds them."""
+
+    def total(start: int, stop: int) -> Sequence[Any]:
+        if (start, stop) in sums:
+            return sums[start, stop]
+        middle = cut(start, stop)
+        halves = total(start, middle), total(middle, stop)
+        return [a + b for a, b in zip(*halves, strict=True)]
+
+    with np.errstate(all="ignore"):
+        return list(total(0, count))
 
 
 def over_parts(

@@ -54,11 +54,9 @@ class Kernel:
         """Write the outputs; the numbers that are asked for."""
         plan, count = self.plan, len(self.arrays[0])
         found = tiles.over_parts(count, self._tile, self.tile_entries)
-        known: dict[Any, Any] = {
-            value: tiles.total({at: sums[k] for at, sums in found.items()}, 0, count)
-            for k, value in enumerate(plan.sums)
-        }
         with np.errstate(all="ignore"):
+            totals = tiles.totals(found, count)
+            known: dict[Any, Any] = dict(zip(plan.sums, totals, strict=True))
             for value, step in plan.tail.items():
                 operands = [_read(o, known) for o in step.operands]
                 known[value] = step.function(*operands, **dict(step.options))
@@ -78,46 +76,54 @@ class Kernel:
 
 
 class _Bench:
-    """The calls of a plan for tiles of one size, in one thread's memory."""
+    """The calls of a plan for tiles of one size, in one thread's memory.
+
+    calls  of functions, with their operands and where they write
+    cuts   what is another part of an array in each tile: where the part is put, under
+           which number or name, and the array
+    """
 
     def __init__(
         self, kernel: Kernel, memory: dict[tuple[int, int], Any], entries: int
     ) -> None:
-        self.calls: list[tuple[Any, list[Any], bool]] = []
-        self.cuts: list[tuple[list[Any], int, Any]] = []
-        """Arguments that are tiles of arrays: the list, the position, the array."""
-        for function, places, sums in kernel.plan.work:
-            arguments: list[Any] = []
-            for place in places:
-                if isinstance(place, Input | Output):
-                    whole = (
-                        kernel.arrays if isinstance(place, Input) else kernel.outputs
-                    )
-                    self.cuts.append((arguments, len(arguments), whole[place.nr]))
-                    arguments.append(None)
-                elif isinstance(place, Buffer):
-                    size = place.dtype.itemsize
-                    held = memory[size, place.nr][: entries * size]
-                    arguments.append(held.view(place.dtype))
-                elif isinstance(place, Uniform) and place.stretched:
-                    arguments.append(np.broadcast_to(place.number, entries))
-                elif isinstance(place, Uniform):
-                    arguments.append(np.full(entries, place.number))
+        self.calls: list[tuple[Any, list[Any], dict[str, Any]]] = []
+        self.cuts: list[tuple[Any, int | str, Any]] = []
+        for function, reads, writes in kernel.plan.work:
+            operands: list[Any] = [None] * len(reads)
+            out = {} if writes is None else {"out": None}
+            places = [*((operands, nr, place) for nr, place in enumerate(reads))]
+            places += [(out, name, writes) for name in out]
+            for held, at, place in places:
+                if isinstance(place, Input):
+                    self.cuts.append((held, at, kernel.arrays[place.nr]))
+                elif isinstance(place, Output):
+                    self.cuts.append((held, at, kernel.outputs[place.nr]))
                 else:
-                    arguments.append(place)
-            self.calls.append((function, arguments, sums))
+                    held[at] = _always(place, memory, entries)
+            self.calls.append((function, operands, out))
 
     def run(self, start: int, stop: int) -> list[Any]:
         """Call everything for a tile; the numbers that are sums over it."""
-        for arguments, at, whole in self.cuts:
-            arguments[at] = whole[start:stop]
+        for held, at, whole in self.cuts:
+            held[at] = whole[start:stop]
         sums = []
         with np.errstate(all="ignore"):
-            for function, arguments, is_sum in self.calls:
-                made = function(*arguments)
-                if is_sum:
-                    sums.append(made)
+            for function, operands, out in self.calls:
+                if out:
+                    function(*operands, **out)
+                else:
+                    sums.append(function(*operands))
         return sums
+
+
+def _always(place: Any, memory: dict[tuple[int, int], Any], entries: int) -> Any:
+    """What a buffer or a constant is for all tiles of a size."""
+    if isinstance(place, Buffer):
+        size = place.dtype.itemsize
+        return memory[size, place.nr][: entries * size].view(place.dtype)
+    if isinstance(place, Uniform) and place.stretched:
+        return np.broadcast_to(place.number, entries)
+    return np.full(entries, place.number) if isinstance(place, Uniform) else place
 
 
 def _memory(buffers: dict[int, int], entries: int) -> dict[tuple[int, int], Any]:

@@ -3,7 +3,7 @@
 Invariant: a step never writes where it reads; what is asked for is written where it is
 wanted, without a copy where it is a value of its own.
 
-    made = plan(recording, [dx, dy], [np.dtype(float)]*2, [total])
+    made = plan(recording, [(dx, dx.dtype), (dy, dy.dtype)], [total])
     made.work, made.buffers
 """
 
@@ -18,7 +18,14 @@ import numpy as np
 
 from gradcli.lang.kernels.into import copied, into
 from gradcli.lang.kernels.needed import needed
-from gradcli.lang.kernels.traced import Function, Recording, Step, Uniform, Value
+from gradcli.lang.kernels.traced import (
+    Function,
+    Recording,
+    Step,
+    Traced,
+    Uniform,
+    Value,
+)
 
 
 class Input(NamedTuple):
@@ -43,13 +50,13 @@ class Buffer(NamedTuple):
 class Work(NamedTuple):
     """One call for each tile.
 
-    places  its arguments: inputs, outputs, buffers and constants; the last is written
-    sums    it gives a number instead, of which all tiles' are added up
+    reads   its operands: inputs, outputs, buffers and constants
+    writes  where its result goes; None: it is a number, and all tiles' are added up
     """
 
     function: Function
-    places: tuple[Any, ...]
-    sums: bool
+    reads: tuple[Any, ...]
+    writes: Output | Buffer | None
 
 
 class Plan(NamedTuple):
@@ -71,29 +78,28 @@ class Plan(NamedTuple):
 
 def plan(
     recording: Recording,
-    arrays: Sequence[Any],
-    dtypes: Sequence[np.dtype[Any]],
+    arrays: Sequence[tuple[Traced, np.dtype[Any]]],
     numbers: Sequence[Any],
 ) -> Plan:
     """What to do to tiles for results of a recording.
 
     Args:
         recording: what was done to a few entries.
-        arrays: traced arrays, or constants, of which each entry is asked for.
-        dtypes: of these.
+        arrays: of which each entry is asked for, and the types to write them in.
         numbers: traced numbers, or constants.
     """
-    steps, results = needed(recording, [*arrays, *numbers])
+    dtypes = [dtype for _, dtype in arrays]
+    steps, results = needed(recording, [*(array for array, _ in arrays), *numbers])
     wanted = results[: len(arrays)]
     places = _Places(recording.inputs, steps, wanted, dtypes)
     work, sums, tail = [], [], {}
     for nr, step in steps.items():
         reads = tuple(map(places.at, step.operands))
         if step.entries:
-            work.append(Work(into(step), (*reads, places.new(nr)), False))
+            work.append(Work(into(step), reads, places.new(nr)))
         elif any(isinstance(r, Input | Output | Buffer | Uniform) for r in reads):
             function = partial(step.function, **dict(step.options))
-            work.append(Work(function, reads, True))
+            work.append(Work(function, reads, None))
             sums.append(Value(nr))
         else:
             tail[Value(nr)] = step
@@ -101,7 +107,7 @@ def plan(
     for slot, result in enumerate(wanted):
         place = places.at(result)
         if place != Output(slot):
-            work.append(Work(copied, (place, Output(slot)), False))
+            work.append(Work(copied, (place,), Output(slot)))
     asked = tuple(results[len(arrays) :])
     return Plan(tuple(work), dict(places.counts), tuple(sums), tail, asked)
 

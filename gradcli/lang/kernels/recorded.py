@@ -3,7 +3,7 @@
 Invariant: it is recorded twice, on other entries and another count of them; a recording
 counts only if both are the same, so that nothing in it depends on either.
 
-    found = recorded(program, arrays, dtypes)
+    recorded(program, arrays).work
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ SAMPLE_ENTRIES = (61, 67)
 class Results(NamedTuple):
     """What a program gives on traced arrays.
 
-    arrays   of which each entry is asked for: traced, or constants
-    numbers  likewise
+    arrays   of which each entry is asked for, and the types that they are wanted in
+    numbers  traced numbers, or constants
     """
 
-    arrays: list[Any]
+    arrays: list[tuple[Traced, np.dtype[Any]]]
     numbers: list[Any]
 
 
@@ -35,15 +35,12 @@ Program = Callable[[Recording, list[Traced]], Results]
 """Runs on traced arrays."""
 
 
-def recorded(
-    program: Program, arrays: Sequence[Any], dtypes: Sequence[Any]
-) -> Plan | None:
+def recorded(program: Program, arrays: Sequence[Any]) -> Plan | None:
     """What is to be done to tiles of arrays; None where that depends on their entries.
 
     Args:
         program: what is run.
         arrays: what it is run on, each of one dimension, of more entries than a sample.
-        dtypes: of the results that are arrays.
     """
     few, more = SAMPLE_ENTRIES
     first = _recording(program, [a[:few] for a in arrays])
@@ -51,7 +48,7 @@ def recorded(
     if first is None or second is None or _told(*first) != _told(*second):
         return None
     recording, results = first
-    return plan(recording, results.arrays, dtypes, results.numbers)
+    return plan(recording, results.arrays, results.numbers)
 
 
 def _recording(
@@ -71,8 +68,9 @@ def _recording(
 def _told(recording: Recording, results: Results) -> tuple[Any, ...]:
     """What two recordings agree in that are the same."""
     steps = [step.key() for step in recording.steps]
-    asked = [
-        tuple([r.value if isinstance(r, Traced) else constant_key(r) for r in group])
-        for group in results
+    asked = [(array.value, dtype) for array, dtype in results.arrays]
+    numbers = [
+        number.value if isinstance(number, Traced) else constant_key(number)
+        for number in results.numbers
     ]
-    return recording.inputs, steps, asked
+    return recording.inputs, steps, asked, numbers

@@ -95,6 +95,10 @@ class Recording:
         """A traced array with the same number at each entry."""
         return self._wrapped(constant, (self._operand(array),), {}, array)
 
+    def array(self, given: Any) -> Traced:
+        """A traced array as it is; of a constant one."""
+        return given if isinstance(given, Traced) else self.constant(given)
+
     def refuse(self, reason: str) -> Untraceable:
         """Note what was asked that cannot be written down, and give the error of it."""
         self.refused = self.refused or reason
@@ -180,6 +184,11 @@ class Traced(NDArrayOperatorsMixin):
     def dtype(self) -> np.dtype[Any]:
         found: np.dtype[Any] = self.known.dtype
         return found
+
+    @property
+    def flags(self) -> Any:
+        """How the entries lie, which is as they lie in the whole."""
+        return self.known.flags
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any
