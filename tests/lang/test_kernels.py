@@ -23,6 +23,12 @@ COUNT = 1003
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e-40, 1e300, 1.0, -1.0]
 """Beside ordinary numbers; of the last tile too."""
 
+OTHERS = {"prelu": "its weight is one number or one for each channel",
+          "zeta": "it has no derivative by its first operand"}  # fmt: skip
+"""Elementwise functions that are not run on arrays of one shape here, and why."""
+
+ELEMENTWISE = [n for n in offered() if is_elementwise(n) and n not in OTHERS]
+
 NOT_RECORDED = {"remainder", "lgamma", "digamma", "mvlgamma", "airy_ai"}
 """Functions that look at entries, or take one of several results."""
 
@@ -115,15 +121,13 @@ def program_of(name: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", [n for n in offered() if is_elementwise(n)])
+@pytest.mark.parametrize("name", ELEMENTWISE)
 def test_an_elementwise_function_is_recorded_bit_for_bit(
     name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text, count = program_of(name)
     given = arrays("abcd"[:count], dtype, 0.1)
     told = plans(monkeypatch)
-    if name in ("prelu", "zeta"):
-        pytest.skip("its second operand is no array beside the first")
     agree(*both(text, given, dtype, monkeypatch))
     agree(*both(text, with_special(given), dtype, monkeypatch))
     assert told == [name not in NOT_RECORDED] * 2
@@ -143,3 +147,116 @@ def test_a_program_is_recorded_bit_for_bit(
     if all(told):
         agree(found, whole)
         agree(*both(text, with_special(given) | numbers, dtype, monkeypatch))
+
+
+def test_the_count_of_cores_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "mean(tanh(k*a + b)*exp(k*m - a*a))"
+    given = {**arrays("ab", "float64"), "k": 0.7, "m": 0.3}
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(tiles, "cores", lambda cores=cores: cores)
+        found.append(compile(text).grad(**given))
+    for other in found[1:]:
+        agree(other, found[0])
+
+
+@pytest.mark.parametrize("most", [128, 300, COUNT])
+def test_the_size_of_tiles_changes_no_bit(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "TILE_ENTRIES", (1, most))
+    given = {**arrays("ab", "float32"), "k": 0.7}
+    agree(*both("sum(sin(k*a)*b/k)", given, "float32", monkeypatch))
+
+
+def test_arrays_of_several_dimensions_are_recorded_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {n: x[:1000].reshape(20, 50) for n, x in arrays("ab", "float64").items()}
+    told = plans(monkeypatch)
+    agree(*both("sum(a*exp(b))", given, "float64", monkeypatch))
+    assert told == [True]
+
+
+def test_rows_of_a_table_are_recorded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, program = plans(monkeypatch), compile("sin(x)*a/(1 + x*x)")
+    x, a = arrays("xa", "float64").values()
+    for start in (0, 400):
+        part = {"x": x[start : start + 400], "a": a[start : start + 400]}
+        found = program.table(part)
+        alone = program.grad(x=part["x"][7], a=part["a"][7])
+        assert found.value[7] == alone.value
+        assert [g[7] for g in found.grads.values()] == [*alone.grads.values()]
+    assert told == [True]
+
+
+PLANTED: dict[str, Callable[[Any], Any]] = {
+    "a truth value": lambda x: x*2 if np.sum(x) > 0 else x,
+    "a truth value, caught": lambda x: caught(lambda: x*2 if bool(x) else x, x),
+    "whether any": lambda x: np.where(np.any(x < 0), x, 2*x),
+    "a number": lambda x: x*float(x[0]),
+    "an entry": lambda x: x*x[0],
+    "all entries, as another array": lambda x: np.asarray(x)*x,
+    "a maximum": lambda x: x - np.maximum.reduce(x),
+    "a sum": lambda x: x - np.add.reduce(x),
+    "how many": lambda x: x*x.shape[0],
+    "how many ones": lambda x: x*np.ones(x.shape).sum(),
+    "which number": lambda x: x*np.arange(x.shape[0]),
+    "what is known": lambda x: x*x.known.max(),
+    "an array's own function": lambda x: x*x.argmax(),
+    "an order": lambda x: np.sort(x),
+    "a running sum": lambda x: np.add.accumulate(x),
+    "memory": lambda x: np.multiply(x, 2, out=x),
+    "an attribute, caught": lambda x: x*2 if hasattr(x, "ctypes") else x,
+}  # fmt: skip
+"""What a rule might ask of an array, other than entry by entry."""
+
+
+def caught(ask: Callable[[], Any], other: Any) -> Any:
+    try:
+        return ask()
+    except TypeError:
+        return other
+
+
+@pytest.mark.parametrize("what", PLANTED)
+def test_what_looks_at_entries_is_not_recorded(what: str) -> None:
+    def program(recording: Recording, given: list[Traced]) -> Results:
+        y = PLANTED[what](given[0])
+        return Results([(recording.array(y), y.dtype)], [])
+
+    assert recorded(program, [*arrays("a", "float64").values()]) is None
+
+
+def test_a_number_of_all_entries_may_be_worked_on() -> None:
+    def program(recording: Recording, given: list[Traced]) -> Results:
+        total = np.add.reduce(given[0] * 2)
+        return Results([(np.exp(given[0]), given[0].dtype)], [total / 3 - 1, 5.0])
+
+    (x,) = arrays("a", "float64").values()
+    plan, out = recorded(program, [x]), np.empty_like(x)
+    assert plan is not None
+    assert kernel.Kernel(plan, [x], [out]).run() == [np.sum(x * 2) / 3 - 1, 5.0]
+    assert bits(out) == bits(np.exp(x))
+
+
+def test_a_step_stands_once_and_only_where_it_is_read() -> None:
+    recording = Recording()
+    x = recording.input(np.linspace(0, 1, 9))
+    one = recording.constant(np.broadcast_to(1.0, 9))
+    unread, y = np.cos(x), np.sin(x)
+    again = one * np.sin(x)
+    steps, results = needed(recording, [again + y, one * x])
+    assert [step.function for step in steps.values()] == [np.sin, np.add, np.multiply]
+    assert results[0].nr in steps
+    assert unread.value.nr not in steps
+
+
+def test_an_array_that_is_traced_never_becomes_another_array() -> None:
+    recording = Recording()
+    x = recording.input(np.ones(3))
+    with pytest.raises(Untraceable):
+        np.asarray(x)
+    with pytest.raises(Untraceable):
+        np.concatenate([x, x])
+    assert recording.refused
