@@ -1,7 +1,8 @@
 """Where the values of a recording lie while its steps are done to tiles.
 
-Invariant: a step never writes where it reads; what is asked for is written where it is
-wanted, without a copy where it is a value of its own.
+Invariant: a step writes where it reads only if each entry is rounded correctly, so that
+no other loop could give other bits; what is asked for is written where it is wanted,
+without a copy where it is a value of its own.
 
     made = plan(recording, [(dx, dx.dtype), (dy, dy.dtype)], [total])
     made.work, made.buffers
@@ -26,6 +27,12 @@ from gradcli.lang.kernels.traced import (
     Uniform,
     Value,
 )
+
+
+ROUNDED = {
+    np.add, np.subtract, np.multiply, np.divide, np.negative, np.square, np.sqrt,
+}  # fmt: skip
+"""Functions whose results IEEE 754 prescribes to the last bit."""
 
 
 class Input(NamedTuple):
@@ -95,6 +102,8 @@ def plan(
     work, sums, tail = [], [], {}
     for nr, step in steps.items():
         reads = tuple(map(places.at, step.operands))
+        if step.function in ROUNDED:
+            places.let_go(nr)
         if step.entries:
             work.append(Work(into(step), reads, places.new(nr)))
         elif any(isinstance(r, Input | Output | Buffer | Uniform) for r in reads):
@@ -162,7 +171,7 @@ class _Places:
 
     def let_go(self, nr: int) -> None:
         """Let what a step was the last to read be written over."""
-        for value in self._ends[nr]:
+        for value in self._ends.pop(nr, ()):
             place = self._where.get(value)
             if isinstance(place, Buffer):
                 self._free[place.dtype.itemsize].append(place.nr)
