@@ -205,6 +205,7 @@ PLANTED: dict[str, Callable[[Any], Any]] = {
     "what is known": lambda x: x*x.known.max(),
     "an array's own function": lambda x: x*x.argmax(),
     "an order": lambda x: np.sort(x),
+    "a product of matrices": lambda x: x*(x @ x),
     "a running sum": lambda x: np.add.accumulate(x),
     "memory": lambda x: np.multiply(x, 2, out=x),
     "an attribute, caught": lambda x: x*2 if hasattr(x, "ctypes") else x,

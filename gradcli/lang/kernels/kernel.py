@@ -90,9 +90,11 @@ class _Bench:
         self.cuts: list[tuple[Any, int | str, Any]] = []
         for function, reads, writes in kernel.plan.work:
             operands: list[Any] = [None] * len(reads)
-            out = {} if writes is None else {"out": None}
-            places = [*((operands, nr, place) for nr, place in enumerate(reads))]
-            places += [(out, name, writes) for name in out]
+            out: dict[str, Any] = {} if writes is None else {"out": None}
+            places: list[tuple[Any, int | str, Any]] = [
+                *((operands, nr, place) for nr, place in enumerate(reads)),
+                *((out, name, writes) for name in out),
+            ]
             for held, at, place in places:
                 if isinstance(place, Input):
                     self.cuts.append((held, at, kernel.arrays[place.nr]))

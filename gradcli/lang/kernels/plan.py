@@ -28,7 +28,6 @@ from gradcli.lang.kernels.traced import (
     Value,
 )
 
-
 ROUNDED = {
     np.add, np.subtract, np.multiply, np.divide, np.negative, np.square, np.sqrt,
 }  # fmt: skip

@@ -196,7 +196,7 @@ class Traced(NDArrayOperatorsMixin):
         recording = self.recording
         if "out" in options or "where" in options:
             raise recording.refuse(f"{ufunc.__name__} changes an array")
-        if method == "__call__":
+        if method == "__call__" and ufunc.signature is None:
             return recording.call(ufunc, inputs, options)
         if method != "reduce" or ufunc is not np.add:
             raise recording.refuse(f"{ufunc.__name__}.{method} puts entries together")
@@ -256,10 +256,10 @@ def _refusing(name: str) -> Function:
 
 
 for _name in (
-    "bool", "int", "float", "complex", "index", "len", "iter", "getitem", "contains",
-    "array", "round", "matmul", "rmatmul", "divmod", "rdivmod",
+    "__bool__", "__int__", "__float__", "__complex__", "__index__", "__round__",
+    "__len__", "__iter__", "__getitem__", "__contains__", "__array__",
 ):  # fmt: skip
-    setattr(Traced, f"__{_name}__", _refusing(f"__{_name}__"))
+    setattr(Traced, _name, _refusing(_name))
 
 
 class Cast:
@@ -285,7 +285,7 @@ def _known(x: Any) -> Any:
     return x.known if isinstance(x, Traced) else x
 
 
-class _Asked(np.ndarray):  # type: ignore[type-arg]
+class _Asked(np.ndarray):
     """An array that says which function an operator calls, and with how many."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
