@@ -154,8 +154,13 @@ def _recorded(asked: _Asked) -> Recorded | None:
         numbers = [g for name, g in grads.items() if name not in asked.large]
         return Results(arrays, [total, *numbers])
 
-    found = recorded(run, [raw.reshape(-1) for raw in asked.large.values()])
+    found = recorded(run, _flat(asked))
     return None if found is None else Recorded(found, frozenset(reached))
+
+
+def _flat(asked: _Asked) -> list[Any]:
+    """The large arrays, without their shapes."""
+    return [np.asarray(raw).reshape(-1) for raw in asked.large.values()]
 
 
 def _by_kernel(asked: _Asked, found: Recorded) -> Entries:
@@ -166,8 +171,7 @@ def _by_kernel(asked: _Asked, found: Recorded) -> Entries:
     outputs = [g for g in grads.values() if g is not None]
     if asked.values is not None:
         outputs.append(asked.values)
-    arrays = [raw.reshape(-1) for raw in asked.large.values()]
-    kernel = Kernel(found.plan, arrays, outputs)
+    kernel = Kernel(found.plan, _flat(asked), outputs)
     total, *numbers = kernel.run()
     single = [n for n in asked.names if n in found.reached and n not in asked.large]
     grads |= dict(zip(single, numbers, strict=True))

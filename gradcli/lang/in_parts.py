@@ -1,8 +1,8 @@
 """The gradients of a pointwise program, computed part by part on all cores.
 
-Invariant: the numbers of one run over everything, bit for bit in the value and in the
-gradients of arrays; a gradient by a single number that is read more than once is added
-up in another order. Nothing on the way is larger than a part.
+Invariant: the numbers of one run over everything, bit for bit. Where a program cannot be
+recorded, a gradient by a single number that is read more than once is added up in another
+order. Nothing on the way is larger than a part.
 
     run_in_parts(prepare("sum(tanh(a*b))", read_bindings(["a=@a.npy", "b=@b.npy"])))
 """
