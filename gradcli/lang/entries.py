@@ -1,13 +1,14 @@
-"""The entries of a pointwise program, their sum and their gradients, tile by tile.
+"""Programs on large arrays, and their gradients, tile by tile.
 
 Invariant: the numbers of the program run over everything. A program that asks nothing
-of its entries is recorded once, its reverse pass with it, and the recording is done to
-every tile; any other is run anew on each part.
+of its entries but sums is recorded once, its reverse pass with it, and the recording is
+done to every tile; any other whose entries are computed apart is run anew on each part.
 
-    entries_of(prepared, np.ones(()), keeps=False).grads
+    number_of(prepared, {}).grads
 """
 
 from collections.abc import Sequence
+from math import prod
 from threading import local
 from typing import Any, NamedTuple
 
@@ -55,20 +56,41 @@ Known = dict[tuple[object, ...], Recorded | None]
 None: it cannot be."""
 
 
-def entries_of(
-    prepared: Prepared, seed: Any, keeps: bool, known: Known | None = None
-) -> Entries | None:
-    """What a program of single entries gives; None where it is none after all.
+def number_of(prepared: Prepared, known: Known) -> Entries | None:
+    """The number that a program gives, and its gradients; None where it cannot be
+    recorded, or is none.
 
     Args:
-        prepared: the program, without a sum or a mean, and its inputs.
-        seed: the cotangent of each entry.
-        keeps: keep the entries themselves.
+        prepared: the program and its inputs, of which the large ones have one shape.
         known: what was recorded of the program before, and will be.
     """
-    asked = _Asked(prepared, seed, keeps)
+    asked = _Asked(prepared, None, False)
+    found = _recorded_before(asked, known)
+    return None if found is None else _by_kernel(asked, found)
+
+
+def entries_of(prepared: Prepared, known: Known) -> Entries | None:
+    """The entries that a program of single entries gives, and the derivative of each;
+    None where it is none after all.
+
+    Args:
+        prepared: the program and its inputs.
+        known: what was recorded of the program before, and will be.
+    """
+    asked = _Asked(prepared, np.ones((), prepared.factory.dtype), True)
     found = _recorded_before(asked, known)
     return _by_sessions(asked) if found is None else _by_kernel(asked, found)
+
+
+def sum_of(prepared: Prepared, seed: Any) -> Entries | None:
+    """The sum of the entries of a program that cannot be recorded, and its gradients;
+    None where it is no program of single entries after all.
+
+    Args:
+        prepared: the program, without the sum, and its inputs.
+        seed: the cotangent of each entry.
+    """
+    return _by_sessions(_Asked(prepared, seed, False))
 
 
 def on_part(prepared: Prepared, start: int, stop: int) -> Prepared:
@@ -90,10 +112,11 @@ def _on_arrays(prepared: Prepared, large: Sequence[Any]) -> Prepared:
 
 
 class _Asked:
-    """A program of single entries, and what is asked of it.
+    """A program, and what is asked of it.
 
+    seed    the cotangent of each entry; None: the value is a number, not entries
     large   the inputs that are arrays
-    count   the entries of each
+    shape   of each, and how many entries that are
     names   the inputs that gradients are asked for
     arrays  those of them that are arrays
     values  takes the value's entries; None: they are not kept
@@ -103,7 +126,8 @@ class _Asked:
         self.prepared = prepared
         self.seed = seed
         self.large = {g.name: g.tensor.raw for g in prepared.inputs if g.tensor.ndim}
-        self.count = next(iter(self.large.values())).size
+        self.shape = next(iter(self.large.values())).shape
+        self.count = prod(self.shape)
         self.names = [g.name for g in prepared.inputs if g.requires_grad]
         self.arrays = [name for name in self.names if name in self.large]
         self.values = np.empty(self.count, prepared.factory.dtype) if keeps else None
@@ -111,18 +135,18 @@ class _Asked:
     def pass_from(self, y: Tensor, leaves: dict[str, Tensor], seed: Any) -> list[Any]:
         """The gradients by the names, from the cotangent of each entry."""
         wanted = [leaves[name] for name in self.names]
-        found = grad([y], wanted, [Tensor(seed, y.xp)])
+        found = grad([y], wanted, None if seed is None else [Tensor(seed, y.xp)])
         return [None if g is None else g.raw for g in found]
 
 
 # recorded once
 
 
-def _recorded_before(asked: _Asked, known: Known | None) -> Recorded | None:
+def _recorded_before(asked: _Asked, known: Known) -> Recorded | None:
     """The recording of the program; None where there is none, or few entries."""
     if asked.count < sum(SAMPLE_ENTRIES):
         return None
-    if known is None or len(asked.large) < len(asked.prepared.inputs):
+    if len(asked.large) < len(asked.prepared.inputs):
         return _recorded(asked)  # a single number is a constant of a recording
     dtypes = [(raw.dtype.str, name) for name, raw in asked.large.items()]
     key = (*dtypes, *asked.names, asked.values is None, str(asked.seed))
@@ -137,10 +161,13 @@ def _recorded(asked: _Asked) -> Recorded | None:
     def run(recording: Recording, given: list[Traced]) -> Results:
         part = _on_arrays(asked.prepared, given)
         y = Session(part)()
-        if not isinstance(y.raw, Traced) or y.raw.shape != given[0].shape:
-            raise recording.refuse("the value has another shape than the inputs")
-        total = np.add.reduce(y.raw)
-        seed = recording.constant(np.broadcast_to(asked.seed, y.raw.shape))
+        shape = () if asked.seed is None else asked.shape
+        if not isinstance(y.raw, Traced) or y.raw.shape != shape:
+            raise recording.refuse("the value is not of the shape that is asked for")
+        total, seed = y.raw, None
+        if asked.seed is not None:
+            total = np.add.reduce(y.raw, axis=None)
+            seed = recording.constant(np.broadcast_to(asked.seed, shape))
         found = asked.pass_from(y, part.environment, seed)
         grads = {n: g for n, g in zip(asked.names, found, strict=True) if g is not None}
         reached.update(grads)
@@ -154,7 +181,7 @@ def _recorded(asked: _Asked) -> Recorded | None:
         numbers = [g for name, g in grads.items() if name not in asked.large]
         return Results(arrays, [total, *numbers])
 
-    found = recorded(run, _flat(asked))
+    found = recorded(run, _flat(asked), asked.shape)
     return None if found is None else Recorded(found, frozenset(reached))
 
 

@@ -71,6 +71,6 @@ class Fusion:
 
     def obstacles(self, source: str, found: tuple[Obstacle, ...]) -> None:
         """Tell what in the program stands in the way."""
-        for span, reason in found:
+        for span, reason, _ in found:
             place, text = locate(source, span), source[span.start : span.end]
             self.rest.append(Whole(text, place.line, place.column, reason))

@@ -1,8 +1,8 @@
-"""The gradients of a pointwise program, computed part by part on all cores.
+"""The gradients of a program of sums of entries, part by part on all cores.
 
-Invariant: the numbers of one run over everything, bit for bit. Where a program cannot be
-recorded, a gradient by a single number that is read more than once is added up in another
-order. Nothing on the way is larger than a part.
+Invariant: the numbers of one run over everything, bit for bit; where a program cannot
+be recorded, a gradient by a single number that is read more than once is added up in
+another order. Nothing on the way is larger than a part.
 
     run_in_parts(prepare("sum(tanh(a*b))", read_bindings(["a=@a.npy", "b=@b.npy"])))
 """
@@ -14,7 +14,14 @@ import numpy as np
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.dtypes import default_dtype
 from gradcli.lang import tiles
-from gradcli.lang.entries import Entries, entries_of, on_part
+from gradcli.lang.code import Code
+from gradcli.lang.entries import (
+    Entries,
+    entries_of,
+    number_of,
+    on_part,
+    sum_of,
+)
 from gradcli.lang.fusion import Fusion
 from gradcli.lang.prepare import Prepared
 from gradcli.lang.reading import Reading
@@ -88,7 +95,10 @@ def _tell_why(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
     elif tiles.in_the_way(raws):
         fusion.refused(tiles.in_the_way(raws))
     if reading.pointwise is not None and reading.pointwise.obstacles:
-        fusion.obstacles(prepared.source, reading.pointwise.obstacles)
+        found = reading.pointwise.obstacles
+        # Sums are none, but where there is nothing else to be told.
+        others = tuple(o for o in found if not o.is_sum)
+        fusion.obstacles(prepared.source, others or found)
     elif reading.reduction == "":
         fusion.refused("it ends with no sum and no mean of all entries")
     if not fusion.rest:
@@ -96,21 +106,20 @@ def _tell_why(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
 
 
 def in_parts(prepared: Prepared, reading: Reading) -> InParts | None:
-    """The value and the gradients of a sum or a mean of entries; None where the
-    program is no such one, or its arrays are small."""
-    factory, reduction = prepared.factory, reading.reduction
-    shape = _shape(prepared)
-    if not reduction or shape is None:
+    """The value and the gradients of sums and means of entries; None where the program
+    is of no such, or its arrays are small."""
+    factory, shape = prepared.factory, _shape(prepared)
+    if reading.pointwise is None or shape is None:
         return None
-    found = _entries(prepared, reading, reduction, False)
+    with default_dtype(factory.dtype):
+        found = number_of(prepared, reading.known) or _sum(prepared, reading)
     if found is None:
         return None
-    value = found.total / _count(prepared) if reduction == "mean" else found.total
     grads = [
         None if g is None else Tensor(g.reshape(shape) if g.ndim else g, factory.xp)
         for g in found.grads.values()
     ]
-    return InParts(Tensor(value, factory.xp), grads, found.tile_entries)
+    return InParts(Tensor(found.total, factory.xp), grads, found.tile_entries)
 
 
 def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
@@ -119,7 +128,12 @@ def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
 
     All inputs are vectors of one length.
     """
-    found = _entries(prepared, reading, "", True)
+    if reading.entries is None or prepared.factory.xp is not NUMPY:
+        return None
+    if not _count(prepared):
+        return None
+    with default_dtype(prepared.factory.dtype):
+        found = entries_of(_alone(prepared, reading.entries), reading.known)
     if found is None:
         return None
     xp = prepared.factory.xp
@@ -142,15 +156,19 @@ def _count(prepared: Prepared) -> int:
     return max(given.tensor.numel() for given in prepared.inputs)
 
 
-def _entries(
-    prepared: Prepared, reading: Reading, reduction: str, keeps: bool
-) -> Entries | None:
-    """What the program of single entries gives, if there is one and it runs as such."""
-    code, count = reading.entries, _count(prepared)
-    if code is None or prepared.factory.xp is not NUMPY or not count:
+def _sum(prepared: Prepared, reading: Reading) -> Entries | None:
+    """The sum or the mean of a pointwise program's entries, by runs on parts."""
+    if reading.entries is None or not reading.reduction:
         return None
     one = np.ones((), prepared.factory.dtype)
-    seed = one / count if reduction == "mean" else one
-    alone = Prepared(prepared.source, code, prepared.factory, prepared.inputs)
-    with default_dtype(prepared.factory.dtype):
-        return entries_of(alone, seed, keeps, reading.known)
+    alone = _alone(prepared, reading.entries)
+    if reading.reduction == "sum":
+        return sum_of(alone, one)
+    count = _count(prepared)
+    found = sum_of(alone, one / count)
+    return None if found is None else found._replace(total=found.total / count)
+
+
+def _alone(prepared: Prepared, code: Code) -> Prepared:
+    """The program of single entries on the same inputs."""
+    return Prepared(prepared.source, code, prepared.factory, prepared.inputs)

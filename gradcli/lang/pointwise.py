@@ -50,10 +50,14 @@ MAX_OBSTACLES = 8
 
 
 class Obstacle(NamedTuple):
-    """What keeps a program from being pointwise: where it stands, and why."""
+    """What keeps a program from being pointwise: where it stands, and why.
+
+    is_sum  it is a sum or a mean of all entries
+    """
 
     span: Span
     reason: str
+    is_sum: bool = False
 
 
 class Pointwise(NamedTuple):
@@ -84,7 +88,13 @@ def pointwise(program: Program) -> Pointwise:
     ending = Evaluate(inner.span, inner)
     body = Block(program.body.span, (*statements[:-1], ending))
     reasons = ((node, _obstacle(node)) for node in walk(body))
-    obstacles = (Obstacle(node.span, reason) for node, reason in reasons if reason)
+    obstacles = (
+        Obstacle(
+            node.span, reason, isinstance(node, Expression) and bool(_reduced(node)[1])
+        )
+        for node, reason in reasons
+        if reason
+    )
     found = list(islice(obstacles, MAX_OBSTACLES))
     span = inner.span
     if len(statements) > 1:

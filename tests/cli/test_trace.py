@@ -57,11 +57,12 @@ REFUSED = {
         "@ puts entries together: softmax(a, 0)@b (line 1, column 1)",
         "softmax puts entries together: softmax(a, 0) (line 1, column 1)",
     ],
-    "if c > 0: a = 2*a\nsum(a*b)": [
-        "a branch asks for one truth value: where(...) has many: if c > 0: a = 2*a "
+    "if a[0] > 0: a = 2*a\nsum(a*b) + c": [
+        "a branch asks for one truth value: where(...) has many: if a[0] > 0: a = 2*a "
         "(line 1, column 1)",
+        "an index takes entries from other places: a[0] (line 1, column 4)",
     ],
-    "sum(a*b) + c": ["sum puts entries together: sum(a*b) (line 1, column 1)"],
+    "sum(a*b) + c*amax(a)": ["amax puts entries together: amax(a) (line 1, column 14)"],
     "(a*b)[0] + c": [
         "an index takes entries from other places: (a*b)[0] (line 1, column 1)"
     ],
@@ -70,6 +71,22 @@ REFUSED = {
         "an index takes entries from other places: a[0] (line 1, column 13)"
     ],
 }
+
+
+FUSED = {
+    "if c > 0: a = 2*a\nsum(a*b)": "if c > 0: a = 2*a; sum(a*b) (line 1, column 1), "
+    "then sum",
+    "sqrt(sum(a*b)) + c": "sqrt(sum(a*b)) + c (line 1, column 1)",
+}
+
+
+@pytest.mark.parametrize("program", FUSED)
+def test_numbers_made_of_sums_are_fused_as_well(
+    capsys: Capture, given: list[str], program: str
+) -> None:
+    assert run(["grad", program, *given, "-q"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == f"trace: fused: {FUSED[program]}"
 
 
 @pytest.mark.parametrize("program", REFUSED)

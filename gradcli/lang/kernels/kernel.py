@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.lang import tiles
-from gradcli.lang.kernels.plan import Buffer, Input, Output, Plan
+from gradcli.lang.kernels.plan import Buffer, Input, Output, Plan, Round, Spread
 from gradcli.lang.kernels.traced import Uniform, Value
 
 CACHE_BYTES = 4 << 20
@@ -48,31 +48,37 @@ class Kernel:
         width += sum(a.dtype.itemsize for a in (*arrays, *outputs))
         fewest, most = TILE_ENTRIES
         self.tile_entries = max(fewest, min(CACHE_BYTES // width, most))
-        self._threads = local()
 
     def run(self) -> list[Any]:
         """Write the outputs; the numbers that are asked for."""
-        plan, count = self.plan, len(self.arrays[0])
-        found = tiles.over_parts(count, self._tile, self.tile_entries)
-        with np.errstate(all="ignore"):
-            totals = tiles.totals(found, count)
-            known: dict[Any, Any] = dict(zip(plan.sums, totals, strict=True))
-            for value, step in plan.tail.items():
-                operands = [_read(o, known) for o in step.operands]
-                known[value] = step.function(*operands, **dict(step.options))
-        return [_read(number, known) for number in plan.numbers]
+        known: dict[Value, Any] = {}
+        count = len(self.arrays[0])
+        for each in self.plan.rounds:
+            if each.work:
+                benches = _Benches(self, each, known)
+                found = tiles.over_parts(count, benches.run, self.tile_entries)
+                known |= zip(each.sums, tiles.totals(found, count), strict=True)
+            with np.errstate(all="ignore"):
+                for value, step in each.tail.items():
+                    operands = [_read(o, known) for o in step.operands]
+                    known[value] = step.function(*operands, **dict(step.options))
+        return [_read(number, known) for number in self.plan.numbers]
 
-    def _tile(self, start: int, stop: int) -> list[Any]:
+
+class _Benches(local):
+    """The benches of a thread, in its own memory."""
+
+    def __init__(self, kernel: Kernel, each: Round, known: dict[Value, Any]) -> None:
+        self.made: dict[int, _Bench] = {}
+        self.memory = _memory(kernel.plan.buffers, kernel.tile_entries)
+        self.of = kernel, each, known
+
+    def run(self, start: int, stop: int) -> list[Any]:
         """Do the work on some entries; the sums over them."""
-        benches = vars(self._threads)
-        bench = benches.get(str(stop - start))
-        if bench is None:
-            if "memory" not in benches:
-                benches["memory"] = _memory(self.plan.buffers, self.tile_entries)
-            bench = benches[str(stop - start)] = _Bench(
-                self, benches["memory"], stop - start
-            )
-        return bench.run(start, stop)
+        entries = stop - start
+        if entries not in self.made:
+            self.made[entries] = _Bench(*self.of, self.memory, entries)
+        return self.made[entries].run(start, stop)
 
 
 class _Bench:
@@ -84,11 +90,16 @@ class _Bench:
     """
 
     def __init__(
-        self, kernel: Kernel, memory: dict[tuple[int, int], Any], entries: int
+        self,
+        kernel: Kernel,
+        each: Round,
+        known: dict[Value, Any],
+        memory: dict[tuple[int, int], Any],
+        entries: int,
     ) -> None:
         self.calls: list[tuple[Any, list[Any], dict[str, Any]]] = []
         self.cuts: list[tuple[Any, int | str, Any]] = []
-        for function, reads, writes in kernel.plan.work:
+        for function, reads, writes in each.work:
             operands: list[Any] = [None] * len(reads)
             out: dict[str, Any] = {} if writes is None else {"out": None}
             places: list[tuple[Any, int | str, Any]] = [
@@ -101,7 +112,7 @@ class _Bench:
                 elif isinstance(place, Output):
                     self.cuts.append((held, at, kernel.outputs[place.nr]))
                 else:
-                    held[at] = _always(place, memory, entries)
+                    held[at] = _always(_read(place, known), memory, entries)
             self.calls.append((function, operands, out))
 
     def run(self, start: int, stop: int) -> list[Any]:
@@ -139,5 +150,8 @@ def _memory(buffers: dict[int, int], entries: int) -> dict[tuple[int, int], Any]
     return found
 
 
-def _read(operand: Any, known: dict[Any, Any]) -> Any:
+def _read(operand: Any, known: dict[Value, Any]) -> Any:
+    """An operand, or the number that it is by now."""
+    if isinstance(operand, Spread):
+        return Uniform(known[operand.number], True)
     return known[operand] if isinstance(operand, Value) else operand

@@ -5,12 +5,12 @@ no other loop could give other bits; what is asked for is written where it is wa
 without a copy where it is a value of its own.
 
     made = plan(recording, [(dx, dx.dtype), (dy, dy.dtype)], [total])
-    made.work, made.buffers
+    made.rounds, made.buffers
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from gradcli.lang.kernels.traced import (
     Traced,
     Uniform,
     Value,
+    spread,
 )
 
 ROUNDED = {
@@ -44,6 +45,12 @@ class Output(NamedTuple):
     """A tile of an array that is asked for."""
 
     nr: int
+
+
+class Spread(NamedTuple):
+    """A number that is known before, as a tile."""
+
+    number: Value
 
 
 class Buffer(NamedTuple):
@@ -65,20 +72,29 @@ class Work(NamedTuple):
     writes: Output | Buffer | None
 
 
-class Plan(NamedTuple):
-    """What is done to each tile, and what to the sums of all tiles.
+class Round(NamedTuple):
+    """What is done to every tile, and to numbers after that.
 
-    work     for each tile, in order
-    buffers  how many there are, by the bytes of an entry
-    sums     the values that are sums over all tiles, in the order of the work
-    tail     what is done to these, by the values that it gives
-    numbers  the values, or constants, that are the numbers asked for
+    work  for each tile, in order
+    sums  the values that are sums over all tiles, in the order of the work
+    tail  what is done to numbers when these are known, by the values that it gives
     """
 
     work: tuple[Work, ...]
-    buffers: dict[int, int]
     sums: tuple[Value, ...]
     tail: dict[Value, Step]
+
+
+class Plan(NamedTuple):
+    """What is done to all tiles, and done again where a number has to be known first.
+
+    rounds   in order
+    buffers  how many there are, by the bytes of an entry
+    numbers  the values, or constants, that are the numbers asked for
+    """
+
+    rounds: tuple[Round, ...]
+    buffers: dict[int, int]
     numbers: tuple[Any, ...]
 
 
@@ -94,54 +110,137 @@ def plan(
         arrays: of which each entry is asked for, and the types to write them in.
         numbers: traced numbers, or constants.
     """
-    dtypes = [dtype for _, dtype in arrays]
     steps, results = needed(recording, [*(array for array, _ in arrays), *numbers])
-    wanted = results[: len(arrays)]
-    places = _Places(recording.inputs, steps, wanted, dtypes)
-    work, sums, tail = [], [], {}
-    for nr, step in steps.items():
+    wanted, asked = results[: len(arrays)], tuple(results[len(arrays) :])
+    outputs = _outputs(steps, wanted, [dtype for _, dtype in arrays])
+    levels = _levels(steps)
+    rounds, buffers = [], Counter[int]()
+    for level in range(1 + max(levels.values(), default=0)):
+        slots = [
+            slot
+            for slot, result in enumerate(wanted)
+            if level == (levels.get(result.nr, 0) if isinstance(result, Value) else 0)
+        ]
+        places = _Places(steps, levels, level, outputs, [wanted[nr] for nr in slots])
+        rounds.append(_round(steps, places, slots, wanted, levels, level))
+        buffers |= Counter(places.counts)
+    return Plan(tuple(rounds), dict(buffers), asked)
+
+
+def _round(
+    steps: dict[int, Step],
+    places: _Places,
+    slots: list[int],
+    wanted: Sequence[Any],
+    levels: dict[int, int],
+    level: int,
+) -> Round:
+    """What is done when the numbers of a level are known."""
+    work, sums = [], []
+    for nr in places.order:
+        step = steps[nr]
         reads = tuple(map(places.at, step.operands))
         if step.function in ROUNDED:
             places.let_go(nr)
         if step.entries:
             work.append(Work(into(step), reads, places.new(nr)))
-        elif any(isinstance(r, Input | Output | Buffer | Uniform) for r in reads):
+        else:
             function = partial(step.function, **dict(step.options))
             work.append(Work(function, reads, None))
             sums.append(Value(nr))
-        else:
-            tail[Value(nr)] = step
         places.let_go(nr)
-    for slot, result in enumerate(wanted):
-        place = places.at(result)
+    for slot in slots:
+        place = places.at(wanted[slot])
         if place != Output(slot):
             work.append(Work(copied, (place,), Output(slot)))
-    asked = tuple(results[len(arrays) :])
-    return Plan(tuple(work), dict(places.counts), tuple(sums), tail, asked)
+    tail = {
+        Value(nr): step
+        for nr, step in steps.items()
+        if levels[nr] == level + 1 and not step.entries and Value(nr) not in sums
+    }
+    return Round(tuple(work), tuple(sums), tail)
+
+
+def _outputs(
+    steps: dict[int, Step], wanted: Sequence[Any], dtypes: Sequence[np.dtype[Any]]
+) -> dict[int, Output]:
+    """The values that are written where they are asked for."""
+    found: dict[int, Output] = {}
+    for slot, (result, dtype) in enumerate(zip(wanted, dtypes, strict=True)):
+        made = steps.get(result.nr) if isinstance(result, Value) else None
+        if made is not None and made.dtype == dtype and made.function is not spread:
+            found.setdefault(result.nr, Output(slot))
+    return found
+
+
+def _levels(steps: dict[int, Step]) -> dict[int, int]:
+    """By a value's number, how many times all tiles are gone through before it is
+    known, or before an entry of it can be."""
+    levels: dict[int, int] = {}
+    for nr, step in steps.items():
+        below = [levels.get(o.nr, 0) for o in step.operands if isinstance(o, Value)]
+        levels[nr] = max(below, default=0) + _adds_entries(steps, step)
+    return levels
+
+
+def _adds_entries(steps: dict[int, Step], step: Step) -> bool:
+    """Whether a step makes a number of entries."""
+    return not step.entries and any(_has_entries(steps, o) for o in step.operands)
+
+
+def _has_entries(steps: dict[int, Step], operand: Any) -> bool:
+    """Whether an operand is an array: a constant one, an input or a step's."""
+    if not isinstance(operand, Value):
+        return isinstance(operand, Uniform)
+    return operand.nr not in steps or steps[operand.nr].entries
+
+
+def _is_done(step: Step, known_at: int, level: int, kept: bool) -> bool:
+    """Whether a step is done to tiles in the round of a level, rather than known."""
+    return known_at == level or not kept if step.entries else known_at > level
 
 
 class _Places:
-    """Where values lie, while steps are looked at in order."""
+    """Where values lie in one round, while its steps are looked at in order.
+
+    order   the steps of the round
+    counts  the buffers that they take, by the bytes of an entry
+    """
 
     def __init__(
         self,
-        inputs: int,
         steps: dict[int, Step],
+        levels: dict[int, int],
+        level: int,
+        outputs: dict[int, Output],
         wanted: Sequence[Any],
-        dtypes: Sequence[np.dtype[Any]],
     ) -> None:
         self.counts: dict[int, int] = defaultdict(int)
         self._free: dict[int, list[int]] = defaultdict(list)
         self._steps = steps
-        self._where: dict[int, Any] = {nr: Input(nr) for nr in range(inputs)}
-        for slot, (result, dtype) in enumerate(zip(wanted, dtypes, strict=True)):
-            made = steps.get(result.nr) if isinstance(result, Value) else None
-            if made is not None and made.dtype == dtype:
-                self._where.setdefault(result.nr, Output(slot))
+        self._where: dict[int, Any] = dict(outputs)
+        asked = [r for r in wanted if isinstance(r, Value)]
+        asked += [
+            Value(nr)
+            for nr, step in steps.items()
+            if levels[nr] == level + 1 and _adds_entries(steps, step)
+        ]
+        done: set[int] = set()
+        while asked:
+            nr = asked.pop().nr
+            step = steps.get(nr)
+            if step is None:
+                self._where[nr] = Input(nr)
+            elif step.function is spread:
+                self._where[nr] = Spread(step.operands[0])
+            elif nr not in done and _is_done(step, levels[nr], level, nr in outputs):
+                done.add(nr)
+                asked += [o for o in step.operands if isinstance(o, Value)]
+        self.order = sorted(done)
         last = {
             o.nr: nr
-            for nr, step in steps.items()
-            for o in step.operands
+            for nr in self.order
+            for o in steps[nr].operands
             if isinstance(o, Value)
         }
         for result in wanted:

@@ -3,7 +3,7 @@
 Invariant: it is recorded twice, on other entries and another count of them; a recording
 counts only if both are the same, so that nothing in it depends on either.
 
-    recorded(program, arrays).work
+    recorded(program, [x, y], x.shape).rounds
 """
 
 from __future__ import annotations
@@ -35,26 +35,31 @@ Program = Callable[[Recording, list[Traced]], Results]
 """Runs on traced arrays."""
 
 
-def recorded(program: Program, arrays: Sequence[Any]) -> Plan | None:
+def recorded(
+    program: Program, arrays: Sequence[Any], shape: tuple[int, ...]
+) -> Plan | None:
     """What is to be done to tiles of arrays; None where that depends on their entries.
 
     Args:
         program: what is run.
         arrays: what it is run on, each of one dimension, of more entries than a sample.
+        shape: that the program sees.
     """
     few, more = SAMPLE_ENTRIES
-    first = _recording(program, [a[:few] for a in arrays])
-    second = _recording(program, [a[-more:] for a in arrays])
-    if first is None or second is None or _told(*first) != _told(*second):
+    first = _recording(program, shape, [a[:few] for a in arrays])
+    if first is None:
+        return None
+    second = _recording(program, shape, [a[-more:] for a in arrays])
+    if second is None or _told(*first) != _told(*second):
         return None
     recording, results = first
     return plan(recording, results.arrays, results.numbers)
 
 
 def _recording(
-    program: Program, samples: list[Any]
+    program: Program, shape: tuple[int, ...], samples: list[Any]
 ) -> tuple[Recording, Results] | None:
-    recording = Recording()
+    recording = Recording(shape)
     given = [recording.input(sample) for sample in samples]
     try:
         with np.errstate(all="ignore"):

@@ -5,7 +5,7 @@ them; what is asked beside that (a truth value, an entry, its memory) is refused
 the recording says so even where the failure was caught. So what was written down, done
 to other entries, gives what the program would have given there, to the last bit.
 
-    recording = Recording()
+    recording = Recording((1000, 50))
     x = recording.input(np.linspace(0, 1, 61))
     y = np.tanh(x)*2
     recording.steps                       # tanh of value 0, multiply of value 1 and 2
@@ -76,24 +76,33 @@ def constant_key(operand: Any) -> Hashable:
 class Recording:
     """What was done to traced arrays, in order.
 
+    shape    of the arrays, of which some entries are known
     inputs   how many of the values are inputs; these come first
     steps    the others, one for each value
     refused  what cannot be written down; empty: nothing
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
         self.inputs = 0
+        self.known = 0
         self.steps: list[Step] = []
         self.refused = ""
 
     def input(self, sample: Any) -> Traced:
         """A traced array of which some entries are known; before all steps."""
         self.inputs += 1
+        self.known = len(sample)
         return Traced(sample, self, Value(self.inputs - 1))
 
     def constant(self, array: Any) -> Traced:
         """A traced array with the same number at each entry."""
-        return self._wrapped(constant, (self._operand(array),), {}, array)
+        return self._wrapped(constant, (self._operand(array),), {}, self._some(array))
+
+    def spread(self, number: Traced) -> Traced:
+        """A traced number as an array."""
+        stretched = np.broadcast_to(number.known, self.known)
+        return self._wrapped(spread, (number.value,), {}, stretched)
 
     def array(self, given: Any) -> Traced:
         """A traced array as it is; of a constant one."""
@@ -108,7 +117,7 @@ class Recording:
         self, function: Function, args: tuple[Any, ...], options: Mapping[str, Any]
     ) -> Traced:
         """Do an operation on the known entries and write it down."""
-        result = function(*[_known(a) for a in args], **options)
+        result = function(*map(self._some, args), **options)
         if isinstance(result, tuple):
             raise self.refuse(f"{function.__name__} gives several arrays")
         return self._wrapped(function, tuple(map(self._operand, args)), options, result)
@@ -121,16 +130,19 @@ class Recording:
         result: Any,
     ) -> Traced:
         entries = np.ndim(result) > 0
-        if entries and any(self._is_number(o) for o in operands):
-            raise self.refuse("a number computed from all entries meets the entries")
         given = tuple(sorted(options.items()))
         self.steps.append(Step(function, operands, given, result.dtype, entries))
         return Traced(result, self, Value(self.inputs + len(self.steps) - 1))
 
-    def _is_number(self, operand: Any) -> bool:
-        if not isinstance(operand, Value) or operand.nr < self.inputs:
-            return False
-        return not self.steps[operand.nr - self.inputs].entries
+    def _some(self, given: Any) -> Any:
+        """The entries that are known of an operand."""
+        if isinstance(given, Traced):
+            return given.known
+        if not isinstance(given, np.ndarray) or not given.ndim:
+            return given
+        if given.shape != self.shape:
+            raise self.refuse("an array has another shape than the inputs")
+        return np.broadcast_to(given.reshape(-1)[:1], self.known)
 
     def _operand(self, given: Any) -> Any:
         """An operand as it is written down."""
@@ -144,10 +156,10 @@ class Recording:
             raise self.refuse(f"{type(given).__name__} is no number and no array")
         if not given.ndim:
             return given
-        first = given.reshape(-1)[:1]
-        if given.tobytes() != np.broadcast_to(first, given.shape).tobytes():
+        first, stretched = given[(0,) * given.ndim], not any(given.strides)
+        if not stretched and given.tobytes() != first.tobytes() * given.size:
             raise self.refuse("an array's entries differ")
-        return Uniform(first[0], not any(given.strides))
+        return Uniform(first, stretched)
 
 
 class Traced(NDArrayOperatorsMixin):
@@ -170,14 +182,15 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(self.known.shape)
+        return self.recording.shape if self.known.ndim else ()
 
     @property
     def ndim(self) -> int:
-        return int(self.known.ndim)
+        return len(self.shape)
 
     @property
     def size(self) -> int:
+        """How many entries are known: what depends on it is recorded as nothing."""
         return int(self.known.size)
 
     @property
@@ -200,16 +213,19 @@ class Traced(NDArrayOperatorsMixin):
             return recording.call(ufunc, inputs, options)
         if method != "reduce" or ufunc is not np.add:
             raise recording.refuse(f"{ufunc.__name__}.{method} puts entries together")
-        whole = options.pop("axis", 0) in (None, 0) and self.ndim == 1
-        if options.pop("keepdims", False) or not whole:
+        axes = (None, 0, (0,)) if self.ndim == 1 else (None,)
+        if options.pop("keepdims", False) or options.pop("axis", 0) not in axes:
             raise recording.refuse("a sum is not of all entries")
         return recording.call(np.add.reduce, inputs, options)
 
     def __array_function__(
         self, function: Function, types: Any, args: tuple[Any, ...], options: Any
     ) -> Any:
-        if function is np.broadcast_to and args[1:] == (self.shape,):
-            return self
+        if function is np.broadcast_to and len(args) == 2:
+            if args[1] == self.shape:
+                return self
+            if args == (self, self.recording.shape):
+                return self.recording.spread(self)
         if not is_elementwise(function.__name__):
             raise self.recording.refuse(f"numpy.{function.__name__} is not recorded")
         return self.recording.call(function, args, options)
@@ -234,7 +250,7 @@ class Traced(NDArrayOperatorsMixin):
     def reshape(self, *shape: Any) -> Traced:
         """The array itself under its own shape."""
         sizes = shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape
-        if tuple(sizes) not in (self.shape, (-1,)) or self.ndim != 1:
+        if tuple(sizes) != self.shape and (self.ndim != 1 or tuple(sizes) != (-1,)):
             raise self.recording.refuse("an array's shape is changed")
         return self
 
@@ -281,8 +297,9 @@ def constant(x: Any) -> Any:
     return x
 
 
-def _known(x: Any) -> Any:
-    return x.known if isinstance(x, Traced) else x
+def spread(x: Any) -> Any:
+    """The step that makes an array of a number, which is one number in memory."""
+    return x
 
 
 class _Asked(np.ndarray):
