@@ -116,7 +116,8 @@ class _Asked:
 
     seed    the cotangent of each entry; None: the value is a number, not entries
     large   the inputs that are arrays
-    shape   of each, and how many entries that are
+    count   the entries of each
+    shape   of each; None: nothing depends on it
     names   the inputs that gradients are asked for
     arrays  those of them that are arrays
     values  takes the value's entries; None: they are not kept
@@ -126,8 +127,9 @@ class _Asked:
         self.prepared = prepared
         self.seed = seed
         self.large = {g.name: g.tensor.raw for g in prepared.inputs if g.tensor.ndim}
-        self.shape = next(iter(self.large.values())).shape
-        self.count = prod(self.shape)
+        whole = next(iter(self.large.values())).shape
+        self.count = prod(whole)
+        self.shape = whole if seed is None else None
         self.names = [g.name for g in prepared.inputs if g.requires_grad]
         self.arrays = [name for name in self.names if name in self.large]
         self.values = np.empty(self.count, prepared.factory.dtype) if keeps else None
@@ -149,7 +151,7 @@ def _recorded_before(asked: _Asked, known: Known) -> Recorded | None:
     if len(asked.large) < len(asked.prepared.inputs):
         return _recorded(asked)  # a single number is a constant of a recording
     dtypes = [(raw.dtype.str, name) for name, raw in asked.large.items()]
-    key = (*dtypes, *asked.names, asked.values is None, str(asked.seed))
+    key = (*dtypes, *asked.names, asked.values is None, asked.shape)
     if key not in known:
         known[key] = _recorded(asked)
     return known[key]
@@ -161,7 +163,7 @@ def _recorded(asked: _Asked) -> Recorded | None:
     def run(recording: Recording, given: list[Traced]) -> Results:
         part = _on_arrays(asked.prepared, given)
         y = Session(part)()
-        shape = () if asked.seed is None else asked.shape
+        shape = () if asked.seed is None else recording.shape
         if not isinstance(y.raw, Traced) or y.raw.shape != shape:
             raise recording.refuse("the value is not of the shape that is asked for")
         total, seed = y.raw, None

@@ -220,6 +220,23 @@ def test_rows_of_a_table_are_recorded_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert told == [True]
 
 
+def test_a_mean_is_of_as_many_entries_as_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told, program = plans(monkeypatch), compile("mean(a)**2")
+    (a,) = arrays("a", "float64").values()
+    for count in (COUNT, 900, COUNT):
+        assert program.grad(a=a[:count]).value == np.mean(a[:count]) ** 2
+    assert told == [True, True]
+
+
+def test_what_a_program_draws_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = plans(monkeypatch)
+    given = arrays("ab", "float64")
+    agree(*both("u = rand(3)\nsum(a*b)*u[1] + u[2]", given, "float64", monkeypatch))
+    assert told == [True]
+
+
 PLANTED: dict[str, Callable[[Any], Any]] = {
     "a truth value": lambda x: x*2 if np.sum(x) > 0 else x,
     "a truth value, caught": lambda x: caught(lambda: x*2 if bool(x) else x, x),
@@ -228,6 +245,7 @@ PLANTED: dict[str, Callable[[Any], Any]] = {
     "an entry": lambda x: x*x[0],
     "all entries, as another array": lambda x: np.asarray(x)*x,
     "a maximum": lambda x: x - np.maximum.reduce(x),
+    "how many where any may be": lambda x: x * x.shape[0],
     "how many are looked at": lambda x: x*x.size,
     "which number": lambda x: x*np.arange(x.shape[0]),
     "what is known": lambda x: x*x.known.max(),
@@ -254,7 +272,7 @@ def test_what_looks_at_entries_is_not_recorded(what: str) -> None:
         y = PLANTED[what](given[0])
         return Results([(recording.array(y), y.dtype)], [])
 
-    assert recorded(program, [*arrays("a", "float64").values()], (COUNT,)) is None
+    assert recorded(program, [*arrays("a", "float64").values()], None) is None
 
 
 def test_a_number_of_all_entries_may_be_worked_on() -> None:

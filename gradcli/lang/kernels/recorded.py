@@ -1,4 +1,4 @@
-"""A pointwise program and its reverse pass, recorded on a few entries.
+"""A program and its reverse pass, recorded on a few entries.
 
 Invariant: it is recorded twice, on other entries and another count of them; a recording
 counts only if both are the same, so that nothing in it depends on either.
@@ -36,14 +36,14 @@ Program = Callable[[Recording, list[Traced]], Results]
 
 
 def recorded(
-    program: Program, arrays: Sequence[Any], shape: tuple[int, ...]
+    program: Program, arrays: Sequence[Any], shape: tuple[int, ...] | None
 ) -> Plan | None:
     """What is to be done to tiles of arrays; None where that depends on their entries.
 
     Args:
         program: what is run.
         arrays: what it is run on, each of one dimension, of more entries than a sample.
-        shape: that the program sees.
+        shape: that the program sees; None: it may be any, and nothing depends on it.
     """
     few, more = SAMPLE_ENTRIES
     first = _recording(program, shape, [a[:few] for a in arrays])
@@ -57,9 +57,9 @@ def recorded(
 
 
 def _recording(
-    program: Program, shape: tuple[int, ...], samples: list[Any]
+    program: Program, shape: tuple[int, ...] | None, samples: list[Any]
 ) -> tuple[Recording, Results] | None:
-    recording = Recording(shape)
+    recording = Recording(samples[0].shape if shape is None else shape)
     given = [recording.input(sample) for sample in samples]
     try:
         with np.errstate(all="ignore"):
