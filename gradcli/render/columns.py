@@ -79,7 +79,9 @@ def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
 
     table = pa.table(list(map(pa.array, arrays)), [str(k) for k in range(len(arrays))])
     text = BytesIO()
-    options = csv.WriteOptions(include_header=False, delimiter=separator)
+    options = csv.WriteOptions(
+        include_header=False, delimiter=separator, batch_size=max(1, table.num_rows)
+    )
     csv.write_csv(table, text, options)
     return text.getvalue()
 
