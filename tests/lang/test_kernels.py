@@ -161,6 +161,7 @@ SEVERAL = [
     "mse_loss(k*a + m, b)",
     "h = a - mean(a)\nh = h/sqrt(mean(h*h) + 0.1)\nsum(h*b)*k",
     "h = sum(a)*b\nsum(exp(h/1000)/sum(b*b))",
+    "mean(a*a)**1.7 + 2**mean(b) + mean(a + 3)**mean(b)",
 ]
 """Programs with several sums, some of numbers that are known only after others."""
 
@@ -218,6 +219,17 @@ def test_rows_of_a_table_are_recorded_once(monkeypatch: pytest.MonkeyPatch) -> N
         assert found.value[7] == alone.value
         assert [g[7] for g in found.grads.values()] == [*alone.grads.values()]
     assert told == [True]
+
+
+def test_what_would_be_done_again_and_again_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = plans(monkeypatch)
+    given = arrays("ab", "float64")
+    for times in (8, 40):
+        loop = f"for i in range({times}): a = a*b/sqrt(mean(a*a) + 1)"
+        agree(*both(f"{loop}\nsum(a)", given, "float64", monkeypatch))
+    assert told == [False, False]
 
 
 def test_a_mean_is_of_as_many_entries_as_there_are(

@@ -35,6 +35,13 @@ ROUNDED = {
 """Functions whose results IEEE 754 prescribes to the last bit."""
 
 
+MAX_ROUNDS = 16
+"""Times that all tiles are gone through."""
+
+MAX_REPEATS = 2
+"""Calls for each step: in the cache, two take no longer than one outside it."""
+
+
 class Input(NamedTuple):
     """A tile of an array that is read."""
 
@@ -102,8 +109,9 @@ def plan(
     recording: Recording,
     arrays: Sequence[tuple[Traced, np.dtype[Any]]],
     numbers: Sequence[Any],
-) -> Plan:
-    """What to do to tiles for results of a recording.
+) -> Plan | None:
+    """What to do to tiles for results of a recording; None where so much would have to
+    be done again that it does not pay.
 
     Args:
         recording: what was done to a few entries.
@@ -114,8 +122,11 @@ def plan(
     wanted, asked = results[: len(arrays)], tuple(results[len(arrays) :])
     outputs = _outputs(steps, wanted, [dtype for _, dtype in arrays])
     levels = _levels(steps)
+    count = 1 + max(levels.values(), default=0)
+    if count > MAX_ROUNDS:
+        return None
     rounds, buffers = [], Counter[int]()
-    for level in range(1 + max(levels.values(), default=0)):
+    for level in range(count):
         slots = [
             slot
             for slot, result in enumerate(wanted)
@@ -124,6 +135,9 @@ def plan(
         places = _Places(steps, levels, level, outputs, [wanted[nr] for nr in slots])
         rounds.append(_round(steps, places, slots, wanted, levels, level))
         buffers |= Counter(places.counts)
+    calls = sum(len(each.work) for each in rounds)
+    if calls > MAX_REPEATS * len(steps) + len(arrays):
+        return None
     return Plan(tuple(rounds), dict(buffers), asked)
 
 
@@ -156,7 +170,7 @@ def _round(
     tail = {
         Value(nr): step
         for nr, step in steps.items()
-        if levels[nr] == level + 1 and not step.entries and Value(nr) not in sums
+        if levels[nr] == level + 1 and not (step.entries or _adds_entries(steps, step))
     }
     return Round(tuple(work), tuple(sums), tail)
 

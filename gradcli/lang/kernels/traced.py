@@ -231,10 +231,17 @@ class Traced(NDArrayOperatorsMixin):
         return self.recording.call(function, args, options)
 
     def __pow__(self, other: Any) -> Any:
+        if not self.ndim and not np.ndim(_known(other)):
+            return self.recording.call(operator.pow, (self, other), {})
         if not isinstance(other, bool | int | float):
             return np.power(self, other)
         ufunc, count = _power_by(self.dtype, other)
         return ufunc(*(self, other)[:count])
+
+    def __rpow__(self, other: Any) -> Any:
+        if not self.ndim and not np.ndim(other):
+            return self.recording.call(operator.pow, (other, self), {})
+        return np.power(other, self)
 
     def astype(self, dtype: Any, copy: bool = True) -> Traced:
         """The entries in another type."""
@@ -295,6 +302,10 @@ _CASTS: dict[np.dtype[Any], Cast] = {}
 def constant(x: Any) -> Any:
     """The step that makes a value of a constant."""
     return x
+
+
+def _known(x: Any) -> Any:
+    return x.known if isinstance(x, Traced) else x
 
 
 def spread(x: Any) -> Any:
