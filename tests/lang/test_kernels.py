@@ -265,6 +265,7 @@ PLANTED: dict[str, Callable[[Any], Any]] = {
     "an order": lambda x: np.sort(x),
     "a product of matrices": lambda x: x*(x @ x),
     "a running sum": lambda x: np.add.accumulate(x),
+    "other entries": lambda x: caught(lambda: x.__setitem__(0, 1), x),
     "memory": lambda x: np.multiply(x, 2, out=x),
     "an attribute, caught": lambda x: x*2 if hasattr(x, "ctypes") else x,
 }  # fmt: skip

@@ -261,12 +261,6 @@ class Traced(NDArrayOperatorsMixin):
             raise self.recording.refuse("an array's shape is changed")
         return self
 
-    def __setitem__(self, index: Any, other: Any) -> None:
-        alike = isinstance(other, Traced) and other.shape == self.shape
-        if index is not Ellipsis or not alike or other.dtype != self.dtype:
-            raise self.recording.refuse("entries are changed")
-        self.known, self.value = other.known, other.value
-
     def __getattr__(self, name: str) -> Any:
         raise self.recording.refuse(f"an array's {name} is asked for")
 
@@ -280,7 +274,7 @@ def _refusing(name: str) -> Function:
 
 for _name in (
     "__bool__", "__int__", "__float__", "__complex__", "__index__", "__round__",
-    "__len__", "__iter__", "__getitem__", "__contains__", "__array__",
+    "__len__", "__iter__", "__getitem__", "__setitem__", "__contains__", "__array__",
 ):  # fmt: skip
     setattr(Traced, _name, _refusing(_name))
 
