@@ -465,6 +465,9 @@ class ArrayNamespace(Factors, Namespace):
                 return made
         return self.np.matmul(a, b)
 
+    def is_finite(self, x: Raw) -> bool:
+        return self.device == "cpu" and bool(self.np.isfinite(x).all())
+
     def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         if self.device != "cpu":
             return cast("Raw", run(*arrays))

@@ -106,6 +106,11 @@ class Namespace:
         Where both are equal the value is held, as the row's derivative says."""
         return self.where(self.eq(x, other), self.stop(x), x)
 
+    def is_finite(self, x: Raw) -> bool:
+        """Whether all entries are known to be finite, so that 0 times each is 0; False
+        where that is not known at once."""
+        return False
+
     def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         """``run(*arrays)``, which makes so many entries of each item of the first
         dimension; of a few items at a time where that is faster."""
