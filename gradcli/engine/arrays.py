@@ -465,6 +465,12 @@ class ArrayNamespace(Factors, Namespace):
                 return made
         return self.np.matmul(a, b)
 
+    def plus(self, y: Raw, x: Raw) -> Raw:
+        if y.dtype is not x.dtype or not y.shape:
+            return y + x
+        y += x
+        return y
+
     def is_finite(self, x: Raw) -> bool:
         return self.device == "cpu" and bool(self.np.isfinite(x).all())
 

@@ -106,6 +106,11 @@ class Namespace:
         Where both are equal the value is held, as the row's derivative says."""
         return self.where(self.eq(x, other), self.stop(x), x)
 
+    def plus(self, y: Raw, x: Raw) -> Raw:
+        """``y + x``, of the shape of ``y``, in whose memory it may be written: only the
+        caller holds that."""
+        return y + x
+
     def is_finite(self, x: Raw) -> bool:
         """Whether all entries are known to be finite, so that 0 times each is 0; False
         where that is not known at once."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -41,15 +42,17 @@ def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
     shares = threads()
     if shares < 2 and count * each < MIN_BYTES_TO_CUT:
         return run(*arrays)
-    items = max(1, min(PART_BYTES // each, -(-count // shares)))
+    count_of_parts = -(-count // max(1, PART_BYTES // each))
+    count_of_parts = -(-count_of_parts // shares) * shares
+    items = -(-count // count_of_parts)
     starts = range(0, count, items)
-    found: list[Any] = [None] * len(starts)
+    joined = _Joined(count)
     waiting = iter(range(len(starts)))
 
     def work() -> None:
         for nr in waiting:
             at = slice(starts[nr], starts[nr] + items)
-            found[nr] = run(*[a[at] for a in arrays])
+            joined.put(at, run(*[a[at] for a in arrays]))
 
     helpers = _helped(work, min(shares, len(starts)) - 1)
     try:
@@ -58,7 +61,24 @@ def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
-    return np.concatenate(found)
+    return joined.whole
+
+
+class _Joined:
+    """The results of parts, put together by the threads that computed them."""
+
+    __slots__ = ("_count", "_lock", "whole")
+
+    def __init__(self, count: int) -> None:
+        self.whole: Any = None
+        self._count = count
+        self._lock = Lock()
+
+    def put(self, at: slice, part: Raw) -> None:
+        with self._lock:
+            if self.whole is None:
+                self.whole = np.empty((self._count, *part.shape[1:]), part.dtype)
+        self.whole[at] = part
 
 
 def _helped(work: Callable[[], None], count: int) -> list[Future[None]]:

@@ -116,7 +116,7 @@ def outputs_by_group(xp: Namespace, g: Array, groups: int) -> Array:
 def with_bias(xp: Namespace, y: Array, bias: Array | None) -> Array:
     if bias is None:
         return y
-    return y + xp.reshape(bias, (y.shape[1],) + (1,) * (len(y.shape) - 2))
+    return xp.plus(y, xp.reshape(bias, (y.shape[1],) + (1,) * (len(y.shape) - 2)))
 
 
 def by_bias(xp: Namespace, g: Array) -> Array:
@@ -133,11 +133,13 @@ def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride:
     windows = windows_of(weight.shape, stride, padding, dilation)
     counts = windows.counts(x.shape[2:])
     matrices = by_group(xp, weight, groups)
-    y = xp.in_parts(
-        lambda part: xp.matmul(matrices, entries(xp, part, windows, groups, counts)),
-        (x,), in_windows(x, windows, counts))
-    return with_bias(
-        xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
+
+    def items(x: Array) -> Array:
+        y = xp.matmul(matrices, entries(xp, x, windows, groups, counts))
+        return with_bias(
+            xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
+
+    return xp.in_parts(items, (x,), in_windows(x, windows, counts))
 
 
 def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Shape,
@@ -200,7 +202,7 @@ def turned(xp: Namespace, x: Array, weight: Array, size: Shape, windows: Windows
 
     total = from_row(0)
     for i in range(1, tall):
-        total = total + from_row(i)
+        total = xp.plus(total, from_row(i))
     return xp.reshape(total, (x.shape[0], *size[1:]))
 
 

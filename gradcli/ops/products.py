@@ -224,7 +224,7 @@ def fused(name: str, node: str, product: str | ArrayRule, *, left: ArrayRule,
                 broadcast_shape(x.shape, y.shape) != y.shape):
             raise ShapeError(f"{name}: input of shape {list(x.shape)} does not expand "
                              f"to the product's shape {list(y.shape)}")
-        return scaled(x, beta) + y
+        return xp.plus(y, scaled(x, beta))
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
         one_type=one_type, result=WHOLE, in_place=True,
