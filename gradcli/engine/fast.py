@@ -15,7 +15,7 @@ from weakref import ref
 from ..ops import Formula, Op, parameters
 from ..ops.basis import BINARY
 from ..ops.limits import LIMIT
-from .limits import MIN_VIEWS_TO_SWEEP
+from .limits import BYTES_OF_HALF_FLOAT, MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .raw import Params, Raw
@@ -44,6 +44,10 @@ class General(Protocol):
     @property
     def cls(self) -> Any:
         """The class of its nodes; None: it has no gradient."""
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The inputs that can carry a gradient."""
 
     @property
     def see(self) -> Seen | None:
@@ -347,6 +351,72 @@ def of_one(record: General) -> Callable[[Tensor, Params], Tensor]:
             note_view(t, out)
         elif shares:
             note_sharer(t, out)
+        return out
+
+    return call
+
+
+def of_several(
+    record: General, positions: frozenset[int]
+) -> Callable[[tuple[Any, ...], Params], Tensor]:
+    """The recorder of a row of several inputs that is not elementwise, with one output
+    in memory of its own: of floats of one type.
+
+    Args:
+        positions: the inputs that may be integers beside floats.
+    """
+    fwd, cls, slow = record.fwd, record.cls, record.general
+    (first, *_), slots = record.slots, record.slots
+    plainly_kept = cls.keep is Node.keep and not record.op.keeps_shapes
+
+    def call(inputs: tuple[Any, ...], params: Params) -> Tensor:
+        lead = inputs[first]
+        if not MODE.fast or not isinstance(lead, Tensor):
+            return slow(inputs, params)
+        xp, dtype = lead.xp, lead.raw.dtype
+        if not xp.plain or dtype.kind != "f" or dtype.itemsize == BYTES_OF_HALF_FLOAT:
+            return slow(inputs, params)
+        raw = []
+        for value in inputs:
+            if value is None:
+                raw.append(None)
+                continue
+            if not isinstance(value, Tensor) or value.xp is not xp:
+                return slow(inputs, params)
+            x = value.raw
+            if x.dtype is not dtype and (
+                x.dtype.kind != "i" or len(raw) not in positions
+            ):
+                return slow(inputs, params)
+            raw.append(x)
+        saved = tuple(raw)
+        try:
+            y = own(fwd(xp, *saved, **params), saved)
+        except Exception:
+            return slow(inputs, params)
+        out: Tensor = _new(Tensor)
+        out.raw = y
+        out.xp = xp
+        out.view_of = out.views = None
+        edges = tuple([
+            None if inputs[slot] is None else inputs[slot].edge for slot in slots
+        ])  # fmt: skip
+        if edges.count(None) == len(edges):
+            out.edge = None
+            return out
+        node: Node = _new(cls)
+        node.edges = edges
+        node.xp = xp
+        node.span = None
+        node.born = CLOCK.now
+        if plainly_kept:
+            node.params = params
+            node.shapes = None
+            node.saved = saved
+            node.y = y
+        else:
+            node.keep(saved, y, params)
+        out.edge = node
         return out
 
     return call

@@ -246,6 +246,24 @@ class Node(Inspectable):
         return tuple([output_at(edge) for edge in self.edges])
 
 
+class SingleNode(Node):
+    """One input that can carry a gradient, whatever else there is."""
+
+    __slots__ = ()
+
+    def pull(self, g: Array) -> Pulled:
+        saved, y = self.saved, self.y
+        if saved is FREED:
+            saved, y = self.unpacked()
+        if self.edges[0] is None:
+            return (None,)
+        found = self.rules[0](self.xp, g, y, *saved, **self.params)
+        shapes = self.shapes
+        if shapes is not None:
+            found = sum_to(self.xp, found, shapes[self.slots[0]])
+        return (found,)
+
+
 class UnaryNode(Node):
     """One input, one partial, no parameters: ``saved`` is the raw input itself."""
 
@@ -487,6 +505,8 @@ def node_class(op: Op) -> type[Node]:
     members["holds"] = base is not ConstantNode and (op.always_saves or reads)
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
+        if base is Node and len(members["rules"]) == 1:
+            base = SingleNode
     return type(op.node, (base,), members)
 
 

@@ -167,6 +167,12 @@ def _is_of_positions(op: Op, slot: int) -> bool:
     return not op.elementwise and type(rules) is tuple and rules[slot] is None
 
 
+def slots_of_positions(op: Op) -> frozenset[int]:
+    """The inputs of a row whose integers stay what they are beside floats."""
+    count = len(op.vjp) if isinstance(op.vjp, tuple) else 0
+    return frozenset(slot for slot in range(count) if _is_of_positions(op, slot))
+
+
 def _demand_no_gradient(inputs: tuple[object, ...], result: Any) -> None:
     """Raise where a value that needs a gradient is written among integers."""
     if MODE.enabled and any(getattr(v, "edge", None) is not None for v in inputs):

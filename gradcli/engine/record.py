@@ -18,7 +18,7 @@ from . import dtypes
 from .call import Signature
 from .errors import DeviceError
 from .failures import explain_failure
-from .fast import binary, of_one, of_view, unary
+from .fast import binary, of_one, of_several, of_view, unary
 from .inference import (
     inference_was_used,
     plain_namespace,
@@ -41,7 +41,12 @@ from .node import (
     node_class,
 )
 from .placing import placed
-from .promote import in_one_type, in_result_type, whole_parameters
+from .promote import (
+    in_one_type,
+    in_result_type,
+    slots_of_positions,
+    whole_parameters,
+)
 from .raw import Params, Raw, Run
 from .returns import class_of, class_of_row
 from .tensor import Tensor, constant, with_edge
@@ -63,6 +68,7 @@ class Recorder:
         "cls",
         "fwd",
         "of_one",
+        "of_several",
         "of_two",
         "op",
         "see",
@@ -83,6 +89,12 @@ class Recorder:
         lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
         self.of_one = of_one(self) if lone and not self._is_choosy else None
         self.of_two = binary(self) if self.is_plain and not lone else None
+        together = bool(self.slots) and signature.inputs > 1 and op.returns == 1
+        self.of_several = (
+            of_several(self, slots_of_positions(op))
+            if together and op.owns and not op.elementwise
+            else None
+        )
 
     @property
     def is_plain(self) -> bool:
@@ -101,6 +113,8 @@ class Recorder:
                 return self.of_one(inputs[0], params)
         elif self.of_two is not None and isinstance(inputs[0], Tensor):
             return self.of_two(*inputs)
+        elif self.of_several is not None:
+            return self.of_several(inputs, params)
         return self.general(inputs, params)
 
     def general(self, inputs: tuple[object, ...], params: Params) -> Any:
