@@ -7,6 +7,7 @@ Targets are classes by number, or in `cross_entropy` probabilities of the scores
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, pi
 
 from .checks import (
@@ -17,6 +18,7 @@ from .checks import (
     count_of,
     holds,
 )
+from .gather import in_place
 from .loss import fixed, known
 from .op import (
     ONE_TYPE,
@@ -66,6 +68,17 @@ def counted(xp: Namespace, x: Array, target: Array, weight: Array | None,
     return classes, xp.where(ignored, 0, each), ignored
 
 
+def in_line(xp: Namespace, x: Array, classes: Array) -> Array:
+    """The score of each target's class, which is known to be one of those there are."""
+    dim = class_dim(x)
+    if any(n != m for d, (n, m) in enumerate(zip(x.shape, classes.shape, strict=True))
+           if d != dim):
+        return xp.gather(x, dim, classes)
+    return xp.getitem(x, tuple([
+        classes if d == dim else in_place(xp, classes.shape, d)
+        for d in range(len(x.shape))]))
+
+
 def weighed(xp: Namespace, losses: Array, weights: Array | None, reduction: str
            ) -> Array:
     """The sum, or the mean by the targets' weights."""
@@ -77,13 +90,20 @@ def weighed(xp: Namespace, losses: Array, weights: Array | None, reduction: str
     return total / (count_of(losses.shape) if weights is None else xp.sum(weights))
 
 
-def nll(xp: Namespace, x: Array, target: Array, weight: Array | None = None,
-        reduction: str = "mean", ignore_index: int = -100) -> Array:
+def losses_of(xp: Namespace, x: Array, target: Array, weight: Array | None,
+              reduction: str, ignore_index: int,
+              read: Callable[[Namespace, Array, Array], Array]) -> Array:
+    """The losses by what reads the score of each target's class."""
     classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
-    scores = xp.gather(x, class_dim(x), classes)
+    scores = read(xp, x, classes)
     losses = -scores if ignored is None or weights is None else xp.where(
         ignored, 0, -(scores * weights))
     return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
+
+
+def nll(xp: Namespace, x: Array, target: Array, weight: Array | None = None,
+        reduction: str = "mean", ignore_index: int = -100) -> Array:
+    return losses_of(xp, x, target, weight, reduction, ignore_index, in_line)
 
 
 def nll_rule(xp: Namespace, g: Array, y: Array, x: Array, target: Array,
@@ -104,7 +124,8 @@ def nll_rule(xp: Namespace, g: Array, y: Array, x: Array, target: Array,
 def nll_tangent(xp: Namespace, t: Tangents, y: Array, x: Array, target: Array,
                 weight: Array | None = None, reduction: str = "mean",
                 ignore_index: int = -100) -> Array:
-    return nll(xp, t[0], target, weight, reduction, ignore_index)
+    return losses_of(xp, t[0], target, weight, reduction, ignore_index,
+                     lambda xp, t, classes: xp.gather(t, class_dim(t), classes))
 
 
 def nll_row(name: str, node: str, kernel: str, cases: list[Case]) -> None:
