@@ -38,7 +38,7 @@ class Size(tuple[int, ...]):
 
     def __getitem__(self, at: SupportsIndex | slice) -> Any:
         if isinstance(at, slice):
-            return Size(tuple.__getitem__(self, at))
+            return tuple.__new__(Size, tuple.__getitem__(self, at))
         return tuple.__getitem__(self, at)
 
     def __add__(self, other: Any) -> Size:

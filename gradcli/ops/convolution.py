@@ -11,6 +11,7 @@ weight (O, C/groups, window...).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -61,15 +62,20 @@ class Windows(NamedTuple):
         return (slice(None), slice(None), *[
             slice(p, p + n) for n, p in zip(size, self.padding, strict=True)])
 
-    def slices(self, counts: Shape) -> list[tuple[slice, ...]]:
+    def slices(self, counts: Shape) -> tuple[tuple[slice, ...], ...]:
         """For each entry of so many windows, where it lies in the padded input."""
-        return [
-            (slice(None), slice(None), *[
-                slice(d * j, d * j + s * (n - 1) + 1, s)
-                for j, d, s, n in zip(at, self.dilation, self.stride, counts,
-                                      strict=True)])
-            for at in product(*map(range, self.kernel))
-        ]
+        return _slices(self, counts)
+
+
+@lru_cache(maxsize=32)
+def _slices(windows: Windows, counts: Shape) -> tuple[tuple[slice, ...], ...]:
+    return tuple([
+        (slice(None), slice(None), *[
+            slice(d * j, d * j + s * (n - 1) + 1, s)
+            for j, d, s, n in zip(at, windows.dilation, windows.stride, counts,
+                                  strict=True)])
+        for at in product(*map(range, windows.kernel))
+    ])
 
 
 # Chellapilla, Puri, Simard 2006, High performance convolutional neural networks for
