@@ -13,7 +13,7 @@ from typing import Any, cast
 from ..ops.basis import SPECIAL, UFUNCS
 from ..ops.limits import LIMIT, check_size
 from ..ops.memory import check_bounds
-from ..ops.types import Index, Sizes
+from ..ops.types import Index, Sizes, Sliding
 from .blas import MIN_WORK_SPLIT, product
 from .choosing import chosen
 from .errors import ValueRangeError
@@ -22,9 +22,12 @@ from .layouts import laid_out
 from .limits import (
     MAX_FACTORIAL_ARGUMENT,
     MAX_NUMBER_OF_ALL_TYPES,
+    MAX_SHORT_LINE,
+    MAX_SIZE_TO_TURN,
     MIN_GAMMA_ARGUMENT,
     MIN_SIZE_TO_CHOOSE_BY_BITS,
     MIN_SIZE_TO_FLATTEN,
+    MIN_SIZE_TO_TURN,
     check_einsum,
     check_join,
     check_product,
@@ -234,10 +237,24 @@ class ArrayNamespace(Factors, Namespace):
     def sum(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.add.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
+    def _has_short_lines(self, x: Raw, dim: Dims) -> bool:
+        """Whether a reduction is one of many short lines, which take less time as
+        columns, one beside the other."""
+        last = (x.ndim - 1,)
+        alone = dim if isinstance(dim, tuple) else (dim,)
+        lies = self.device == "cpu" and x.dtype.kind == "f" and x.flags.c_contiguous
+        return bool(lies and alone == last and 1 < x.shape[-1] <= MAX_SHORT_LINE)
+
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
 
     def amax(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
+        if MIN_SIZE_TO_TURN <= x.size <= MAX_SIZE_TO_TURN and (
+            self._has_short_lines(x, dim)
+        ):
+            lines = self.np.array(x.reshape(-1, x.shape[-1]).T, order="C")
+            found = self.np.maximum.reduce(lines, axis=0)
+            return found.reshape((*x.shape[:-1], *(1,) * keepdim))
         return self.np.maximum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def amin(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
@@ -391,6 +408,18 @@ class ArrayNamespace(Factors, Namespace):
             return self.np.ndarray(shape, x.dtype, flat, start, strides)
         flat = flat[start // x.dtype.itemsize :]
         return self.np.lib.stride_tricks.as_strided(flat, shape, strides)
+
+    def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
+        """In one copy: threads that copy one after another wait for one another."""
+        if self.device != "cpu" or not x.flags.c_contiguous:
+            return super().cells(x, windows, counts)
+        steps, kernel = x.strides, windows.kernel
+        moved = zip(steps[2:], windows.dilation, windows.stride, strict=True)
+        within, along = zip(*[(s * d, s * n) for s, d, n in moved], strict=True)
+        shape = (*x.shape[:2], *kernel, *counts)
+        check_size(shape)
+        seen = self.np.ndarray(shape, x.dtype, x, 0, (*steps[:2], *within, *along))
+        return seen.reshape((*x.shape[:2], math.prod(kernel), *counts))
 
     # reading and adding at positions
 

@@ -33,6 +33,12 @@ MIN_SIZE_TO_FLATTEN = 1024
 MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
 """From so many entries on, choosing by a mask's bits is faster than branching."""
 
+MIN_SIZE_TO_TURN = 1 << 11
+MAX_SIZE_TO_TURN = 1 << 17
+MAX_SHORT_LINE = 32
+"""Of so many entries, in lines of at most so many, the largest of each line is found
+faster in the transpose, as long as that stays in the processor's cache."""
+
 # nesting
 
 MAX_LIST_DEPTH = 64

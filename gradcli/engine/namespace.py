@@ -20,7 +20,7 @@ from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.arrange import windowed
 from ..ops.memory import contiguous_strides, strided
 from ..ops.shape import CONTIGUOUS, inverse_order
-from ..ops.types import Index
+from ..ops.types import Index, Sliding
 from ..ops.types import Namespace as Vocabulary
 from .raw import Library, Raw, Run
 
@@ -125,6 +125,11 @@ class Namespace:
     def matmul_like(self, a: Raw, b: Raw, like: Raw) -> Raw:
         """``a @ b``, in memory in the order of ``like`` where there is memory."""
         return self.matmul(a, b)
+
+    def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
+        """The entries of so many windows over (N, C, spatial...), an array of (N, C,
+        kernel's entries, counts...)."""
+        return self.stack([self.getitem(x, at) for at in windows.slices(counts)], 2)
 
     def put_views(
         self, shape: tuple[int, ...], slices: Sequence[Index], parts: Sequence[Raw]

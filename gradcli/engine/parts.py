@@ -42,9 +42,10 @@ def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
     shares = threads()
     if shares < 2 and count * each < MIN_BYTES_TO_CUT:
         return run(*arrays)
-    count_of_parts = -(-count // max(1, PART_BYTES // each))
-    count_of_parts = -(-count_of_parts // shares) * shares
-    items = -(-count // count_of_parts)
+    rounds = -(-count // (max(1, PART_BYTES // each) * shares))
+    if count * each < MIN_BYTES_TO_CUT:
+        rounds = 1
+    items = -(-count // (rounds * shares))
     starts = range(0, count, items)
     joined = _Joined(count)
     waiting = iter(range(len(starts)))

@@ -87,9 +87,9 @@ def entries(xp: Namespace, x: Array, windows: Windows, groups: int, counts: Shap
     if any(windows.padding):
         wide = (*x.shape[:2], *windows.padded(x.shape[2:]))
         padded = xp.put_view(wide, windows.inner(x.shape[2:]), x)
-    parts = [xp.getitem(padded, at) for at in windows.slices(counts)]
-    rows = x.shape[1] // groups * len(parts)
-    return xp.reshape(xp.stack(parts, 2), (x.shape[0], groups, rows, prod(counts)))
+    cells = xp.cells(padded, windows, counts)
+    rows = x.shape[1] // groups * prod(windows.kernel)
+    return xp.reshape(cells, (x.shape[0], groups, rows, prod(counts)))
 
 
 def in_windows(x: Array, windows: Windows, counts: Shape) -> int:
