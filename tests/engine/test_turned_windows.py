@@ -11,7 +11,7 @@ import pytest
 from gradcli.engine import NUMPY
 from gradcli.ops import convolution
 
-KERNELS = [(3, 2), (1, 3), (2, 2, 2), (3, 1, 2)]
+KERNELS = [(3, 2), (2, 3), (2, 2, 2), (3, 1, 2)]
 
 
 def spread(x, weight, **how):
