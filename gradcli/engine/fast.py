@@ -376,7 +376,7 @@ def of_several(
         xp, dtype = lead.xp, lead.raw.dtype
         if not xp.plain or dtype.kind != "f" or dtype.itemsize == BYTES_OF_HALF_FLOAT:
             return slow(inputs, params)
-        raw = []
+        raw: list[Any] = []
         for value in inputs:
             if value is None:
                 raw.append(None)
