@@ -501,7 +501,7 @@ class ArrayNamespace(Factors, Namespace):
         return y
 
     def is_finite(self, x: Raw) -> bool:
-        return self.device == "cpu" and bool(self.np.isfinite(x).all())
+        return bool(self.np.all(self.np.isfinite(x)))
 
     def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         if self.device != "cpu":
