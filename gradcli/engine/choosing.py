@@ -38,10 +38,10 @@ def chosen(
     out = np.empty_like(like) if out is None else out
     written, ones = out.view(bits), mask.view("i1")
     if type(a) is int:
-        np.subtract(ones, 1, out=written, dtype=bits)
+        written[...] = np.subtract(ones, 1)  # of bytes first, which takes less
         np.bitwise_and(written, b.view(bits), out=written)
         return out
-    np.negative(ones, out=written, dtype=bits)
+    written[...] = np.negative(ones)
     if type(b) is int:
         np.bitwise_and(written, a.view(bits), out=written)
         return out

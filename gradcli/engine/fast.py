@@ -1,4 +1,4 @@
-"""The recorders of the hot path: rows of one or two tensors, and nobody looking.
+"""The recorders of the hot path: rows of a few tensors, and nobody looking.
 
 Invariant: what is made here is what the general recorder makes of the same call, graph
 included; whatever is out of the ordinary is left to it. ``slow`` is that recorder. It
