@@ -198,14 +198,11 @@ class Checked:
         """Look at everything that there is time for."""
         if not self.outputs:
             reason = "no output depends on an input that requires a gradient"
-            return self._answer([InputProof(s.name, UNKNOWN, reason)
-                                 for s in self.call.varied])  # fmt: skip
+            return self._of_all(UNKNOWN, reason)
         with enable_grad():
             if not self._repeats():
                 reason = "the function gives other values when it is run again"
-                return self._answer(
-                    [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
-                )
+                return self._of_all(UNKNOWN, reason)
             try:
                 first, self.type = self.call.narrowest(
                     lambda: gradients(self.outputs, self.wanted, self._seeds()),
@@ -214,14 +211,10 @@ class Checked:
             except Exception as error:
                 text_ = f"backward raises {words_of(error)}"
                 self.faults.append(Fault("backward", text_))
-                return self._answer(
-                    [InputProof(s.name, REFUTED, text_) for s in self.call.varied]
-                )
+                return self._of_all(REFUTED, text_)
             if not self._gradients_repeat(first):
                 reason = "the function gives other gradients when it is run again"
-                return self._answer(
-                    [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
-                )
+                return self._of_all(UNKNOWN, reason)
             by_entries = self._by_entries()
             contracted, verification = self._by_cotangents(by_entries)
             second = self._second() if self.plan.second else ()
@@ -229,6 +222,11 @@ class Checked:
         inputs = [_joined(a, b) for a, b in zip(by_entries or contracted, contracted,
                                                 strict=True)]  # fmt: skip
         return self._answer(inputs, second, verification)
+
+    def _of_all(self, verdict: str, reason: str) -> FunctionProof:
+        """The same verdict on every input."""
+        slots = self.call.varied
+        return self._answer([InputProof(s.name, verdict, reason) for s in slots])
 
     def _answer(
         self, inputs: Sequence[InputProof], second: Sequence[InputProof] = (),
