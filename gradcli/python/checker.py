@@ -283,20 +283,27 @@ class Checked:
     # jobs
 
     def _inputs(self, claims: Mapping[str, Any]) -> list[Input]:
-        found = []
-        for slot in self.call.slots:
-            values = np.asarray(slot.given.raw, np.float64)
-            claim = claims.get(slot.name)
-            found.append(
-                Input(
-                    slot.name,
-                    _block(values),
-                    None
-                    if claim is None
-                    else Block.of(np.shape(claim), claim.ravel().tolist()),
-                )
+        return [
+            Input(
+                slot.name,
+                _block(np.asarray(slot.given.raw, np.float64)),
+                _block(claims[slot.name]) if slot.name in claims else None,
             )
-        return found
+            for slot in self.call.slots
+        ]
+
+    def _checked(
+        self, inputs: Sequence[Input], output: Block, kind: str,
+        run: Callable[[dict[str, Tensor]], Tensor], share: float = 1,
+        tape: bool = False,
+    ) -> FunctionCheck:  # fmt: skip
+        """The check of claims in a share of the time that is left."""
+        seconds = self._left() * share
+        job = Job(
+            "", tuple(inputs), output, kind, dtype=self.type.name, seconds=seconds,
+            seed=self.plan.seed,
+        )  # fmt: skip
+        return FunctionCheck(job, run, _nobody, Budget(seconds), tape=tape)
 
     def _left(self) -> float:
         return max(0.1, self.plan.seconds - (monotonic() - self.began))
@@ -323,11 +330,9 @@ class Checked:
                 [p.reshape(n, -1) for p, n in zip(parts, sizes, strict=True)]
             )
         flat = np.concatenate([v.ravel() for v in self.values])
-        job = Job(
-            "", tuple(self._inputs(claims)), _block(flat), "jacobian",
-            dtype=self.type.name, seconds=self._left() / 2, seed=self.plan.seed,
-        )  # fmt: skip
-        check = FunctionCheck(job, self._flat, _nobody, Budget(job.seconds), tape=False)
+        check = self._checked(
+            self._inputs(claims), _block(flat), "jacobian", self._flat, share=1 / 2
+        )
         answer = self._numbers(check)
         if check.reason is None:
             self._keep(check, claims)
@@ -358,12 +363,9 @@ class Checked:
             float((v * c).sum())
             for v, c in zip(self.values, self.cotangents, strict=True)
         )
-        job = Job("", tuple(inputs), Block.of((), [total]), dtype=self.type.name,
-                  seconds=self._left(), seed=self.plan.seed)  # fmt: skip
         tape = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
-        check = FunctionCheck(
-            job, self._contracted, _nobody, Budget(job.seconds), tape=tape
-        )
+        output = Block.of((), [total])
+        check = self._checked(inputs, output, "gradient", self._contracted, tape=tape)
         good = before is None or all(
             each.verdict not in (REFUTED, UNKNOWN) for each in before
         )
@@ -498,19 +500,9 @@ class Checked:
             ])  # fmt: skip
             inputs.append(Input(name, _block(x), _block(claim)))
         fixed = [i for i in self._inputs({}) if i.name not in names]
-        value = float(total.detach().raw)
-        job = Job(
-            "",
-            (*inputs, *fixed),
-            Block.of((), [value]),
-            "hessian",
-            dtype=self.type.name,
-            seconds=self._left(),
-            seed=self.plan.seed,
-        )
-        check = FunctionCheck(
-            job, self._contracted, _nobody, Budget(job.seconds), tape=False
-        )
+        value = Block.of((), [float(total.detach().raw)])
+        both = (*inputs, *fixed)
+        check = self._checked(both, value, "hessian", self._contracted)
         answer = self._numbers(check)
         return tuple(self._read(check, answer.inputs, lambda row: None))
 
