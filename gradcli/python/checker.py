@@ -32,6 +32,7 @@ from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import (
+    NOTHING_SHOWN,
     PROVED,
     REFUTED,
     UNKNOWN,
@@ -40,6 +41,7 @@ from ..verify.process.job import (
     InputVerdict,
     Job,
     Verification,
+    timed_out,
     weakest,
 )
 from ..verify.subject import Subject, on_tape, on_terms
@@ -381,13 +383,13 @@ class Checked:
 
     def _numbers(self, check: FunctionCheck) -> Verification:
         """All entries of a job, without SymPy."""
-        reason = "nothing could be shown"
+        reason = NOTHING_SHOWN
         try:
             with check.budget.slice(check.budget.left):
                 check.numbers()
                 check._hold_rules()
         except OutOfTime:
-            check.reason = reason = f"time-out after {check.job.seconds:g} s"
+            check.reason = reason = timed_out(check.job.seconds)
         return check._now().ended(check.reason or reason)
 
     def _of_row(self, row: int) -> tuple[int, tuple[int, ...]]:
