@@ -28,16 +28,14 @@ def _is_nan(system: System, e: object) -> bool:
     return is_nan(system.value(e))
 
 
-def _larger(system: System, a: object, b: object) -> Any:
+def _beyond(relation: str, system: System, a: object, b: object) -> Any:
+    """The one that stands in the relation to the other; nan beside anything."""
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
-    return a if system.compare(">=", a, b) else b
+    return a if system.compare(relation, a, b) else b
 
 
-def _smaller(system: System, a: object, b: object) -> Any:
-    if _is_nan(system, a) or _is_nan(system, b):
-        return a if _is_nan(system, a) else b
-    return a if system.compare("<=", a, b) else b
+_larger, _smaller = partial(_beyond, ">="), partial(_beyond, "<=")
 
 
 def _compared(relation: str, system: System, a: object, b: object) -> bool:
@@ -50,14 +48,6 @@ def _ignoring_nan(choose: Any, system: System, a: Any, b: Any) -> Any:
     return a if _is_nan(system, b) else choose(system, a, b)
 
 
-def largest(system: System, row: list[object]) -> Any:
-    return _best(_larger, system, row)
-
-
-def smallest(system: System, row: list[object]) -> Any:
-    return _best(_smaller, system, row)
-
-
 def _best(choose: Any, system: System, row: list[object]) -> Any:
     """One of ``row`` itself: later equality with it is identity, not a tie."""
     if not row:
@@ -66,6 +56,9 @@ def _best(choose: Any, system: System, row: list[object]) -> Any:
     for element in row[1:]:
         best = choose(system, best, element)
     return best
+
+
+largest, smallest = partial(_best, _larger), partial(_best, _smaller)
 
 
 def product(system: System, row: list[object]) -> Any:
