@@ -8,6 +8,7 @@ of any order pass through it. Wide matrices are treated as their transposes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from ...engine.creation import eye, zeros_like
@@ -72,7 +73,11 @@ def is_orthogonal(matrix: Tensor) -> bool:
     return float(error.amax()) <= float(allowed)
 
 
-MAPS = {"matrix_exp": partial(run, "matrix_exp"), "cayley": cayley, "householder": None}
+MAPS: dict[str, Callable[[Tensor], Tensor] | None] = {
+    "matrix_exp": partial(run, "matrix_exp"),
+    "cayley": cayley,
+    "householder": None,
+}
 
 
 class Orthogonal(Module):

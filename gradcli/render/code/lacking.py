@@ -39,8 +39,8 @@ def lu_factors(a):
     for at in np.ndindex(a.shape[:-2]):
         m = both[at]
         for i in range(k):
-            p = i + np.argmax(np.abs(m[i:, i]))
-            m[[i, p]], pivots[(*at, i)] = m[[p, i]], p + 1
+            p = i + int(np.argmax(np.abs(m[i:, i])))
+            m[[i, p]], pivots[at][i] = m[[p, i]], p + 1
             m[i + 1 :, i] /= m[i, i]
             m[i + 1 :, i + 1 :] -= np.outer(m[i + 1 :, i], m[i, i + 1 :])
     return both, pivots
