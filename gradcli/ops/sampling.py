@@ -130,10 +130,11 @@ def four_taps(xp: Namespace, at: Array, n: int, scale: float, padding: int,
 
 
 class Reading(NamedTuple):
-    """One neighbour of every place: its number in its plane, by item, and its weight
-    and the weight's derivatives by the place, where it lies inside."""
+    """One neighbour of every place: its number in its plane, by item, whether it lies
+    inside, and its weight and the weight's derivatives by the place, where it does."""
 
     at: Positions
+    inside: Array
     weight: Array
     slopes: list[Array]
 
@@ -158,8 +159,13 @@ def readings(xp: Namespace, x: Array, grid: Array, mode: int, padding: int,
                         for e, each in enumerate(chosen)) for d in range(rank)]
         parts = [times(each.weight for each in chosen), *slopes]
         weight, *by_place = [xp.where(inside, p, xp.zeros_like(p)) for p in parts]
-        found.append(Reading(at, weight, by_place))
+        found.append(Reading(at, inside, weight, by_place))
     return found
+
+
+def entries(xp: Namespace, lines: Array, each: Reading) -> Array:
+    """The entries of one neighbour of every place; 0 outside."""
+    return xp.where(each.inside, xp.gather(lines, -1, each.at), 0)
 
 
 def times(factors: Iterable[Array]) -> Array:
@@ -172,7 +178,7 @@ def planes(xp: Namespace, x: Array) -> Array:
 
 def sampled(xp: Namespace, x: Array, grid: Array, **how: Unpack[How]) -> Array:
     lines = planes(xp, x)
-    y = reduce(add, (xp.gather(lines, -1, each.at) * each.weight
+    y = reduce(add, (entries(xp, lines, each) * each.weight
                      for each in readings(xp, x, grid, **how)))
     return xp.reshape(y, (*x.shape[:2], *grid.shape[1:-1]))
 
@@ -181,7 +187,8 @@ def by_entries(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
                **how: Unpack[How]) -> Array:
     lines, size = planes(xp, g), (*x.shape[:2], prod(x.shape[2:]))
     back = reduce(add, (
-        xp.call("gather.backward", lines * each.weight, each.at, size, -1)
+        xp.call("gather.backward", xp.where(each.inside, lines * each.weight, 0),
+                each.at, size, -1)
         for each in readings(xp, x, grid, **how)))
     return xp.reshape(back, x.shape)
 
@@ -192,7 +199,8 @@ def by_places(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
     rank = len(x.shape) - 2
     totals: dict[int, Array] = {}
     for each in readings(xp, x, grid, **how):
-        read = xp.sum(xp.gather(lines, -1, each.at) * arrived, 1, True)
+        read = xp.sum(xp.where(each.inside, entries(xp, lines, each) * arrived, 0), 1,
+                      True)
         for d, slope in enumerate(each.slopes):
             part = read * slope
             totals[d] = totals[d] + part if d in totals else part
@@ -205,7 +213,7 @@ def along(xp: Namespace, t: Tangents, y: Array, x: Array, grid: Array,
     lines, rank = planes(xp, x), len(x.shape) - 2
     moved = xp.reshape(t[1], (grid.shape[0], 1, prod(grid.shape[1:-1]), rank))
     total = reduce(add, (
-        xp.gather(lines, -1, each.at) * reduce(add, (
+        entries(xp, lines, each) * reduce(add, (
             slope * xp.select(moved, -1, rank - 1 - d)
             for d, slope in enumerate(each.slopes)))
         for each in readings(xp, x, grid, **how)))

@@ -169,3 +169,8 @@ def test_dimensions_that_are_too_few_are_refused(
 ) -> None:
     with pytest.raises(RuntimeError, match=words):
         function(name)(x34(), *dims)
+
+
+def test_the_rows_of_an_inverse_are_dimensions_that_are_there() -> None:
+    with pytest.raises(RuntimeError, match="and the tensor has 0"):
+        function("linalg.tensorinv")(Tensor(np.array(2.0), NUMPY), 1)
