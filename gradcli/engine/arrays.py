@@ -41,7 +41,7 @@ NEAR_POLES = -0.5
 """Below, digamma has poles that are not at 0."""
 
 MAX_SHORT_SERIES = 1.1
-"""Up to here the library has few digits of incomplete gamma functions near order 1/2."""
+"""Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
 
 Dims = int | Sequence[int] | None
 

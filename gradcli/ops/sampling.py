@@ -199,8 +199,7 @@ def by_places(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
     rank = len(x.shape) - 2
     totals: dict[int, Array] = {}
     for each in readings(xp, x, grid, **how):
-        read = xp.sum(xp.where(each.inside, entries(xp, lines, each) * arrived, 0), 1,
-                      True)
+        read = xp.sum(entries(xp, lines, each) * arrived, 1, True)
         for d, slope in enumerate(each.slopes):
             part = read * slope
             totals[d] = totals[d] + part if d in totals else part
