@@ -50,7 +50,7 @@ def _axes(dim: Dims) -> Dims:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
-def in_own_type(function: Callable[..., Raw]) -> Callable[[Raw], Raw]:
+def in_own_type(function: Callable[..., Raw]) -> Callable[..., Raw]:
     """A special function whose result on half floats is rounded to them: the library
     has none for them, and leaves its result as wide as it computed it."""
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from ..ops.checks import broadcast_shape
 from ..ops.index import dims_read
-from ..ops.types import Entries
 from .raw import Raw
 
 
@@ -77,7 +76,7 @@ def _compared(
     return 0
 
 
-def order_read(x: Raw, strides: Sequence[int], at: Entries) -> list[int]:
+def order_read(x: Raw, strides: Sequence[int], at: Sequence[slice | Raw]) -> list[int]:
     """The dimensions of ``x[at]`` in the order that PyTorch has them in memory, the
     inner one first: that of the dimensions read whole, then that of the positions.
 
@@ -85,7 +84,8 @@ def order_read(x: Raw, strides: Sequence[int], at: Entries) -> list[int]:
         strides: those of ``x``.
     """
     lists: list[tuple[Sequence[int], Sequence[int]]] = []
-    whole, listed = [], []
+    whole: list[int] = []
+    listed: list[int] = []
     for item in at:
         dim = len(whole) + len(listed)
         if isinstance(item, slice):

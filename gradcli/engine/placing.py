@@ -22,8 +22,8 @@ def _as_read(xp: Any, y: Any, x: Any, indices: Any) -> Any:
     that of their indices."""
     if xp.is_contiguous(x) and not any(map(_is_turned, indices)):
         return xp.packed(y)
-    order = order_read(x, xp.geometry(x)[0], entries_at(xp, indices))
-    return xp.packed_in(y, order[::-1])
+    at: Any = entries_at(xp, indices)
+    return xp.packed_in(y, order_read(x, xp.geometry(x)[0], at)[::-1])
 
 
 def _is_turned(item: Any) -> bool:
