@@ -219,6 +219,27 @@ def along(xp: Namespace, t: Tangents, y: Array, x: Array, grid: Array,
     return sampled(xp, t[0], grid, **how) + xp.reshape(total, y.shape)
 
 
+def check_sampled(x: Shape, grid: Shape, mode: int, rank: int) -> None:
+    """Raise unless pictures, or volumes, and the places in them fit."""
+    sizes = f"input with sizes {list(x)} and grid with sizes {list(grid)}"
+    if x[:1] != grid[:1]:
+        raise ShapeError("grid_sampler(): expected grid and input to have same batch "
+                         f"size, but got {sizes}")
+    if not grid or grid[-1] != len(x) - 2:
+        raise ShapeError(f"grid_sampler(): expected grid to have size {len(x) - 2} in "
+                         f"last dimension, but got grid with sizes {list(grid)}")
+    for d, n in enumerate(x[2:], start=2):
+        if not n:
+            raise ShapeError(
+                "grid_sampler(): expected input to have non-empty spatial dimensions, "
+                f"but input has sizes {list(x)} with dimension {d} being empty")
+    if not len(x) == len(grid) == rank + 2:
+        raise ShapeError(f"grid_sampler(): expected {rank + 2}D input and grid with "
+                         f"same number of dimensions, but got {sizes}")
+    if mode == BICUBIC and rank == 3:
+        raise ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
+
+
 def row_of_sampling(rank: int) -> None:
     size, places = (1, 2, 3, 2, 2)[:rank + 2], (1, 2, 2, 1)[:rank + 1]
 
@@ -232,6 +253,7 @@ def row_of_sampling(rank: int) -> None:
             raise ValueRangeError(
                 f"grid_sampler_{rank}d: padding_mode is 0 (zeros), 1 (border) or 2 "
                 f"(reflection), not {padding_mode}")
+        check_sampled(tuple(x.shape), tuple(grid.shape), interpolation_mode, rank)
         return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
                        align_corners=align_corners)
 
@@ -283,22 +305,6 @@ def grid_sample(call: Call, input: Array, grid: Array, mode: str = "bilinear",
             "grid_sampler(): expected 4D or 5D input and grid with same number of "
             f"dimensions, but got input with sizes {list(input.shape)} and grid with "
             f"sizes {list(grid.shape)}")
-    if input.shape[0] != grid.shape[0]:
-        raise ShapeError(
-            "grid_sampler(): expected grid and input to have same batch size, but got "
-            f"input with sizes {list(input.shape)} and grid with sizes "
-            f"{list(grid.shape)}")
-    if grid.shape[-1] != rank:
-        raise ShapeError(f"grid_sampler(): expected grid to have size {rank} in last "
-                         f"dimension, but got grid with sizes {list(grid.shape)}")
-    for d, n in enumerate(input.shape[2:], start=2):
-        if not n:
-            raise ShapeError(
-                "grid_sampler(): expected input to have non-empty spatial dimensions, "
-                f"but input has sizes {list(input.shape)} with dimension {d} being "
-                "empty")
-    if mode == "bicubic" and rank == 3:
-        raise ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
     return call(f"grid_sampler_{rank}d", input, grid, MODES.index(mode),
                 PADDINGS.index(padding_mode), corners)
 
