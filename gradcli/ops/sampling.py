@@ -20,7 +20,7 @@ from .checks import ShapeError, ValueRangeError
 from .limits import check_size
 from .op import PACKED, WHOLES, Formula, Rule, case, function, no_kernel, row
 from .shuffling import aligned
-from .types import Array, Call, Namespace, Positions, Tangents
+from .types import Array, Call, Namespace, Positions, Shape, Tangents
 
 # fmt: off
 
