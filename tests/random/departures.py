@@ -639,8 +639,14 @@ DEPARTURES = (
     ),
     Departure(
         "whole numbers",
-        "numbers that are typed are floats; PyTorch has whole ones as well",
-        lambda program, d: d.what == "dtype" and d.theirs == "int64",
+        "numbers that are typed are floats; PyTorch has whole ones as well, of which "
+        "there is no mean",
+        lambda program, d: (
+            (d.what == "dtype" and d.theirs == "int64")
+            or refuses("floating point or complex dtype. Got: Long", "value")(
+                program, d
+            )
+        ),
     ),
     Departure(
         "whole targets",
