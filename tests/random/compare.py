@@ -45,6 +45,9 @@ TAIL = 6.0
 """Of numbers drawn evenly, or normally, the largest deviation is rarely so many times
 the middle one."""
 
+MOST_TAIL = 100.0
+"""Beyond, the largest is a jump, which says nothing of how far others lie."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -282,7 +285,7 @@ def explained(program: Program, what: str, at: int, a: Any, b: Any, other: Side)
     for seed in range(4 * RUNS):
         if seed >= enough and not (tails(np.array(found)) > 1)[~within].any():
             break
-        with Moved(seed, ties=seed < RUNS):
+        with Moved(seed, ties=seed < RUNS or seed >= enough):
             again = outcome(other, program, ORDERS[what])
         parts = getattr(again, FIELDS[what])
         part = parts if what == "value" else parts[at] if at < len(parts) else None
@@ -324,7 +327,7 @@ def tails(drawn: Any) -> Any:
     with np.errstate(all="ignore"):
         off = np.abs(drawn - np.median(drawn, axis=0))
         far = off.max(axis=0) / np.median(off, axis=0) / TAIL
-    return np.where(np.isfinite(far) & (far > 1), far, 1)
+    return np.where(np.isfinite(far) & (far > 1), np.minimum(far, MOST_TAIL), 1)
 
 
 def shown(values: Any, far: Any) -> str:
