@@ -45,7 +45,7 @@ TAIL = 6.0
 """Of numbers drawn evenly, or normally, the largest deviation is rarely so many times
 the middle one."""
 
-MOST_TAIL = 100.0
+MOST_TAIL = 10.0
 """Beyond, the largest is a jump, which says nothing of how far others lie."""
 
 
