@@ -59,12 +59,13 @@ class Packed:
     """A node's saved values in the care of hooks; stands in place of ``y``.
 
     ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
-    that the reverse rules read, ``hooked`` those that somebody's hooks give. ``shapes``
-    are the outputs' where there are several; ``alone`` says that ``saved`` is the only
+    that the reverse rules read, ``hooked`` those that somebody's hooks give, and
+    ``order`` is that of the inputs that are read, as they are unpacked. ``shapes`` are
+    the outputs' where there are several; ``alone`` says that ``saved`` is the only
     input itself.
     """
 
-    __slots__ = ("alone", "hooked", "inputs", "outputs", "parts", "shapes")
+    __slots__ = ("alone", "hooked", "inputs", "order", "outputs", "parts", "shapes")
 
     def __init__(
         self,
@@ -73,9 +74,11 @@ class Packed:
         shapes: list[tuple[int, ...]],
         alone: bool,
         parts: Parts,
+        order: tuple[int, ...],
     ) -> None:
         self.inputs = inputs
         self.parts = parts
+        self.order = order
         self.outputs = outputs
         self.shapes = shapes
         self.alone = alone
@@ -83,7 +86,11 @@ class Packed:
 
     def unpack(self) -> tuple[Any, Any]:
         """The raw inputs, as ``saved`` holds them, and the raw output."""
-        saved = tuple([give() for give in self.inputs])
+        read = {slot: self.inputs[slot]() for slot in self.order}
+        saved = tuple(
+            read[slot] if slot in read else give()
+            for slot, give in enumerate(self.inputs)
+        )
         y = tuple([give() for give in self.outputs])
         return saved[0] if self.alone else saved, y if self.shapes else y[0]
 

@@ -1,8 +1,9 @@
 """What nodes save, in the care of somebody's hooks.
 
 Invariant: hooks see what the reverse rules will read, and nothing else, each value as
-the tensor that it was; nothing is recorded inside them. Hooks of the innermost block
-apply to new nodes; hooks of one saved value are set once.
+the tensor that it was, and in PyTorch's order: inputs by the names under which they are
+saved, then outputs; nothing is recorded inside them. Hooks of the innermost block apply
+to new nodes; hooks of one saved value are set once.
 
     raw = (x * y).grad_fn._raw_saved_self
     raw.register_hooks(pack, unpack)     # pack(x) is kept, unpack(pack(x)) is used
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..ops.saved_names import inputs_of
 from .backward import input_edges, rebuild
 from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
@@ -28,6 +30,9 @@ from .versions import version, version_at
 
 Pack = Callable[[Tensor], Any]
 Unpack = Callable[[Any], Tensor]
+UNNAMED = "~"
+"""Stands behind every name: an input that PyTorch has no name for comes last."""
+
 INPUT, OUTPUT = "input", "output"
 """What a saved tensor is of its node."""
 
@@ -100,7 +105,7 @@ def pack_node(node: Node) -> None:
     if parts.inputs or parts.output:
         packed = _unhooked(node, parts)
         edges = input_edges(node)
-        for slot in parts.inputs:
+        for slot in packed.order:
             _hook(node, packed, (INPUT, slot), hooks, edges.get(slot))
         for nr in range(len(packed.outputs)):
             if parts.reads(nr):
@@ -162,7 +167,16 @@ def _unhooked(node: Node, parts: Parts) -> Packed:
         node.y_shapes() if several else [],
         isinstance(node, UnaryNode),
         parts,
+        _by_name(node, parts.inputs),
     )
+
+
+def _by_name(node: Node, slots: tuple[int, ...]) -> tuple[int, ...]:
+    """The inputs in the order of the names that PyTorch saves them under."""
+    if node.op.variadic or len(slots) < 2:
+        return slots
+    names = dict(enumerate(inputs_of(node.op.name, max(slots) + 1)))
+    return tuple(sorted(slots, key=lambda slot: names.get(slot, UNNAMED)))
 
 
 def _kept(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:

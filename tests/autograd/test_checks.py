@@ -203,3 +203,20 @@ def test_what_cannot_be_checked_is_refused() -> None:
         gradcheck(torch.sin, torch.ones(1))
     with pytest.raises(TypeError, match="returns tensors, this one returned int"):
         gradcheck(lambda x: 5, leaf(1.0))
+
+
+def test_a_jvp_may_free_what_forward_left_on_ctx() -> None:
+    class Grown(Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.grown = torch.exp(x)
+            return ctx.grown
+
+        @staticmethod
+        def jvp(ctx: Any, t: torch.Tensor) -> torch.Tensor:
+            pushed = ctx.grown * t
+            del ctx.grown
+            return pushed
+
+    x = leaf(0.5, 1.5)
+    assert gradcheck(Grown.apply, (x,), check_forward_ad=True, check_backward_ad=False)

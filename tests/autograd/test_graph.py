@@ -69,6 +69,35 @@ def test_hooks_see_what_the_rules_read_and_nothing_else(f: Any, count: int) -> N
     assert torch.equal(x.grad, grad(f(x), x, torch.ones(y.shape))[0])
 
 
+@pytest.mark.parametrize(
+    ("f", "order"),
+    [
+        (lambda a, b: a * b, "other self"),
+        (lambda a, b: a**b, "exponent self result"),
+        (lambda a, b: a @ b, "self vec"),
+        (lambda a, b: torch.lerp(a[0], b, torch.ones(2)), "weight"),
+        (lambda a, b: torch.hypot(a, b), "other self result"),
+        (lambda a, b: torch.dist(a, b), "other self result"),
+    ],
+)
+def test_hooks_see_values_in_pytorchs_order(f: Any, order: str) -> None:
+    a, b = torch.rand(2, 2, requires_grad=True), torch.rand(2, requires_grad=True)
+    seen: list[torch.Tensor] = []
+
+    def watched(t: torch.Tensor) -> torch.Tensor:
+        seen.append(t)
+        return t
+
+    with saved_tensors_hooks(watched, watched):
+        y = f(a, b)
+    names = order.split()
+    saved = [getattr(y.grad_fn, f"_saved_{name}") for name in names]
+    seen.clear()
+    y.backward(torch.ones(y.shape))
+    assert len(seen) == len(names)
+    assert all(torch.equal(t, s) for t, s in zip(seen, saved, strict=True))
+
+
 def test_the_innermost_hooks_apply() -> None:
     outer, inner = Counting(), Counting()
     x = leaf(1.0)
