@@ -95,7 +95,7 @@ def _find(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     public = import_module(f"{__name__}.engine.public")
-    if not public.is_public(name):
+    if not (public.is_public(name) or public.changes_operand(name)):
         raise import_module(f"{__name__}.engine.absent").absent(
             __name__, name, __dir__()
         )
@@ -103,7 +103,7 @@ def _find(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .engine.public import names
+    from .engine.public import changing, names
 
     own = {"Tensor", "bool", *_HOME, *_SPELLINGS, *_CONSTANTS, *_MODULES}
-    return sorted(own | set(names()) | {n for n in globals() if n.startswith("__")})
+    return sorted(own | {*names(), *changing()} | {n for n in globals() if n.startswith("__")})

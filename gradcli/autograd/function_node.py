@@ -157,7 +157,9 @@ class FunctionNode(CustomNode):
         kept = dict(vars(self.ctx))
         pushed = self.made_by.jvp(self.ctx, *per_argument)
         # It may free what it has read: of a Jacobian, there are more tangents to come.
-        vars(self.ctx).update((k, v) for k, v in kept.items() if not hasattr(self.ctx, k))
+        vars(self.ctx).update(
+            (k, v) for k, v in kept.items() if not hasattr(self.ctx, k)
+        )
         parts = pushed if isinstance(pushed, tuple) else (pushed,)
         self._demand_tangents(parts)
         return pushed

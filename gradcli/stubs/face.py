@@ -250,7 +250,12 @@ def face() -> str:
     ]
     lines.append("")
     shown = sorted({*public.names()} - {*FACE._HOME})
-    return stub(IMPORTS, [*lines, *(function_stub(name, name) for name in shown)])
+    lines += (function_stub(name, name) for name in shown)
+    lines += (
+        f"def {name}(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ..."
+        for name in public.changing()
+    )
+    return stub(IMPORTS, lines)
 
 
 def members_stub(known: dict[str, str]) -> str:
