@@ -69,8 +69,8 @@ _CONSTANTS = {
 }  # fmt: skip
 
 _MODULES = (
-    "accelerator", "autograd", "cuda", "func", "linalg", "masked", "nn", "ops", "optim",
-    "random", "return_types", "signal", "special", "testing", "utils",
+    "accelerator", "autograd", "cuda", "func", "functional", "linalg", "masked", "nn",
+    "ops", "optim", "random", "return_types", "signal", "special", "testing", "utils",
 )  # fmt: skip
 
 
@@ -106,4 +106,5 @@ def __dir__() -> list[str]:
     from .engine.public import changing, names
 
     own = {"Tensor", "bool", *_HOME, *_SPELLINGS, *_CONSTANTS, *_MODULES}
-    return sorted(own | {*names(), *changing()} | {n for n in globals() if n.startswith("__")})
+    own.update(names(), changing())
+    return sorted(own | {n for n in globals() if n.startswith("__")})

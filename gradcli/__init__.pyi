@@ -9,6 +9,7 @@ from . import (
     autograd as autograd,
     cuda as cuda,
     func as func,
+    functional as functional,
     linalg as linalg,
     masked as masked,
     nn as nn,

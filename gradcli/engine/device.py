@@ -7,6 +7,7 @@ str(device("cpu"))          # 'cpu'
 from __future__ import annotations
 
 KINDS = ("cpu", "cuda")
+NO_META = ": there are no tensors without values here, leave the device out"
 
 
 class device:
@@ -32,7 +33,7 @@ class device:
         if kind not in KINDS:
             raise RuntimeError(
                 f"Expected one of {', '.join(KINDS)} device type at start of device "
-                f"string: {kind}"
+                f"string: {kind}{NO_META if kind == 'meta' else ''}"
             )
         if colon and not number.isdigit():
             raise RuntimeError(f"Invalid device string: '{type}'")

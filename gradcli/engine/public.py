@@ -47,7 +47,7 @@ CHANGING = ("detach_", "fill_", "gcd_", "lcm_", "zero_")
 
 
 def changes_operand(name: str) -> bool:
-    """Whether a name is one of a function that changes its operand, such as ``sin_``."""
+    """Whether a name is one of a function that changes its operand: ``sin_``."""
     stem = name[:-1]
     if not name.endswith("_") or stem.endswith("_"):
         return False

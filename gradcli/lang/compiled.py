@@ -38,19 +38,26 @@ class Jacobians(Record):
 
 
 def compile(
-    text: Any,
+    text: Any = None,
     *,
     wrt: Iterable[str] | None = None,
     dtype: str | None = None,
     device: str = "cpu",
     seed: int = 0,
     of: str | None = None,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: object = "inductor",
+    mode: str | None = None,
+    options: object = None,
+    disable: bool = False,
 ) -> Any:
     """Read a program of the language once, to differentiate it at many points.
 
     Args:
         text: the program, as the command line takes it. A function or a module, as
-            PyTorch's ``compile`` takes it, comes back as it is.
+            PyTorch's ``compile`` takes it, comes back as it is; without it, a
+            decorator of functions that does nothing.
         wrt: the inputs that derivatives are taken for; None: all.
         dtype: ``float64`` or ``float32``; None: float32 where every array that comes
             is of that type, else float64.
@@ -58,11 +65,15 @@ def compile(
             where they are.
         seed: of the random numbers that the program itself draws.
         of: the variable that is the value; None: the last statement's value.
+        fullgraph, dynamic, backend, mode, options, disable: PyTorch's, of functions;
+            they change nothing.
 
     Raises:
         ProgramError: the text is no program.
         DeviceError: the device is not there.
     """
+    if text is None:
+        return lambda function: function
     if callable(text):
         return text
     resolve(device)

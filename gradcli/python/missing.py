@@ -17,10 +17,7 @@ from types import ModuleType
 
 from ..lang.errors import ProgramError
 from .tensors import attributes_of_tensors
-from .torch_names import PYTORCH, counterpart, missing
-
-BESIDE = ("torchvision", "torchaudio", "torchtext")
-"""Packages that are built on PyTorch itself."""
+from .torch_names import BESIDE, PYTORCH, beside, counterpart, is_pytorchs, missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def _asked(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _is_theirs(module: str) -> bool:
-    return module.partition(".")[0] in (PYTORCH, *BESIDE)
+    return is_pytorchs(module) or module.partition(".")[0] in BESIDE
 
 
 def _dotted(node: ast.Attribute) -> list[str] | None:
@@ -106,10 +103,10 @@ def _dotted(node: ast.Attribute) -> list[str] | None:
 def _lacking(name: str) -> str | None:
     """The sentence about a name that gradcli lacks; None if it has it."""
     first, *rest = name.split(".")
-    if first != PYTORCH:
-        return f"{first} is built on PyTorch itself and does not run on gradcli"
-    here = PYTORCH
-    value = counterpart(PYTORCH)
+    if first in BESIDE:
+        return beside(first)
+    value = counterpart(first)
+    here = first
     for part in rest:
         whole = f"{here}.{part}"
         try:

@@ -1,4 +1,4 @@
-"""gradcli under PyTorch's name: ``import torch`` and all its modules.
+"""gradcli under PyTorch's names: ``torch`` with all its modules, and ``functorch``.
 
 Invariant: a module is gradcli's own, the same object under both names; what gradcli
 does not have says so when it is imported, with the nearest that there is.
@@ -19,7 +19,14 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from .left_out import reason
+
 PYTORCH, OURS = "torch", "gradcli"
+FUNCTORCH = "functorch"
+"""A package that PyTorch brings along; here it is a module."""
+
+BESIDE = ("torchvision", "torchaudio", "torchtext")
+"""Packages that are built on PyTorch itself."""
 
 CLOSE = 0.6
 """How alike two names are, from 0 to 1, for the one to stand for the other."""
@@ -54,11 +61,24 @@ def as_torch() -> Iterator[None]:
 
 
 def _named_torch() -> list[str]:
-    return [n for n in sys.modules if n == PYTORCH or n.startswith(f"{PYTORCH}.")]
+    return [name for name in sys.modules if is_pytorchs(name)]
+
+
+def is_pytorchs(name: str) -> bool:
+    """Whether a module's dotted name is one of PyTorch's."""
+    return name.partition(".")[0] in (PYTORCH, FUNCTORCH)
+
+
+def theirs(name: str) -> str:
+    """PyTorch's name of a module of gradcli's."""
+    below = name.removeprefix(OURS)
+    return below[1:] if below.startswith(f".{FUNCTORCH}") else PYTORCH + below
 
 
 def ours(name: str) -> str:
     """gradcli's name of a module of PyTorch's."""
+    if name.startswith(FUNCTORCH):
+        return f"{OURS}.{name}"
     return OURS + name.removeprefix(PYTORCH)
 
 
@@ -73,12 +93,16 @@ def counterpart(name: str) -> ModuleType | None:
 
 
 def missing(name: str, offered: Sequence[str] | None = None) -> str:
-    """The sentence about a name of PyTorch's that gradcli lacks.
+    """The sentence about a name of PyTorch's that gradcli lacks: why it is left out, or
+    the nearest that there is.
 
     Args:
         name: the whole dotted name.
         offered: what its module has instead; None: gradcli's modules.
     """
+    said = reason(name)
+    if said is not None:
+        return f"gradcli has no {name}; {said}"
     home, _, last = name.rpartition(".")
     there = offered if offered is not None else _members(home)
     shown = sorted(known for known in there if not known.startswith("_"))
@@ -90,6 +114,14 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
     return f"gradcli has no {name}{near}"
 
 
+def beside(package: str) -> str:
+    """The sentence about a package that is built on PyTorch itself."""
+    return (
+        f"{package} is built on PyTorch itself and does not run on gradcli; make the "
+        "data with torch or NumPy, and the model with torch.nn"
+    )
+
+
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
@@ -98,20 +130,22 @@ def lacking(error: Exception) -> str | None:
     """The sentence about the name of gradcli's that an error is about; None if it is
     about something else."""
     if isinstance(error, ModuleNotFoundError):
-        theirs = (error.name or "").startswith(PYTORCH)
-        return str(error) if theirs else None
+        package = (error.name or "").partition(".")[0]
+        if package in BESIDE:
+            return beside(package)
+        return str(error) if package.startswith(PYTORCH) else None
     if isinstance(error, ImportError) and (error.name or "").startswith(OURS):
         asked = _IMPORTED.match(str(error))
-        home = PYTORCH + str(error.name).removeprefix(OURS)
+        home = theirs(str(error.name))
         return missing(f"{home}.{asked[1]}") if asked else None
     if isinstance(error, AttributeError):
         owner, name = getattr(error, "obj", None), error.name
         if isinstance(owner, ModuleType) and owner.__name__.startswith(OURS) and name:
-            home = PYTORCH + owner.__name__.removeprefix(OURS)
+            home = theirs(owner.__name__)
             return missing(f"{home}.{name}", dir(owner))
         asked = _ASKED.match(str(error))
         if owner is None and asked:
-            home = PYTORCH + asked[1].removeprefix(OURS)
+            home = theirs(asked[1])
             return missing(f"{home}.{asked[2]}")
         if type(owner).__module__.startswith(f"{OURS}.") and name:
             kind = type(owner).__name__
@@ -143,7 +177,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: object, target: object = None
     ) -> ModuleSpec | None:
-        if fullname != PYTORCH and not fullname.startswith(f"{PYTORCH}."):
+        if not is_pytorchs(fullname):
             return None
         module = counterpart(fullname)
         if module is None:

@@ -117,9 +117,10 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
     status, out, err = script(text, options=("--check",))
     assert (status, err) == (3, "")
     assert out.splitlines() == [
-        "train.py:2: gradcli has no torch.fft",
+        "train.py:2: gradcli has no torch.fft; there are no complex numbers: compute "
+        "with the real and imaginary parts",
         "train.py:3: torchvision is built on PyTorch itself and does not run on "
-        "gradcli",
+        "gradcli; make the data with torch or NumPy, and the model with torch.nn",
         "train.py:5: gradcli has no torch.nn.Lineer; the nearest that there is: "
         "torch.nn.Linear",
         "train.py:6: gradcli has no torch.nn.functional.gelu2; the nearest that there "
@@ -138,7 +139,9 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
     [
         ("import torch\ntorch.nn.Lineer(3)", "torch.nn.Lineer; the nearest that there "
          "is: torch.nn.Linear (train.py:2: torch.nn.Lineer(3))"),
-        ("from torch import fft", "gradcli has no torch.fft (train.py:1"),
+        ("from torch import fft", "gradcli has no torch.fft; there are no complex"),
+        ("import functorch\nfunctorch.dim", "gradcli has no functorch.dim (train.py:2"),
+        ("import torchaudio", "torchaudio is built on PyTorch itself"),
         ("import torch.nn.functionl", "the nearest that there is: torch.nn.functional"),
         ("import torch\ntorch.ones(2).sinn()", "gradcli has no torch.Tensor.sinn"),
         ("x = 1\nprint(x / 0)", "the script raises ZeroDivisionError: division by zero "

@@ -165,7 +165,7 @@ def test_what_cannot_be_put_together_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_workers": 2}, "num_workers=2 needs worker processes"),
+        ({"num_workers": -1}, "num_workers option should be non-negative"),
         ({"timeout": 5}, "timeout=5 needs worker processes"),
         ({"persistent_workers": True}, "persistent_workers=True needs"),
         ({"shuffle": True, "sampler": [0]}, "mutually exclusive with shuffle"),
@@ -180,6 +180,17 @@ def test_options_that_cannot_be_kept_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         data.DataLoader([1, 2], **options)
+
+
+def test_workers_are_not_started_and_the_batches_are_the_same() -> None:
+    with pytest.warns(UserWarning, match="num_workers=2: this DataLoader starts no"):
+        asked = data.DataLoader(
+            range(9), 4, shuffle=True, num_workers=2, persistent_workers=True
+        )
+    torch.manual_seed(0)
+    found = [batch.tolist() for batch in asked]
+    torch.manual_seed(0)
+    assert found == [b.tolist() for b in data.DataLoader(range(9), 4, shuffle=True)]
 
 
 def test_a_stream_has_no_order_to_choose() -> None:

@@ -36,12 +36,13 @@ class DataLoader:
         shuffle: take the items in a new random order each time.
         sampler: gives the positions instead.
         batch_sampler: gives lists of positions instead.
-        num_workers: has to be 0: items are loaded in the process that asks for them.
+        num_workers: no workers are started, and a warning says so: items are loaded in
+            the process that asks for them, in the same order.
         collate_fn: puts items together to a batch.
         pin_memory: taken for PyTorch's sake; it changes no result.
         drop_last: leave out a last batch that is smaller.
         timeout, worker_init_fn, multiprocessing_context, prefetch_factor,
-            persistent_workers: have to be left out: there are no workers.
+            persistent_workers: of workers; beside ``num_workers=0`` they are refused.
         generator: where the random numbers come from.
         in_order, pin_memory_device: taken for PyTorch's sake.
 
@@ -60,7 +61,7 @@ class DataLoader:
         pin_memory_device: str = "", in_order: bool = True,
     ) -> None:  # fmt: skip
         _no_workers(
-            num_workers=num_workers, timeout=timeout, worker_init_fn=worker_init_fn,
+            num_workers, timeout=timeout, worker_init_fn=worker_init_fn,
             multiprocessing_context=multiprocessing_context,
             prefetch_factor=prefetch_factor, persistent_workers=persistent_workers,
         )  # fmt: skip
@@ -138,7 +139,23 @@ class _Endless:
             yield None
 
 
-def _no_workers(**options: object) -> None:
+def _no_workers(num_workers: int, **options: object) -> None:
+    """Tell that nothing is loaded by workers."""
+    if num_workers < 0:
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable "
+            "multiprocessing."
+        )
+    if num_workers:
+        import warnings
+
+        warnings.warn(
+            f"num_workers={num_workers}: this DataLoader starts no worker processes; "
+            "items are loaded in this one, in the same order, and random numbers that "
+            "the dataset draws are this process's; num_workers=0 does the same without "
+            "this warning", UserWarning, stacklevel=3,
+        )  # fmt: skip
+        return
     for name, value in options.items():
         if value:
             raise ValueError(

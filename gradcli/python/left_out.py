@@ -1,0 +1,79 @@
+"""What of PyTorch is left out on purpose: why, and what to write instead.
+
+Invariant: a family is named by the beginning of its dotted names, without ``torch.``; a
+part that ends in ``*`` stands for every ending.
+
+    reason("torch.jit.script")      # "nothing is compiled to TorchScript: ..."
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+_COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"
+_DENSE = "there are no sparse tensors: use dense ones"
+_ONE_PROCESS = "everything runs in one process: use the module or function itself"
+_PRECISION = (
+    "numbers have one precision, which nothing lowers on the way: leave it out, or "
+    "convert with .float() or .half()"
+)
+_QUANTISED = "there are no quantised numbers: use float32"
+_SUBCLASS = "there are no subclasses of tensors with operations of their own"
+_TIMES = (
+    "it does not measure times: leave it out; python -m cProfile -m gradcli run "
+    "SCRIPT.py does"
+)
+_TYPE = "there is no such type of numbers: use float32 or float16"
+_UNMEASURED = "the memory of a GPU is not measured here: leave it out"
+
+FAMILIES = {
+    _COMPLEX: "fft stft istft complex* cfloat cdouble chalf polar view_as_complex "
+    "view_as_real linalg.eig linalg.eigvals Tensor.cfloat Tensor.cdouble",
+    _DENSE: "sparse sparse_* Tensor.to_sparse* Tensor.coalesce optim.SparseAdam",
+    _ONE_PROCESS: "distributed multiprocessing nn.DataParallel nn.parallel "
+    "nn.SyncBatchNorm utils.data.distributed",
+    _PRECISION: "amp cuda.amp autocast GradScaler get_autocast* is_autocast*",
+    _TYPE: "bfloat16 float8* Tensor.bfloat16 Module.bfloat16 nn.Module.bfloat16",
+    _QUANTISED: "quantization ao quantize_* qint* quint* nn.quantized "
+    "backends.quantized",
+    _SUBCLASS: "utils.swap_tensors utils._python_dispatch overrides "
+    "Tensor._make_wrapper_subclass Tensor._make_subclass",
+    _TIMES: "profiler autograd.profiler utils.bottleneck",
+    _UNMEASURED: "cuda.memory cuda.memory_* cuda.max_memory_* cuda.reset_peak_* "
+    "cuda.mem_get_info",
+    "nothing is compiled to TorchScript: leave it out, the function runs as it is":
+        "jit",
+    "programs are not traced: gradcli run --graph draws the graph of each backward()":
+        "fx",
+    "models are not exported: torch.save(model.state_dict(), FILE) writes numbers":
+        "onnx export",
+    "nothing is compiled: leave it out, the function runs as it is":
+        "compiler _dynamo _inductor",
+    "operations in C++ cannot be loaded: write them as an autograd.Function":
+        "library ops.load_library utils.cpp_extension classes",
+    "nothing is loaded from the network: save the numbers with "
+    "safetensors.torch.save_file where PyTorch is, and torch.load reads them":
+        "hub utils.model_zoo",
+    "nothing is logged for TensorBoard: print the numbers": "utils.tensorboard",
+    "weights are not pruned by a tool: multiply them by a mask, for which "
+    "torch.nn.utils.parametrize has a place": "nn.utils.prune",
+    "PyTorch has removed it: torch.linalg.solve(A, B), the matrix first, gives the "
+    "solution itself": "Tensor.solution",
+    "PyTorch has removed it: torch.linalg.eigh(A, UPLO='U') takes its place": "symeig",
+    "PyTorch has removed it: torch.linalg.lstsq(A, B).solution takes its place":
+        "lstsq",
+    "PyTorch has removed it: torch.linalg.matrix_rank takes its place": "matrix_rank",
+}  # fmt: skip
+"""The names of each family, by what is said of them."""
+
+_SAID = [(name, said) for said, names in FAMILIES.items() for name in names.split()]
+
+
+def reason(name: str) -> str | None:
+    """Why a dotted name of PyTorch's is left out, and the way out; None: it is not."""
+    parts = name.split(".")[1:]
+    for known, said in _SAID:
+        depth = known.count(".") + 1
+        if len(parts) >= depth and fnmatchcase(".".join(parts[:depth]), known):
+            return said
+    return None
