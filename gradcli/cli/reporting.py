@@ -37,7 +37,7 @@ class Reports:
 
             if self._verify:
                 self._tape = self._stack.enter_context(recording())
-            after = self._tape.clear if self._tape is not None else None
+            after = self._tape.passed if self._tape is not None else None
             self._passes = self._stack.enter_context(watched(self._report, after))
         return self
 
@@ -57,7 +57,7 @@ class Reports:
         if self._verify:
             self._judge(made)
         if self._explain:
-            self._write(self._explained(made, view))
+            self._write(self._explained(made, view, run))
         else:
             run()
 
@@ -68,7 +68,9 @@ class Reports:
             made.root, source="", name=made.name, variables=made.variables
         )
 
-    def _explained(self, made: Pass, view: Any) -> Iterable[Line]:
+    def _explained(
+        self, made: Pass, view: Any, run: Callable[..., object]
+    ) -> Iterable[Line]:
         from ..engine.tensor import ones_for
         from ..render.explanation import lines
         from ..views.explanation import Explanation, explain
@@ -81,7 +83,7 @@ class Reports:
         root = made.root
         start = ones_for(root) if made.cotangent is None else made.cotangent
         output = output_view(root, made.name, made.name != "output")
-        steps = explain(root, start, names, view)
+        steps = explain(root, start, names, view, run=run)
         given = made.cotangent is not None
         return lines(
             Explanation("", output, plain(start.raw), given, steps),

@@ -50,8 +50,12 @@ class Step:
     function: type[Function] | None = None
 
 
+KEPT: Final = 1_000
+"""How many values of a graph that stays after its pass are held at most."""
+
+
 class Recording:
-    """The calls since the last backward pass.
+    """The calls since the last backward pass that freed its graph.
 
     Values are numbered; a tensor that is changed in place is another value from then
     on.
@@ -70,6 +74,11 @@ class Recording:
         self._lost: dict[int, str] = {}
         self.custom: list[tuple[type[Function], list[Any]]] = []
         """The calls of custom functions, with copies of their arguments."""
+
+    def passed(self, retained: bool) -> None:
+        """Forget what was recorded before a pass, unless its graph was retained."""
+        if not retained or len(self._held) > KEPT:
+            self.clear()
 
     def number(self, t: Tensor) -> int:
         """The number of the value that a tensor has now."""

@@ -75,18 +75,18 @@ class Passes:
 
 @contextmanager
 def watched(
-    report: Report, after: Callable[[], None] | None = None
+    report: Report, after: Callable[[bool], None] | None = None
 ) -> Iterator[Passes]:
     """Report the passes that are run inside.
 
     Args:
         report: is given each line's first pass.
-        after: is called after every pass.
+        after: is called after every pass, with whether its graph was retained.
     """
     passes = Passes()
     inside = [False]
 
-    def run(root: Tensor, cotangent: Any, again: Run) -> None:
+    def run(root: Tensor, cotangent: Any, again: Run, retained: bool) -> None:
         frame = sys._getframe(2)
         at = caller(frame)
         first = not passes.counts[at]
@@ -101,7 +101,7 @@ def watched(
             finally:
                 inside[0] = False
         if after is not None:
-            after()
+            after(retained)
 
     def backward(
         self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
@@ -114,22 +114,24 @@ def watched(
         if inside[0] or self.edge is None:
             again()
         else:
-            run(self, gradient, again)
+            run(self, gradient, again, _retains(retain_graph, create_graph))
 
     def of_module(
-        tensors: Any, grad_tensors: Any = None, *args: object, **named: object
-    ) -> None:
+        tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
+        create_graph: bool = False, *rest: object, **named: object,
+    ) -> None:  # fmt: skip
         alone = isinstance(tensors, Tensor)
 
         def again(cotangent: object = None) -> None:
-            plain(tensors, grad_tensors, *args, **named)
+            plain(tensors, grad_tensors, retain_graph, create_graph, *rest, **named)
 
         if inside[0] or not (alone or len(tensors) == 1):
             again()
             return
         single = isinstance(grad_tensors, Tensor | None)
         given = grad_tensors if single else grad_tensors[0]
-        run(tensors if alone else tensors[0], given, again)
+        root = tensors if alone else tensors[0]
+        run(root, given, again, _retains(retain_graph, create_graph))
 
     plain: Any = autograd.backward
     setattr(Tensor, BACKWARD, backward)
@@ -139,6 +141,10 @@ def watched(
     finally:
         delattr(Tensor, BACKWARD)
         setattr(autograd, BACKWARD, plain)
+
+
+def _retains(retain_graph: bool | None, create_graph: bool) -> bool:
+    return create_graph if retain_graph is None else retain_graph
 
 
 def _variables(frame: FrameType | None) -> dict[str, Tensor]:

@@ -89,6 +89,7 @@ def explain(
     names: Names,
     view: GraphView,
     shown: Callable[[object], object] = plain,
+    run: Callable[..., object] | None = None,
     **options: object,
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and write down every step of it.
@@ -102,11 +103,12 @@ def explain(
         names: what the program called its values.
         view: the graph below the output.
         shown: what becomes of a raw number or array in the steps.
-        options: of `Tensor.backward`.
+        run: runs the pass, given what it starts with; None: `Tensor.backward` does.
+        options: of what runs it.
     """
     watch = _Watch(output, cotangent, names, view, shown)
     with watch.looking(output):
-        output.backward(cotangent, **options)
+        (run or output.backward)(cotangent, **options)
     return tuple(watch.steps)
 
 

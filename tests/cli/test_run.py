@@ -87,6 +87,27 @@ def test_passes_are_explained(script: Ran) -> None:
     assert "model.weight.grad" in err
 
 
+TWICE = (
+    "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+    "w = torch.tensor(3.0, requires_grad=True)\ny = (x * w).pow(2).sum()\n"
+    "y.backward(retain_graph=True)\ny.backward(inputs=[x], retain_graph=True)\n"
+    "torch.autograd.backward(y, torch.tensor(2.0), create_graph=True)\n"
+    "print(x.grad.requires_grad, x.grad.tolist(), w.grad.item())\n"
+)
+"""A script that goes through one graph three times, each time with other options."""
+
+
+@pytest.mark.parametrize("option", ["--graph", "--explain", "--verify-seconds=600"])
+def test_a_pass_that_is_reported_is_the_one_that_the_script_asks_for(
+    script: Ran, option: str
+) -> None:
+    verify = ["--verify"] if option.startswith("--verify") else []
+    status, out, err = script(TWICE, options=(*verify, option))
+    assert (status, out) == (0, "True [72.0, 144.0] 90.0\n")
+    assert err.count("y.backward()") == 3
+    assert "unknown" not in err
+
+
 def test_passes_are_verified(script: Ran) -> None:
     patience = ("--verify", "--verify-seconds", "600")
     status, _, err = script(TRAIN, "2", options=patience)
