@@ -108,11 +108,12 @@ class FunctionCheck(Check):
     @property
     def holds(self) -> bool:
         """Whether the outputs depend on something that is held constant."""
-        if self.reason is not None:
+        made: Subject | None = vars(self).get("subject")
+        if self.reason is not None or made is None:
             return False
-        evaluation = self.subject.evaluation
+        evaluation = made.evaluation
         graph = evaluation.graph
-        below = evaluation.below([int(s) for s in self.subject.outputs])
+        below = evaluation.below([int(s) for s in made.outputs])
         return any(graph.name(step) == "stop" for step in below)
 
     def _run(self, tie_break: int) -> Subject:
@@ -144,6 +145,11 @@ class FunctionCheck(Check):
         number, place = divmod(position, own)
         row = self.rows[number]
         return number, place, row.found[row.places.index((name, place))]
+
+
+def slow(seconds: float) -> str:
+    """Why nothing is known of what takes too long to be run again."""
+    return f"time-out after {seconds:g} s: to run it again takes longer than that"
 
 
 class Checked:
@@ -202,21 +208,13 @@ class Checked:
             reason = "no output depends on an input that requires a gradient"
             return self._of_all(UNKNOWN, reason)
         with enable_grad():
-            if not self._repeats():
-                reason = "the function gives other values when it is run again"
-                return self._of_all(UNKNOWN, reason)
             try:
-                first, self.type = self.call.narrowest(
-                    lambda: gradients(self.outputs, self.wanted, self._seeds()),
-                    self.type,
-                )
-            except Exception as error:
-                text_ = f"backward raises {words_of(error)}"
-                self.faults.append(Fault("backward", text_))
-                return self._of_all(REFUTED, text_)
-            if not self._gradients_repeat(first):
-                reason = "the function gives other gradients when it is run again"
-                return self._of_all(UNKNOWN, reason)
+                with Budget(self._left()).slice(self._left()):
+                    early = self._doubts()
+            except OutOfTime:
+                early = self._of_all(UNKNOWN, slow(self.plan.seconds))
+            if early is not None:
+                return early
             by_entries = self._by_entries()
             contracted, verification = self._by_cotangents(by_entries)
             second = self._second() if self.plan.second else ()
@@ -224,6 +222,25 @@ class Checked:
         inputs = [_joined(a, b) for a, b in zip(by_entries or contracted, contracted,
                                                 strict=True)]  # fmt: skip
         return self._answer(inputs, second, verification)
+
+    def _doubts(self) -> FunctionProof | None:
+        """What is said of a function that gives other numbers when it is run again, or
+        whose backward raises; None of any other."""
+        if not self._repeats():
+            reason = "the function gives other values when it is run again"
+            return self._of_all(UNKNOWN, reason)
+        try:
+            first, self.type = self.call.narrowest(
+                lambda: gradients(self.outputs, self.wanted, self._seeds()), self.type
+            )
+        except Exception as error:
+            text_ = f"backward raises {words_of(error)}"
+            self.faults.append(Fault("backward", text_))
+            return self._of_all(REFUTED, text_)
+        if not self._gradients_repeat(first):
+            reason = "the function gives other gradients when it is run again"
+            return self._of_all(UNKNOWN, reason)
+        return None
 
     def _of_all(self, verdict: str, reason: str) -> FunctionProof:
         """The same verdict on every input."""

@@ -28,7 +28,8 @@ _UNMEASURED = "the memory of a GPU is not measured here: leave it out"
 
 FAMILIES = {
     _COMPLEX: "fft stft istft complex* cfloat cdouble chalf polar view_as_complex "
-    "view_as_real linalg.eig linalg.eigvals Tensor.cfloat Tensor.cdouble",
+    "view_as_real linalg.eig linalg.eigvals Tensor.cfloat Tensor.cdouble Tensor.stft "
+    "Tensor.istft",
     _DENSE: "sparse sparse_* Tensor.to_sparse* Tensor.coalesce optim.SparseAdam",
     _ONE_PROCESS: "distributed multiprocessing nn.DataParallel nn.parallel "
     "nn.SyncBatchNorm utils.data.distributed",

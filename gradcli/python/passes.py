@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..numbers.system import NoMeaning
+from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import UNKNOWN
 from .call import Call
-from .checker import Checked, Plan
+from .checker import Checked, Plan, slow
 from .mistakes import diagnosed
 from .places import words_of
 from .proof import FunctionProof, InputProof
@@ -33,11 +34,13 @@ def judged(tape: Recording, made: Pass, seconds: float) -> FunctionProof:
     # What the check runs is no part of the script.
     tape.depth += 1
     try:
-        checked = Checked(call, Plan(seconds=seconds, second=False))
+        with Budget(seconds).slice(seconds):
+            checked = Checked(call, Plan(seconds=seconds, second=False))
         proof = checked.proof()
         return replace(proof, mistake=diagnosed(checked, proof))
-    except Exception as error:
-        reason = words_of(error)
+    except (Exception, OutOfTime) as error:
+        late = isinstance(error, OutOfTime)
+        reason = slow(seconds) if late else words_of(error)
         return FunctionProof(title, UNKNOWN, (InputProof(made.name, UNKNOWN, reason),))
     finally:
         tape.depth -= 1

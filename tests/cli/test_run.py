@@ -108,6 +108,13 @@ def test_a_pass_that_is_reported_is_the_one_that_the_script_asks_for(
     assert "unknown" not in err
 
 
+def test_verifying_takes_no_longer_than_it_may(script: Ran) -> None:
+    status, _, err = script(TRAIN, "2", options=("--verify", "--verify-seconds=0"))
+    assert status == 0
+    assert "train.py:27: loss: unknown" in err
+    assert "time-out after 0 s: to run it again takes longer than that" in err
+
+
 def test_passes_are_verified(script: Ran) -> None:
     patience = ("--verify", "--verify-seconds", "600")
     status, _, err = script(TRAIN, "2", options=patience)
