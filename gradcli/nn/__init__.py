@@ -21,6 +21,7 @@ from . import (
     losses,
     modules,
     norm,
+    parallel,
     parameter,
     parameters,
     pooling,
@@ -40,8 +41,8 @@ from .parameter import (
 
 _OFFERED = offered(
     table, activation, attention, batch_norm, cells, containers, convolution, distance,
-    embedding, lazy, linear, losses, norm, parameters, pooling, recurrent, shaping,
-    transformer,
+    embedding, lazy, linear, losses, norm, parallel, parameters, pooling, recurrent,
+    shaping, transformer,
     kind=Module,
 )  # fmt: skip
 del _OFFERED["LazyModuleMixin"], _OFFERED["NonDynamicallyQuantizableLinear"]

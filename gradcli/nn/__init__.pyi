@@ -29,6 +29,7 @@ from .module import Module as Module
 from .norm import GroupNorm as GroupNorm
 from .norm import LayerNorm as LayerNorm
 from .norm import RMSNorm as RMSNorm
+from .parallel import DataParallel as DataParallel
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer

@@ -31,7 +31,7 @@ FAMILIES = {
     "view_as_real linalg.eig linalg.eigvals Tensor.cfloat Tensor.cdouble Tensor.stft "
     "Tensor.istft",
     _DENSE: "sparse sparse_* Tensor.to_sparse* Tensor.coalesce optim.SparseAdam",
-    _ONE_PROCESS: "distributed multiprocessing nn.DataParallel nn.parallel "
+    _ONE_PROCESS: "distributed multiprocessing nn.parallel "
     "nn.SyncBatchNorm utils.data.distributed",
     _PRECISION: "amp cuda.amp autocast GradScaler get_autocast* is_autocast*",
     _TYPE: "bfloat16 float8* Tensor.bfloat16 Module.bfloat16 nn.Module.bfloat16",

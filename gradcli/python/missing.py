@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from ..engine.device import NO_META
 from ..lang.errors import ProgramError
 from .tensors import attributes_of_tensors
 from .torch_names import BESIDE, PYTORCH, beside, counterpart, is_pytorchs, missing
+
+META = "meta"
+"""PyTorch's device of tensors that have a shape and no values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,23 @@ def missing_names(path: Path) -> list[Missing]:
             if text is not None:
                 found[name] = Missing(line, name, text)
     names = {each.name for each in found.values()}
-    return [m for m in found.values() if not _inside(m.name, names)]
+    asked = [m for m in found.values() if not _inside(m.name, names)]
+    line = min(_without_values(tree), default=None)
+    if line is not None:
+        asked.append(Missing(line, META, f"gradcli has no device {META!r}{NO_META}"))
+    return sorted(asked, key=lambda each: each.line)
+
+
+def _without_values(tree: ast.AST) -> Iterator[int]:
+    """The lines that ask for tensors without values."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            named = [k.value for k in node.keywords if k.arg == "device"]
+            function = getattr(node.func, "attr", getattr(node.func, "id", None))
+            first = node.args[:1] if function in ("device", "to") else []
+            for value in (*named, *first):
+                if isinstance(value, ast.Constant) and value.value == META:
+                    yield node.lineno
 
 
 def _inside(name: str, names: set[str]) -> bool:

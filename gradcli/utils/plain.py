@@ -23,7 +23,7 @@ ALONE = "tensor"
 SERIES: dict[str, Callable[[list[Any]], Any]] = {
     "list": list, "tuple": tuple, "size": Size
 }  # fmt: skip
-KINDS = {list: "list", tuple: "tuple", Size: "size"}
+KINDS: dict[type, str] = {list: "list", tuple: "tuple", Size: "size"}
 DICTS: dict[str, Callable[[list[Any]], Any]] = {"dict": dict, "ordered": OrderedDict}
 
 

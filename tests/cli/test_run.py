@@ -141,6 +141,7 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
         "import torch\nfrom torch import fft\nimport torchvision\nprint(1)\n"
         "torch.nn.Lineer(3)\ntorch.nn.functional.gelu2\nlog = torch.lgo\n"
         "torch.fft.rfft(3)\nx = torch.zeros(3)\nx.foo()\ntorch.float32.is_complex\n"
+        "torch.ones(2, device='meta')\n"
     )
     status, out, err = script(text, options=("--check",))
     assert (status, err) == (3, "")
@@ -156,6 +157,8 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
         "train.py:7: gradcli has no torch.lgo; the nearest that there is: torch.log",
         "train.py:10: gradcli has no torch.Tensor.foo; the nearest that there is: "
         "torch.Tensor.floor",
+        "train.py:12: gradcli has no device 'meta': there are no tensors without "
+        "values here, leave the device out",
     ]
     status, out, _ = script(TRAIN, options=("--check",))
     assert status == 0

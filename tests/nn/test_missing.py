@@ -6,6 +6,8 @@ import importlib
 
 import pytest
 
+import gradcli
+
 MODULES = (
     "gradcli", "gradcli.nn", "gradcli.nn.functional", "gradcli.nn.utils",
     "gradcli.optim", "gradcli.optim.lr_scheduler", "gradcli.utils",
@@ -44,3 +46,13 @@ def test_every_name_that_is_promised_is_there(path: str) -> None:
     module = importlib.import_module(path)
     assert set(module.__all__) <= set(dir(module))
     assert len(set(module.__all__)) == len(module.__all__)
+
+
+def test_a_module_for_several_devices_calls_its_own_on_the_one_there_is() -> None:
+    inner = gradcli.nn.Linear(2, 1)
+    net = gradcli.nn.DataParallel(inner, device_ids=[0])
+    x = gradcli.ones(3, 2)
+    assert gradcli.equal(net(x), inner(x))
+    assert list(net.state_dict()) == ["module.weight", "module.bias"]
+    with pytest.raises(ValueError, match="leave device_ids out"):
+        gradcli.nn.DataParallel(inner, device_ids=[0, 1])
