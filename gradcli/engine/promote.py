@@ -122,11 +122,10 @@ def in_one_type(
         EngineError: the row takes no operands of different types, or no integers.
     """
     first = None
-    alike, plain = True, False
+    alike = True
     for slot, r in enumerate(raw):
         found = getattr(r, "dtype", None)
         if found is None or found is first:
-            plain = plain or found is None
             continue
         if first is None:
             first = found
@@ -136,8 +135,7 @@ def in_one_type(
     if first is None or (alike and first.kind == "f"):
         if op.refuses and first is not None and first.itemsize == BYTES_OF_HALF_FLOAT:
             _refuse(op, _operands(op, raw) or arrays_of(raw))
-        narrow = plain and first is not None and first.itemsize < BYTES_OF_DOUBLE
-        return (_narrowed(op, raw, first) if narrow else raw), params, False
+        return raw, params, False
     operands = _operands(op, raw)
     if op.refuses:
         _refuse(op, [*(operands or arrays_of(raw)[:1]), *_numbers(op, raw)])
@@ -207,12 +205,15 @@ def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Any]:
     return [raw[i] for i in slots if hasattr(raw[i], "dtype")]
 
 
-def _narrowed(op: Op, raw: tuple[Raw, ...], type_: Any) -> tuple[Any, ...]:
-    """An elementwise row's inputs with its plain numbers in a type of floats: a
-    function of a Python number would give a double."""
-    if not op.elementwise or op.result is AS_IS:
+def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
+    """What the formula of an elementwise row is given: plain numbers in the type of the
+    floats beside them where that is narrow, as a function of a Python number would give
+    a double."""
+    first = next((r.dtype for r in raw if hasattr(r, "dtype")), None)
+    wide = first is None or first.kind != "f" or first.itemsize >= BYTES_OF_DOUBLE
+    if wide or not op.elementwise or op.result is AS_IS:
         return raw
-    return tuple([type_.type(r) if isinstance(r, int | float) else r for r in raw])
+    return tuple([first.type(r) if isinstance(r, int | float) else r for r in raw])
 
 
 def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:

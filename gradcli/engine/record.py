@@ -44,6 +44,7 @@ from .placing import placed
 from .promote import (
     in_one_type,
     in_result_type,
+    narrowed,
     slots_of_positions,
     whole_parameters,
 )
@@ -190,14 +191,15 @@ def _computed(
             raw, params, whole = in_one_type(op, raw, params, inputs)
             if whole:
                 params = whole_parameters(op, params)
+        given = raw if xp.symbolic else narrowed(op, raw)
         if op.elementwise and len(raw) > 1:
             check_broadcast(raw)
         if MODE.instead is not None:
             y = MODE.instead(
-                op, inputs, params, lambda: _formula(op, fwd, xp, raw, params)
+                op, inputs, params, lambda: _formula(op, fwd, xp, given, params)
             )
         else:
-            y = _formula(op, fwd, xp, raw, params)
+            y = _formula(op, fwd, xp, given, params)
     except Exception as error:
         failure = explain_failure(op, raw, error)
         if failure is error:

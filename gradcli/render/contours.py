@@ -69,7 +69,7 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
     rows = max(LEAST_ROWS, min(MOST_ROWS, columns // COLUMNS_A_ROW))
     yield Line((("value", "title"),))
     across = [six_digits(float(v)) for v in (surface.x[0], surface.x[-1])]
-    yield from framed(_picture(surface, lines, columns, rows), ends, across)
+    yield from framed(_picture(surface, lines, columns, rows), columns, ends, across)
     yield Line(((f"{surface.across} across, {surface.up} up, arrows uphill", "dim"),))
     listed = ", ".join(map(six_digits, lines))
     low, high = six_digits(float(known.min())), six_digits(float(known.max()))

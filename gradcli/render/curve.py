@@ -58,7 +58,7 @@ def curve(
     scale = " (log scale)" if logarithmic else ""
     yield Line(((f"{name}{scale}", "title"),))
     picture = dotted(heights, columns, ROWS)
-    yield from framed(picture, marks, ends or ("0", str(len(numbers) - 1)))
+    yield from framed(picture, columns, marks, ends or ("0", str(len(numbers) - 1)))
 
 
 def room_beside(marks: Sequence[str], width: int) -> int:
@@ -68,16 +68,17 @@ def room_beside(marks: Sequence[str], width: int) -> int:
 
 
 def framed(
-    picture: Sequence[str], marks: Sequence[str], ends: Sequence[str]
+    picture: Sequence[str], columns: int, marks: Sequence[str], ends: Sequence[str]
 ) -> Iterator[Line]:
     """The rows of a picture between its axes.
 
     Args:
-        picture: rows of equal length.
+        picture: its rows, without blanks at their ends.
+        columns: how wide it is.
         marks: what stands at the first row and at the last one.
         ends: what stands below the first column and below the last one.
     """
-    margin, columns = max(map(len, marks)), len(picture[0])
+    margin = max(map(len, marks))
     for nr, row in enumerate(picture):
         mark = {0: marks[0], len(picture) - 1: marks[1]}.get(nr, "")
         tick = "┤" if mark else "│"
