@@ -1,17 +1,20 @@
 """Factors of matrices of elements.
 
 Invariant: every entry is a formula of the matrix's entries, without an iteration that
-has to end somewhere: eigenvalues and singular values have one up to two of them. Which
-sign a vector has, and which rows are exchanged, is decided by the values, as the
-engine's library decides it.
+has to end somewhere: of two eigenvalues or singular values there is one; of more, each
+is one step of its own (`gradcli.numbers.eigenvalues`), and the vectors are formulas of
+it. Which sign a vector has, and which rows are exchanged, is decided by the values, as
+the engine's library decides it.
 
     values, vectors = eigh(Numbers(), data)     # of one matrix
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from math import nan
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,11 +24,15 @@ from ..ops.checks import KindError
 from .arrays import boxed
 from .balls import to_float
 from .decided import largest
-from .matrices import inner_product, matmul
+from .matrices import inner_product, matmul, solve
 from .system import System
 
-MAX_SIZE = 2
+FORMULA_SIZE: Final = 2
 """Of how many eigenvalues there is a formula that needs no complex numbers."""
+
+MAX_SIZE: Final = 6
+"""Up to how many eigenvalues and singular values are computed as balls: what their
+derivatives take grows with the sixth power of it."""
 
 
 def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host, ...]:
@@ -52,6 +59,11 @@ def _each(system: System, name: str, *operands: object) -> Any:
     return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
 
 
+def _counted(system: System, count: int) -> Host:
+    """The numbers from 0 on."""
+    return np.array([system.lift(k) for k in range(count)], dtype=object)
+
+
 def _zeros(system: System, *shape: int) -> Host:
     return np.full(shape, system.lift(0), dtype=object)
 
@@ -65,6 +77,12 @@ def _turned_like(system: System, vector: object, like: Host) -> Any:
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)
     return vector
+
+
+def _refuse_large(name: str, what: str, size: int) -> None:
+    if size > MAX_SIZE:
+        raise KindError(f"{name}: the {what} have no value in exact numbers here; "
+                        f"those of up to {MAX_SIZE} do")  # fmt: skip
 
 
 # triangles
@@ -141,14 +159,46 @@ def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
 def eigh(system: System, m: Host) -> tuple[Any, Any]:
     """Of a symmetric matrix, the least first."""
     n = m.shape[0]
-    if n > MAX_SIZE:
-        raise KindError("linalg.eigh: the eigenvalues of a matrix of more than "
-                        f"{MAX_SIZE} rows have no formula here")  # fmt: skip
+    _refuse_large("linalg.eigh", f"eigenvalues of a matrix of {n} rows", n)
     like = NUMPY.eigh_factors(floats(system, m))[1]
-    if n < MAX_SIZE:
+    if n < FORMULA_SIZE:
         sign = int(like.sum()) if n else 1
         return m.reshape(n).copy(), np.full((n, n), system.lift(sign), dtype=object)
-    return _of_two(system, m, like)
+    if n == FORMULA_SIZE:
+        return _of_two(system, m, like)
+    triangle = m[np.tril_indices(n)]
+    values = _each(system, "eigenvalue", _counted(system, n), *triangle)
+    return values, np.stack(_vectors(system, m, values, like), 1)
+
+
+def _vectors(
+    system: System, m: Host, values: Iterable[Any], like: Host
+) -> list[Host]:
+    """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
+    of the columns of ``like``; NaN beside equal ones, which have no vector of their
+    own."""
+    gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
+    equal = [False, *map(system.is_zero, gaps), False]
+    lost = np.full(len(m), system.lift(nan), dtype=object)
+    return [
+        lost if equal[k] or equal[k + 1] else _vector(system, m, value, like[:, k])
+        for k, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def _vector(system: System, m: Host, value: object, like: Host) -> Any:
+    """The vector of length 1 that a symmetric matrix times a simple eigenvalue: what
+    is largest in it is given, and the other rows say what stands beside."""
+    largest = int(np.abs(like).argmax())
+    rest = [i for i in range(len(m)) if i != largest]
+    beside = m[np.ix_(rest, rest)].copy()
+    for i in range(len(rest)):
+        beside[i, i] = system.apply("sub", beside[i, i], value)
+    given = system.lift(1 if like[largest] < 0 else -1)
+    right = _each(system, "mul", m[rest][:, [largest]], given)
+    vector = np.full(len(m), system.apply("neg", given), dtype=object)
+    vector[rest] = solve(system, beside, right)[:, 0]
+    return _each(system, "div", vector, _length(system, vector))
 
 
 def _of_two(system: System, m: Host, like: Host) -> tuple[Any, Any]:
@@ -184,18 +234,22 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
             if _turned_like(system, vector, like[:, i]) is not vector:
                 ut[i], v[:, i] = (_each(system, "neg", x) for x in (vector, v[:, i]))
         return ut.T, s, v.T
-    if columns > MAX_SIZE:
-        raise KindError("linalg.svd: the singular values of a matrix of more than "
-                        f"{MAX_SIZE} rows and columns have no formula "
-                        "here")  # fmt: skip
+    _refuse_large("linalg.svd", f"singular values of a matrix of {rows} rows and "
+                  f"{columns} columns", columns)  # fmt: skip
     if full_matrices and rows > columns:
         raise KindError("linalg.svd: vectors without a singular value have no formula "
                         "here; with full_matrices=False there are none")  # fmt: skip
     like = NUMPY.svd_factors(floats(system, m), False)[2]
-    squares, vectors = eigh(system, matmul(system, m.T, m))
-    found = [vectors[:, i] for i in reversed(range(columns))]
-    v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
-    s = _each(system, "sqrt", squares[::-1])
+    gram = matmul(system, m.T, m)
+    if columns <= FORMULA_SIZE:
+        squares, vectors = eigh(system, gram)
+        found = [vectors[:, i] for i in reversed(range(columns))]
+        v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
+        s = _each(system, "sqrt", squares[::-1])
+    else:
+        entries = (system.lift(columns), *m.reshape(-1))
+        s = _each(system, "singular_value", _counted(system, columns), *entries)
+        v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
     vh = np.stack(v) if v else _zeros(system, 0, 0)
     u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
     return u, s, vh
@@ -207,9 +261,9 @@ def exponential(system: System, m: Host) -> Any:
     apply, n = system.apply, m.shape[0]
     if n <= 1:
         return _each(system, "exp", m)
-    if n > MAX_SIZE:
+    if n > FORMULA_SIZE:
         raise KindError("linalg.matrix_exp: the exponential of a matrix of more than "
-                        f"{MAX_SIZE} rows has no formula here")  # fmt: skip
+                        f"{FORMULA_SIZE} rows has no formula here")  # fmt: skip
     two = system.lift(2)
     t = apply("div", apply("add", m[0, 0], m[1, 1]), two)
     half = apply("div", apply("sub", m[0, 0], m[1, 1]), two)
