@@ -363,7 +363,8 @@ class Function:
     parts    of the arguments, the numbers whose sizes say how far rounding carries the
              value; None: it is the value's own size that does
     sums     whether the value is the sum of those
-    without  why there is no derivative, where the series has none
+    words    what it is called, if SymPy has no formula of it
+    without  where there is no derivative, if not everywhere
     """
 
     value: Callable[..., Ball]
@@ -371,6 +372,7 @@ class Function:
     floats: Run | None = None
     parts: Callable[[Sequence[Any]], Sequence[Any]] | None = None
     sums: bool = False
+    words: str | None = None
     without: str | None = None
 
 
@@ -413,17 +415,22 @@ def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
     return lambda args: args[count:]
 
 
-EQUAL: Final = "has no derivative where it is equal to another"
-
 STEPS: Final[dict[str, Function]] = {
     "total": Function(_sum, _sum, _sum_of_floats, _behind(0), True),
     "dot": Function(_dot, _dot, _dot_of_floats, _products, True),
     "choice": Function(_same, _same, _same),
     "eigenvalue": Function(eigenvalue, eigenvalue, eigenvalue_in_floats, _behind(1),
-                           without=f"an eigenvalue {EQUAL}"),
+                           words="an eigenvalue of a matrix of more than 2 rows",
+                           without="where it is equal to another"),
     "singular_value": Function(singular_value, singular_value,
                                singular_value_in_floats, _behind(2),
-                               without=f"a singular value {EQUAL}, or to 0"),
+                               words="a singular value of a matrix of more than 2 rows "
+                                     "and columns",
+                               without="where it is 0 or equal to another"),
+    "lost_vector": Function(lambda value: NAN, lambda value: arb_series([NAN] * ctx.cap),
+                            lambda value: value * nan,
+                            words="a vector beside one of several equal values, or "
+                                  "beside a singular value 0,"),
 }  # fmt: skip
 """The steps of a graph that no row is."""
 

@@ -100,6 +100,11 @@ class BoxTerms(Terms):
         self.symbols[label] = made.serial
         return made
 
+    def apply(self, name: str, *elements: Term) -> Term:
+        if name == "lost_vector":
+            raise Unresolved("values whose vectors are asked for may be equal, or 0")
+        return super().apply(name, *elements)
+
     def value(self, element: Term) -> Ball:
         if element.value.is_finite() or element.value.is_exact():
             return element.value

@@ -175,15 +175,19 @@ def _vectors(
     system: System, m: Host, values: Iterable[Any], like: Host
 ) -> list[Host]:
     """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
-    of the columns of ``like``; NaN beside equal ones, which have no vector of their
-    own."""
+    of the columns of ``like``; equal ones have no vector of their own."""
     gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
-    equal = [False, *map(system.is_zero, gaps), False]
-    lost = np.full(len(m), system.lift(nan), dtype=object)
+    equal = [False, *[system.nearest(gap, 0) for gap in gaps], False]
     return [
-        lost if equal[k] or equal[k + 1] else _vector(system, m, value, like[:, k])
+        _lost(system, m, value) if equal[k] or equal[k + 1]
+        else _vector(system, m, value, like[:, k])
         for k, value in enumerate(values)
     ]  # fmt: skip
+
+
+def _lost(system: System, m: Host, value: object) -> Host:
+    """What stands for a vector that its value does not tell."""
+    return np.full(len(m), system.apply("lost_vector", value), dtype=object)
 
 
 def _vector(system: System, m: Host, value: object, like: Host) -> Any:
@@ -246,13 +250,17 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
         found = [vectors[:, i] for i in reversed(range(columns))]
         v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
         s = _each(system, "sqrt", squares[::-1])
-    else:
-        entries = (system.lift(columns), *m.reshape(-1))
-        s = _each(system, "singular_value", _counted(system, columns), *entries)
-        v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
-    vh = np.stack(v) if v else _zeros(system, 0, 0)
-    u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
-    return u, s, vh
+        vh = np.stack(v) if v else _zeros(system, 0, 0)
+        return _each(system, "div", matmul(system, m, vh.T), s[np.newaxis]), s, vh
+    entries = (system.lift(columns), *m.reshape(-1))
+    s = _each(system, "singular_value", _counted(system, columns), *entries)
+    v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
+    u = [
+        _lost(system, m, value) if system.nearest(value, 0)
+        else _each(system, "div", matmul(system, m, vector), value)
+        for vector, value in zip(v, s, strict=True)
+    ]  # fmt: skip
+    return np.stack(u, 1), s, np.stack(v)
 
 
 def exponential(system: System, m: Host) -> Any:

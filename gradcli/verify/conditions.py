@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from ..numbers.balls import is_nan, to_float
+from ..numbers.balls import STEPS, is_nan, to_float
 from ..numbers.expressions import Expressions
-from ..numbers.system import RELATIONS
+from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.term import Choice, Decision, Term, ordered
 from ..numbers.terms import Terms
 from .closed import formula
@@ -128,6 +128,8 @@ def undefined(terms: Terms, output: Term) -> str:
         if is_nan(term.value):
             if term.name == "symbol":
                 return f"the input {term.content} is nan"
+            if term.name in STEPS and STEPS[term.name].words:
+                return f"{STEPS[term.name].words} is any of many"
             needed = [_needed(d) for d in terms.domains([term]) if not _holds(d)]
             said = f"needs {needed[0]}" if needed else "gives nan"
             return f"{_called(term)} {said}"
@@ -136,8 +138,7 @@ def undefined(terms: Terms, output: Term) -> str:
 
 def _needed(decision: Decision) -> str:
     sentence = _sentence(decision)
-    varies = Expressions().of(decision.left).free_symbols
-    if sentence is None or not varies:
+    if sentence is None or not Expressions().of(decision.left).free_symbols:
         return f"an argument {decision.relation} {shown(decision.right)}"
     return sentence
 
@@ -171,7 +172,11 @@ def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
         if position >= MAX_CONSIDERED_CONDITIONS or size > MAX_IMPLIED_TERM_NODES:
             yield None
             continue
-        gap = book.of(decision.left) - book.of(decision.right)
+        try:
+            gap = book.of(decision.left) - book.of(decision.right)
+        except NoMeaning:
+            yield None
+            continue
         if facts.imply(gap, decision.relation):
             continue
         facts.add(gap, decision.relation)
