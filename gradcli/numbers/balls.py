@@ -40,6 +40,7 @@ from .eigenvalues import (
     singular_value,
     singular_value_in_floats,
 )
+from .limits import MAX_EIGENVALUE_BITS
 
 Ball = Any
 """An ``arb``; its library has no types to be read."""
@@ -415,14 +416,27 @@ def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
     return lambda args: args[count:]
 
 
+def _bounded(function: Run) -> Run:
+    """A function of matrices, with no more bits than it costs little to compute."""
+
+    def run(*args: object) -> Any:
+        with working(min(ctx.prec, MAX_EIGENVALUE_BITS), ctx.cap):
+            return function(*args)
+
+    return run
+
+
+_EIGENVALUE: Final = _bounded(eigenvalue)
+_SINGULAR_VALUE: Final = _bounded(singular_value)
+
 STEPS: Final[dict[str, Function]] = {
     "total": Function(_sum, _sum, _sum_of_floats, _behind(0), True),
     "dot": Function(_dot, _dot, _dot_of_floats, _products, True),
     "choice": Function(_same, _same, _same),
-    "eigenvalue": Function(eigenvalue, eigenvalue, eigenvalue_in_floats, _behind(1),
+    "eigenvalue": Function(_EIGENVALUE, _EIGENVALUE, eigenvalue_in_floats, _behind(1),
                            words="an eigenvalue of a matrix of more than 2 rows",
                            without="where it is equal to another"),
-    "singular_value": Function(singular_value, singular_value,
+    "singular_value": Function(_SINGULAR_VALUE, _SINGULAR_VALUE,
                                singular_value_in_floats, _behind(2),
                                words="a singular value of a matrix of more than 2 rows "
                                      "and columns",

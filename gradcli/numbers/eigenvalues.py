@@ -86,8 +86,7 @@ def _root(square: Any) -> Any:
     """The root of a number that is not negative, of a ball that may hold less."""
     if square > 0 or square.is_zero() or not square.is_finite():
         return square.sqrt()
-    half = square.abs_upper().sqrt().abs_upper() / 2
-    return arb(half.mid(), half.abs_upper())
+    return arb(0, square.abs_upper().sqrt().abs_upper())
 
 
 def _ascending(matrix: Matrix) -> list[Any]:

@@ -627,9 +627,8 @@ class Check:
             from .conditions import undefined
 
             why = f" ({undefined(subject.terms, subject.output_terms[k])})"
-        known = not isnan(self.job.output.values()[k])
-        said = "is not determined by its inputs" if known else "is nan"
-        return f"the program's value{where} {said} at this point{why}"
+        exactly = "" if isnan(self.job.output.values()[k]) else "on exact numbers "
+        return f"{exactly}the program's value{where} is nan at this point{why}"
 
     def _compare_output(self) -> None:
         """No derivative is better than the program's value."""
