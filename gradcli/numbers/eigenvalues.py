@@ -12,20 +12,21 @@ eigenvalues are not told apart, their derivatives are unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import inf, isqrt
 from typing import Any
 
 import numpy as np
-from flint import acb_mat, arb, arb_series, ctx
+from flint import acb_mat, arb, arb_mat, arb_series, ctx
 
 from ..engine import NUMPY
 from ..engine.errors import LinAlgError
 
-Matrix = list[list[Any]]
-"""Rows of balls, or of power series."""
+Series = list[Any]
+"""A matrix of power series: the matrices of their coefficients, from the constant ones
+on; the first alone where nothing moves."""
 
-# on balls
+# on balls and power series
 
 
 def eigenvalue(below: Any, *triangle: Any) -> Any:
@@ -35,7 +36,7 @@ def eigenvalue(below: Any, *triangle: Any) -> Any:
         below: how many.
         triangle: the symmetric matrix's lower triangle, row by row.
     """
-    return _eigenvalue(_counted(below), _symmetric(triangle))
+    return _eigenvalue(_series(_symmetric(triangle)), _counted(below))
 
 
 def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
@@ -47,39 +48,21 @@ def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
         entries: the matrix's entries, row by row.
     """
     n = _counted(columns)
-    pairs = [[entries[k::n] for k in pair] for pair in _places(n)]
-    gram = [sum((a * b for a, b in zip(*pair, strict=True)), arb(0)) for pair in pairs]
-    square = _eigenvalue(n - 1 - _counted(above), _symmetric(gram))
+    matrix = _series([entries[i : i + n] for i in range(0, len(entries), n)])
+    gram = _product([m.transpose() for m in matrix], matrix)
+    square = _eigenvalue(gram, n - 1 - _counted(above))
     return square.sqrt() if isinstance(square, arb_series) else _root(square)
 
 
-def _eigenvalue(below: int, matrix: Matrix) -> Any:
-    value = _ascending([[_still(e) for e in row] for row in matrix])[below]
-    if any(isinstance(e, arb_series) for row in matrix for e in row):
-        return _moving(_characteristic(matrix), value)
-    return value
-
-
-def _places(n: int) -> list[tuple[int, int]]:
-    """The rows and columns of a lower triangle, row by row."""
-    return [(i, j) for i in range(n) for j in range(i + 1)]
-
-
-def _symmetric(triangle: Sequence[Any]) -> Matrix:
+def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
     n = isqrt(2 * len(triangle))
-    matrix: Matrix = [[None] * n for _ in range(n)]
-    for (i, j), entry in zip(_places(n), triangle, strict=True):
-        matrix[i][j] = matrix[j][i] = entry
-    return matrix
-
-
-def _still(x: Any) -> Any:
-    return x[0] if isinstance(x, arb_series) else x
+    rows = [triangle[i * (i + 1) // 2 :][: i + 1] for i in range(n)]
+    return [[rows[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
 
 
 def _counted(b: Any) -> int:
     """The whole number that a ball is."""
-    return int(_still(b).unique_fmpz())
+    return int((b[0] if isinstance(b, arb_series) else b).unique_fmpz())
 
 
 def _root(square: Any) -> Any:
@@ -89,95 +72,108 @@ def _root(square: Any) -> Any:
     return arb(0, square.abs_upper().sqrt().abs_upper())
 
 
-def _ascending(matrix: Matrix) -> list[Any]:
-    """All eigenvalues, each as often as it is one, the least first."""
-    middles = [[e.mid() for e in row] for row in matrix]
-    away = _norm([[e.rad() for e in row] for row in matrix])
+def _eigenvalue(matrix: Series, below: int) -> Any:
+    value = _ascending(matrix[0])[below]
+    return value if len(matrix) == 1 else _moving(_characteristic(matrix), value)
+
+
+# values
+
+
+def _ascending(matrix: Any) -> list[Any]:
+    """All eigenvalues of a symmetric matrix, each as often as it is one, the least
+    first."""
+    middle = matrix.mid()
+    away = _norm(matrix - middle)
     if not away.is_finite():
-        return [arb(0, inf) for _ in matrix]
+        return [arb(0, inf)] * matrix.nrows()
     try:
-        found = _of_middles(middles)
+        found = _of_middle(middle)
     except ValueError:
-        found, moved = _of_moved(middles)
+        found, moved = _of_moved(middle)
         away = away + moved
     # However the balls overlap, so many of them begin, and end, below the next.
     lows = sorted(b.lower() for b in found)
     highs = sorted(b.upper() for b in found)
     around = arb(0, away.abs_upper())
-    return [
-        low.union(high) + around for low, high in zip(lows, highs, strict=True)
-    ]  # fmt: skip
+    return [low.union(high) + around for low, high in zip(lows, highs, strict=True)]
 
 
-def _of_middles(middles: Matrix) -> list[Any]:
-    return [found.real for found in acb_mat(middles).eig(multiple=True)]
+def _of_middle(middle: Any) -> list[Any]:
+    return [found.real for found in acb_mat(middle).eig(multiple=True)]
 
 
-def _of_moved(middles: Matrix) -> tuple[list[Any], Any]:
+def _of_moved(middle: Any) -> tuple[list[Any], Any]:
     """The eigenvalues of a matrix beside this one, of which several are equal, and how
     far it lies; half the bits tell them apart."""
-    step = _norm(middles) * arb(2) ** -(ctx.prec // 2)
-    for k, row in enumerate(middles):
-        row[k] = (row[k] + k * step).mid()
-    moved = len(middles) * step
+    n, size = middle.nrows(), _norm(middle)
+    step = (size * arb(2) ** -(ctx.prec // 2)).mid()
+    steps = [[k * step if j == k else 0 for j in range(n)] for k in range(n)]
+    moved = n * step
     try:
-        return _of_middles(middles), moved
+        return _of_middle((middle + arb_mat(steps)).mid()), 2 * moved
     except ValueError:
-        return [arb(0)] * len(middles), _norm(middles) + moved
+        return [arb(0)] * n, size
 
 
-def _norm(matrix: Matrix) -> Any:
-    """What no eigenvalue is larger than."""
-    return max(map(_size, matrix))
+def _norm(matrix: Any) -> Any:
+    """What no eigenvalue of a symmetric matrix is larger than."""
+    sums = [sum(map(abs, row), arb(0)).abs_upper() for row in matrix.tolist()]
+    return max(sums)
 
 
-def _size(row: Iterable[Any]) -> Any:
-    return sum((abs(e) for e in row), arb(0)).abs_upper()
+# power series
 
 
-# on power series
+def _series(rows: Sequence[Sequence[Any]]) -> Series:
+    """The matrices of coefficients of a matrix of balls and power series."""
+    if not any(isinstance(e, arb_series) for row in rows for e in row):
+        return [arb_mat([list(row) for row in rows])]
+    every = [[e if isinstance(e, arb_series) else arb_series([e]) for e in row]
+             for row in rows]  # fmt: skip
+    return [arb_mat([[e[k] for e in row] for row in every]) for k in range(ctx.cap)]
 
 
-def _characteristic(matrix: Matrix) -> list[Any]:
+def _product(a: Series, b: Series) -> Series:
+    found = [a[0] * part for part in b]
+    for k in range(1, len(a)):
+        for i in range(1, k + 1):
+            found[k] = found[k] + a[i] * b[k - i]
+    return found
+
+
+def _characteristic(matrix: Series) -> list[Any]:
     """The coefficients of ``det(t - matrix)``, the constant one first; Faddeev and
     LeVerrier."""
-    n = len(matrix)
-    found: list[Any] = [arb(1)]
-    product: Matrix = [[arb(0)] * n for _ in range(n)]
+    n = matrix[0].nrows()
+    one = arb_mat(n, n, [i % (n + 1) == 0 for i in range(n * n)])
+    found = [arb_series([1])]
+    product = [one * 0 for _ in matrix]
     for k in range(1, n + 1):
-        beside = [
-            [e + found[-1] if i == j else e for j, e in enumerate(row)]
-            for i, row in enumerate(product)
-        ]
-        columns = list(zip(*beside, strict=True))
-        product = [[_inner(row, column) for column in columns] for row in matrix]
-        found.append(-sum((product[i][i] for i in range(n)), arb(0)) / k)
+        beside = [part + one * found[-1][i] for i, part in enumerate(product)]
+        product = _product(matrix, beside)
+        found.append(arb_series([-part.trace() / k for part in product]))
     return found[::-1]
-
-
-def _inner(row: Sequence[Any], column: Sequence[Any]) -> Any:
-    return sum((a * b for a, b in zip(row, column, strict=True)), arb(0))
-
-
-def _horner(coefficients: Sequence[Any], x: Any) -> Any:
-    found = coefficients[-1]
-    for c in coefficients[-2::-1]:
-        found = found * x + c
-    return found
 
 
 def _moving(coefficients: Sequence[Any], value: Any) -> Any:
     """The power series of a simple root that begins with ``value``: at every step of
     Newton's iteration one more coefficient is right."""
-    still = [_still(c) for c in coefficients]
-    slope = _horner([k * c for k, c in enumerate(still)][1:], value)
+    slope = _at(value, [k * c[0] for k, c in enumerate(coefficients)][1:])
     if slope.contains(0) or not slope.is_finite():
         return arb_series([value] + [arb(0, inf)] * (ctx.cap - 1))
     root = arb_series([value])
     for _ in range(ctx.cap - 1):
-        missed = _horner(coefficients, root)
+        missed = _at(root, coefficients)
         root = root - (missed - missed[0]) / slope
     return root
+
+
+def _at(x: Any, coefficients: Sequence[Any]) -> Any:
+    found = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        found = found * x + c
+    return found
 
 
 # in floats

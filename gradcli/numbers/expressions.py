@@ -47,7 +47,7 @@ def formula_of(name: str) -> Run:
     if entry is not None and entry.sym:
         return partial(entry.sym, sympy)
     if name in STEPS and name not in FORMULAS:
-        raise NoMeaning(f"{STEPS[name].words} is no formula")
+        raise NoMeaning(f"{STEPS[name].words} has no formula")
     return FORMULAS[name]
 
 

@@ -30,9 +30,12 @@ from .system import System
 FORMULA_SIZE: Final = 2
 """Of how many eigenvalues there is a formula that needs no complex numbers."""
 
-MAX_SIZE: Final = 6
+MAX_SIZE: Final = 8
 """Up to how many eigenvalues and singular values are computed as balls: what their
-derivatives take grows with the sixth power of it."""
+derivatives take grows with the fifth power of it."""
+
+MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
+"""Entries of a matrix from whose singular values derivatives go to each of them."""
 
 
 def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host, ...]:
@@ -57,11 +60,6 @@ def _each(system: System, name: str, *operands: object) -> Any:
     count = len(operands)
     run = np.frompyfunc(lambda *es: system.apply(name, *es), count, 1)
     return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
-
-
-def _counted(system: System, count: int) -> Host:
-    """The numbers from 0 on."""
-    return np.array([system.lift(k) for k in range(count)], dtype=object)
 
 
 def _zeros(system: System, *shape: int) -> Host:
@@ -166,9 +164,26 @@ def eigh(system: System, m: Host) -> tuple[Any, Any]:
         return m.reshape(n).copy(), np.full((n, n), system.lift(sign), dtype=object)
     if n == FORMULA_SIZE:
         return _of_two(system, m, like)
-    triangle = m[np.tril_indices(n)]
-    values = _each(system, "eigenvalue", _counted(system, n), *triangle)
+    values = _eigenvalues(system, m)
     return values, np.stack(_vectors(system, m, values, like), 1)
+
+
+def _eigenvalues(system: System, m: Host) -> Host:
+    triangle = m[np.tril_indices(len(m))]
+    orders = map(system.lift, range(len(m)))
+    found = [system.apply("eigenvalue", order, *triangle) for order in orders]
+    return np.array(found, dtype=object)
+
+
+def _singular_values(system: System, m: Host, gram: Host) -> Any:
+    """Of a matrix and its transpose times it, from the largest on; what rounding makes
+    of the small ones is known where they come of the matrix itself."""
+    if m.size > MAX_ENTRIES:
+        return _each(system, "sqrt", _eigenvalues(system, gram)[::-1])
+    columns, orders = system.lift(len(gram)), map(system.lift, range(len(gram)))
+    given = columns, *m.reshape(-1)
+    found = [system.apply("singular_value", order, *given) for order in orders]
+    return np.array(found, dtype=object)
 
 
 def _vectors(
@@ -252,8 +267,7 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
         s = _each(system, "sqrt", squares[::-1])
         vh = np.stack(v) if v else _zeros(system, 0, 0)
         return _each(system, "div", matmul(system, m, vh.T), s[np.newaxis]), s, vh
-    entries = (system.lift(columns), *m.reshape(-1))
-    s = _each(system, "singular_value", _counted(system, columns), *entries)
+    s = _singular_values(system, m, gram)
     v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
     u = [
         _lost(system, m, value) if system.nearest(value, 0)
