@@ -411,6 +411,10 @@ def _same(x: Any) -> Any:
     return x
 
 
+def _first(x: Any, *others: object) -> Any:
+    return x
+
+
 def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """All arguments but so many."""
     return lambda args: args[count:]
@@ -433,6 +437,7 @@ STEPS: Final[dict[str, Function]] = {
     "total": Function(_sum, _sum, _sum_of_floats, _behind(0), True),
     "dot": Function(_dot, _dot, _dot_of_floats, _products, True),
     "choice": Function(_same, _same, _same),
+    "part": Function(_first, _first, _first, _behind(1)),
     "eigenvalue": Function(_EIGENVALUE, _EIGENVALUE, eigenvalue_in_floats, _behind(1),
                            words="an eigenvalue of a matrix of more than 2 rows",
                            without="where it is equal to another"),
@@ -446,7 +451,8 @@ STEPS: Final[dict[str, Function]] = {
                             words="a vector beside one of several equal values, or "
                                   "beside a singular value 0,"),
 }  # fmt: skip
-"""The steps of a graph that no row is."""
+"""The steps of a graph that no row is. A ``part`` is a number that was computed beside
+others, so that its rounding is that of the size behind it."""
 
 FUNCTIONS: Final[dict[str, Function]] = {
     **{name: Function(rule, rule) for name, rule in ARITHMETIC.items()},

@@ -32,6 +32,7 @@ FORMULAS: Final[Mapping[str, Run]] = {
     **ARITHMETIC,
     "total": sympy.Add,
     "choice": lambda x: x,
+    "part": lambda x, size: x,
 }
 """What a scalar function is to SymPy, unless its row has an expression of its own."""
 

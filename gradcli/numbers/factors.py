@@ -77,6 +77,11 @@ def _turned_like(system: System, vector: object, like: Host) -> Any:
     return vector
 
 
+def _beside_one(system: System, vectors: object) -> Any:
+    """Vectors of length 1, whose small entries are as exact as the large ones."""
+    return _each(system, "part", vectors, system.lift(1))
+
+
 def _refuse_large(name: str, what: str, size: int) -> None:
     if size > MAX_SIZE:
         raise KindError(f"{name}: the {what} have no value in exact numbers here; "
@@ -163,9 +168,11 @@ def eigh(system: System, m: Host) -> tuple[Any, Any]:
         sign = int(like.sum()) if n else 1
         return m.reshape(n).copy(), np.full((n, n), system.lift(sign), dtype=object)
     if n == FORMULA_SIZE:
-        return _of_two(system, m, like)
-    values = _eigenvalues(system, m)
-    return values, np.stack(_vectors(system, m, values, like), 1)
+        values, vectors = _of_two(system, m, like)
+    else:
+        values = _eigenvalues(system, m)
+        vectors = np.stack(_vectors(system, m, values, like), 1)
+    return values, _beside_one(system, vectors)
 
 
 def _eigenvalues(system: System, m: Host) -> Host:
@@ -266,7 +273,8 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
         v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
         s = _each(system, "sqrt", squares[::-1])
         vh = np.stack(v) if v else _zeros(system, 0, 0)
-        return _each(system, "div", matmul(system, m, vh.T), s[np.newaxis]), s, vh
+        u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
+        return _beside_one(system, u), s, vh
     s = _singular_values(system, m, gram)
     v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
     u = [
@@ -274,7 +282,8 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
         else _each(system, "div", matmul(system, m, vector), value)
         for vector, value in zip(v, s, strict=True)
     ]  # fmt: skip
-    return np.stack(u, 1), s, np.stack(v)
+    vectors = _beside_one(system, np.stack(u, 1)), _beside_one(system, np.stack(v))
+    return vectors[0], s, vectors[1]
 
 
 def exponential(system: System, m: Host) -> Any:
