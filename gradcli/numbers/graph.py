@@ -22,6 +22,7 @@ from .balls import (
     LINEAR,
     ONE,
     START_BITS,
+    STEPS,
     ZERO,
     Ball,
     apply,
@@ -104,7 +105,9 @@ class Evaluation:
             return args[0]
         if bits <= LONG_BITS:
             return apply(name, *args)
-        sure = min(a.rel_accuracy_bits() for a in args)
+        # Of a sum, an addend that is 0 as far as it is known says nothing.
+        least = max if name in STEPS or name in LINEAR else min
+        sure = least(a.rel_accuracy_bits() for a in args)
         with working(max(START_BITS, min(bits, sure + ACCURATE_BITS))):
             return apply(name, *args)
 
