@@ -446,13 +446,16 @@ STEPS: Final[dict[str, Function]] = {
                                words="a singular value of a matrix of more than 2 rows "
                                      "and columns",
                                without="where it is 0 or equal to another"),
-    "lost_vector": Function(lambda value: NAN, lambda value: arb_series([NAN] * ctx.cap),
+    "lost_vector": Function(lambda value: UNKNOWN,
+                            lambda value: arb_series([UNKNOWN] * ctx.cap),
                             lambda value: value * nan,
-                            words="a vector beside one of several equal values, or "
-                                  "beside a singular value 0,"),
+                            words="a vector beside one of several equal values"),
 }  # fmt: skip
 """The steps of a graph that no row is. A ``part`` is a number that was computed beside
 others, so that its rounding is that of the size behind it."""
+
+UNTOLD: Final = frozenset({"lost_vector"})
+"""Steps whose value no precision tells."""
 
 FUNCTIONS: Final[dict[str, Function]] = {
     **{name: Function(rule, rule) for name, rule in ARITHMETIC.items()},

@@ -21,7 +21,16 @@ from typing import Any, Final, TypeVar
 from flint import arb
 
 from ..engine.raw import Host
-from .balls import START_BITS, Ball, ball, is_infinite, is_nan, to_float, working
+from .balls import (
+    START_BITS,
+    UNTOLD,
+    Ball,
+    ball,
+    is_infinite,
+    is_nan,
+    to_float,
+    working,
+)
 from .decided import ratio
 from .graph import Evaluation
 from .namespace import ObjectNamespace
@@ -101,7 +110,7 @@ class BoxTerms(Terms):
         return made
 
     def apply(self, name: str, *elements: Term) -> Term:
-        if name == "lost_vector":
+        if name in UNTOLD:
             raise Unresolved("values whose vectors are asked for may be equal, or 0")
         return super().apply(name, *elements)
 

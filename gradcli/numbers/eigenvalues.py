@@ -62,7 +62,8 @@ def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
 
 def _counted(b: Any) -> int:
     """The whole number that a ball is."""
-    return int((b[0] if isinstance(b, arb_series) else b).unique_fmpz())
+    still: Any = b[0] if isinstance(b, arb_series) else b
+    return int(still.unique_fmpz())
 
 
 def _root(square: Any) -> Any:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from math import nan
 from typing import Any, Final
 
 import numpy as np
@@ -84,8 +83,8 @@ def _beside_one(system: System, vectors: object) -> Any:
 
 def _refuse_large(name: str, what: str, size: int) -> None:
     if size > MAX_SIZE:
-        raise KindError(f"{name}: the {what} have no value in exact numbers here; "
-                        f"those of up to {MAX_SIZE} do")  # fmt: skip
+        raise KindError(f"{name}: {what} are computed exactly of up to {MAX_SIZE} rows "
+                        f"or columns, not of {size}")  # fmt: skip
 
 
 # triangles
@@ -162,7 +161,7 @@ def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
 def eigh(system: System, m: Host) -> tuple[Any, Any]:
     """Of a symmetric matrix, the least first."""
     n = m.shape[0]
-    _refuse_large("linalg.eigh", f"eigenvalues of a matrix of {n} rows", n)
+    _refuse_large("linalg.eigh", "eigenvalues", n)
     like = NUMPY.eigh_factors(floats(system, m))[1]
     if n < FORMULA_SIZE:
         sign = int(like.sum()) if n else 1
@@ -193,9 +192,7 @@ def _singular_values(system: System, m: Host, gram: Host) -> Any:
     return np.array(found, dtype=object)
 
 
-def _vectors(
-    system: System, m: Host, values: Iterable[Any], like: Host
-) -> list[Host]:
+def _vectors(system: System, m: Host, values: Iterable[Any], like: Host) -> list[Host]:
     """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
     of the columns of ``like``; equal ones have no vector of their own."""
     gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
@@ -260,8 +257,7 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
             if _turned_like(system, vector, like[:, i]) is not vector:
                 ut[i], v[:, i] = (_each(system, "neg", x) for x in (vector, v[:, i]))
         return ut.T, s, v.T
-    _refuse_large("linalg.svd", f"singular values of a matrix of {rows} rows and "
-                  f"{columns} columns", columns)  # fmt: skip
+    _refuse_large("linalg.svd", "singular values", columns)
     if full_matrices and rows > columns:
         raise KindError("linalg.svd: vectors without a singular value have no formula "
                         "here; with full_matrices=False there are none")  # fmt: skip

@@ -23,6 +23,7 @@ from .balls import (
     ONE,
     START_BITS,
     STEPS,
+    UNTOLD,
     ZERO,
     Ball,
     apply,
@@ -225,8 +226,17 @@ class Evaluation:
         """Whether all that some steps are made of is sure, so that what has no value
         has none with more bits."""
         last = max(steps, default=0)
-        known = self.known[bits].items()
-        return all(is_known(b, LOST_BITS) for s, b in known if s <= last)
+        graph, open_ = self.graph, set[int]()
+        for step, b in sorted(self.known[bits].items()):
+            if step > last:
+                break
+            if not is_known(b, LOST_BITS) and not _is_nothing(b):
+                # What no precision tells leaves open what is made of it.
+                told = graph.name(step) not in UNTOLD
+                if told and open_.isdisjoint(graph.args(step)):
+                    return False
+                open_.add(step)
+        return True
 
     def _extrapolated(self, steps: Sequence[int], bits: int) -> int:
         """The precision that would last to the end, where at this one all bits were

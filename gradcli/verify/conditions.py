@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from ..numbers.balls import STEPS, is_nan, to_float
+from ..numbers.balls import is_nan, to_float
 from ..numbers.expressions import Expressions
 from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.term import Choice, Decision, Term, ordered
@@ -128,8 +128,6 @@ def undefined(terms: Terms, output: Term) -> str:
         if is_nan(term.value):
             if term.name == "symbol":
                 return f"the input {term.content} is nan"
-            if term.name in STEPS and STEPS[term.name].words:
-                return f"{STEPS[term.name].words} is any of many"
             needed = [_needed(d) for d in terms.domains([term]) if not _holds(d)]
             said = f"needs {needed[0]}" if needed else "gives nan"
             return f"{_called(term)} {said}"

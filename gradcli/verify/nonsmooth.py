@@ -89,7 +89,8 @@ class NonSmooth:
         """The steps on the way from the output that lie where they have no derivative,
         by no argument of theirs alone, and which."""
         evaluation = self._subject.evaluation
-        weighed = [s for s, w in zip(self._subject.outputs, cotangent, strict=True) if w]
+        outputs = zip(self._subject.outputs, cotangent, strict=True)
+        weighed = [step for step, weight in outputs if weight]
         for step in evaluation.order(weighed):
             own = STEPS.get(evaluation.graph.name(step))
             if own is not None and own.without is not None:
