@@ -120,7 +120,7 @@ def _of_moved(middle: Any) -> tuple[list[Any], Any]:
 def _norm(matrix: Any) -> Any:
     """What no eigenvalue of a symmetric matrix is larger than."""
     sums = [sum(map(abs, row), arb(0)).abs_upper() for row in matrix.tolist()]
-    return max(sums)
+    return max(sums) if all(each.is_finite() for each in sums) else arb(inf)
 
 
 # power series

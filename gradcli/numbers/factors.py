@@ -196,12 +196,16 @@ def _vectors(system: System, m: Host, values: Iterable[Any], like: Host) -> list
     """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
     of the columns of ``like``; equal ones have no vector of their own."""
     gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
-    equal = [False, *[system.nearest(gap, 0) for gap in gaps], False]
+    equal = [False, *[_may_vanish(system, gap) for gap in gaps], False]
     return [
         _lost(system, m, value) if equal[k] or equal[k + 1]
         else _vector(system, m, value, like[:, k])
         for k, value in enumerate(values)
     ]  # fmt: skip
+
+
+def _may_vanish(system: System, element: object) -> bool:
+    return system.nearest(element, 0) or system.is_zero(element)
 
 
 def _lost(system: System, m: Host, value: object) -> Host:
@@ -274,7 +278,7 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
     s = _singular_values(system, m, gram)
     v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
     u = [
-        _lost(system, m, value) if system.nearest(value, 0)
+        _lost(system, m, value) if _may_vanish(system, value)
         else _each(system, "div", matmul(system, m, vector), value)
         for vector, value in zip(v, s, strict=True)
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from ..numbers.balls import is_nan, to_float
+from ..numbers.balls import STEPS, is_nan, to_float
 from ..numbers.expressions import Expressions
 from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.term import Choice, Decision, Term, ordered
@@ -142,7 +142,8 @@ def _needed(decision: Decision) -> str:
 
 
 def _called(term: Term) -> str:
-    return {"div": "a quotient", "pow": "a power"}.get(term.name, term.name)
+    own = STEPS[term.name].words if term.name in STEPS else None
+    return own or {"div": "a quotient", "pow": "a power"}.get(term.name, term.name)
 
 
 def _holds(decision: Decision) -> bool:
