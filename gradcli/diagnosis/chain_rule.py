@@ -97,8 +97,10 @@ def _arriving(sample: Sample) -> dict[Any, Array]:
 def _at_position(sample: Sample, arriving: dict[object, Array], position: int) -> bool:
     nodes = _nodes(sample)
     g = arriving.get(nodes[position]) if position < len(nodes) else None
-    known = g is not None and nodes[position] is not sample.target.edge
-    return known and same(np.asarray(g), sample.claimed)
+    several = isinstance(g, tuple | list)
+    if g is None or several or nodes[position] is sample.target.edge:
+        return False
+    return same(np.asarray(g), sample.claimed)
 
 
 def _fitting(evidence: Evidence) -> bool:

@@ -34,6 +34,13 @@ from ..engine.raw import Run
 from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
+from .eigenvalues import (
+    eigenvalue,
+    eigenvalue_in_floats,
+    singular_value,
+    singular_value_in_floats,
+)
+from .limits import MAX_EIGENVALUE_BITS
 
 Ball = Any
 """An ``arb``; its library has no types to be read."""
@@ -351,10 +358,23 @@ def x_log_y(x: Ball, y: Ball) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One scalar function: ``value`` of balls, ``series`` of balls and power series."""
+    """One scalar function: ``value`` of balls, ``series`` of balls and power series.
+
+    floats   the same as the engine's arrays compute it; None: as a row of the table
+    parts    of the arguments, the numbers whose sizes say how far rounding carries the
+             value; None: it is the value's own size that does
+    sums     whether the value is the sum of those
+    words    what it is called, if SymPy has no formula of it
+    without  where there is no derivative, if not everywhere
+    """
 
     value: Callable[..., Ball]
     series: Run
+    floats: Run | None = None
+    parts: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+    sums: bool = False
+    words: str | None = None
+    without: str | None = None
 
 
 def _spelled(word: Any) -> Callable[..., Any]:
@@ -368,15 +388,74 @@ def _sum(*parts: Any) -> Any:
     return sum(parts, ZERO)
 
 
-def _dot(*factors: object) -> Any:
+def _products(factors: Sequence[Any]) -> list[Any]:
     """The first half of the factors, each times its fellow in the second."""
     half = len(factors) // 2
-    return sum(map(operator.mul, factors[:half], factors[half:]), ZERO)
+    return list(map(operator.mul, factors[:half], factors[half:]))
 
 
-def _same(x: object) -> Any:
+def _dot(*factors: object) -> Any:
+    return sum(_products(factors), ZERO)
+
+
+def _sum_of_floats(*parts: Any) -> Any:
+    return np.sum(np.stack(parts))[()]
+
+
+def _dot_of_floats(*factors: Any) -> Any:
+    half = len(factors) // 2
+    return np.dot(np.stack(factors[:half]), np.stack(factors[half:]))[()]
+
+
+def _same(x: Any) -> Any:
     return x
 
+
+def _first(x: Any, *others: object) -> Any:
+    return x
+
+
+def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """All arguments but so many."""
+    return lambda args: args[count:]
+
+
+def _bounded(function: Run) -> Run:
+    """A function of matrices, with no more bits than it costs little to compute."""
+
+    def run(*args: object) -> Any:
+        with working(min(ctx.prec, MAX_EIGENVALUE_BITS), ctx.cap):
+            return function(*args)
+
+    return run
+
+
+_EIGENVALUE: Final = _bounded(eigenvalue)
+_SINGULAR_VALUE: Final = _bounded(singular_value)
+
+STEPS: Final[dict[str, Function]] = {
+    "total": Function(_sum, _sum, _sum_of_floats, _behind(0), True),
+    "dot": Function(_dot, _dot, _dot_of_floats, _products, True),
+    "choice": Function(_same, _same, _same),
+    "part": Function(_first, _first, _first, _behind(1)),
+    "eigenvalue": Function(_EIGENVALUE, _EIGENVALUE, eigenvalue_in_floats, _behind(1),
+                           words="an eigenvalue of a matrix of more than 2 rows",
+                           without="where it is equal to another"),
+    "singular_value": Function(_SINGULAR_VALUE, _SINGULAR_VALUE,
+                               singular_value_in_floats, _behind(2),
+                               words="a singular value of a matrix of more than 2 rows "
+                                     "and columns",
+                               without="where it is 0 or equal to another"),
+    "lost_vector": Function(lambda value: UNKNOWN,
+                            lambda value: arb_series([UNKNOWN] * ctx.cap),
+                            lambda value: value * nan,
+                            words="a vector beside one of several equal values"),
+}  # fmt: skip
+"""The steps of a graph that no row is. A ``part`` is a number that was computed beside
+others, so that its rounding is that of the size behind it."""
+
+UNTOLD: Final = frozenset({"lost_vector"})
+"""Steps whose value no precision tells."""
 
 FUNCTIONS: Final[dict[str, Function]] = {
     **{name: Function(rule, rule) for name, rule in ARITHMETIC.items()},
@@ -385,11 +464,9 @@ FUNCTIONS: Final[dict[str, Function]] = {
         for name, spelled in SPELLINGS.items()
         if spelled.flint is not None
     },
-    "total": Function(_sum, _sum),
-    "dot": Function(_dot, _dot),
-    "choice": Function(_same, _same),
+    **STEPS,
 }
-"""The scalar functions; the last three are steps of a graph that no row is."""
+"""The scalar functions."""
 
 
 def apply(name: str, *args: Ball) -> Ball:
@@ -428,17 +505,18 @@ def overflows(name: str) -> bool:
     return name not in FACTS or FACTS[name].overflows
 
 
+_IN_FLOATS: Final[dict[str, Run]] = {
+    "stop": _same,
+    **{name: own.floats for name, own in STEPS.items() if own.floats is not None},
+}
+
+
 def in_floats(name: str, args: Sequence[Any], dtype: Any = np.float64) -> Any:
     """A scalar function as the engine's arrays compute it: a number of ``dtype``."""
     numbers = [np.asarray(a, dtype) for a in args]
     with np.errstate(all="ignore"):
-        if name in ("choice", "stop"):
-            return numbers[0][()]
-        if name == "total":
-            return np.sum(np.stack(numbers))[()]
-        if name == "dot":
-            half = len(numbers) // 2
-            return np.dot(np.stack(numbers[:half]), np.stack(numbers[half:]))[()]
+        if name in _IN_FLOATS:
+            return _IN_FLOATS[name](*numbers)[()]
         if name == "polygamma":
             return NUMPY.polygamma(int(numbers[0]), numbers[1])
         return (ARITHMETIC.get(name) or getattr(NUMPY, name))(*numbers)[()]

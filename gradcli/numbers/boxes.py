@@ -21,7 +21,16 @@ from typing import Any, Final, TypeVar
 from flint import arb
 
 from ..engine.raw import Host
-from .balls import START_BITS, Ball, ball, is_infinite, is_nan, to_float, working
+from .balls import (
+    START_BITS,
+    UNTOLD,
+    Ball,
+    ball,
+    is_infinite,
+    is_nan,
+    to_float,
+    working,
+)
 from .decided import ratio
 from .graph import Evaluation
 from .namespace import ObjectNamespace
@@ -99,6 +108,11 @@ class BoxTerms(Terms):
         made = super().symbol(label, self.box.get(label, value))
         self.symbols[label] = made.serial
         return made
+
+    def apply(self, name: str, *elements: Term) -> Term:
+        if name in UNTOLD:
+            raise Unresolved("values whose vectors are asked for may be equal, or 0")
+        return super().apply(name, *elements)
 
     def value(self, element: Term) -> Ball:
         if element.value.is_finite() or element.value.is_exact():

@@ -23,7 +23,7 @@ from ..engine.raw import Run
 from ..ops import FUNCTIONS
 from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
-from .balls import NAN, START_BITS, UNKNOWN, Ball, apply, ball, working
+from .balls import NAN, START_BITS, STEPS, UNKNOWN, Ball, apply, ball, working
 from .system import NoMeaning, Number
 from .term import Term, ordered
 
@@ -32,16 +32,23 @@ FORMULAS: Final[Mapping[str, Run]] = {
     **ARITHMETIC,
     "total": sympy.Add,
     "choice": lambda x: x,
+    "part": lambda x, size: x,
 }
 """What a scalar function is to SymPy, unless its row has an expression of its own."""
 
 
 @cache
 def formula_of(name: str) -> Run:
-    """What a scalar function is to SymPy."""
+    """What a scalar function is to SymPy.
+
+    Raises:
+        NoMeaning: it is nothing to SymPy.
+    """
     entry = FUNCTIONS.get(name)
     if entry is not None and entry.sym:
         return partial(entry.sym, sympy)
+    if name in STEPS and name not in FORMULAS:
+        raise NoMeaning(f"{STEPS[name].words} has no formula")
     return FORMULAS[name]
 
 

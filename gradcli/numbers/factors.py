@@ -1,17 +1,19 @@
 """Factors of matrices of elements.
 
 Invariant: every entry is a formula of the matrix's entries, without an iteration that
-has to end somewhere: eigenvalues and singular values have one up to two of them. Which
-sign a vector has, and which rows are exchanged, is decided by the values, as the
-engine's library decides it.
+has to end somewhere: of two eigenvalues or singular values there is one; of more, each
+is one step of its own (`gradcli.numbers.eigenvalues`), and the vectors are formulas of
+it. Which sign a vector has, and which rows are exchanged, is decided by the values, as
+the engine's library decides it.
 
     values, vectors = eigh(Numbers(), data)     # of one matrix
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,11 +23,18 @@ from ..ops.checks import KindError
 from .arrays import boxed
 from .balls import to_float
 from .decided import largest
-from .matrices import inner_product, matmul
+from .matrices import inner_product, matmul, solve
 from .system import System
 
-MAX_SIZE = 2
+FORMULA_SIZE: Final = 2
 """Of how many eigenvalues there is a formula that needs no complex numbers."""
+
+MAX_SIZE: Final = 8
+"""Up to how many eigenvalues and singular values are computed as balls: what their
+derivatives take grows with the fifth power of it."""
+
+MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
+"""Entries of a matrix from whose singular values derivatives go to each of them."""
 
 
 def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host, ...]:
@@ -65,6 +74,17 @@ def _turned_like(system: System, vector: object, like: Host) -> Any:
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)
     return vector
+
+
+def _beside_one(system: System, vectors: object) -> Any:
+    """Vectors of length 1, whose small entries are as exact as the large ones."""
+    return _each(system, "part", vectors, system.lift(1))
+
+
+def _refuse_large(name: str, what: str, size: int) -> None:
+    if size > MAX_SIZE:
+        raise KindError(f"{name}: {what} are computed exactly of up to {MAX_SIZE} rows "
+                        f"or columns, not of {size}")  # fmt: skip
 
 
 # triangles
@@ -141,14 +161,71 @@ def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
 def eigh(system: System, m: Host) -> tuple[Any, Any]:
     """Of a symmetric matrix, the least first."""
     n = m.shape[0]
-    if n > MAX_SIZE:
-        raise KindError("linalg.eigh: the eigenvalues of a matrix of more than "
-                        f"{MAX_SIZE} rows have no formula here")  # fmt: skip
+    _refuse_large("linalg.eigh", "eigenvalues", n)
     like = NUMPY.eigh_factors(floats(system, m))[1]
-    if n < MAX_SIZE:
+    if n < FORMULA_SIZE:
         sign = int(like.sum()) if n else 1
         return m.reshape(n).copy(), np.full((n, n), system.lift(sign), dtype=object)
-    return _of_two(system, m, like)
+    if n == FORMULA_SIZE:
+        values, vectors = _of_two(system, m, like)
+    else:
+        values = _eigenvalues(system, m)
+        vectors = np.stack(_vectors(system, m, values, like), 1)
+    return values, _beside_one(system, vectors)
+
+
+def _eigenvalues(system: System, m: Host) -> Host:
+    triangle = m[np.tril_indices(len(m))]
+    orders = map(system.lift, range(len(m)))
+    found = [system.apply("eigenvalue", order, *triangle) for order in orders]
+    return np.array(found, dtype=object)
+
+
+def _singular_values(system: System, m: Host, gram: Host) -> Any:
+    """Of a matrix and its transpose times it, from the largest on; what rounding makes
+    of the small ones is known where they come of the matrix itself."""
+    if m.size > MAX_ENTRIES:
+        return _each(system, "sqrt", _eigenvalues(system, gram)[::-1])
+    columns, orders = system.lift(len(gram)), map(system.lift, range(len(gram)))
+    given = columns, *m.reshape(-1)
+    found = [system.apply("singular_value", order, *given) for order in orders]
+    return np.array(found, dtype=object)
+
+
+def _vectors(system: System, m: Host, values: Iterable[Any], like: Host) -> list[Host]:
+    """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
+    of the columns of ``like``; equal ones have no vector of their own."""
+    gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
+    equal = [False, *[_may_vanish(system, gap) for gap in gaps], False]
+    return [
+        _lost(system, m, value) if equal[k] or equal[k + 1]
+        else _vector(system, m, value, like[:, k])
+        for k, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def _may_vanish(system: System, element: object) -> bool:
+    return system.nearest(element, 0) or system.is_zero(element)
+
+
+def _lost(system: System, m: Host, value: object) -> Host:
+    """What stands for a vector that its value does not tell."""
+    return np.full(len(m), system.apply("lost_vector", value), dtype=object)
+
+
+def _vector(system: System, m: Host, value: object, like: Host) -> Any:
+    """The vector of length 1 that a symmetric matrix times a simple eigenvalue: what
+    is largest in it is given, and the other rows say what stands beside."""
+    largest = int(np.abs(like).argmax())
+    rest = [i for i in range(len(m)) if i != largest]
+    beside = m[np.ix_(rest, rest)].copy()
+    for i in range(len(rest)):
+        beside[i, i] = system.apply("sub", beside[i, i], value)
+    given = system.lift(1 if like[largest] < 0 else -1)
+    right = _each(system, "mul", m[rest][:, [largest]], given)
+    vector = np.full(len(m), system.apply("neg", given), dtype=object)
+    vector[rest] = solve(system, beside, right)[:, 0]
+    return _each(system, "div", vector, _length(system, vector))
 
 
 def _of_two(system: System, m: Host, like: Host) -> tuple[Any, Any]:
@@ -184,21 +261,29 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
             if _turned_like(system, vector, like[:, i]) is not vector:
                 ut[i], v[:, i] = (_each(system, "neg", x) for x in (vector, v[:, i]))
         return ut.T, s, v.T
-    if columns > MAX_SIZE:
-        raise KindError("linalg.svd: the singular values of a matrix of more than "
-                        f"{MAX_SIZE} rows and columns have no formula "
-                        "here")  # fmt: skip
+    _refuse_large("linalg.svd", "singular values", columns)
     if full_matrices and rows > columns:
         raise KindError("linalg.svd: vectors without a singular value have no formula "
                         "here; with full_matrices=False there are none")  # fmt: skip
     like = NUMPY.svd_factors(floats(system, m), False)[2]
-    squares, vectors = eigh(system, matmul(system, m.T, m))
-    found = [vectors[:, i] for i in reversed(range(columns))]
-    v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
-    s = _each(system, "sqrt", squares[::-1])
-    vh = np.stack(v) if v else _zeros(system, 0, 0)
-    u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
-    return u, s, vh
+    gram = matmul(system, m.T, m)
+    if columns <= FORMULA_SIZE:
+        squares, vectors = eigh(system, gram)
+        found = [vectors[:, i] for i in reversed(range(columns))]
+        v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
+        s = _each(system, "sqrt", squares[::-1])
+        vh = np.stack(v) if v else _zeros(system, 0, 0)
+        u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
+        return _beside_one(system, u), s, vh
+    s = _singular_values(system, m, gram)
+    v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
+    u = [
+        _lost(system, m, value) if _may_vanish(system, value)
+        else _each(system, "div", matmul(system, m, vector), value)
+        for vector, value in zip(v, s, strict=True)
+    ]  # fmt: skip
+    vectors = _beside_one(system, np.stack(u, 1)), _beside_one(system, np.stack(v))
+    return vectors[0], s, vectors[1]
 
 
 def exponential(system: System, m: Host) -> Any:
@@ -207,9 +292,9 @@ def exponential(system: System, m: Host) -> Any:
     apply, n = system.apply, m.shape[0]
     if n <= 1:
         return _each(system, "exp", m)
-    if n > MAX_SIZE:
+    if n > FORMULA_SIZE:
         raise KindError("linalg.matrix_exp: the exponential of a matrix of more than "
-                        f"{MAX_SIZE} rows has no formula here")  # fmt: skip
+                        f"{FORMULA_SIZE} rows has no formula here")  # fmt: skip
     two = system.lift(2)
     t = apply("div", apply("add", m[0, 0], m[1, 1]), two)
     half = apply("div", apply("sub", m[0, 0], m[1, 1]), two)

@@ -22,6 +22,8 @@ from .balls import (
     LINEAR,
     ONE,
     START_BITS,
+    STEPS,
+    UNTOLD,
     ZERO,
     Ball,
     apply,
@@ -104,7 +106,9 @@ class Evaluation:
             return args[0]
         if bits <= LONG_BITS:
             return apply(name, *args)
-        sure = min(a.rel_accuracy_bits() for a in args)
+        # Of a sum, an addend that is 0 as far as it is known says nothing.
+        least = max if name in STEPS or name in LINEAR else min
+        sure = least(a.rel_accuracy_bits() for a in args)
         with working(max(START_BITS, min(bits, sure + ACCURATE_BITS))):
             return apply(name, *args)
 
@@ -222,8 +226,17 @@ class Evaluation:
         """Whether all that some steps are made of is sure, so that what has no value
         has none with more bits."""
         last = max(steps, default=0)
-        known = self.known[bits].items()
-        return all(is_known(b, LOST_BITS) for s, b in known if s <= last)
+        graph, open_ = self.graph, set[int]()
+        for step, b in sorted(self.known[bits].items()):
+            if step > last:
+                break
+            if not is_known(b, LOST_BITS) and not _is_nothing(b):
+                # What no precision tells leaves open what is made of it.
+                told = graph.name(step) not in UNTOLD
+                if told and open_.isdisjoint(graph.args(step)):
+                    return False
+                open_.add(step)
+        return True
 
     def _extrapolated(self, steps: Sequence[int], bits: int) -> int:
         """The precision that would last to the end, where at this one all bits were

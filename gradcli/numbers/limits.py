@@ -31,6 +31,10 @@ MAX_ZERO_BITS: Final = 2048
 """Precision up to which what one number needed says nothing of the others: it may be
 next to 0."""
 
+MAX_EIGENVALUE_BITS: Final = 1 << 13
+"""Precision beyond which no eigenvalue is computed: what is less than that leaves is 0
+to every type of float."""
+
 MAX_COMPARISON_BITS: Final = 4096
 """Precision beyond that of the graph up to which two numbers are compared."""
 

@@ -15,7 +15,7 @@ Invariant: no rule is judged here: what a graph loses is a property of its steps
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite, isnan, log2
 from random import Random
 from typing import Any, Final
@@ -28,6 +28,7 @@ from .balls import (
     INFINITY,
     LINEAR,
     ONE,
+    STEPS,
     ZERO,
     Ball,
     ball,
@@ -71,6 +72,10 @@ def roundings_of(name: str) -> int:
 def unit_roundoff(dtype: str) -> float:
     """Half the distance from 1 to the next number of ``dtype``."""
     return 2.0 ** -BITS[dtype]
+
+
+def _parts_of(name: str) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+    return STEPS[name].parts if name in STEPS else None
 
 
 class Roundings:
@@ -139,11 +144,10 @@ class Roundings:
         drifts = [own * self._unit_drawn() for _ in range(SIGN_TRIALS)]
         graph = self.evaluation.graph
         args = graph.args(step)
-        if graph.name(step) in ("total", "dot"):
-            # Whatever the order of a sum, its roundings are those of its addends.
-            for part in self._addends(step, bits):
-                error = part * self.unit
-                drifts = [d + error * self._unit_drawn() for d in drifts]
+        # Whatever the order of a sum, its roundings are those of its addends.
+        for part in self._parts(step, bits):
+            error = part * self.unit
+            drifts = [d + error * self._unit_drawn() for d in drifts]
         for position, arg in enumerate(args):
             arriving = self._drift[arg]
             if any(arriving):
@@ -155,13 +159,15 @@ class Roundings:
         """A unit with a sign; never quite 1, so that no two cancel in every trial."""
         return self._draw.choice((-1, 1)) * self._draw.uniform(0.75, 1.25)
 
-    def _addends(self, step: int, bits: int) -> Iterator[float]:
-        args = self.evaluation.graph.args(step)
-        values = [to_float(v) for v in self.evaluation.values(args, bits)]
-        if self.evaluation.graph.name(step) == "dot":
-            half = len(values) // 2
-            values = [a * b for a, b in zip(values[:half], values[half:], strict=True)]
-        return map(abs, values)
+    def _parts(self, step: int, bits: int) -> list[float]:
+        """The sizes of what a step's own roundings are those of: a sum's addends, a
+        matrix's entries; none where it is the value alone."""
+        graph = self.evaluation.graph
+        parts = _parts_of(graph.name(step))
+        if parts is None:
+            return []
+        values = self.evaluation.values(graph.args(step), bits)
+        return [abs(part) for part in parts([to_float(v) for v in values])]
 
     def _own(self, step: int, bits: int) -> float:
         """How far a step's float may be off by its own rounding alone."""
@@ -261,15 +267,15 @@ class Roundings:
         """A step on columns of floats, and the units of its value that it may be off
         by, times that value."""
         with np.errstate(all="ignore"):
-            if name in ("total", "dot"):
-                rows = np.stack(args)
-                if name == "dot":
-                    left, right = np.split(rows, 2)
-                    rows = left * right
+            parts = _parts_of(name)
+            rows = None if parts is None else np.stack(parts(args))
+            if rows is not None and STEPS[name].sums:
                 return rows.sum(axis=0), np.abs(rows).sum(axis=0)
             value = np.array(
                 [in_floats(name, column) for column in zip(*args, strict=True)]
             )
+            if rows is not None:
+                return value, np.abs(rows).sum(axis=0)
         return value, value * roundings_of(name)
 
     def _error(self, step: int, bits: int) -> Ball:
@@ -281,8 +287,8 @@ class Roundings:
         if not count:
             return ZERO
         value = size(self.evaluation.value(step, bits))
-        if name in ("total", "dot"):
-            every = list(self._addends(step, bits))
+        every = self._parts(step, bits)
+        if every:
             return sum(every) * self.unit * (1 + log2(len(every) or 1)) + ZERO
         return value * count * self.unit + self._inner(step, bits) + self.least
 

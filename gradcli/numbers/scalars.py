@@ -24,9 +24,10 @@ _BY_OPERATORS: Final = {*ARITHMETIC, "total", "choice"}
 """What rows reach through operators and reductions alone."""
 
 CALLED: Final = {
-    **{name: name for name in balls.FUNCTIONS if name not in {*_BY_OPERATORS, "dot"}},
+    **{name: name for name in balls.FUNCTIONS
+       if name not in {*_BY_OPERATORS, *balls.STEPS}},
     **{f"elementwise_{name}": name for name in sorted(_BY_OPERATORS)},
-}
+}  # fmt: skip
 """The scalar functions by the names that rows call them under."""
 
 

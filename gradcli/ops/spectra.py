@@ -140,7 +140,7 @@ row("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
     cases=[case((2, 2), make="regular"),
            case((4, 2), full_matrices=False, make="regular"),
            case((2, 2, 2), make="regular"),
-           case((1, 1), low=0.5)], saves="y")
+           case((1, 1), low=0.5), case((3, 3))], saves="y")
 
 
 def svdvals(call: Call, a: Array) -> Array:
@@ -218,7 +218,7 @@ row("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
     kink=EQUAL.format("eigenvalues"),
     fwd=eigh, vjp=(eigh_rule,), jvp=eigh_tangent,
     cases=[case((2, 2), make="spd"), case((2, 2, 2), make="spd", UPLO="U"),
-           case((1, 1), low=0.5)], saves="y")
+           case((1, 1), low=0.5), case((3, 3), make="spd")], saves="y")
 
 SYMMETRIC = [case((2, 2), make="spd"), case((2, 2, 2), make="spd")]
 

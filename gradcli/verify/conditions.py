@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from ..numbers.balls import is_nan, to_float
+from ..numbers.balls import STEPS, is_nan, to_float
 from ..numbers.expressions import Expressions
-from ..numbers.system import RELATIONS
+from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.term import Choice, Decision, Term, ordered
 from ..numbers.terms import Terms
 from .closed import formula
@@ -136,14 +136,14 @@ def undefined(terms: Terms, output: Term) -> str:
 
 def _needed(decision: Decision) -> str:
     sentence = _sentence(decision)
-    varies = Expressions().of(decision.left).free_symbols
-    if sentence is None or not varies:
+    if sentence is None or not Expressions().of(decision.left).free_symbols:
         return f"an argument {decision.relation} {shown(decision.right)}"
     return sentence
 
 
 def _called(term: Term) -> str:
-    return {"div": "a quotient", "pow": "a power"}.get(term.name, term.name)
+    own = STEPS[term.name].words if term.name in STEPS else None
+    return own or {"div": "a quotient", "pow": "a power"}.get(term.name, term.name)
 
 
 def _holds(decision: Decision) -> bool:
@@ -171,7 +171,11 @@ def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
         if position >= MAX_CONSIDERED_CONDITIONS or size > MAX_IMPLIED_TERM_NODES:
             yield None
             continue
-        gap = book.of(decision.left) - book.of(decision.right)
+        try:
+            gap = book.of(decision.left) - book.of(decision.right)
+        except NoMeaning:
+            yield None
+            continue
         if facts.imply(gap, decision.relation):
             continue
         facts.add(gap, decision.relation)

@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 
 from ..engine import NUMPY
-from ..numbers.balls import to_float
+from ..numbers.balls import STEPS, in_floats, to_float
 from ..numbers.blocks import Block, Dots, Functions, Leaves, Stops, Totals
 from ..numbers.expressions import (
     NAMED,
@@ -92,8 +92,11 @@ class FloatPass:
             return (values[block.left] @ values[block.right]).reshape(-1)
         assert isinstance(block, Functions)
         columns = [values[column] for column in block.args]
-        if isinstance(block, Stops) or block.name == "choice":
+        if isinstance(block, Stops):
             return columns[0]
+        if block.name in STEPS:
+            rows = zip(*columns, strict=True)
+            return np.array([in_floats(block.name, row) for row in rows])
         return _Floats().apply(block.name, *columns)
 
     def gradient(self, cotangent: list[float]) -> dict[str, tuple[Any, Any]]:

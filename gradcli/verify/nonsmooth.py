@@ -11,11 +11,11 @@ Invariant: nothing is said of an entry here but why nothing can be said of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from ..numbers.balls import Ball
+from ..numbers.balls import STEPS, Ball
 from .judge import same
 from .limits import MAX_JUMP_OUTPUTS, MAX_TIES
 from .subject import Place, Subject
@@ -62,6 +62,10 @@ class NonSmooth:
         for what, step in (*subject.kinks, *subject.edges()):
             for entry in self._below(step):
                 on.setdefault(entry, (what, (step,)))
+        lost = [b for b in found if not b.is_finite()]
+        for what, step in self._without_slope(cotangent) if lost else ():
+            for entry in self._below(step):
+                on.setdefault(entry, (what, (step,)))
         self.beside = {}
         ties = subject.ties()
         if ties:
@@ -80,6 +84,22 @@ class NonSmooth:
         if unsure is not None:
             self.beside = dict.fromkeys(steps, unsure) | self.beside
         return on
+
+    def _without_slope(self, cotangent: Sequence[float]) -> Iterator[tuple[str, int]]:
+        """The steps on the way from the output that lie where they have no derivative,
+        by no argument of theirs alone, and which."""
+        evaluation = self._subject.evaluation
+        outputs = zip(self._subject.outputs, cotangent, strict=True)
+        weighed = [step for step, weight in outputs if weight]
+        for step in evaluation.order(weighed):
+            own = STEPS.get(evaluation.graph.name(step))
+            if own is not None and own.without is not None:
+                slopes = [
+                    evaluation.slope(step, position, evaluation.bits)
+                    for position, _ in evaluation.graph.carrying(step)
+                ]
+                if not all(slope.is_finite() for slope in slopes):
+                    yield f"{own.words} has no derivative {own.without}", step
 
     def _below(self, *steps: int) -> set[int]:
         return self._subject.evaluation.entries_below(steps)

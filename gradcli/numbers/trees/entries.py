@@ -24,8 +24,9 @@ import numpy as np
 from ...engine.raw import Host
 from ...ops import Op
 from ...ops.basis import ARITHMETIC
+from ...ops.checks import KindError
 from ..arrays import ObjectArray, boxed
-from ..balls import Ball, ball
+from ..balls import STEPS, Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC
 from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
 from ..namespace import Dims, ObjectNamespace, are_indices
@@ -54,6 +55,12 @@ class EntrySystem:
         self._count += 1
         if self._count > MAX_ENTRY_STEPS:
             raise TooLong(f"it takes more than {MAX_ENTRY_STEPS} steps")
+        own = STEPS.get(name)
+        if own is not None and own.words is not None:
+            raise KindError(f"{own.words} has no formula")
+        if own is not None:
+            found: Tree = own.value(*elements)
+            return found
         numbers = [self.trees.as_type_of(e, None) for e in elements]
         if name not in ARITHMETIC and is_literal(name):
             # A number that is a part of the formula, and no operand.

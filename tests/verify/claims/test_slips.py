@@ -149,6 +149,10 @@ def test_a_claim_without_a_simple_mistake_gets_no_diagnosis() -> None:
     assert mistake("x**3 + sin(x)", X, "d/dx = exp(x) - tanh(x)") is None
 
 
+def test_a_step_with_several_results_is_no_value_on_the_way() -> None:
+    assert mistake("linalg.eigvalsh(A)[0] * 1", {"A": (3, 3)}, "d/dA = A") is None
+
+
 @pytest.mark.parametrize("function", ["derivative", "said_by"])
 def test_a_mistake_of_gradcli_itself_is_not_taken_for_a_value_that_is_missing(
     function: str, monkeypatch: pytest.MonkeyPatch

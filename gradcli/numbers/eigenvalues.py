@@ -1,0 +1,199 @@
+"""Eigenvalues of symmetric matrices and singular values, of balls and power series.
+
+Values are FLINT's, of the matrix of all midpoints; one of another matrix in the balls
+lies as far from them as the two matrices do at most (Weyl 1912). A derivative comes of
+Newton's iteration on the characteristic polynomial's power series.
+
+Invariant: what is given holds the number for every matrix in the balls; where two
+eigenvalues are not told apart, their derivatives are unknown.
+
+    eigenvalue(arb(0), arb(2), arb(1), arb(2))      # the least of [[2, 1], [1, 2]]: 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isqrt
+from typing import Any
+
+import numpy as np
+from flint import acb_mat, arb, arb_mat, arb_series, ctx
+
+from ..engine import NUMPY
+from ..engine.errors import LinAlgError
+
+Series = list[Any]
+"""A matrix of power series: the matrices of their coefficients, from the constant ones
+on; the first alone where nothing moves."""
+
+# on balls and power series
+
+
+def eigenvalue(below: Any, *triangle: Any) -> Any:
+    """The eigenvalue that has so many below it.
+
+    Args:
+        below: how many.
+        triangle: the symmetric matrix's lower triangle, row by row.
+    """
+    return _eigenvalue(_series(_symmetric(triangle)), _counted(below))
+
+
+def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
+    """The singular value that has so many above it.
+
+    Args:
+        above: how many.
+        columns: how many the matrix has; no more than rows.
+        entries: the matrix's entries, row by row.
+    """
+    n = _counted(columns)
+    matrix = _series([entries[i : i + n] for i in range(0, len(entries), n)])
+    gram = _product([m.transpose() for m in matrix], matrix)
+    square = _eigenvalue(gram, n - 1 - _counted(above))
+    return square.sqrt() if isinstance(square, arb_series) else _root(square)
+
+
+def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
+    n = isqrt(2 * len(triangle))
+    rows = [triangle[i * (i + 1) // 2 :][: i + 1] for i in range(n)]
+    return [[rows[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+
+def _counted(b: Any) -> int:
+    """The whole number that a ball is."""
+    still: Any = b[0] if isinstance(b, arb_series) else b
+    return int(still.unique_fmpz())
+
+
+def _root(square: Any) -> Any:
+    """The root of a number that is not negative, of a ball that may hold less."""
+    if square > 0 or square.is_zero() or not square.is_finite():
+        return square.sqrt()
+    return arb(0, square.abs_upper().sqrt().abs_upper())
+
+
+def _eigenvalue(matrix: Series, below: int) -> Any:
+    value = _ascending(matrix[0])[below]
+    return value if len(matrix) == 1 else _moving(_characteristic(matrix), value)
+
+
+# values
+
+
+def _ascending(matrix: Any) -> list[Any]:
+    """All eigenvalues of a symmetric matrix, each as often as it is one, the least
+    first."""
+    middle = matrix.mid()
+    away = _norm(matrix - middle)
+    if not away.is_finite():
+        return [arb(0, inf)] * matrix.nrows()
+    try:
+        found = _of_middle(middle)
+    except ValueError:
+        found, moved = _of_moved(middle)
+        away = away + moved
+    # However the balls overlap, so many of them begin, and end, below the next.
+    lows = sorted(b.lower() for b in found)
+    highs = sorted(b.upper() for b in found)
+    around = arb(0, away.abs_upper())
+    return [low.union(high) + around for low, high in zip(lows, highs, strict=True)]
+
+
+def _of_middle(middle: Any) -> list[Any]:
+    return [found.real for found in acb_mat(middle).eig(multiple=True)]
+
+
+def _of_moved(middle: Any) -> tuple[list[Any], Any]:
+    """The eigenvalues of a matrix beside this one, of which several are equal, and how
+    far it lies; half the bits tell them apart."""
+    n, size = middle.nrows(), _norm(middle)
+    step = (size * arb(2) ** -(ctx.prec // 2)).mid()
+    steps = [[k * step if j == k else 0 for j in range(n)] for k in range(n)]
+    moved = n * step
+    try:
+        return _of_middle((middle + arb_mat(steps)).mid()), 2 * moved
+    except ValueError:
+        return [arb(0)] * n, size
+
+
+def _norm(matrix: Any) -> Any:
+    """What no eigenvalue of a symmetric matrix is larger than."""
+    sums = [sum(map(abs, row), arb(0)).abs_upper() for row in matrix.tolist()]
+    return max(sums) if all(each.is_finite() for each in sums) else arb(inf)
+
+
+# power series
+
+
+def _series(rows: Sequence[Sequence[Any]]) -> Series:
+    """The matrices of coefficients of a matrix of balls and power series."""
+    if not any(isinstance(e, arb_series) for row in rows for e in row):
+        return [arb_mat([list(row) for row in rows])]
+    every = [[e if isinstance(e, arb_series) else arb_series([e]) for e in row]
+             for row in rows]  # fmt: skip
+    return [arb_mat([[e[k] for e in row] for row in every]) for k in range(ctx.cap)]
+
+
+def _product(a: Series, b: Series) -> Series:
+    found = [a[0] * part for part in b]
+    for k in range(1, len(a)):
+        for i in range(1, k + 1):
+            found[k] = found[k] + a[i] * b[k - i]
+    return found
+
+
+def _characteristic(matrix: Series) -> list[Any]:
+    """The coefficients of ``det(t - matrix)``, the constant one first; Faddeev and
+    LeVerrier."""
+    n = matrix[0].nrows()
+    one = arb_mat(n, n, [i % (n + 1) == 0 for i in range(n * n)])
+    found = [arb_series([1])]
+    product = [one * 0 for _ in matrix]
+    for k in range(1, n + 1):
+        beside = [part + one * found[-1][i] for i, part in enumerate(product)]
+        product = _product(matrix, beside)
+        found.append(arb_series([-part.trace() / k for part in product]))
+    return found[::-1]
+
+
+def _moving(coefficients: Sequence[Any], value: Any) -> Any:
+    """The power series of a simple root that begins with ``value``: at every step of
+    Newton's iteration one more coefficient is right."""
+    slope = _at(value, [k * c[0] for k, c in enumerate(coefficients)][1:])
+    if slope.contains(0) or not slope.is_finite():
+        return arb_series([value] + [arb(0, inf)] * (ctx.cap - 1))
+    root = arb_series([value])
+    for _ in range(ctx.cap - 1):
+        missed = _at(root, coefficients)
+        root = root - (missed - missed[0]) / slope
+    return root
+
+
+def _at(x: Any, coefficients: Sequence[Any]) -> Any:
+    found = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        found = found * x + c
+    return found
+
+
+# in floats
+
+
+def eigenvalue_in_floats(below: Any, *triangle: Any) -> Any:
+    """The same as the engine's arrays compute it."""
+    matrix = np.array(_symmetric(triangle))
+    return _in_floats(lambda a: NUMPY.eigh_factors(a)[0], matrix, int(below))
+
+
+def singular_value_in_floats(above: Any, columns: Any, *entries: Any) -> Any:
+    matrix = np.array(entries).reshape(-1, int(columns))
+    return _in_floats(lambda a: NUMPY.svd_factors(a, False)[1], matrix, int(above))
+
+
+def _in_floats(values: Any, matrix: Any, place: int) -> Any:
+    wide = matrix.astype(np.float32) if matrix.dtype == np.float16 else matrix
+    try:
+        return values(wide)[place].astype(matrix.dtype)
+    except (np.linalg.LinAlgError, LinAlgError):
+        return matrix.dtype.type(np.nan)
