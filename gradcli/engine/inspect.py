@@ -162,7 +162,7 @@ def saved_value(node: Any, shown: Shown) -> Any:
     return _tensor(node, kind, key)
 
 
-def _measured(node: Any, slot: int, of: str) -> Any:
+def _measured(node: Any, slot: int, of: str) -> object:
     """How large an input is; PyTorch asks for strides only where they are needed, and
     an input that is not given has a size of 0."""
     raw = node.raw_inputs()
@@ -175,7 +175,7 @@ def _is_given(raw: tuple[object, ...], slot: int) -> bool:
     return slot < len(raw) and raw[slot] is not None
 
 
-def _tensor(node: Any, kind: str, key: int) -> Any:
+def _tensor(node: Any, kind: str, key: int) -> object:
     """Return a saved input or output; None if the edges that it is for need nothing."""
     packed = isinstance(node.y, Packed)
     parts = node.y.parts if packed else saved_parts(node)
@@ -191,7 +191,7 @@ def _tensor(node: Any, kind: str, key: int) -> Any:
     return _as_it_was(node, y[key] if isinstance(y, tuple) else y, kind, key)
 
 
-def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> Any:
+def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> object:
     """Return a saved array as its tensor; a leaf as the object that it was."""
     if kind == OUTPUT:
         several = node.op.returns != 1
@@ -243,7 +243,7 @@ def _refuse_hooks(hooks: Hooks) -> None:
     raise GradError(NOT_KEPT)
 
 
-def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
+def _parameter(op: Any, name: str, given: dict[str, Any]) -> object:
     """A parameter as PyTorch saves it: several dimensions as a tuple, one too."""
     if name in given:
         value = given[name]

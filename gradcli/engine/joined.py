@@ -55,7 +55,7 @@ class Joined(CustomNode):
         ]
         return (g, *given)
 
-    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Tensor | None:
         return tangents[0]
 
 

@@ -134,7 +134,7 @@ class _Block:
             return self._around_each_step(function)
 
         @wraps(function)
-        def wrapped(*args: object, **kwargs: object) -> Any:
+        def wrapped(*args: object, **kwargs: object) -> object:
             with self:
                 return function(*args, **kwargs)
 
@@ -144,7 +144,9 @@ class _Block:
         """What runs between two steps of a generator is not inside the block."""
 
         @wraps(function)
-        def wrapped(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
+        def wrapped(
+            *args: object, **kwargs: object
+        ) -> Generator[object, object, object]:
             steps = function(*args, **kwargs)
             step, given = steps.send, None
             while True:

@@ -81,7 +81,7 @@ class Packed:
         self.alone = alone
         self.hooked: set[tuple[str, int]] = set()
 
-    def unpack(self) -> tuple[Any, Any]:
+    def unpack(self) -> tuple[object, object]:
         """The raw inputs, as ``saved`` holds them, and the raw output."""
         saved = tuple([give() for give in self.inputs])
         y = tuple([give() for give in self.outputs])
@@ -451,7 +451,7 @@ class AccumulateGrad(Inspectable):
     given_up = False
     """Whether nobody will ask for this leaf's gradient any more."""
 
-    made_anew: ClassVar[Callable[[AccumulateGrad], Any]]
+    made_anew: ClassVar[Callable[[AccumulateGrad], object]]
     """Makes the leaf once more; the module of tensors sets it."""
 
     def __init__(self, variable: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from ..ops import KEPT, PACKED, Formula, Op
 from .namespace import Namespace
 
-_ARRANGED: dict[Any, Callable[[Any, Any, Any], Any]] = {
+_ARRANGED: dict[object, Callable[[Any, Any, Any], Any]] = {
     PACKED: lambda xp, y, x: xp.packed(y),
     KEPT: lambda xp, y, x: xp.in_order_of(y, x),
 }
