@@ -16,7 +16,7 @@ import numpy
 
 from ..engine.backward import grad
 from ..engine.modes import enable_grad
-from ..engine.raw import Host
+from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from .blocks import blocks_of, filled, pull
 from .numeric import Kink, evaluate, host, kinks, slopes
@@ -45,7 +45,7 @@ UNDEFINED = (
 
 
 def gradcheck(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     inputs: Any,
     *,
     eps: float = 1e-6,
@@ -106,9 +106,9 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
+    func: Run,
     inputs: Any,
-    grad_outputs: Any = None,
+    grad_outputs: object = None,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -165,7 +165,7 @@ class _Check:
 
     def __init__(
         self,
-        func: Callable[..., Any],
+        func: Run,
         arguments: Sequence[Any],
         varied: Sequence[int],
         eps: float,
@@ -309,7 +309,7 @@ def _varied(arguments: Sequence[Any]) -> list[int]:
 
 
 def _cotangents(
-    func: Callable[..., Any], arguments: Sequence[Any], given: Any, strided: bool
+    func: Callable[..., object], arguments: Sequence[Any], given: Any, strided: bool
 ) -> list[Tensor]:
     """Return the given cotangents, or sampled ones, as leaves of their own."""
     if given is not None:

@@ -264,7 +264,7 @@ def once_differentiable(backward: Run) -> Run:
     """Run ``backward`` without recording it, and refuse to differentiate it."""
 
     @wraps(backward)
-    def wrapped(ctx: object, *cotangents: Tensor | None) -> Any:
+    def wrapped(ctx: object, *cotangents: Tensor | None) -> object:
         with no_grad():
             returned = backward(ctx, *cotangents)
         live = [t for t in cotangents if t is not None and t.requires_grad]
@@ -277,7 +277,7 @@ def once_differentiable(backward: Run) -> Run:
     return wrapped
 
 
-def _refused(t: object, cause: Tensor) -> Any:
+def _refused(t: object, cause: Tensor) -> object:
     if not isinstance(t, Tensor):
         return t
     out = t.detach()
