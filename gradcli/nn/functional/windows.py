@@ -19,7 +19,7 @@ from .shared import run
 from .table import interpolate
 
 
-def _samples(input: Tensor, rank: int, given: Tensor | None) -> Any:
+def _samples(input: Tensor, rank: int, given: Tensor | None) -> object:
     """A number per item, channel and dimension; drawn where none are given."""
     if given is not None or input.ndim not in (rank + 1, rank + 2):
         return given
@@ -28,7 +28,7 @@ def _samples(input: Tensor, rank: int, given: Tensor | None) -> Any:
     return Tensor(input.xp.array(uniform(shape, input.raw.dtype.name, None)), input.xp)
 
 
-def _in_fractions(name: str, rank: int) -> Any:
+def _in_fractions(name: str, rank: int) -> object:
     def pooled(
         input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
         output_ratio: Factor | None = None, return_indices: bool = False,
@@ -57,7 +57,7 @@ fractional_max_pool2d = _in_fractions("fractional_max_pool2d", 2)
 fractional_max_pool3d = _in_fractions("fractional_max_pool3d", 3)
 
 
-def _with_places(name: str, rank: int) -> Any:
+def _with_places(name: str, rank: int) -> object:
     """``max_pool{rank}d``, which gives the positions of the entries as well."""
     base = f"max_pool{rank}d"
 
@@ -89,7 +89,7 @@ max_pool2d_with_indices = _with_places("max_pool2d_with_indices", 2)
 max_pool3d_with_indices = _with_places("max_pool3d_with_indices", 3)
 
 
-def _adaptive_with_places(name: str, rank: int) -> Any:
+def _adaptive_with_places(name: str, rank: int) -> object:
     base = f"adaptive_max_pool{rank}d"
 
     def pooled(
@@ -118,7 +118,7 @@ adaptive_max_pool3d_with_indices = _adaptive_with_places(
 )
 
 
-def _fractions_with_places(name: str, pool: Any) -> Any:
+def _fractions_with_places(name: str, pool: Any) -> object:
     def pooled(
         input: Tensor, kernel_size: Any, output_size: Any = None,
         output_ratio: Any = None, return_indices: bool = False,
