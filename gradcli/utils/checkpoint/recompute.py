@@ -18,12 +18,14 @@ from ...autograd.graph import saved_tensors_hooks
 from ...engine.errors import EngineError
 from ...engine.modes import MODE, enable_grad
 from ...engine.passes import PASSES, Pass
-from ...engine.raw import Params, Run
+from ...engine.raw import Params, Raw, Run
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from .draws import same_draws
 
-Contexts = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
+Contexts = Callable[
+    [], tuple[AbstractContextManager[object], AbstractContextManager[object]]
+]
 """Makes the block of the forward run and the one of the second."""
 
 
@@ -62,7 +64,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         _Settings.debug = before
 
 
-CHECKS: dict[str, Callable[[Tensor], Any]] = {
+CHECKS: dict[str, Callable[[Tensor], object]] = {
     "default": lambda t: {"shape": t.shape, "dtype": t.dtype, "device": t.device},
     "none": lambda t: None,
 }
@@ -102,7 +104,7 @@ class _Inputs(Function):
         return leaf.detach()
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: object, g: Any) -> Any:
         raise AssertionError("the inputs of a checkpoint are no part of a graph")
 
 
@@ -136,7 +138,7 @@ class Region:
             self._node = _Inputs.apply(leaf, *tensors).grad_fn if leaf.edge else None
         self._tensors = [args[i] for i in self._at] if self._node is None else []
         self._slots: list[ref[_Slot]] = []
-        self._kinds: list[Any] = []
+        self._kinds: list[object] = []
         self._filled: WeakKeyDictionary[Pass, Filled] = WeakKeyDictionary()
         self._done = False
         self._ran: list[str] = []
@@ -166,7 +168,7 @@ class Region:
 
     def _fill(self, filled: Filled) -> None:
         """Run the function again, and fill every slot that somebody still holds."""
-        kinds: list[Any] = []
+        kinds: list[object] = []
         ran: list[str] = []
 
         def pack(tensor: Tensor) -> Tensor:
@@ -195,7 +197,7 @@ class Region:
             pass
         self._compare(kinds, ran)
 
-    def _args(self) -> list[Any]:
+    def _args(self) -> list[object]:
         kept = self._tensors if self._node is None else self._node.ctx.saved_tensors
         args = list(self._others)
         for position, tensor in zip(self._at, kept, strict=True):
@@ -236,7 +238,7 @@ class Region:
             return
 
         def note(
-            op: Any, inputs: object, params: object, raw: Any, out: object
+            op: Any, inputs: object, params: object, raw: Raw, out: object
         ) -> None:
             shapes = [list(r.shape) for r in raw if hasattr(r, "shape")]
             steps.append(f"{op.name} of shapes {', '.join(map(str, shapes))}")
