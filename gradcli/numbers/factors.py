@@ -11,24 +11,25 @@ engine's library decides it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..engine import NUMPY
-from ..engine.raw import Host
+from ..engine.raw import Host, Raw
 from ..ops.checks import KindError
 from .arrays import boxed
 from .balls import to_float
 from .decided import largest
 from .matrices import inner_product, matmul
-from .system import System
+from .system import Element, System
 
 MAX_SIZE = 2
 """Of how many eigenvalues there is a formula that needs no complex numbers."""
 
 
-def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host, ...]:
+def over_matrices(
+    rule: Callable[[Host], tuple[Host, ...]], a: Host
+) -> tuple[Host, ...]:
     """The results of ``rule`` on each matrix of a stack, stacked."""
     lead = a.shape[:-2]
     found = [rule(a[index]) for index in np.ndindex(*lead)]
@@ -40,27 +41,28 @@ def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host
     ])  # fmt: skip
 
 
-def floats(system: System, matrix: Any) -> Any:
+def floats(system: System[Element], matrix: Host) -> Host:
     """The values of elements, as the engine would have them."""
     rounded = [to_float(system.value(e)) for e in matrix.reshape(-1)]
     return np.array(rounded, dtype=np.float64).reshape(matrix.shape)
 
 
-def _each(system: System, name: str, *operands: object) -> Any:
+def _each(system: System[Element], name: str, *operands: Host | Element) -> Host:
     count = len(operands)
     run = np.frompyfunc(lambda *es: system.apply(name, *es), count, 1)
-    return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
+    found: Host = run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
+    return found
 
 
-def _zeros(system: System, *shape: int) -> Host:
+def _zeros(system: System[Element], *shape: int) -> Host:
     return np.full(shape, system.lift(0), dtype=object)
 
 
-def _length(system: System, vector: object) -> Any:
+def _length(system: System[Element], vector: Host) -> Element:
     return system.apply("sqrt", inner_product(system, vector, vector))
 
 
-def _turned_like(system: System, vector: object, like: Host) -> Any:
+def _turned_like(system: System[Element], vector: Host, like: Host | Raw) -> Host:
     """A vector, or its opposite if that lies on the side of ``like``."""
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)
@@ -70,7 +72,7 @@ def _turned_like(system: System, vector: object, like: Host) -> Any:
 # triangles
 
 
-def lu(system: System, m: Host) -> tuple[Host, Host]:
+def lu(system: System[Element], m: Host) -> tuple[Host, Host]:
     """Both triangles in one matrix, and the rows that were exchanged."""
     work, pivots = m.copy(), []
     for k in range(min(m.shape)):
@@ -89,7 +91,9 @@ def lu(system: System, m: Host) -> tuple[Host, Host]:
     return work, np.array(pivots, dtype=np.int32)
 
 
-def substituted(system: System, a: Host, b: Host, upper: bool, unit: bool) -> Host:
+def substituted(
+    system: System[Element], a: Host, b: Host, upper: bool, unit: bool
+) -> Host:
     """The solution of a triangular system."""
     n = a.shape[0]
     x = np.empty(b.shape, dtype=object)
@@ -106,7 +110,7 @@ def substituted(system: System, a: Host, b: Host, upper: bool, unit: bool) -> Ho
 # orthogonal factors
 
 
-def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
+def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
     """By Householder's reflections, with the signs that LAPACK gives them."""
     rows, columns = m.shape
     k = min(rows, columns)
@@ -138,7 +142,7 @@ def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
 # eigenvalues and singular values
 
 
-def eigh(system: System, m: Host) -> tuple[Any, Any]:
+def eigh(system: System[Element], m: Host) -> tuple[Host, Host]:
     """Of a symmetric matrix, the least first."""
     n = m.shape[0]
     if n > MAX_SIZE:
@@ -151,7 +155,7 @@ def eigh(system: System, m: Host) -> tuple[Any, Any]:
     return _of_two(system, m, like)
 
 
-def _of_two(system: System, m: Host, like: Host) -> tuple[Any, Any]:
+def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, Host]:
     """Of ``[[a, b], [b, d]]``: the mean of ``a`` and ``d`` with ``r`` below and above,
     where ``r`` is the length of half their difference and ``b``."""
     apply, two = system.apply, system.lift(2)
@@ -174,7 +178,9 @@ def _of_two(system: System, m: Host, like: Host) -> tuple[Any, Any]:
     return values, np.stack(vectors, 1)
 
 
-def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
+def svd(
+    system: System[Element], m: Host, full_matrices: bool
+) -> tuple[Host, Host, Host]:
     """From the eigenvalues of ``m.T @ m``; the largest singular value first."""
     rows, columns = m.shape
     if rows < columns:
@@ -194,14 +200,14 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
     like = NUMPY.svd_factors(floats(system, m), False)[2]
     squares, vectors = eigh(system, matmul(system, m.T, m))
     found = [vectors[:, i] for i in reversed(range(columns))]
-    v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
+    turned = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
     s = _each(system, "sqrt", squares[::-1])
-    vh = np.stack(v) if v else _zeros(system, 0, 0)
+    vh = np.stack(turned) if turned else _zeros(system, 0, 0)
     u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
     return u, s, vh
 
 
-def exponential(system: System, m: Host) -> Any:
+def exponential(system: System[Element], m: Host) -> Host:
     """``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for half the trace ``t``, where ``r*r``
     is minus the determinant of ``m - t``; of a negative square cosines and sines."""
     apply, n = system.apply, m.shape[0]
