@@ -38,7 +38,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "!=": operator.ne,
 }
 
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+IN_PLACE: dict[str, Callable[[object, object], object]] = {
     "+": operator.iadd,
     "-": operator.isub,
     "*": operator.imul,

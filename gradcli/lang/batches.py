@@ -51,7 +51,7 @@ class Batches:
         return {name: self._rows_of(x, start) for name, x in self._inputs.items()}
 
     def _rows_of(self, x: Tensor, start: int) -> Tensor:
-        rows: Any = slice(start, start + self._size)
+        rows: object = slice(start, start + self._size)
         if self._order is not None:
             rows = x.xp.as_index(self._order[rows])
         return Tensor(x.raw[rows], x.xp)

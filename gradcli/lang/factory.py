@@ -95,7 +95,7 @@ class Factory:
 
     def constructors(
         self, draws: "Draws | None" = None
-    ) -> dict[str, Callable[..., Any]]:
+    ) -> dict[str, Callable[..., object]]:
         """The constructors by name, the random ones with ``draws`` of a stream."""
         return _Constructors(self, draws or Draws(self, PROGRAM_STREAM)).table()
 
@@ -116,7 +116,7 @@ class Draws:
     def __init__(self, factory: Factory, stream: str) -> None:
         self._factory = factory
         self._stream = stream
-        self._generator: Any = None
+        self._generator: object = None
 
     @property
     def generator(self) -> Any:
@@ -138,10 +138,10 @@ class _Constructors:
         self.factory = factory
         self.draws = draws
 
-    def table(self) -> dict[str, Callable[..., Any]]:
+    def table(self) -> dict[str, Callable[..., object]]:
         rand: Values = lambda shape: self.draws.generator.random(shape)
         randn: Values = lambda shape: self.draws.generator.standard_normal(shape)
-        bare: dict[str, Callable[..., Any]] = {
+        bare: dict[str, Callable[..., object]] = {
             "arange": self.arange,
             "eye": self.eye,
             "full": self.full,
@@ -178,7 +178,7 @@ class _Constructors:
         check_size((rows, columns))
         return self.factory.constant(np.eye(rows, columns))
 
-    def arange(self, start: float, end: float | None = None, step: Any = 1) -> Tensor:
+    def arange(self, start: float, end: float | None = None, step: float = 1) -> Tensor:
         first, last = (0.0, float(start)) if end is None else (float(start), float(end))
         pace = float(step)
         steps = (last - first) / pace if pace else -1.0
@@ -210,10 +210,10 @@ def _all_truths(data: object) -> bool:
     return found
 
 
-def _guarded(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+def _guarded(name: str, make: Callable[..., object]) -> Callable[..., object]:
     """Let a constructor refuse PyTorch's options of a single tensor, with a way out."""
 
-    def call(*args: Any, **keywords: Any) -> Any:
+    def call(*args: Any, **keywords: Any) -> object:
         if keywords.get("requires_grad") is False:
             del keywords["requires_grad"]
         for keyword in keywords:

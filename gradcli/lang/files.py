@@ -208,7 +208,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         raise NotAnArray(problem.code, message, hint) from None
 
 
-def _value_of_key(value: object, what: str, key: str) -> Any:
+def _value_of_key(value: object, what: str, key: str) -> object:
     """A value of an object; of a list of objects, each one's."""
     if isinstance(value, dict):
         if key in value:
@@ -229,7 +229,7 @@ def _json_integer(digits: str) -> int | float:
     return int(digits) if len(digits) < MAX_JSON_INTEGER_DIGITS else float(digits)
 
 
-def _json_number(entry: object) -> Any:
+def _json_number(entry: object) -> object:
     return _NON_FINITE.get(entry, entry) if isinstance(entry, str) else entry
 
 

@@ -61,7 +61,7 @@ class Frame:
         self.trace = trace
         # A library whose numbers have more digits answers for plain numbers, too.
         self.arithmetic = getattr(library, "arithmetic", binary)
-        self.modes: list[AbstractContextManager[Any]] = []
+        self.modes: list[AbstractContextManager[object]] = []
         self.restart()
         # Types the library answers for: found out once, then looked up.
         self.foreign: set[type] = set()

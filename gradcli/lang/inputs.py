@@ -67,7 +67,7 @@ def value_of(binding: Binding, factory: Factory) -> Array:
         ) from None
 
 
-def _numbers_listed(text: str) -> Any:
+def _numbers_listed(text: str) -> object:
     """The nested list that the text is, read at once; None if it is anything else.
 
     What JSON does not know, as `.5` and trailing commas, is left to the language.
@@ -106,7 +106,7 @@ def _evaluated(binding: Binding, factory: Factory) -> Array:
     raise ProgramError("E519", message, program.span, program.source, hint=hint)
 
 
-def _number_of(entry: object) -> Any:
+def _number_of(entry: object) -> object:
     """Convert an entry that is a tensor to numbers, as in `[sin(1), cos(1)]`."""
     return entry.tolist() if isinstance(entry, Tensor) else entry
 

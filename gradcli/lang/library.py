@@ -18,7 +18,7 @@ class Library(Protocol):
     """Functions, constants and values for programs to run on."""
 
     @property
-    def functions(self) -> Mapping[str, Callable[..., Any]]:
+    def functions(self) -> Mapping[str, Callable[..., object]]:
         """The functions by name; those of a module as `linalg.name`."""
 
     @property
@@ -34,10 +34,10 @@ class Library(Protocol):
     def method_names(self, value: object) -> Iterable[str]:
         """What may be called or read on the value, for suggestions."""
 
-    def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
+    def grad_mode(self, enabled: bool) -> AbstractContextManager[object]:
         """A context in which recording is on or off."""
 
-    def changing(self) -> AbstractContextManager[Any]:
+    def changing(self) -> AbstractContextManager[object]:
         """A context in which values are changed in place."""
 
     def own(self, value: Any) -> Any:

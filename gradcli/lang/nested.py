@@ -98,11 +98,11 @@ def _shape(value: object) -> tuple[int, ...]:
 
 def _flat(
     value: object, shape: tuple[int, ...], number: Callable[[object], object]
-) -> list[Any]:
+) -> list[object]:
     """All numbers in order; each list on the way has the length that `shape` says."""
     level = [value]
     for depth, length in enumerate(shape):
-        following: list[Any] = []
+        following: list[object] = []
         for at, row in enumerate(level):
             if not isinstance(row, (list, tuple)):
                 entry_name = _entry_name(at, shape[:depth])

@@ -43,7 +43,7 @@ class Gradients(Record):
     """
 
     value: Any
-    grads: dict[str, Any]
+    grads: dict[str, object]
 
 
 class Point:
@@ -53,7 +53,7 @@ class Point:
     """
 
     def __init__(
-        self, reading: Reading, values: Mapping[str, Any], settings: Settings
+        self, reading: Reading, values: Mapping[str, object], settings: Settings
     ) -> None:
         names = reading.names
         check_names(names, values)

@@ -98,7 +98,7 @@ def _row_by_row(
 ) -> tuple[Tensor, list[Tensor | None]]:
     """The program run for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session()
-    rows: list[tuple[Any, ...] | None] = []
+    rows: list[tuple[object, ...] | None] = []
     with np.errstate(all="ignore"):
         for row in range(count):
             leaves = {

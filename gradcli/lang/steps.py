@@ -121,7 +121,7 @@ def unary(out: int, reads: Reads, sign: str, span: Span) -> Step:
     return write_result(out, span, value)
 
 
-def _gather(reads: Reads) -> Callable[[Registers], tuple[Any, ...]]:
+def _gather(reads: Reads) -> Callable[[Registers], tuple[object, ...]]:
     """Reads several registers at once."""
     if len(reads) > 1:
         return itemgetter(*reads)
@@ -141,7 +141,7 @@ def _call(
     def value(registers: Registers, frame: Frame) -> Any:
         return called(registers, frame)(*gather(registers))
 
-    def value_with_keywords(registers: Registers, frame: Frame) -> Any:
+    def value_with_keywords(registers: Registers, frame: Frame) -> object:
         named = dict(zip(keywords, gather_named(registers), strict=True))
         return called(registers, frame)(*gather(registers), **named)
 

@@ -49,30 +49,30 @@ _OWN_METHODS = ("dim", "item", "numel", "size")
 _CASTS = ("float", "double")
 
 
-class Functions(Mapping[str, Callable[..., Any]]):
+class Functions(Mapping[str, Callable[..., object]]):
     """All functions by name; each is made when it is first called for."""
 
     def __init__(self, factory: Factory, draws: Draws) -> None:
         self._factory = factory
         self._ready = factory.constructors(draws)
-        self._methods: dict[str, Callable[..., Any]] = {}
+        self._methods: dict[str, Callable[..., object]] = {}
         self.notes: dict[str, None] = {}
         """What the calls of a run are worth remarking on."""
 
-    def __getitem__(self, name: str) -> Callable[..., Any]:
+    def __getitem__(self, name: str) -> Callable[..., object]:
         found = self._ready.get(name)
         if found is None:
             found = self._ready[name] = self._written(public_name(name))
         return found
 
-    def of_tensor(self, name: str) -> Callable[..., Any]:
+    def of_tensor(self, name: str) -> Callable[..., object]:
         """The function as a method: the table's own, whatever it is short for."""
         found = self._methods.get(name)
         if found is None:
             found = self._methods[name] = self._lifting(function(public_name(name)))
         return found
 
-    def _written(self, name: str) -> Callable[..., Any]:
+    def _written(self, name: str) -> Callable[..., object]:
         """The function as a program calls it; see `further` and `of_number` of the
         table."""
         call, entry = self._lifting(function(name)), FUNCTIONS[name]
@@ -80,10 +80,12 @@ class Functions(Mapping[str, Callable[..., Any]]):
             return _of_one(call, self[entry.further])
         return self._of_number(call, name) if entry.of_number else call
 
-    def _of_number(self, call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def _of_number(
+        self, call: Callable[..., object], name: str
+    ) -> Callable[..., object]:
         other = self[FUNCTIONS[name].of_number]
 
-        def either(*args: object, **keywords: object) -> Any:
+        def either(*args: object, **keywords: object) -> object:
             if len(args) == 2 and not keywords and _is_number(args[1]):
                 x, number = args
                 if type(x) is Tensor and not x.ndim:
@@ -114,11 +116,11 @@ class Functions(Mapping[str, Callable[..., Any]]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _lifting(self, call: Callable[..., Any]) -> Callable[..., Any]:
+    def _lifting(self, call: Callable[..., object]) -> Callable[..., object]:
         """The function on tensors, also for numbers and lists of numbers."""
         factory = self._factory
 
-        def lifted(*args: object, **keywords: object) -> Any:
+        def lifted(*args: object, **keywords: object) -> object:
             if args and type(args[0]) is not Tensor and _is_data(args, keywords):
                 args = (factory.constant(factory.numbers_of(args[0])), *args[1:])
             try:
@@ -135,11 +137,11 @@ class Functions(Mapping[str, Callable[..., Any]]):
 
 
 def _of_one(
-    call: Callable[..., Any], further: Callable[..., Any]
-) -> Callable[..., Any]:
+    call: Callable[..., object], further: Callable[..., object]
+) -> Callable[..., object]:
     """A function of one argument, and another one for a second argument."""
 
-    def either(*args: object, **keywords: object) -> Any:
+    def either(*args: object, **keywords: object) -> object:
         more = len(args) == 2 or "base" in keywords
         return (further if more else call)(*args, **keywords)
 
@@ -228,7 +230,7 @@ class TensorLibrary:
         if not isinstance(value, Tensor):
             return None
         if name in _OWN_METHODS:
-            own: Callable[..., Any] = getattr(value, name)
+            own: Callable[..., object] = getattr(value, name)
             return own
         if name in _CASTS:
             return partial(self._cast, value)
@@ -263,7 +265,7 @@ class TensorLibrary:
     def grad_mode(self, enabled: bool) -> set_grad_enabled:
         return set_grad_enabled(enabled)
 
-    def changing(self) -> AbstractContextManager[Any]:
+    def changing(self) -> AbstractContextManager[object]:
         """Keep saved values as they are, so that their gradients stay right."""
         return renewing()
 
@@ -276,7 +278,7 @@ class TensorLibrary:
         return bool(value)
 
     def iterate(self, value: Any) -> Iterable[Any]:
-        items: Iterable[Any] = iter(value)
+        items: Iterable[object] = iter(value)
         return items
 
     def on_result(self, value: Any, span: Span) -> None:

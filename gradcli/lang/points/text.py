@@ -123,7 +123,7 @@ def _worth_arrow(data: bytes) -> bool:
     return find_spec("pyarrow") is not None
 
 
-def _by_arrow(data: bytes, layout: Layout) -> list[Any] | None:
+def _by_arrow(data: bytes, layout: Layout) -> list[object] | None:
     """The columns of a block; None where some row is not as it should be."""
     import pyarrow as pa
     from pyarrow import csv as arrow
@@ -156,7 +156,7 @@ def _distinct(layout: Layout) -> list[str]:
     ]
 
 
-def _by_numpy(data: bytes, layout: Layout) -> list[Any] | None:
+def _by_numpy(data: bytes, layout: Layout) -> list[object] | None:
     """As `_by_arrow`, without it."""
     try:
         table = np.loadtxt(
