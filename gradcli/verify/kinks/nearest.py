@@ -49,14 +49,14 @@ ROUGH_RELATIVE_STEP: Final = ball(10) ** -15
 HALVING_RATIOS: Final = (0.45, 0.55)
 """Between these a step is half of the one before."""
 
-Location = dict[int, Any]
+Location = dict[int, Ball]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """A location, a number per entry that moved, and its distance from the start."""
 
-    moved: Mapping[int, Any]
+    moved: Mapping[int, Ball]
     distance: float
 
 
@@ -80,18 +80,18 @@ class _Gap:
                 values[term.serial] = self._value(term, location, values).mid()
         return values
 
-    def _value(
-        self, term: Term, location: Mapping[int, object], values: Location
-    ) -> Ball:
+    def _value(self, term: Term, location: Mapping[int, Any], values: Location) -> Ball:
         if term.name == "number":
             return ball(exact(term.content))
         if term.name == "symbol":
-            return ball(0) + location.get(term.serial, term.value)
+            start: Ball = ball(0) + location.get(term.serial, term.value)
+            return start
         arguments = [values[a.serial] for a in term.args]
         return arguments[0] if term.name == "stop" else apply(term.name, *arguments)
 
     def of(self, values: Location) -> Ball:
-        return (values[self._left] - values[self._right]).mid()
+        gap: Ball = values[self._left] - values[self._right]
+        return gap.mid()
 
     def fast(self, location: Mapping[int, float]) -> float:
         """The gap in floating point."""
@@ -221,7 +221,7 @@ def _settled(
     return None
 
 
-def _halving(steps: Sequence[Any]) -> bool:
+def _halving(steps: Sequence[Ball]) -> bool:
     """Whether a double root is approached: each step is half of what is left."""
     least, most = HALVING_RATIOS
     return len(steps) == 3 and all(
@@ -235,7 +235,7 @@ def _within(location: Location, start: Location, within: float) -> Point | None:
 
 
 def _step(
-    start: Mapping[int, Any], location: Mapping[int, Any], gap: Any,
+    start: Mapping[int, object], location: Mapping[int, Any], gap: Any,
     normal: Mapping[int, Any],
 ) -> Location | None:  # fmt: skip
     """The point of the linearised surface that is nearest to the start."""
@@ -247,9 +247,9 @@ def _step(
     return {**location, **moved}
 
 
-def _distance(a: Mapping[int, Any], b: Mapping[int, Any]) -> Any:
+def _distance(a: Mapping[int, object], b: Mapping[int, Any]) -> Any:
     return _norm(a[s] - b[s] for s in a)
 
 
-def _norm(vector: Iterable[Any]) -> Any:
+def _norm(vector: Iterable[Ball]) -> Ball:
     return sum((v * v for v in vector), ball(0)).sqrt().mid()

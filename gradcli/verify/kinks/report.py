@@ -137,7 +137,7 @@ class _Search:
         """Conditions that there was no time to look for everywhere."""
 
     def report(self, crossings: Sequence[Crossing]) -> Report:
-        groups: dict[Any, list[_Candidate]] = {}
+        groups: dict[object, list[_Candidate]] = {}
         for found in self._candidates(crossings):
             moved = found.point.moved.items()
             key = tuple((s, text(v, POINT_DIGITS)) for s, v in moved
@@ -234,7 +234,7 @@ class _Search:
 
     def _by_row(self, real: Iterable[_Candidate]) -> list[list[_Candidate]]:
         """A row meets its own kink in several ways: one for each set of entries."""
-        rows: dict[Any, dict[frozenset[int], _Candidate]] = {}
+        rows: dict[object, dict[frozenset[int], _Candidate]] = {}
         for each in real:
             crossing = each.crossing
             row = crossing.op.name if crossing.op else each.condition
@@ -286,7 +286,7 @@ def _as_neither(side: Side) -> Side:
                 side.engine, "neither")  # fmt: skip
 
 
-def judged(engine: float, lower: Any, upper: Any, jumps: bool) -> str:
+def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
     """What the engine's number is, given the slopes on both sides.
 
     gradient       both sides agree, and on it

@@ -107,7 +107,9 @@ def slope(
         return Slope(_limit(*steps), jumps)
 
 
-def _moved(location: Sequence[Any], way: Sequence[Any], width: Any) -> list[Any]:
+def _moved(
+    location: Sequence[object], way: Sequence[Any], width: object
+) -> list[object]:
     return [p + width * w if w else p for p, w in zip(location, way, strict=True)]
 
 

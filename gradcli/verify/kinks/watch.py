@@ -144,7 +144,7 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     """
     terms = _Watching(reach)
 
-    def evaluate(inputs: dict[str, Any]) -> Any:
+    def evaluate(inputs: dict[str, Any]) -> object:
         factory = Factory(next(iter(inputs.values())).xp, job.dtype, job.seed)
         code = compile_program(parse(job.source, inputs))
         return computed(code, inputs, _Attributing(factory, terms), job.of)[0]

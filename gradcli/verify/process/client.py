@@ -91,7 +91,7 @@ class Checker:
         for thread in self._threads:
             thread.start()
 
-    def results(self, timeout: float | None = None) -> Iterator[Any]:
+    def results(self, timeout: float | None = None) -> Iterator[object]:
         """What was shown, ever more of it, until all is done or time is over:
         a `Verification` of a job, a `Judgement` of a task on claims.
 
@@ -106,7 +106,7 @@ class Checker:
             raise RuntimeError("no job was submitted")
         limit = job.seconds + GRACE if timeout is None else timeout
         start = monotonic()
-        last: Any = job.unanswered()
+        last = job.unanswered()
         while True:
             try:
                 line = self._lines.get(timeout=max(0.0, start + limit - monotonic()))
