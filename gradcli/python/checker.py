@@ -118,7 +118,7 @@ class FunctionCheck(Check):
             return on_tape(self.job, self._told, tie_break, FunctionTape)
         return on_terms(self.job, self._told, tie_break, basis=FunctionTerms)
 
-    def _told(self, tensors: dict[str, Tensor]) -> Any:
+    def _told(self, tensors: dict[str, Tensor]) -> object:
         xp = next(iter(tensors.values())).xp
         try:
             with xp.at_home(), formulas_of(self.job.dtype):
@@ -128,7 +128,7 @@ class FunctionCheck(Check):
             raise NoMeaning(self.failure) from error
         return found
 
-    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, Any]:
+    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         try:
             with formulas_of(self.job.dtype):
                 return super()._engine_row(number, cotangent)
@@ -454,7 +454,7 @@ class Checked:
         clear = (gap > FAR * np.abs(moved - given)) & (gap > CLEARLY * size)
         return [int(k) for k in np.flatnonzero(clear)]
 
-    def _shaken(self, nr: int) -> Any:
+    def _shaken(self, nr: int) -> object:
         """The gradient where all inputs are moved by as much as matters to nobody."""
         leaves = self.call.leaves()
         for leaf in leaves.values():

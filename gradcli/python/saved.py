@@ -45,7 +45,7 @@ class _View:
         self._ctx, self._instead = ctx, instead
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[object, ...]:
         return tuple(
             self._instead[k](self._ctx) if k in self._instead else t
             for k, t in enumerate(self._ctx.saved_tensors)
@@ -122,7 +122,7 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
     before they were changed in place."""
 
     def noted(ctx: object, args: Sequence[object], run: Callable[[], object]) -> Any:
-        had: dict[int, Any] = {}
+        had: dict[int, object] = {}
         ctx.__dict__["_had"] = had
         outer = MODE.before_change
 
@@ -143,7 +143,7 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
 
     if made_by.setup_context is not Function.setup_context:
 
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        def setup_context(ctx: object, inputs: Any, output: Any) -> None:
             noted(ctx, inputs, lambda: output)
             made_by.setup_context(ctx, inputs, output)
 

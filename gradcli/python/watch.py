@@ -54,7 +54,7 @@ class Pass:
         return next(found, "output")
 
 
-Run = Callable[..., Any]
+Run = Callable[..., object]
 """Runs the pass itself, with further options."""
 
 Report = Callable[[Pass, Run], None]

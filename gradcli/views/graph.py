@@ -121,7 +121,7 @@ class _Nodes(Sequence[NodeView]):
         self,
         ids: Mapping[GraphNode, int],
         shapes: Sequence[Shape],
-        names: Mapping[Any, str],
+        names: Mapping[object, str],
         places: Places,
         local_gradients: bool,
     ) -> None:
@@ -235,9 +235,9 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
     return [tuple(getattr(raw[slot], "shape", ())) for slot in slots]
 
 
-def _names(variables: Mapping[str, object]) -> dict[Any, str]:
+def _names(variables: Mapping[str, object]) -> dict[object, str]:
     """What the program calls the value of each node; its first name counts."""
-    names: dict[Any, str] = {}
+    names: dict[object, str] = {}
     for name, value in variables.items():
         if isinstance(value, Tensor) and value.edge is not None:
             edge = value.edge

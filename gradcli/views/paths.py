@@ -21,7 +21,7 @@ from typing import Any, Literal
 from numpy import errstate, unravel_index
 
 from ..engine import Port, Tensor, grad
-from ..ops.types import Array
+from ..ops.types import Array, Namespace
 from .factors import Factors
 from .graph import GraphView, NodeView
 from .names import Names
@@ -171,7 +171,7 @@ class Paths:
             return "exact", heaviest
         return "estimated", islice(heaviest, most)
 
-    def _followed(self, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
+    def _followed(self, paths: Iterable[Path]) -> Iterator[tuple[Path, object]]:
         for path in paths:
             yield path, along(self._root, self._g, path)
 
@@ -223,13 +223,15 @@ class Paths:
 class _Tally:
     """The sum of the terms that went by, and the largest size of each entry."""
 
-    def __init__(self, xp: Any) -> None:
+    def __init__(self, xp: Namespace) -> None:
         self._xp = xp
         self.count = 0
         self.sum: Any = None
         self.peak: Any = None
 
-    def counting(self, found: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, Any]]:
+    def counting(
+        self, found: Iterable[tuple[Path, Any]]
+    ) -> Iterator[tuple[Path, object]]:
         for pair in found:
             term, size = pair[1], abs(pair[1])
             first = not self.count

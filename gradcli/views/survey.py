@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
-from ..engine.raw import Raw
+from ..engine.raw import Host, Raw
 from ..engine.reverse import accumulate, added, among_outputs
 from ..engine.walk import inputs_first
 from .partials import raw_partials
@@ -60,6 +60,9 @@ class Weight(NamedTuple):
         return Weight(*map(sub, self, other))
 
 
+Paths: TypeAlias = tuple[int, int, Any]
+"""How many paths, their lengths together, and the cotangent that came along them."""
+
 UNCHANGED = Weight()
 
 
@@ -71,7 +74,7 @@ class Survey:
     leads to is in none of them. ``widest`` is the size of the largest array met.
     """
 
-    def __init__(self, root: Edge, g: Any, ends: Iterable[Edge]) -> None:
+    def __init__(self, root: Edge, g: Host, ends: Iterable[Edge]) -> None:
         self.root = root
         self.counts: dict[Edge, int] = {}
         self.lengths: dict[Edge, int] = {}
@@ -89,7 +92,7 @@ class Survey:
         for edge in ends & sums.keys():
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
-    def _pull(self, edge: Edge, arrived: Raw) -> Iterator[tuple[Edge, Any]]:
+    def _pull(self, edge: Edge, arrived: Paths) -> Iterator[tuple[Edge, Paths]]:
         """What arrives below an edge: the number of paths, their lengths, the
         cotangents; the sensitivities of the edges are kept."""
         paths, length, g = arrived
@@ -188,7 +191,7 @@ def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
         yield from ((e, gi) for e, gi in pairs if e is not None and gi is not None)
 
 
-def _joined(a: Any, b: Any) -> Any:
+def _joined(a: Paths, b: Paths) -> Paths:
     return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
 

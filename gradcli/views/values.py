@@ -28,7 +28,7 @@ class Listener(TensorLibrary):
 
     def __init__(self, factory: Factory, stream: str = "") -> None:
         super().__init__(factory, stream)
-        self.heard: dict[Any, Any] = {}
+        self.heard: dict[object, object] = {}
 
     def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
