@@ -347,7 +347,7 @@ def _suffix(table: str | None) -> str:
     return suffix if suffix in (".tsv", ".jsonl") else ".csv"
 
 
-def over_sweep(request: Request, many: Many) -> tuple[dict[str, Any], Any]:
+def over_sweep(request: Request, many: Many) -> tuple[dict[str, object], object]:
     """The swept values by name, and value and gradients at all combinations of them,
     the last name's moving fastest; NaN where there is none.
 

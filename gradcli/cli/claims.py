@@ -120,7 +120,7 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
     """Run the program once, so that its errors point into its own text."""
     given = {g.name: g for g in inputs}
 
-    def values_of(name: str) -> Any:
+    def values_of(name: str) -> object:
         values = given[name].values
         if values is None:
             return abs(prepared.factory.draw(name, given[name].shape)) + 0.5

@@ -24,7 +24,7 @@ BLOCKS_PER_WORKER = 3
 CONNECT_SECONDS = 10
 """How long a cluster may take to answer."""
 
-Mapper = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+Mapper = Callable[[Callable[[Any], Any], Iterable[object]], Iterator[Any]]
 
 
 @contextmanager
@@ -76,5 +76,5 @@ def _mapper(client: Any) -> Mapper:
     return mapped
 
 
-def _applied(function: Callable[[object], object], item: object) -> Any:
+def _applied(function: Callable[[object], object], item: object) -> object:
     return function(item)

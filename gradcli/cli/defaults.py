@@ -319,7 +319,7 @@ class _Applied:
 _applied = _Applied()
 
 
-def for_command(command: str, typed: Collection[str]) -> dict[str, Any]:
+def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
     """The defaults of a command's options, by parameter.
 
     Args:

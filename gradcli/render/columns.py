@@ -143,10 +143,10 @@ class _Parquet(Columns):
         self.writer = parquet.ParquetWriter(self.file, self.schema)
 
     @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[object]) -> list[Any]:
+    def encoded(names: Sequence[str], columns: Sequence[object]) -> list[object]:
         return _numbers(names, columns)
 
-    def write(self, rows: list[Any]) -> None:
+    def write(self, rows: list[object]) -> None:
         import pyarrow as pa
 
         table = pa.table(list(map(pa.array, rows)), schema=self.schema)

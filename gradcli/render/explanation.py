@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isnan
-from typing import Any
 
 from ..lang.excerpt import printable
 from ..views.explanation import Explanation, Send, StepView
@@ -145,7 +144,7 @@ def as_json(explanation: Explanation) -> Iterator[Line]:
     return listed(head, "steps", map(_step_object, explanation.steps))
 
 
-def _step_object(view: StepView) -> dict[str, Any]:
+def _step_object(view: StepView) -> dict[str, object]:
     single = view.incoming[0] if len(view.incoming) == 1 else view.incoming
     return {
         "step": view.number,

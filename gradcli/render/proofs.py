@@ -40,7 +40,7 @@ def counterexample(found: Any) -> Mapping[str, Any] | None:
     }
 
 
-def proof_object(proof: Any) -> dict[str, Any]:
+def proof_object(proof: Any) -> dict[str, object]:
     """A proof as an object."""
     return {
         "function": proof.function,
@@ -62,7 +62,7 @@ def proof_object(proof: Any) -> dict[str, Any]:
     }
 
 
-def _input(each: Any) -> dict[str, Any]:
+def _input(each: Any) -> dict[str, object]:
     return {
         "name": each.name,
         "verdict": each.verdict,

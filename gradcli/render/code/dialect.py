@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...engine.raw import Host
 from ...lang.tables import is_number
 from ...numbers.trees.texts import Text, filled, repeated
 from ...numbers.trees.tree import (
@@ -168,7 +169,7 @@ class Dialect:
         """What says of which kind a constructor's numbers are, if it has to be said."""
         return {}
 
-    def returned(self, value: Any) -> str:
+    def returned(self, value: object) -> str:
         """A number that is a result."""
         return self.plain(value).written
 
@@ -315,16 +316,16 @@ class Dialect:
             return ":".join([*ends, self._end(item.step, texts)] if step else ends)
         return self.argument(item, texts)
 
-    def _end(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def _end(self, value: object, texts: Mapping[int, Text]) -> str:
         return "" if value is None else self.argument(value, texts)
 
-    def nested(self, array: Any) -> str:
+    def nested(self, array: Host) -> str:
         """An array's numbers as a nested list."""
         if array.ndim == 0:
             return self.plain(array.item()).written
         return f"[{', '.join([self.nested(part) for part in array])}]"
 
-    def plain(self, value: Any) -> Text:
+    def plain(self, value: object) -> Text:
         """A number by itself."""
         plain = value.item() if hasattr(value, "item") else value
         if isinstance(plain, float) and not isfinite(plain):

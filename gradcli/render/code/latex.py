@@ -92,7 +92,7 @@ class Latex(Dialect):
         return Formula(matrix(entries, array.shape))
 
     def index(
-        self, value: Any, shape: tuple[int, ...], texts: Mapping[int, Text]
+        self, value: object, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
         return super().index(value, shape, texts).replace(" ", "")
 
