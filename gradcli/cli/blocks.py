@@ -51,8 +51,7 @@ def derivative(
     compute: Callable[[Run], Blocks],
 ) -> int:
     """Run the program, compute the blocks and print them; the exit status."""
-    forms.check(request, sparse=matrices.sparse, dense=matrices.dense,
-                spy=matrices.spy, out=matrices.out)  # fmt: skip
+    forms.check(request, **matrices.asked)
     matrices.check()
     require_check(request, require)
     check = Check.start(request, needed=forms.formulas or require is not None)

@@ -16,7 +16,7 @@ from . import defaults
 from .exits import Exit
 from .options import Debug, ExpressionCommand, Json
 from .preset import path
-from .problems import wrong
+from .problems import unwritable, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -230,6 +230,5 @@ def _write(where: str, text: str) -> None:
         # A link stays a link to where the file lies.
         os.replace(fresh, os.path.realpath(where))
     except OSError as error:
-        reason = error.strerror or str(error)
         hint = "XDG_CONFIG_HOME names another folder for it"
-        raise wrong("E598", f"cannot write {where}: {reason}", hint) from None
+        raise unwritable(where, error, hint) from None

@@ -16,7 +16,7 @@ from ..render.theme import chosen
 from .checking import Check, claimed, job_for
 from .options import Request
 from .output import note
-from .problems import wrong
+from .problems import unwritable, wrong
 
 if TYPE_CHECKING:
     from ..engine import Tensor
@@ -164,7 +164,5 @@ def put(path: str, content: bytes) -> None:
         with open(path, "wb") as file:
             file.write(content)
     except OSError as error:
-        reason = error.strerror or str(error)
         hint = "give a file in a folder that can be written to"
-        message = f"cannot write {path}: {reason}"
-        raise ProgramError("E598", message, hint=hint) from None
+        raise unwritable(path, error, hint) from None

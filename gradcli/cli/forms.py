@@ -5,7 +5,7 @@ Invariant: what cannot be shown together is refused before any work is done.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -49,7 +49,7 @@ class Forms:
     @property
     def asked(self) -> dict[str, object]:
         """The options by name."""
-        return {"symbolic": self.symbolic, "latex": self.latex, "code": self.code}
+        return asdict(self)
 
     @property
     def formulas(self) -> bool:

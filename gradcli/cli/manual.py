@@ -18,7 +18,7 @@ import typer
 
 from . import defaults
 from .commands import COMMANDS
-from .problems import wrong
+from .problems import unwritable
 
 _EXAMPLE = re.compile(r"^Example: (.*)$", re.M)
 
@@ -41,9 +41,8 @@ def write(folder: str, group: typer.Context) -> list[str]:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
     except OSError as error:
-        reason = error.strerror or str(error)
         hint = "name a folder that can be written to: ~/.local/share/man/man1"
-        raise wrong("E598", f"cannot write {folder}: {reason}", hint) from None
+        raise unwritable(folder, error, hint) from None
     return list(pages)
 
 

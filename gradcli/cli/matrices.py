@@ -5,7 +5,7 @@ Invariant: what cannot be done is refused before any work.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -58,12 +58,7 @@ class Matrices:
     @property
     def asked(self) -> dict[str, object]:
         """The options by name."""
-        return {
-            "sparse": self.sparse,
-            "dense": self.dense,
-            "spy": self.spy,
-            "out": self.out,
-        }
+        return asdict(self)
 
     @property
     def form(self) -> Form:

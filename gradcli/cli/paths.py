@@ -66,7 +66,7 @@ def main(
     run, names = run_with_names(request)
     if start is not None:
         name = as_name(start)
-        run = run.of_value(name, _value(run, name, "--from", _outputs(run)))
+        run = run.of_value(name, _value(name, "--from", _outputs(run)))
     run.require_graph()
     answer = _answer(run, names, to, most, grad_output)
     if latex:
@@ -111,7 +111,7 @@ def _ends(run: Run, to: str | None) -> dict[str, Tensor]:
         return {given.name: given.tensor for given in run.differentiated}
     if not asked:
         raise wrong("E595", "--to gives no names", "give names: --to a,b")
-    return {name: _value(run, name, "--to", _inputs(run)) for name in asked}
+    return {name: _value(name, "--to", _inputs(run)) for name in asked}
 
 
 def _outputs(run: Run) -> dict[str, object]:
@@ -128,7 +128,7 @@ def _inputs(run: Run) -> dict[str, object]:
     return {**run.variables, **run.prepared.environment}
 
 
-def _value(run: Run, name: str, option: str, values: dict[str, object]) -> Tensor:
+def _value(name: str, option: str, values: dict[str, object]) -> Tensor:
     from ..engine import Tensor
 
     found = values.get(name)

@@ -2,7 +2,7 @@
 
 Invariant: what is put on the line is one word to PowerShell, whatever stands in it.
 
-    begun('gradcli grad "x`$ + ta')     # words ["gradcli", "grad"], text "x$ + ta"
+    begun('gradcli grad "x`$ + ta', shell=QUOTING)  # "gradcli", "grad"; "x$ + ta"
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from .completion import Offer
-from .typed_line import Begun
+from .typed_line import Begun, Quoting
 
 SCRIPT: Final = r"""
 Register-ArgumentCompleter -Native -CommandName gradcli -ScriptBlock {
@@ -36,51 +36,11 @@ Register-ArgumentCompleter -Native -CommandName gradcli -ScriptBlock {
 }
 """
 
-_ENDS: Final = "|&;(){}"
-"""What a new command begins behind, outside quotes."""
+QUOTING: Final = Quoting("|&;(){}", "`", doubled=True)
+"""How it reads a line."""
 
 _PLAIN: Final = frozenset("_%+=:./\\-~")
 """What may stand in a word without quotes, beside letters and digits."""
-
-
-def begun(line: str) -> Begun:
-    """Read a line up to the cursor.
-
-    A quote is doubled inside itself, and a backtick takes the next letter as it is, but
-    not inside single quotes.
-    """
-    words: list[str] = []
-    text, quote = "", ""
-    inside = False
-    start = at = 0
-    while at < len(line):
-        letter, after = line[at], line[at + 1 : at + 2]
-        at += 1
-        if quote and letter == quote:
-            if after == quote:
-                text += quote
-                at += 1
-            else:
-                quote = ""
-        elif letter == "`" and quote != "'":
-            text += after
-            inside = True
-            at += 1
-        elif quote:
-            text += letter
-        elif letter.isspace() or letter in _ENDS:
-            if inside:
-                words.append(text)
-            if letter in _ENDS:
-                words.clear()
-            text, inside, start = "", False, at
-        else:
-            inside = True
-            if letter in "'\"":
-                quote = letter
-            else:
-                text += letter
-    return Begun(words, text, line[start:], quote)
 
 
 def told(given: Begun, offers: Iterable[Offer]) -> Iterator[str]:

@@ -149,6 +149,12 @@ def before_the_command(option: str, command: str) -> ProgramError:
     return wrong("E591", message, f"write it behind: gradcli {command} {option} ...")
 
 
+def unwritable(path: str, error: OSError, hint: str) -> ProgramError:
+    """The error for a file or a folder that cannot be written to."""
+    reason = error.strerror or str(error)
+    return wrong("E598", f"cannot write {path}: {reason}", hint)
+
+
 def cannot_write(reason: str) -> ProgramError:
     """The error for standard output that cannot be written to."""
     message = f"cannot write to standard output: {reason}"

@@ -72,7 +72,7 @@ class Reports:
         from ..engine.tensor import ones_for
         from ..render.explanation import lines
         from ..views.explanation import Explanation, explain
-        from ..views.gradients import OutputView
+        from ..views.gradients import output_view
         from ..views.names import Names
         from ..views.numbers import plain
 
@@ -80,11 +80,7 @@ class Reports:
         names.settle((), made.variables, frozenset())
         root = made.root
         start = ones_for(root) if made.cotangent is None else made.cotangent
-        node = type(root.grad_fn).__name__ if root.grad_fn is not None else None
-        output = OutputView(
-            made.name, made.name != "output", tuple(root.shape),
-            plain(root.detach().raw), node,
-        )  # fmt: skip
+        output = output_view(root, made.name, made.name != "output")
         steps = explain(root, start, names, view)
         given = made.cotangent is not None
         return lines(

@@ -111,7 +111,7 @@ def answer(asked: str, environment: Mapping[str, str]) -> str | None:
         return None
     line = environment.get("COMP_TEXT", "")
     if OTHERWISE.get(shell, shell) == "powershell":
-        given = powershell.begun(line)
+        given = begun(line, shell=powershell.QUOTING)
         return "".join(powershell.told(given, offered(given)))
     given = begun(line, environment.get("COMP_BREAKS", "") if shell == "bash" else "")
     marks = {protocol.between, protocol.end, *("\t" if shell == "fish" else "")}

@@ -10,10 +10,6 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-_ENDS: Final = "|&;("
-"""What a new command begins behind, outside quotes."""
-
-
 _KEPT: Final = "@$"
 """Of what bash breaks words at, what it leaves with the word."""
 
@@ -32,41 +28,69 @@ class Begun(NamedTuple):
     """The quote that is open, or nothing."""
 
 
-def begun(line: str, breaks: str = "") -> Begun:
+class Quoting(NamedTuple):
+    """How a shell reads letters that mean something to it."""
+
+    ends: str
+    """What a new command begins behind, outside quotes."""
+
+    escape: str
+    """What takes the next letter as it is, but not inside single quotes."""
+
+    escaped: str | None = None
+    """The letters that it is read before inside double quotes; None: all."""
+
+    doubled: bool = False
+    """Whether a quote that is doubled inside itself stands for itself."""
+
+    opened: bool = False
+    """Whether a completion is put behind the quote that is open."""
+
+    def escapes(self, letter: str, quote: str, after: str) -> bool:
+        """Whether a letter takes the one after it as it is."""
+        taken = not quote or self.escaped is None or after in self.escaped
+        return letter == self.escape and quote != "'" and taken
+
+
+POSIX: Final = Quoting("|&;(", "\\", escaped='"\\$`', opened=True)
+"""How bash, zsh and fish read a line."""
+
+
+def begun(line: str, breaks: str = "", shell: Quoting = POSIX) -> Begun:
     """Read a line up to the cursor.
 
     Args:
         line: the text before the cursor.
         breaks: characters behind which, outside quotes, the shell completes anew.
+        shell: how its shell reads letters.
     """
     words: list[str] = []
     text, quote = "", ""
     inside = False
     start = at = 0
     while at < len(line):
-        letter = line[at]
+        letter, after = line[at], line[at + 1 : at + 2]
         at += 1
-        if quote:
+        taken = shell.doubled and quote == letter == after
+        if taken or shell.escapes(letter, quote, after):
+            text += after
+            inside = True
+            at += 1
+        elif quote:
             if letter == quote:
                 quote = ""
-            elif letter == "\\" and quote == '"' and line[at : at + 1] in '"\\$`':
-                text += line[at : at + 1]
-                at += 1
             else:
                 text += letter
-        elif letter.isspace() or letter in _ENDS:
+        elif letter.isspace() or letter in shell.ends:
             if inside:
                 words.append(text)
-            if letter in _ENDS:
+            if letter in shell.ends:
                 words.clear()
             text, inside, start = "", False, at
         else:
             inside = True
             if letter in "'\"":
-                quote, start = letter, at
-            elif letter == "\\":
-                text += line[at : at + 1]
-                at += 1
+                quote, start = letter, at if shell.opened else start
             else:
                 text += letter
                 if letter in breaks:

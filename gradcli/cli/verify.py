@@ -95,15 +95,14 @@ def _not_run(title: str, error: Exception) -> Exception:
 def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
     from dataclasses import replace
 
-    from ..render.jsons import answer
     from ..render.line import Line
-    from ..render.proofs import lines, proof_object
+    from ..render.proofs import as_json, lines
     from .output import Printer, note
 
     proof = replace(proof, function=title)
     printer = Printer()
     if json:
-        printer.lines([answer("verify", **proof_object(proof))])
+        printer.lines([as_json(proof)])
     elif quiet:
         printer.lines([Line(((proof.verdict, "plain"),))])
     else:

@@ -8,6 +8,8 @@ trained.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
@@ -16,7 +18,52 @@ from .module import Module
 from .parameter import Parameter
 
 
-class Embedding(Module):
+class _Table(Module):
+    """A table of trained rows."""
+
+    weight: Parameter
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None
+    _padding: ClassVar[str] = "padding_idx"
+    """What its errors call the row of padding."""
+
+    def _make(
+        self, given: Tensor | None, trained: bool, device: object, dtype: object
+    ) -> None:
+        """Check the options, and make the rows, or take those that are given."""
+        shape = count, _ = self.num_embeddings, self.embedding_dim
+        if self.padding_idx is not None:
+            if not -count <= self.padding_idx < count:
+                raise AssertionError(f"{self._padding} must be within num_embeddings")
+            self.padding_idx %= count
+        if given is None:
+            add_parameters(self, device, dtype, weight=shape)
+            self.weight.requires_grad_(trained)
+            self.reset_parameters()
+        elif tuple(given.shape) != shape:
+            raise AssertionError(
+                "Shape of weight does not match num_embeddings and embedding_dim"
+            )
+        else:
+            self.weight = Parameter(given, trained)
+
+    def reset_parameters(self) -> None:
+        """Draw all rows from the standard normal distribution, but for the padding."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
+
+
+def _sizes(rows: Tensor) -> tuple[int, int]:
+    """How many rows there are, and how long they are."""
+    if rows.ndim != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+    count, length = rows.shape
+    return count, length
+
+
+class Embedding(_Table):
     """A table of trained rows, looked up by integers.
 
     Args:
@@ -29,7 +76,7 @@ class Embedding(Module):
         sparse: has to be False: there are no sparse gradients.
     """
 
-    weight: Parameter
+    _padding = "Padding_idx"
 
     @head("_weight", "_freeze")
     def __init__(
@@ -39,27 +86,7 @@ class Embedding(Module):
         _weight: Tensor | None = None, _freeze: bool = False, device: object = None,
         dtype: object = None,
     ) -> None:  # fmt: skip
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            self.padding_idx = padding_idx % num_embeddings
-        shape = (num_embeddings, embedding_dim)
-        if _weight is None:
-            add_parameters(self, device, dtype, weight=shape)
-            self.weight.requires_grad_(not _freeze)
-            self.reset_parameters()
-        else:
-            if tuple(_weight.shape) != shape:
-                raise AssertionError(
-                    "Shape of weight does not match num_embeddings and embedding_dim"
-                )
-            self.weight = Parameter(_weight, not _freeze)
-
-    def reset_parameters(self) -> None:
-        """Draw all rows from the standard normal distribution, but for the padding."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.detach()[self.padding_idx])
+        self._make(_weight, not _freeze, device, dtype)
 
     @classmethod
     def from_pretrained(
@@ -68,11 +95,8 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> Embedding:  # fmt: skip
         """A table of given rows, not to be trained unless ``freeze`` is False."""
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        count, length = embeddings.shape
         return cls(
-            count, length, padding_idx, max_norm, norm_type, scale_grad_by_freq,
+            *_sizes(embeddings), padding_idx, max_norm, norm_type, scale_grad_by_freq,
             sparse, _weight=embeddings, _freeze=freeze,
         )  # fmt: skip
 
@@ -83,7 +107,7 @@ class Embedding(Module):
     )  # fmt: skip
 
 
-class EmbeddingBag(Module):
+class EmbeddingBag(_Table):
     """A table of trained rows, looked up by integers and put together bag by bag.
 
     Args:
@@ -98,8 +122,6 @@ class EmbeddingBag(Module):
         padding_idx: a row that begins as zeros, belongs to no bag and is not trained.
     """
 
-    weight: Parameter
-
     @head("_weight")
     def __init__(
         self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None,
@@ -108,26 +130,7 @@ class EmbeddingBag(Module):
         include_last_offset: bool = False, padding_idx: int | None = None,
         device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("padding_idx must be within num_embeddings")
-            self.padding_idx = padding_idx % num_embeddings
-        shape = (num_embeddings, embedding_dim)
-        if _weight is None:
-            add_parameters(self, device, dtype, weight=shape)
-            self.reset_parameters()
-            return
-        if tuple(_weight.shape) != shape:
-            raise AssertionError(
-                "Shape of weight does not match num_embeddings and embedding_dim"
-            )
-        self.weight = Parameter(_weight)
-
-    def reset_parameters(self) -> None:
-        """Draw all rows from the standard normal distribution, but for the padding."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.detach()[self.padding_idx])
+        self._make(_weight, True, device, dtype)
 
     def forward(
         self, input: Tensor, offsets: Tensor | None = None,
@@ -159,11 +162,8 @@ class EmbeddingBag(Module):
         padding_idx: int | None = None,
     ) -> EmbeddingBag:  # fmt: skip
         """A table of given rows, not to be trained unless ``freeze`` is False."""
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        count, length = embeddings.shape
         made = cls(
-            count, length, max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+            *_sizes(embeddings), max_norm, norm_type, scale_grad_by_freq, mode, sparse,
             embeddings, include_last_offset, padding_idx,
         )  # fmt: skip
         made.weight.requires_grad_(not freeze)

@@ -184,11 +184,16 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Te
         return tensor
     with no_grad():
         drawn = tensor.detach().clone().normal_(0, 1, generator=generator)
-        matrix = drawn.reshape(rows, columns).raw
-        q, r = tensor.xp.np.linalg.qr(matrix.T if rows < columns else matrix)
-        q = q * tensor.xp.sign(r.diagonal())
-        q = q.T if rows < columns else q
-        return tensor.copy_(Tensor(q.reshape(tensor.raw.shape) * gain, tensor.xp))
+        matrix = drawn.reshape(rows, columns)
+        wide = rows < columns
+        q = orthonormal(matrix.mT).mT if wide else orthonormal(matrix)
+        return tensor.copy_(q.reshape(tensor.shape) * gain)
+
+
+def orthonormal(matrix: Tensor) -> Tensor:
+    """The columns made orthonormal, each towards where it pointed."""
+    q, r = call("linalg.qr", matrix)
+    return q * call("diagonal", r, 0, -2, -1).sign().unsqueeze(-2)  # type: ignore[no-any-return]
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:

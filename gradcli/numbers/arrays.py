@@ -15,7 +15,8 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 import numpy as np
 
 from ..engine.raw import Flags, Host, Run
-from ..ops.basis import ARITHMETIC, COMPARISONS, OPERATORS, UNARY
+from ..ops.basis import ARITHMETIC
+from .operators import put_on
 
 OBJECT: Final = np.dtype(object)
 
@@ -137,18 +138,9 @@ def boxed(data: object) -> Host:
     return box
 
 
-def _method(name: str, reflected: bool = False) -> Run:
+def _applying(name: str) -> Run:
     called = f"elementwise_{name}" if name in ARITHMETIC else name
-    if reflected:
-        return lambda self, other: getattr(self.__gradcli_namespace__, called)(
-            other, self
-        )
-    return lambda self, *other: getattr(self.__gradcli_namespace__, called)(
-        self, *other
-    )
+    return lambda array, *both: getattr(array.__gradcli_namespace__, called)(*both)
 
 
-for _own, _name in OPERATORS.items():
-    setattr(ObjectArray, f"__{_own}__", _method(_name))
-    if _own not in (*COMPARISONS, *UNARY):
-        setattr(ObjectArray, f"__r{_own}__", _method(_name, reflected=True))
+put_on(ObjectArray, _applying)

@@ -34,16 +34,14 @@ def _is_nan(system: System[Element], e: Element) -> bool:
     return is_nan(system.value(e))
 
 
-def _larger(system: System[Element], a: Element, b: Element) -> Element:
+def _beyond(relation: str, system: System[Element], a: Element, b: Element) -> Element:
+    """The one that stands in the relation to the other; nan beside anything."""
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
-    return a if system.compare(">=", a, b) else b
+    return a if system.compare(relation, a, b) else b
 
 
-def _smaller(system: System[Element], a: Element, b: Element) -> Element:
-    if _is_nan(system, a) or _is_nan(system, b):
-        return a if _is_nan(system, a) else b
-    return a if system.compare("<=", a, b) else b
+_larger, _smaller = partial(_beyond, ">="), partial(_beyond, "<=")
 
 
 def _compared(relation: str, system: System[Element], a: Element, b: Element) -> bool:
@@ -58,14 +56,6 @@ def _ignoring_nan(
     return a if _is_nan(system, b) else choose(system, a, b)
 
 
-def largest(system: System[Element], row: list[Element]) -> Element:
-    return _best(_larger, system, row)
-
-
-def smallest(system: System[Element], row: list[Element]) -> Element:
-    return _best(_smaller, system, row)
-
-
 def _best(
     choose: Choose[Element], system: System[Element], row: list[Element]
 ) -> Element:
@@ -76,6 +66,9 @@ def _best(
     for element in row[1:]:
         best = choose(system, best, element)
     return best
+
+
+largest, smallest = partial(_best, _larger), partial(_best, _smaller)
 
 
 def product(system: System[Element], row: list[Element]) -> Element:

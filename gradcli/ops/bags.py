@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 from .checks import KindError, ShapeError, ValueRangeError
 from .limits import LISTED, check_size
 from .lookup import NO_PADDING, SCALED
-from .op import WHOLES, Fixed, Rule, Types, case, function, row
+from .op import WHOLES, Fixed, Formula, Rule, Types, case, function, row
 from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 
 # fmt: off
@@ -139,48 +139,47 @@ def sums(xp: Namespace, weight: Array, samples: Array | None, bags: Bags, mode: 
     return divided(xp, total, bags, mode)
 
 
-def by_weight(xp: Namespace, g: Array, y: Outputs, weight: Array, indices: Array,
-              offsets: Array, per_sample_weights: Array | None = None, mode: int = SUM,
-              scale_grad_by_freq: bool = False, include_last_offset: bool = False,
-              padding_idx: int = NO_PADDING) -> Array:
-    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
-                   padding_idx)
+def of_bags(rule: Formula) -> Formula:
+    """Of ``(xp, g, y, weight, bags, samples, mode, by_freq)`` a rule of the row."""
+    def run(xp: Namespace, g: Array | Tangents, y: Outputs, weight: Array,
+            indices: Array, offsets: Array, per_sample_weights: Array | None = None,
+            mode: int = SUM, scale_grad_by_freq: bool = False,
+            include_last_offset: bool = False, padding_idx: int = NO_PADDING) -> Array:
+        bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
+                       padding_idx)
+        return cast("Array", rule(xp, g, y, weight, bags, per_sample_weights, mode,
+                                  scale_grad_by_freq))
+
+    return run
+
+
+def by_weight(xp: Namespace, g: Array, y: Outputs, weight: Array, bags: Bags,
+              samples: Array | None, mode: int, by_freq: bool) -> Array:
     if mode == MAX:
         if not bags.sizes:
             return xp.zeros_like(weight)
         return xp.call("gather.backward", xp.where(filled(xp, g, bags), g, 0),
                        y[1], weight.shape, 0)
-    rows = counted(xp, read(xp, divided(xp, g, bags, mode), bags.bags), bags,
-                   per_sample_weights)
-    if scale_grad_by_freq:
+    rows = counted(xp, read(xp, divided(xp, g, bags, mode), bags.bags), bags, samples)
+    if by_freq:
         often = Counter(bags.rows)
         counts = beside(xp, rows, [often[at] for at in bags.rows]).reshape((-1, 1))
         rows = rows / xp.as_type_of(counts, rows)
     return added(xp, rows, bags.rows, weight.shape)
 
 
-def by_sample(xp: Namespace, g: Array, y: Outputs, weight: Array, indices: Array,
-              offsets: Array, per_sample_weights: Array, mode: int = SUM,
-              scale_grad_by_freq: bool = False, include_last_offset: bool = False,
-              padding_idx: int = NO_PADDING) -> Array:
-    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
-                   padding_idx)
+def by_sample(xp: Namespace, g: Array, y: Outputs, weight: Array, bags: Bags,
+              samples: Array, mode: int, by_freq: bool) -> Array:
     products = read(xp, g, bags.bags) * read(xp, weight, bags.rows)
-    return added(xp, xp.sum(products, -1), bags.places, per_sample_weights.shape)
+    return added(xp, xp.sum(products, -1), bags.places, samples.shape)
 
 
-def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, indices: Array,
-            offsets: Array, per_sample_weights: Array | None = None, mode: int = SUM,
-            scale_grad_by_freq: bool = False, include_last_offset: bool = False,
-            padding_idx: int = NO_PADDING) -> Array:
-    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
-                   padding_idx)
+def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, bags: Bags,
+            samples: Array | None, mode: int, by_freq: bool) -> Array:
     if mode == MAX:
         return largest(xp, t[0], y[1], bags)
-    moved = sums(xp, t[0], per_sample_weights, bags, mode)
-    if per_sample_weights is None:
-        return moved
-    return moved + sums(xp, weight, t[3], bags, mode)
+    moved = sums(xp, t[0], samples, bags, mode)
+    return moved if samples is None else moved + sums(xp, weight, t[3], bags, mode)
 
 
 WIDE = "Half, BFloat16, Float, Double"
@@ -204,7 +203,7 @@ row("embedding_bag.default", node="EmbeddingBagBackward0", fwd=put_together,
     formula="y[b] = sum(weight[indices[i]], i in bag b)",
     doc="Rows of a table, by their numbers, put together bag by bag.",
     kink="of equal largest entries the first one counts",
-    vjp=(by_weight, None, None, by_sample), jvp=tangent,
+    vjp=(of_bags(by_weight), None, None, of_bags(by_sample)), jvp=of_bags(tangent),
     saves=("indices offsets per_sample_weights y.1", "", "",
            "weight indices offsets"), returns=2,
     cases=[case((4, 3), LOOKED_UP, BEGINS, Fixed(None), mode=MEAN),

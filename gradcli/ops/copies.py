@@ -12,8 +12,7 @@ from math import prod
 from .index import narrow_at
 from .memory import as_strided_how
 from .op import LINEAR, OPS, PACKED, case, function, row
-from .shape import sizes_of
-from .types import Array, Call, Dims
+from .shape import sizes_of, squeezing
 
 # fmt: off
 
@@ -35,16 +34,7 @@ for _name in ("squeeze.default", "squeeze.dim", "squeeze.dims", "split.Tensor",
               "slice.Tensor", "view.default", "as_strided.default"):
     copying(_name.replace(".", "_copy."), _name)
 
-
-def _squeeze_copy(call: Call, x: Array, dim: Dims = None) -> Array:
-    if dim is None:
-        return call("squeeze_copy.default", x)
-    if isinstance(dim, list | tuple):
-        return call("squeeze_copy.dims", x, tuple(dim))
-    return call("squeeze_copy.dim", x, dim)
-
-
-function("squeeze_copy", _squeeze_copy, operands=("x",),
+function("squeeze_copy", squeezing("squeeze_copy"), operands=("x",),
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0)])
 function("split_copy", lambda call, x, split_size, dim=0:
          tuple(call("split_copy.Tensor", x, split_size, dim)), operands=("x",),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .arithmetic import is_number
 from .checks import ValueRangeError
-from .op import WHOLES, case, function, no_kernel, row
+from .op import WHOLES, Formula, case, function, no_kernel, row
 from .types import Array, Call, Namespace, Operand
 
 # fmt: off
@@ -51,19 +51,17 @@ row("log", node="LogBackward0", latex=r"\log {0}", formula="log(x)", aliases=("l
     fwd=lambda xp, x: xp.log(x), partials=(lambda xp, y, x: 1 / x,), cases=POSITIVE,
     not_finite=OF_LOGARITHMS, tame=("1",), domain="x > 0")
 
-row("log2", node="Log2Backward0", latex=r"\log_2 {0}", formula="log(x)/log(2)",
-    doc="Logarithm to base 2.",
-    fwd=lambda xp, x: xp.log2(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 2)),),
-    cases=POSITIVE,
-    not_finite=OF_LOGARITHMS, tame=("1",), also=("ld",), aliases=("log_2",),
-    domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(2))
 
-row("log10", node="Log10Backward0", latex=r"\log_{{10}} {0}", formula="log(x)/log(10)",
-    doc="Logarithm to base 10.",
-    fwd=lambda xp, x: xp.log10(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 10)),),
-    cases=POSITIVE,
-    not_finite=OF_LOGARITHMS, tame=("1",), also=("lg",), aliases=("log_10",),
-    domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(10))
+def logarithm_to(base: int, latex: str, also: str, fwd: Formula) -> None:
+    row(f"log{base}", node=f"Log{base}Backward0", latex=rf"\log_{latex} {{0}}",
+        formula=f"log(x)/log({base})", doc=f"Logarithm to base {base}.",
+        fwd=fwd, partials=(lambda xp, y, x: 1 / (x * ln(xp, x, base)),), cases=POSITIVE,
+        not_finite=OF_LOGARITHMS, tame=("1",), also=(also,), aliases=(f"log_{base}",),
+        domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(base))
+
+
+logarithm_to(2, "2", "ld", lambda xp, x: xp.log2(x))
+logarithm_to(10, "{{10}}", "lg", lambda xp, x: xp.log10(x))
 
 row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)",
     doc="Logarithm of one plus x, accurate near 0.",

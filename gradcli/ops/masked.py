@@ -133,12 +133,6 @@ def _std(call: Call, x: Array, dim: Dims = None, unbiased: bool | None = None, *
                              keepdim=keepdim, mask=mask))
 
 
-def _logsumexp(call: Call, x: OfKind, dim: Dims = None, *, keepdim: bool = False,
-               mask: Array | None = None) -> Array:
-    y = filled(call, x, mask, outermost(x, -1))
-    return call("logsumexp", y, dims_of(x.shape, dim), keepdim)
-
-
 def _logaddexp(call: Call, input: Array, other: Array, *,
                input_mask: Array | None = None, other_mask: Array | None = None
               ) -> Array:
@@ -183,7 +177,8 @@ reduction("median", _median, "Median, the lower of two", dim=1)
 reduction("norm", _norm, "Norm of order ord", ord=3, dim=1)
 reduction("var", _var, "Variance", dim=1)
 reduction("std", _std, "Standard deviation", dim=0, keepdim=True)
-reduction("logsumexp", _logsumexp, "Logarithm of the sum of exponentials", dim=1)
+reduction("logsumexp", _extreme("logsumexp", -1),
+          "Logarithm of the sum of exponentials", dim=1)
 reduction("cumsum", _scanned("cumsum", 0), "Sums up to each entry", dim=1)
 reduction("cumprod", _scanned("cumprod", 1), "Products up to each entry", dim=0)
 reduction("softmax", _shared("softmax", -1), "Exponentials as shares of their sum",

@@ -339,15 +339,19 @@ _squeezing("squeeze.dims", "SqueezeBackward2", "SqueezeBackward5", ((0, 2), (-1,
 _squeezing("squeeze_.dim", "SqueezeBackward4", "", (0, -1), SHARED)
 
 
-def _squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
-    if dim is None:
-        return call("squeeze.default", x)
-    if isinstance(dim, list | tuple):
-        return call("squeeze.dims", x, tuple(dim))
-    return call("squeeze.dim", x, dim)
+def squeezing(name: str) -> Formula:
+    """A function that chooses among the rows of this name."""
+    def squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
+        if dim is None:
+            return call(f"{name}.default", x)
+        if isinstance(dim, list | tuple):
+            return call(f"{name}.dims", x, tuple(dim))
+        return call(f"{name}.dim", x, dim)
+
+    return squeeze
 
 
-function("squeeze", _squeeze, operands=("x",),
+function("squeeze", squeezing("squeeze"), operands=("x",),
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 

@@ -9,6 +9,7 @@ arrived; each output's edge in the graph carries its number.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import (
     accumulate,
     combinations,
@@ -81,33 +82,27 @@ def _unbind(xp: Namespace, x: Array, dim: int = 0) -> tuple[Array, ...]:
     return tuple([xp.getitem(x, as_view(along(d, i))) for i in range(x.shape[d])])
 
 
-row("split.Tensor", returns=MANY, node="SplitBackward0", fwd=_split, jvp=LINEAR,
-    memory=VIEW,
-    doc="Pieces of one size along a dimension.", formula="[a, b, ...] = x",
-    vjp=(lambda xp, g, y, x, split_size, dim=0: xp.cat(g, dim),),
-    cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
-           case((3,), split_size=5)])
+split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
+                vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
 
-row("split_with_sizes", returns=MANY, node="SplitWithSizesBackward0", memory=VIEW,
-    fwd=_split_with_sizes, jvp=LINEAR, doc="Pieces of given sizes along a dimension.",
-    formula="[a, b, ...] = x",
-    vjp=(lambda xp, g, y, x, split_sizes, dim=0: xp.cat(g, dim),),
-    cases=[case((5, 2), split_sizes=(2, 3)),
-           case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
+split("split.Tensor", node="SplitBackward0", fwd=_split, memory=VIEW,
+      doc="Pieces of one size along a dimension.",
+      cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
+             case((3,), split_size=5)])
 
-row("unsafe_split.Tensor", returns=MANY, node="UnsafeSplitBackward0", fwd=_split,
-    jvp=LINEAR, memory=SHARED,
-    doc="Pieces of one size along a dimension, which may be changed in place apart.",
-    formula="[a, b, ...] = x",
-    vjp=(lambda xp, g, y, x, split_size, dim=0: xp.cat(g, dim),),
-    cases=[case((5, 2), split_size=2)])
+split("split_with_sizes", node="SplitWithSizesBackward0", fwd=_split_with_sizes,
+      memory=VIEW, doc="Pieces of given sizes along a dimension.",
+      cases=[case((5, 2), split_sizes=(2, 3)),
+             case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 
-row("unsafe_split_with_sizes", returns=MANY, node="UnsafeSplitWithSizesBackward0",
-    fwd=_split_with_sizes, jvp=LINEAR, memory=SHARED,
-    doc="Pieces of given sizes, which may be changed in place apart.",
-    formula="[a, b, ...] = x",
-    vjp=(lambda xp, g, y, x, split_sizes, dim=0: xp.cat(g, dim),),
-    cases=[case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
+split("unsafe_split.Tensor", node="UnsafeSplitBackward0", fwd=_split, memory=SHARED,
+      doc="Pieces of one size along a dimension, which may be changed in place apart.",
+      cases=[case((5, 2), split_size=2)])
+
+split("unsafe_split_with_sizes", node="UnsafeSplitWithSizesBackward0",
+      fwd=_split_with_sizes, memory=SHARED,
+      doc="Pieces of given sizes, which may be changed in place apart.",
+      cases=[case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 
 row("unbind", returns=MANY, node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
     memory=VIEW,

@@ -32,6 +32,7 @@ from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import (
+    NOTHING_SHOWN,
     PROVED,
     REFUTED,
     UNKNOWN,
@@ -40,6 +41,7 @@ from ..verify.process.job import (
     InputVerdict,
     Job,
     Verification,
+    timed_out,
     weakest,
 )
 from ..verify.subject import Subject, on_tape, on_terms
@@ -198,14 +200,11 @@ class Checked:
         """Look at everything that there is time for."""
         if not self.outputs:
             reason = "no output depends on an input that requires a gradient"
-            return self._answer([InputProof(s.name, UNKNOWN, reason)
-                                 for s in self.call.varied])  # fmt: skip
+            return self._of_all(UNKNOWN, reason)
         with enable_grad():
             if not self._repeats():
                 reason = "the function gives other values when it is run again"
-                return self._answer(
-                    [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
-                )
+                return self._of_all(UNKNOWN, reason)
             try:
                 first, self.type = self.call.narrowest(
                     lambda: gradients(self.outputs, self.wanted, self._seeds()),
@@ -214,14 +213,10 @@ class Checked:
             except Exception as error:
                 text_ = f"backward raises {words_of(error)}"
                 self.faults.append(Fault("backward", text_))
-                return self._answer(
-                    [InputProof(s.name, REFUTED, text_) for s in self.call.varied]
-                )
+                return self._of_all(REFUTED, text_)
             if not self._gradients_repeat(first):
                 reason = "the function gives other gradients when it is run again"
-                return self._answer(
-                    [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
-                )
+                return self._of_all(UNKNOWN, reason)
             by_entries = self._by_entries()
             contracted, verification = self._by_cotangents(by_entries)
             second = self._second() if self.plan.second else ()
@@ -229,6 +224,11 @@ class Checked:
         inputs = [_joined(a, b) for a, b in zip(by_entries or contracted, contracted,
                                                 strict=True)]  # fmt: skip
         return self._answer(inputs, second, verification)
+
+    def _of_all(self, verdict: str, reason: str) -> FunctionProof:
+        """The same verdict on every input."""
+        slots = self.call.varied
+        return self._answer([InputProof(s.name, verdict, reason) for s in slots])
 
     def _answer(
         self, inputs: Sequence[InputProof], second: Sequence[InputProof] = (),
@@ -285,20 +285,27 @@ class Checked:
     # jobs
 
     def _inputs(self, claims: Mapping[str, Any]) -> list[Input]:
-        found = []
-        for slot in self.call.slots:
-            values = np.asarray(slot.given.raw, np.float64)
-            claim = claims.get(slot.name)
-            found.append(
-                Input(
-                    slot.name,
-                    _block(values),
-                    None
-                    if claim is None
-                    else Block.of(np.shape(claim), claim.ravel().tolist()),
-                )
+        return [
+            Input(
+                slot.name,
+                _block(np.asarray(slot.given.raw, np.float64)),
+                _block(claims[slot.name]) if slot.name in claims else None,
             )
-        return found
+            for slot in self.call.slots
+        ]
+
+    def _checked(
+        self, inputs: Sequence[Input], output: Block, kind: str,
+        run: Callable[[dict[str, Tensor]], Tensor], share: float = 1,
+        tape: bool = False,
+    ) -> FunctionCheck:  # fmt: skip
+        """The check of claims in a share of the time that is left."""
+        seconds = self._left() * share
+        job = Job(
+            "", tuple(inputs), output, kind, dtype=self.type.name, seconds=seconds,
+            seed=self.plan.seed,
+        )  # fmt: skip
+        return FunctionCheck(job, run, _nobody, Budget(seconds), tape=tape)
 
     def _left(self) -> float:
         return max(0.1, self.plan.seconds - (monotonic() - self.began))
@@ -325,11 +332,9 @@ class Checked:
                 [p.reshape(n, -1) for p, n in zip(parts, sizes, strict=True)]
             )
         flat = np.concatenate([v.ravel() for v in self.values])
-        job = Job(
-            "", tuple(self._inputs(claims)), _block(flat), "jacobian",
-            dtype=self.type.name, seconds=self._left() / 2, seed=self.plan.seed,
-        )  # fmt: skip
-        check = FunctionCheck(job, self._flat, _nobody, Budget(job.seconds), tape=False)
+        check = self._checked(
+            self._inputs(claims), _block(flat), "jacobian", self._flat, share=1 / 2
+        )
         answer = self._numbers(check)
         if check.reason is None:
             self._keep(check, claims)
@@ -360,12 +365,9 @@ class Checked:
             float((v * c).sum())
             for v, c in zip(self.values, self.cotangents, strict=True)
         )
-        job = Job("", tuple(inputs), Block.of((), [total]), dtype=self.type.name,
-                  seconds=self._left(), seed=self.plan.seed)  # fmt: skip
         tape = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
-        check = FunctionCheck(
-            job, self._contracted, _nobody, Budget(job.seconds), tape=tape
-        )
+        output = Block.of((), [total])
+        check = self._checked(inputs, output, "gradient", self._contracted, tape=tape)
         good = before is None or all(
             each.verdict not in (REFUTED, UNKNOWN) for each in before
         )
@@ -381,13 +383,13 @@ class Checked:
 
     def _numbers(self, check: FunctionCheck) -> Verification:
         """All entries of a job, without SymPy."""
-        reason = "nothing could be shown"
+        reason = NOTHING_SHOWN
         try:
             with check.budget.slice(check.budget.left):
                 check.numbers()
                 check._hold_rules()
         except OutOfTime:
-            check.reason = reason = f"time-out after {check.job.seconds:g} s"
+            check.reason = reason = timed_out(check.job.seconds)
         return check._now().ended(check.reason or reason)
 
     def _of_row(self, row: int) -> tuple[int, tuple[int, ...]]:
@@ -500,19 +502,9 @@ class Checked:
             ])  # fmt: skip
             inputs.append(Input(name, _block(x), _block(claim)))
         fixed = [i for i in self._inputs({}) if i.name not in names]
-        value = float(total.detach().raw)
-        job = Job(
-            "",
-            (*inputs, *fixed),
-            Block.of((), [value]),
-            "hessian",
-            dtype=self.type.name,
-            seconds=self._left(),
-            seed=self.plan.seed,
-        )
-        check = FunctionCheck(
-            job, self._contracted, _nobody, Budget(job.seconds), tape=False
-        )
+        value = Block.of((), [float(total.detach().raw)])
+        both = (*inputs, *fixed)
+        check = self._checked(both, value, "hessian", self._contracted)
         answer = self._numbers(check)
         return tuple(self._read(check, answer.inputs, lambda row: None))
 

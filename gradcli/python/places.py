@@ -34,10 +34,16 @@ def at(filename: str, line: int) -> str:
     return f"{where}: {text}" if text else where
 
 
-def caller(frame: FrameType | None) -> tuple[str, int]:
-    """The file and the line of the nearest frame that is not ours."""
+def outside(frame: FrameType | None) -> FrameType | None:
+    """The nearest frame that is not ours."""
     while frame is not None and is_ours(frame.f_code.co_filename):
         frame = frame.f_back
+    return frame
+
+
+def caller(frame: FrameType | None) -> tuple[str, int]:
+    """The file and the line of the nearest frame that is not ours."""
+    frame = outside(frame)
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 

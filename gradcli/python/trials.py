@@ -10,6 +10,8 @@ plain way; what differs, or raises, is a fault whatever the true derivative may 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +31,7 @@ UNDEFINED: Final = "undefined cotangents"
 
 Leaves = Mapping[str, Tensor]
 Arrays = list[Any]
+Trials = Iterator[Fault | None]
 
 
 def gradients(
@@ -66,9 +69,12 @@ def faults(
         text = "backward changes the cotangent that it is given, which is not its own"
         yield Fault(IN_PLACE, text)
     yield from _changed(call.slots, leaves, "backward")
-    yield from _in_pieces(outputs, wanted)
-    yield from _alone(outputs, wanted, cotangents)
-    yield from _needed(call, plain, cotangents)
+    for trials in (
+        _in_pieces(outputs, wanted),
+        _alone(outputs, wanted, cotangents),
+        _needed(call, plain, cotangents),
+    ):
+        yield from islice(filter(None, trials), 1)
 
 
 def _changed(slots: Sequence[Slot], leaves: Leaves, what: str) -> Iterator[Fault]:
@@ -80,7 +86,7 @@ def _changed(slots: Sequence[Slot], leaves: Leaves, what: str) -> Iterator[Fault
             return
 
 
-def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Iterator[Fault]:
+def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Trials:
     """Cotangents as ``sum()`` and as a transposed use of an output make them."""
     draws = np.random.default_rng(2)
     shapes = [tuple(y.shape) for y in outputs]
@@ -102,22 +108,17 @@ def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Iterator[
         "with gaps in memory, as of a slice": gaps,
     }
     for what, pieces in ways.items():
-        whole = gradients(outputs, wanted, [np.array(g, order="C") for g in pieces])
-        found = _attempt(lambda p=pieces: gradients(outputs, wanted, p))  # type: ignore[misc]
-        if isinstance(found, str):
-            yield Fault(PIECES, f"with cotangents {what}, backward raises {found}")
-            return
-        if not _all_same(whole, found):
-            yield Fault(
-                PIECES, f"with cotangents {what}, backward gives other gradients than "
-                "with the same numbers in one piece"
-            )  # fmt: skip
-            return
+        yield _contradiction(
+            PIECES, f"with cotangents {what}, backward",
+            "gives other gradients than with the same numbers in one piece",
+            gradients(outputs, wanted, [np.array(g, order="C") for g in pieces]),
+            partial(gradients, outputs, wanted, pieces),
+        )  # fmt: skip
 
 
 def _alone(
     outputs: Sequence[Tensor], wanted: Sequence[Tensor], cotangents: Sequence[object]
-) -> Iterator[Fault]:
+) -> Trials:
     """One output's cotangent alone means zeros for the others."""
     live = [k for k, y in enumerate(outputs) if y.requires_grad]
     for k in live if len(live) > 1 else ():
@@ -125,51 +126,41 @@ def _alone(
             np.array(g) if i == k else np.array(zeros_for(y).raw)
             for i, (y, g) in enumerate(zip(outputs, cotangents, strict=True))
         ]
-        whole = gradients(outputs, wanted, zeros)
-        found = _attempt(
-            lambda k=k: gradients([outputs[k]], wanted, [np.array(cotangents[k])])  # type: ignore[misc]
-        )
-        if isinstance(found, str):
-            text = f"with a cotangent for output {k} alone, backward raises {found}"
-        elif not _all_same(whole, found):
-            text = (
-                f"with a cotangent for output {k} alone, backward gives other "
-                "gradients than with zeros for the others"
-            )
-        else:
-            continue
-        yield Fault(UNDEFINED, text)
-        return
+        yield _contradiction(
+            UNDEFINED, f"with a cotangent for output {k} alone, backward",
+            "gives other gradients than with zeros for the others",
+            gradients(outputs, wanted, zeros),
+            partial(gradients, [outputs[k]], wanted, [np.array(cotangents[k])]),
+        )  # fmt: skip
 
 
-def _needed(call: Call, plain: Arrays, cotangents: Sequence[object]) -> Iterator[Fault]:
+def _needed(call: Call, plain: Arrays, cotangents: Sequence[object]) -> Trials:
     """Each input's gradient where it is the only one that is asked for."""
-    for slot, whole in zip(call.varied, plain, strict=True):
-        if len(call.varied) < 2:
-            return
-        leaves = call.leaves([slot])
 
-        def alone(slot: Slot = slot, leaves: Leaves = leaves) -> Arrays:
-            ys = call.outputs(leaves)
-            return gradients(ys, [leaves[slot.name]], [np.array(g) for g in cotangents])
+    def alone(name: str, leaves: Leaves) -> Arrays:
+        seeds = [np.array(g) for g in cotangents]
+        return gradients(call.outputs(leaves), [leaves[name]], seeds)
 
-        found = _attempt(alone)
-        others = "where no other input requires a gradient"
-        if isinstance(found, str):
-            yield Fault(NEEDS, f"{others}, the one by {slot.name} raises {found}")
-            return
-        if not _all_same([whole], found):
-            text = f"{others}, the one by {slot.name} is another than with all"
-            yield Fault(NEEDS, text)
-            return
+    several = len(call.varied) > 1
+    for slot, whole in zip(call.varied, plain, strict=True) if several else ():
+        yield _contradiction(
+            NEEDS,
+            f"where no other input requires a gradient, the one by {slot.name}",
+            "is another than with all",
+            [whole],
+            partial(alone, slot.name, call.leaves([slot])),
+        )
 
 
-def _attempt(run: Callable[[], Arrays]) -> Arrays | str:
-    """What a pass gives, or the words of what it raises."""
+def _contradiction(
+    kind: str, what: str, says: str, whole: Arrays, run: Callable[[], Arrays]
+) -> Fault | None:
+    """The fault of a pass that raises, or gives other gradients than are right."""
     try:
-        return run()
+        found = run()
     except Exception as error:
-        return words_of(error)
+        return Fault(kind, f"{what} raises {words_of(error)}")
+    return None if _all_same(whole, found) else Fault(kind, f"{what} {says}")
 
 
 def _all_same(a: Arrays, b: Arrays) -> bool:

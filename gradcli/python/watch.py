@@ -22,7 +22,7 @@ from .. import autograd
 from ..engine.backward import backward_of
 from ..engine.tensor import Tensor
 from ..nn.module import Module
-from .places import caller, is_ours
+from .places import caller, outside
 
 BACKWARD = "backward"
 """The method of tensors, and the function, that start a pass."""
@@ -144,8 +144,7 @@ def watched(
 def _variables(frame: FrameType | None) -> dict[str, Tensor]:
     """The tensors that the nearest of the script's frames has names for; a module's
     parameters by their own."""
-    while frame is not None and is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = outside(frame)
     if frame is None:
         return {}
     found: dict[str, Tensor] = {}

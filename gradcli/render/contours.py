@@ -21,8 +21,15 @@ import numpy as np
 
 from ..engine.raw import Host
 from ..views.plot import Surface
-from .curve import BITS, DECADES, DOTS_ACROSS, DOTS_UP, EMPTY
-from .limits import MAX_CURVE_COLUMNS, MIN_CURVE_COLUMNS
+from .curve import (
+    BITS,
+    DECADES,
+    DOTS_ACROSS,
+    DOTS_UP,
+    EMPTY,
+    framed,
+    room_beside,
+)
 from .line import Line
 from .numbers import six_digits
 from .ticks import ticks
@@ -58,19 +65,11 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
     known = surface.value[np.isfinite(surface.value)]
     lines = levels(known)
     ends = [six_digits(float(v)) for v in (surface.y[-1], surface.y[0])]
-    margin = max(map(len, ends))
-    columns = max(MIN_CURVE_COLUMNS, min(MAX_CURVE_COLUMNS, width - margin - 2))
+    columns = room_beside(ends, width)
     rows = max(LEAST_ROWS, min(MOST_ROWS, columns // COLUMNS_A_ROW))
     yield Line((("value", "title"),))
-    picture = _picture(surface, lines, columns, rows)
-    for nr, row in enumerate(picture):
-        mark = {0: ends[0], rows - 1: ends[1]}.get(nr, "")
-        tick = "┤" if mark else "│"
-        yield Line(((f"{mark:>{margin}} {tick}", "dim"), (row, "number")), "")
-    pad = " " * (margin + 1)
-    yield Line(((f"{pad}└{'─' * columns}", "dim"),), "")
-    first, last = (six_digits(float(v)) for v in (surface.x[0], surface.x[-1]))
-    yield Line(((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"),), "")
+    across = [six_digits(float(v)) for v in (surface.x[0], surface.x[-1])]
+    yield from framed(_picture(surface, lines, columns, rows), ends, across)
     yield Line(((f"{surface.across} across, {surface.up} up, arrows uphill", "dim"),))
     listed = ", ".join(map(six_digits, lines))
     low, high = six_digits(float(known.min())), six_digits(float(known.max()))

@@ -54,18 +54,38 @@ def curve(
     logarithmic = decades and ends is None
     heights = [log10(n) for n in numbers] if logarithmic else numbers
     marks = [six_digits(high), six_digits(low)]
-    margin = max(map(len, marks))
-    columns = max(MIN_CURVE_COLUMNS, min(MAX_CURVE_COLUMNS, width - margin - 2))
+    columns = room_beside(marks, width)
     scale = " (log scale)" if logarithmic else ""
     yield Line(((f"{name}{scale}", "title"),))
-    for nr, row in enumerate(dotted(heights, columns, ROWS)):
-        mark = {0: marks[0], ROWS - 1: marks[1]}.get(nr, "")
+    picture = dotted(heights, columns, ROWS)
+    yield from framed(picture, marks, ends or ("0", str(len(numbers) - 1)))
+
+
+def room_beside(marks: Sequence[str], width: int) -> int:
+    """The columns of a picture with these marks at its left."""
+    room = width - max(map(len, marks)) - 2
+    return max(MIN_CURVE_COLUMNS, min(MAX_CURVE_COLUMNS, room))
+
+
+def framed(
+    picture: Sequence[str], marks: Sequence[str], ends: Sequence[str]
+) -> Iterator[Line]:
+    """The rows of a picture between its axes.
+
+    Args:
+        picture: rows of equal length.
+        marks: what stands at the first row and at the last one.
+        ends: what stands below the first column and below the last one.
+    """
+    margin, columns = max(map(len, marks)), len(picture[0])
+    for nr, row in enumerate(picture):
+        mark = {0: marks[0], len(picture) - 1: marks[1]}.get(nr, "")
         tick = "┤" if mark else "│"
-        yield Line(((f"{mark:>{margin}} {tick}", "dim"), (row, "number")))
-    first, last = ends or ("0", str(len(numbers) - 1))
+        yield Line(((f"{mark:>{margin}} {tick}", "dim"), (row, "number")), "")
+    first, last = ends
     pad = " " * (margin + 1)
-    yield Line(((f"{pad}└{'─' * columns}", "dim"),))
-    yield Line(((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"),))
+    yield Line(((f"{pad}└{'─' * columns}", "dim"),), "")
+    yield Line(((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"),), "")
 
 
 def dotted(heights: Sequence[float], columns: int, rows: int) -> list[str]:

@@ -11,11 +11,11 @@ its range.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isnan
 
 from ..lang.excerpt import printable
+from ..views.briefly import extent
 from ..views.explanation import Explanation, Send, StepView
-from ..views.numbers import Plain, Shown, flat
+from ..views.numbers import Plain, Shown
 from .gradients import derived
 from .jsons import answer, entries, listed, output_object
 from .labels import made, shape_text, size_text
@@ -113,13 +113,11 @@ def value(number: Shown, layout: Layout) -> str:
     text = inline(number)
     if layout.rows is None or len(text) <= MAX_VALUE_CHARACTERS:
         return text
-    size = size_text(number)
-    entries = flat(number)
-    known = [entry for entry in entries if not isnan(entry)]
-    if not known:
-        return f"{size} of nan" if entries else size
-    among = ", nan among them" if len(known) < len(entries) else ""
-    return f"{size} from {six_digits(min(known))} to {six_digits(max(known))}{among}"
+    size, among = size_text(number), extent(number)
+    if among.low > among.high:
+        return f"{size} of nan" if among.nan else size
+    nan = ", nan among them" if among.nan else ""
+    return f"{size} from {six_digits(among.low)} to {six_digits(among.high)}{nan}"
 
 
 def _text(number: Plain | None, layout: Layout) -> str:

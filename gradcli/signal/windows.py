@@ -10,8 +10,9 @@ the symmetric one of M + 1, which can be repeated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import pi, sqrt
-from typing import cast
+from typing import Protocol, cast
 
 from ..engine.creation import empty, linspace
 from ..engine.device import DeviceLike
@@ -55,6 +56,44 @@ def _run(name: str, *args: object) -> Tensor:
     return cast("Tensor", call(name, *args))
 
 
+class Window(Protocol):
+    """A window that has no parameters of its own."""
+
+    def __call__(
+        self, M: int, *, sym: bool = True, dtype: dtype | None = None,
+        layout: layout = strided, device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor: ...  # fmt: skip
+
+
+def _plain(
+    name: str, fill: Callable[[Made, int, bool], Tensor], doc: str, of: str = ""
+) -> Window:
+    """Make a window that has no parameters of its own.
+
+    Args:
+        fill: what it is, of what makes its arguments, a count and ``sym``.
+        of: the window that it is a kind of, which speaks in errors.
+    """
+
+    def window(
+        M: int, *, sym: bool = True, dtype: dtype | None = None,
+        layout: layout = strided, device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor:  # fmt: skip
+        made = _numbers(of or name, M, dtype, layout, device, requires_grad)
+        return fill(made, M, sym)
+
+    window.__name__ = window.__qualname__ = name
+    window.__doc__ = f"""{doc}
+
+    Args:
+        M: how many numbers.
+        sym: symmetric, or the beginning of a longer one.
+    """
+    return window
+
+
 def exponential(
     M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True,
     dtype: dtype | None = None, layout: layout = strided, device: DeviceLike = None,
@@ -79,23 +118,6 @@ def exponential(
         center = (M if not sym and M > 1 else M - 1) / 2.0
     k = made(M, -center / tau, (M - 1 - center) / tau)
     return _run("exp", _run("neg", _run("abs", k)))
-
-
-def cosine(
-    M: int, *, sym: bool = True, dtype: dtype | None = None, layout: layout = strided,
-    device: DeviceLike = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """``sin(pi*(n + 1/2)/M)``: half a wave.
-
-    Args:
-        M: how many numbers.
-        sym: symmetric, or the beginning of a longer one.
-    """
-    made = _numbers("cosine", M, dtype, layout, device, requires_grad)
-    if M == 0:
-        return made(0, 0, 0)
-    step = pi / (M + 1 if not sym and M > 1 else M)
-    return _run("sin", made(M, 0.5 * step, (M - 0.5) * step))
 
 
 def gaussian(
@@ -142,69 +164,6 @@ def kaiser(
     return _run("div", _run("i0", inside), _run("i0", whole))
 
 
-def hamming(
-    M: int, *, sym: bool = True, dtype: dtype | None = None, layout: layout = strided,
-    device: DeviceLike = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """``0.54 - 0.46*cos(2*pi*n/(M - 1))``.
-
-    Args:
-        M: how many numbers.
-        sym: symmetric, or the beginning of a longer one.
-    """
-    return general_hamming(
-        M, sym=sym, dtype=dtype, layout=layout, device=device,
-        requires_grad=requires_grad,
-    )  # fmt: skip
-
-
-def hann(
-    M: int, *, sym: bool = True, dtype: dtype | None = None, layout: layout = strided,
-    device: DeviceLike = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """``(1 - cos(2*pi*n/(M - 1)))/2``.
-
-    Args:
-        M: how many numbers.
-        sym: symmetric, or the beginning of a longer one.
-    """
-    return general_hamming(
-        M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device,
-        requires_grad=requires_grad,
-    )  # fmt: skip
-
-
-def blackman(
-    M: int, *, sym: bool = True, dtype: dtype | None = None, layout: layout = strided,
-    device: DeviceLike = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """``0.42 - 0.5*cos(a) + 0.08*cos(2*a)``, ``a = 2*pi*n/(M - 1)``.
-
-    Args:
-        M: how many numbers.
-        sym: symmetric, or the beginning of a longer one.
-    """
-    made = _numbers("blackman", M, dtype, layout, device, requires_grad)
-    return _waves(made, M, sym, [0.42, 0.5, 0.08])
-
-
-def bartlett(
-    M: int, *, sym: bool = True, dtype: dtype | None = None, layout: layout = strided,
-    device: DeviceLike = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """``1 - abs(2*n/(M - 1) - 1)``: a triangle.
-
-    Args:
-        M: how many numbers.
-        sym: symmetric, or the beginning of a longer one.
-    """
-    made = _numbers("bartlett", M, dtype, layout, device, requires_grad)
-    if M < 2:
-        return made(M, 1, 1)
-    k = made(M, -1, (M - 1) * (2 / (M if not sym else M - 1)) - 1)
-    return 1 - _run("abs", k)
-
-
 def general_cosine(
     M: int, *, a: Iterable[float], sym: bool = True, dtype: dtype | None = None,
     layout: layout = strided, device: DeviceLike = None, requires_grad: bool = False,
@@ -224,17 +183,6 @@ def general_cosine(
     return _waves(made, M, sym, [*a] if M >= 2 else [])
 
 
-def _waves(made: Made, count: int, sym: bool, weights: Sequence[float]) -> Tensor:
-    if count < 2:
-        return made(count, 1, 1)
-    step = 2 * pi / (count if not sym else count - 1)
-    k = made(count, 0, (count - 1) * step)
-    signed = k.new_tensor([(-1) ** i * w for i, w in enumerate(weights)])
-    orders = k.new_tensor([float(i) for i in range(len(weights))])
-    waves = _run("cos", orders.unsqueeze(-1) * k)
-    return (signed.unsqueeze(-1) * waves).sum(0)
-
-
 def general_hamming(
     M: int, *, alpha: float = 0.54, sym: bool = True, dtype: dtype | None = None,
     layout: layout = strided, device: DeviceLike = None, requires_grad: bool = False,
@@ -252,17 +200,47 @@ def general_hamming(
     )  # fmt: skip
 
 
-def nuttall(
-    M: int, *, sym: bool = True, dtype: dtype | None = None, layout: layout = strided,
-    device: DeviceLike = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """A sum of four waves whose sidelobes are low (Nuttall 1981).
+def _waves(made: Made, count: int, sym: bool, weights: Sequence[float]) -> Tensor:
+    """Sum waves with these weights."""
+    if count < 2:
+        return made(count, 1, 1)
+    step = 2 * pi / (count if not sym else count - 1)
+    k = made(count, 0, (count - 1) * step)
+    signed = k.new_tensor([(-1) ** i * w for i, w in enumerate(weights)])
+    orders = k.new_tensor([float(i) for i in range(len(weights))])
+    waves = _run("cos", orders.unsqueeze(-1) * k)
+    return (signed.unsqueeze(-1) * waves).sum(0)
 
-    Args:
-        M: how many numbers.
-        sym: symmetric, or the beginning of a longer one.
-    """
-    return general_cosine(
-        M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, dtype=dtype,
-        layout=layout, device=device, requires_grad=requires_grad,
-    )  # fmt: skip
+
+def _half_wave(made: Made, count: int, sym: bool) -> Tensor:
+    if count == 0:
+        return made(0, 0, 0)
+    step = pi / (count + 1 if not sym and count > 1 else count)
+    return _run("sin", made(count, 0.5 * step, (count - 0.5) * step))
+
+
+def _triangle(made: Made, count: int, sym: bool) -> Tensor:
+    if count < 2:
+        return made(count, 1, 1)
+    k = made(count, -1, (count - 1) * (2 / (count if not sym else count - 1)) - 1)
+    return 1 - _run("abs", k)
+
+
+cosine = _plain("cosine", _half_wave, "``sin(pi*(n + 1/2)/M)``: half a wave.")
+bartlett = _plain("bartlett", _triangle, "``1 - abs(2*n/(M - 1) - 1)``: a triangle.")
+hamming = _plain(
+    "hamming", partial(_waves, weights=[0.54, 1.0 - 0.54]),
+    "``0.54 - 0.46*cos(2*pi*n/(M - 1))``.", "general_cosine",
+)  # fmt: skip
+hann = _plain(
+    "hann", partial(_waves, weights=[0.5, 0.5]),
+    "``(1 - cos(2*pi*n/(M - 1)))/2``.", "general_cosine",
+)  # fmt: skip
+blackman = _plain(
+    "blackman", partial(_waves, weights=[0.42, 0.5, 0.08]),
+    "``0.42 - 0.5*cos(a) + 0.08*cos(2*a)``, ``a = 2*pi*n/(M - 1)``.",
+)  # fmt: skip
+nuttall = _plain(
+    "nuttall", partial(_waves, weights=[0.3635819, 0.4891775, 0.1365995, 0.0106411]),
+    "A sum of four waves whose sidelobes are low (Nuttall 1981).", "general_cosine",
+)  # fmt: skip

@@ -17,7 +17,15 @@ from ..numbers.balls import to_float
 from ..numbers.taylor import derivative
 from .limits import MAX_RELATIVE_ERROR_OF_ORDERS
 from .process.budget import Budget, OutOfTime
-from .process.job import CERTIFIED, ROUNDED, InputVerdict, Job, Verification, words_of
+from .process.job import (
+    CERTIFIED,
+    ROUNDED,
+    InputVerdict,
+    Job,
+    Verification,
+    timed_out,
+    words_of,
+)
 from .process.runner import program_of
 from .subject import OnTerms, on_terms
 
@@ -35,8 +43,7 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
                 for name, number in found.items()
             ]
     except OutOfTime:
-        reason = f"time-out after {job.seconds:g} s"
-        return Verification.nothing(job, reason, budget.spent)
+        return Verification.nothing(job, timed_out(job.seconds), budget.spent)
     except Exception as error:
         return Verification.nothing(job, words_of(error), budget.spent)
     return Verification.about(verdicts, budget.spent, done=True)

@@ -34,6 +34,7 @@ from .nonsmooth import NonSmooth
 from .process.budget import Budget, OutOfTime
 from .process.job import (
     CERTIFIED,
+    NOTHING_SHOWN,
     PROVED,
     REFUTED,
     ROUNDED,
@@ -41,6 +42,7 @@ from .process.job import (
     Input,
     Job,
     Verification,
+    timed_out,
     words_of,
 )
 from .subject import (
@@ -119,12 +121,8 @@ def verify(
             return check.proved()
         except OutOfTime:
             if share == 1.0:
-                return Verification.nothing(job, _time_out(job), budget.spent)
+                return Verification.nothing(job, timed_out(job.seconds), budget.spent)
     return Check(job, evaluate, tell, budget, tape=True).within_time()
-
-
-def _time_out(job: Job) -> str:
-    return f"time-out after {job.seconds:g} s"
 
 
 @dataclass(frozen=True)
@@ -225,12 +223,12 @@ class Check:
 
     def within_time(self) -> Verification:
         """Ever more entries, as far as time and the bounds on work allow."""
-        reason = "nothing could be shown"
+        reason = NOTHING_SHOWN
         try:
             with self.budget.slice(self.budget.left):
                 self._rounds()
         except OutOfTime:
-            reason = _time_out(self.job)
+            reason = timed_out(self.job.seconds)
         except Exception as error:
             reason = words_of(error)
         return self._now().ended(reason)
@@ -244,7 +242,7 @@ class Check:
                 with self.budget.slice(self.budget.left):
                     self._hold_rules()
             except OutOfTime:
-                self.reason = _time_out(self.job)
+                self.reason = timed_out(self.job.seconds)
         if self.reason is None and not many:
             from .whole import Whole
 
@@ -255,10 +253,10 @@ class Check:
             try:
                 self.whole.work()
             except OutOfTime:
-                self.reason = _time_out(self.job)
+                self.reason = timed_out(self.job.seconds)
             except Exception as error:
                 self.reason = words_of(error)
-        return self._now().ended(self.reason or "nothing could be shown")
+        return self._now().ended(self.reason or NOTHING_SHOWN)
 
     def _now(self) -> Verification:
         entries = [e for report in self.reports.values() for e in report.entries]

@@ -11,6 +11,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -316,7 +317,7 @@ def test_a_shell_without_completion_is_refused(gradcli: Run) -> None:
 def test_a_line_is_read_as_powershell_reads_it(
     line: str, words: list[str], text: str
 ) -> None:
-    given = powershell.begun(line)
+    given = begun(line, shell=powershell.QUOTING)
     assert (given.words, given.text) == (words, text)
 
 
@@ -337,8 +338,9 @@ def test_powershell_is_told_whole_words(line: str, put: str) -> None:
     assert offer["text"] == put
     assert offer["label"]
     assert offer["about"]
-    (word,) = powershell.begun(f"{put} ").words[:1] or [powershell.begun(put).text]
-    assert word.startswith(powershell.begun(line).text)
+    read = partial(begun, shell=powershell.QUOTING)
+    (word,) = read(f"{put} ").words[:1] or [read(put).text]
+    assert word.startswith(read(line).text)
 
 
 def test_the_script_of_powershell_asks_and_leaves_nothing_behind() -> None:

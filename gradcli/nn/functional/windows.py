@@ -9,14 +9,25 @@ Invariant: what is drawn comes of the generator that all draws come of.
 from __future__ import annotations
 
 import warnings
-from typing import Any, cast
+from inspect import signature
+from typing import cast
 
 from ...engine.draws import uniform
+from ...engine.signatures import Parameters
 from ...engine.tensor import Tensor
 from ...ops.resampling import Factor
 from ...ops.types import Sizes
+from .declare import Function, published
 from .shared import run
-from .table import interpolate
+from .table import (
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    interpolate,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 
 
 def _samples(input: Tensor, rank: int, given: Tensor | None) -> object:
@@ -28,7 +39,7 @@ def _samples(input: Tensor, rank: int, given: Tensor | None) -> object:
     return Tensor(input.xp.array(uniform(shape, input.raw.dtype.name, None)), input.xp)
 
 
-def _in_fractions(name: str, rank: int) -> object:
+def _in_fractions(name: str, rank: int) -> Function:
     def pooled(
         input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
         output_ratio: Factor | None = None, return_indices: bool = False,
@@ -57,99 +68,27 @@ fractional_max_pool2d = _in_fractions("fractional_max_pool2d", 2)
 fractional_max_pool3d = _in_fractions("fractional_max_pool3d", 3)
 
 
-def _with_places(name: str, rank: int) -> object:
-    """``max_pool{rank}d``, which gives the positions of the entries as well."""
-    base = f"max_pool{rank}d"
+def _with_places(base: Function) -> object:
+    """A pooling that always gives the positions of the entries as well."""
+    name = f"{base.__name__}_with_indices"
+    parameters = [*signature(base).parameters.values()]
+    bind = Parameters(name, parameters).bind
 
-    def pooled(
-        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-        dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        """The largest entry of each window, and its position.
-
-        Args:
-            kernel_size: the sizes of a window.
-            stride: how far one window is from the next; None: as far as it is long.
-            padding: how much is added at every side, smaller than any entry.
-            dilation: how far one entry of a window is from the next.
-            ceil_mode: windows that begin inside and end outside count too.
-            return_indices: taken for PyTorch's sake; positions are always given.
-        """
-        found: Any = run(
-            base, input, kernel_size, stride, padding, dilation, ceil_mode, True
-        )
+    def pooled(*args: object, **kwargs: object) -> tuple[Tensor, Tensor]:
+        found = base(**bind(args, kwargs) | {"return_indices": True})
         return cast("tuple[Tensor, Tensor]", found)
 
-    pooled.__name__ = pooled.__qualname__ = name
-    return pooled
+    return published(pooled, name, parameters, base.__name__)
 
 
-max_pool1d_with_indices = _with_places("max_pool1d_with_indices", 1)
-max_pool2d_with_indices = _with_places("max_pool2d_with_indices", 2)
-max_pool3d_with_indices = _with_places("max_pool3d_with_indices", 3)
-
-
-def _adaptive_with_places(name: str, rank: int) -> object:
-    base = f"adaptive_max_pool{rank}d"
-
-    def pooled(
-        input: Tensor, output_size: Any, return_indices: bool = False
-    ) -> tuple[Tensor, Tensor]:
-        """The largest entry of each of so many windows, and its position.
-
-        Args:
-            output_size: how many windows there are.
-            return_indices: taken for PyTorch's sake; positions are always given.
-        """
-        return cast("tuple[Tensor, Tensor]", run(base, input, output_size, True))
-
-    pooled.__name__ = pooled.__qualname__ = name
-    return pooled
-
-
-adaptive_max_pool1d_with_indices = _adaptive_with_places(
-    "adaptive_max_pool1d_with_indices", 1
-)
-adaptive_max_pool2d_with_indices = _adaptive_with_places(
-    "adaptive_max_pool2d_with_indices", 2
-)
-adaptive_max_pool3d_with_indices = _adaptive_with_places(
-    "adaptive_max_pool3d_with_indices", 3
-)
-
-
-def _fractions_with_places(name: str, pool: Any) -> object:
-    def pooled(
-        input: Tensor, kernel_size: Any, output_size: Any = None,
-        output_ratio: Any = None, return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        """The largest entry of each window, of windows that overlap at random, and its
-        position.
-
-        Args:
-            kernel_size: the sizes of a window.
-            output_size: how many windows there are.
-            output_ratio: the same as a share of the input's sizes.
-            return_indices: taken for PyTorch's sake; positions are always given.
-            _random_samples: numbers from 0 to 1, of the shape (items, channels,
-                dimensions); None: drawn.
-        """
-        found = pool(
-            input, kernel_size, output_size, output_ratio, True, _random_samples
-        )
-        return cast("tuple[Tensor, Tensor]", found)
-
-    pooled.__name__ = pooled.__qualname__ = name
-    return pooled
-
-
-fractional_max_pool2d_with_indices = _fractions_with_places(
-    "fractional_max_pool2d_with_indices", fractional_max_pool2d
-)
-fractional_max_pool3d_with_indices = _fractions_with_places(
-    "fractional_max_pool3d_with_indices", fractional_max_pool3d
-)
+max_pool1d_with_indices = _with_places(max_pool1d)
+max_pool2d_with_indices = _with_places(max_pool2d)
+max_pool3d_with_indices = _with_places(max_pool3d)
+adaptive_max_pool1d_with_indices = _with_places(adaptive_max_pool1d)
+adaptive_max_pool2d_with_indices = _with_places(adaptive_max_pool2d)
+adaptive_max_pool3d_with_indices = _with_places(adaptive_max_pool3d)
+fractional_max_pool2d_with_indices = _with_places(fractional_max_pool2d)
+fractional_max_pool3d_with_indices = _with_places(fractional_max_pool3d)
 
 
 def _older(name: str) -> None:

@@ -3,23 +3,22 @@
 Invariant: every map is made of recorded operations, so that gradients and derivatives
 of any order pass through it. Wide matrices are treated as their transposes.
 
-    exponential(A - A.mT)           # orthogonal, for any A
+    Orthogonal(weight, "cayley")(X)         # orthogonal, for any X
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
+from functools import partial
 
 from ...engine.creation import eye, zeros_like
 from ...engine.draws import randn
 from ...engine.modes import no_grad
 from ...engine.queries import finfo
-from ...engine.record import call
 from ...engine.tensor import Tensor
+from ..functional.shared import run
+from ..init import orthonormal
 from ..module import Module
-
-TAYLOR_TERMS = 18
-"""Enough for a matrix of norm at most 1/2, in double precision."""
 
 
 def unit(like: Tensor, size: int) -> Tensor:
@@ -27,41 +26,10 @@ def unit(like: Tensor, size: int) -> Tensor:
     return eye(size, dtype=like.dtype, device=like.device)
 
 
-def exponential(matrix: Tensor) -> Tensor:
-    """The matrix exponential, by scaling and squaring of its Taylor series."""
-    size = float(matrix.detach().abs().sum(-1).amax()) if matrix.numel() else 0.0
-    halvings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
-    scaled = matrix / 2**halvings
-    made = unit(matrix, matrix.size(-1))
-    for k in range(TAYLOR_TERMS, 0, -1):
-        made = unit(matrix, matrix.size(-1)) + scaled @ made / k
-    for _ in range(halvings):
-        made = made @ made
-    return made
-
-
 def cayley(matrix: Tensor) -> Tensor:
     """``(1 - A/2)**-1 (1 + A/2)``."""
     one = unit(matrix, matrix.size(-1))
-    quotient: Tensor = call("solve", one - matrix / 2, one + matrix / 2)
-    return quotient
-
-
-def product_of_reflections(vectors: Tensor, factors: Tensor) -> Tensor:
-    """The first columns of the product of ``1 - t v v'``; v is 1 on the diagonal.
-
-    Args:
-        vectors: one vector in each column, below the diagonal.
-        factors: the t of each.
-    """
-    rows, columns = vectors.shape[-2:]
-    top = eye(rows, columns, dtype=vectors.dtype, device=vectors.device)
-    full = vectors.tril(-1) + top
-    made = top.expand(*vectors.shape[:-2], rows, columns)
-    for k in reversed(range(columns)):
-        v = full[..., k].unsqueeze(-1)
-        made = made - factors[..., k, None, None] * v @ (v.mT @ made)
-    return made
+    return run("solve", one - matrix / 2, one + matrix / 2)
 
 
 def reflections(matrix: Tensor) -> tuple[Tensor, Tensor]:
@@ -77,12 +45,12 @@ def reflections(matrix: Tensor) -> tuple[Tensor, Tensor]:
         first, rest = x[..., 0], x[..., 1:].square().sum(-1)
         turned = rest > 0
         length = (first.square() + rest).sqrt()
-        beta = call("where", first >= 0, -length, length)
-        beta = call("where", turned, beta, first)
-        safe = call("where", turned, first - beta, 1.0)
+        beta = run("where", first >= 0, -length, length)
+        beta = run("where", turned, beta, first)
+        safe = run("where", turned, first - beta, 1.0)
         v = x / safe.unsqueeze(-1)
         v[..., 0] = 1.0
-        factor = call("where", turned, (beta - first) / beta, 0.0)
+        factor = run("where", turned, (beta - first) / beta, 0.0)
         part = packed[..., k:, k:].clone()
         part -= factor[..., None, None] * v.unsqueeze(-1) @ (v.unsqueeze(-2) @ part)
         packed[..., k:, k:] = part
@@ -92,14 +60,7 @@ def reflections(matrix: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def diagonal(matrix: Tensor) -> Tensor:
-    return call("diagonal", matrix, 0, -2, -1)  # type: ignore[no-any-return]
-
-
-def nearest(matrix: Tensor) -> Tensor:
-    """Orthonormal columns: Q of the factors Q R with R positive on its diagonal."""
-    packed, factors = reflections(matrix)
-    signs: Tensor = diagonal(packed).sign()
-    return product_of_reflections(packed, factors) * signs.unsqueeze(-2)
+    return run("diagonal", matrix, 0, -2, -1)
 
 
 def is_orthogonal(matrix: Tensor) -> bool:
@@ -112,7 +73,11 @@ def is_orthogonal(matrix: Tensor) -> bool:
     return float(error.amax()) <= float(allowed)
 
 
-MAPS = {"matrix_exp": exponential, "cayley": cayley, "householder": None}
+MAPS: dict[str, Callable[[Tensor], Tensor] | None] = {
+    "matrix_exp": partial(run, "matrix_exp"),
+    "cayley": cayley,
+    "householder": None,
+}
 
 
 class Orthogonal(Module):
@@ -146,13 +111,14 @@ class Orthogonal(Module):
         build = MAPS[self.orthogonal_map]
         if build is None:
             below = X.tril(-1)
-            made = product_of_reflections(below, 2.0 / (1.0 + below.square().sum(-2)))
+            factors = 2.0 / (1.0 + below.square().sum(-2))
+            made = run("linalg.householder_product", below, factors)
             made = made * diagonal(X).detach().sign().unsqueeze(-2)
         else:
             A = X.tril()
             if rows != columns:
                 rest = X.new_zeros((*X.shape[:-2], rows, rows - columns))
-                A = call("cat", [A, rest], -1)
+                A = run("cat", [A, rest], -1)
             made = build(A - A.mT)[..., :columns]
         if "base" in self._buffers:
             made = self.base @ made
@@ -175,9 +141,9 @@ class Orthogonal(Module):
                     *given.shape[:-2], rows, rows - columns, dtype=Q.dtype,
                     device=Q.device,
                 )  # fmt: skip
-                given = nearest(call("cat", [given, more], -1))
+                given = orthonormal(run("cat", [given, more], -1))
             elif not is_orthogonal(given):
-                given = nearest(given)
+                given = orthonormal(given)
             self.base = given.clone()
             start = zeros_like(Q)
             diagonal(start).fill_(-1.0)
@@ -192,6 +158,6 @@ class Orthogonal(Module):
             )
         packed, factors = reflections(Q)
         signs = diagonal(packed).sign()
-        signs = call("where", factors == 0, -signs, signs)
+        signs = run("where", factors == 0, -signs, signs)
         diagonal(packed).copy_(signs)
         return packed

@@ -67,6 +67,15 @@ def _unchanged(what: str, before: object, now: object, names: tuple[str, str]) -
             )
 
 
+def _registered(before: object, made: object, names: tuple[str, str]) -> None:
+    """Raise unless a parametrization made a tensor like the one before."""
+    if not isinstance(made, Tensor):
+        raise ValueError(
+            f"A parametrization must return a tensor. Got {type(made).__name__}."
+        )
+    _unchanged("Registering a parametrization", before, made, names)
+
+
 class ParametrizationList(ModuleList):
     """The modules that a tensor is computed by, and what it is computed from.
 
@@ -126,14 +135,7 @@ class ParametrizationList(ModuleList):
                 kept.requires_grad_(original.requires_grad)
                 _enter(self, f"original{i}", kept)
         if not unsafe:
-            made = self()
-            if not isinstance(made, Tensor):
-                raise ValueError(
-                    "A parametrization must return a tensor. Got "
-                    f"{type(made).__name__}."
-                )
-            names = ("unparametrized", "parametrized")
-            _unchanged("Registering a parametrization", before, made, names)
+            _registered(before, self(), ("unparametrized", "parametrized"))
 
     def right_inverse(self, value: Tensor) -> None:
         """Set the originals so that the tensor becomes a value.
@@ -291,12 +293,7 @@ def register_parametrization(
 def _check_next(before: Tensor, parametrization: Module) -> None:
     """Raise unless a further parametrization takes the tensor to one like it."""
     made = parametrization(before)
-    if not isinstance(made, Tensor):
-        raise ValueError(
-            f"A parametrization must return a tensor. Got {type(made).__name__}."
-        )
-    names = ("module", "parametrization(module)")
-    _unchanged("Registering a parametrization", before, made, names)
+    _registered(before, made, ("module", "parametrization(module)"))
     if hasattr(parametrization, "right_inverse"):
         back = parametrization.right_inverse(made)
         if not isinstance(back, Tensor):

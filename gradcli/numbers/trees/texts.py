@@ -15,7 +15,7 @@ from string import Formatter
 from typing import Final
 
 from ...ops import FUNCTIONS
-from ...ops.basis import COMPARISONS, NEUTRAL, OPERATORS, UNARY
+from ...ops.basis import COMPARISONS, NEUTRAL
 from ...ops.checks import KindError
 from ...ops.spellings import (
     ATOM,
@@ -24,6 +24,7 @@ from ...ops.spellings import (
     Precedence,
     Template,
 )
+from ..operators import put_on
 
 
 class Unspeakable(TypeError):
@@ -129,16 +130,7 @@ def _applied(name: str, *operands: object) -> Text:
     return filled(word, texts)
 
 
-def _method(name: str, reflected: bool = False) -> Callable[..., Text]:
-    if reflected:
-        return lambda self, other: _applied(name, other, self)
-    return lambda self, *other: _applied(name, self, *other)
-
-
-for _own, _name in OPERATORS.items():
-    setattr(Text, f"__{_own}__", _method(_name))
-    if _own not in (*COMPARISONS, *UNARY):
-        setattr(Text, f"__r{_own}__", _method(_name, reflected=True))
+put_on(Text, lambda name: lambda _, *both: _applied(name, *both))
 
 
 class TextNamespace:

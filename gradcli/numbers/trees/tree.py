@@ -18,7 +18,7 @@ import numpy as np
 
 from ...engine.errors import EngineError
 from ...engine.raw import Run
-from ...ops.basis import COMPARISONS, OPERATORS, UNARY
+from ..operators import put_on
 
 NAME: Final = "a name"
 NUMBER: Final = "a number"
@@ -205,13 +205,4 @@ def valued(value: object) -> Any:
     return value
 
 
-def _method(name: str, reflected: bool = False) -> Run:
-    if reflected:
-        return lambda self, other: self.xp.operate(name, other, self)
-    return lambda self, *other: self.xp.operate(name, self, *other)
-
-
-for _own, _name in OPERATORS.items():
-    setattr(Tree, f"__{_own}__", _method(_name))
-    if _own not in (*COMPARISONS, *UNARY):
-        setattr(Tree, f"__r{_own}__", _method(_name, reflected=True))
+put_on(Tree, lambda name: lambda tree, *both: tree.xp.operate(name, *both))

@@ -9,8 +9,6 @@ nothing else.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Final
@@ -19,6 +17,7 @@ from ...lang.excerpt import printable
 from ...views.briefly import Brief
 from ...views.explanation import StepView
 from ...views.picture import Picture, PictureNode
+from ..html import begun
 from ..jsons import dumps
 from ..labels import leaf_name, shape_text, source_text
 from ..numbers import inline
@@ -45,11 +44,6 @@ HANDLE: Final = 26.0
 
 MAX_WHOLE_CHARACTERS: Final = 600
 """Characters of an array that the page writes out."""
-
-POLICY: Final = (
-    "default-src 'none'; script-src '{script}'; style-src '{style}'; "
-    "base-uri 'none'; form-action 'none'"
-)
 
 BAR: Final = """<header>
 <h1>{title}</h1>
@@ -108,14 +102,8 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
     light, dark, grey = map(file, ("page.css", "page-dark.css", "page-grey.css"))
     styles = style(sorted(used), theme, True)
     styles += sheet_for(theme, light, dark, grey, printed=True)
-    policy = POLICY.format(script=_hash(script), style=_hash(styles))
     title = escaped(picture.program.strip().split("\n")[-1])
-    yield "<!DOCTYPE html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>Graph of {title}</title>"
-    yield f"<style>{styles}</style></head><body>"
+    yield from begun(f"Graph of {title}", styles, script)
     yield BAR.format(title=title, steps=len(picture.steps))
     yield '<main><div id="stage">'
     yield (
@@ -140,11 +128,6 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
 def file(name: str) -> str:
     """A file of this folder."""
     return (files(__package__) / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return "sha256-" + base64.b64encode(digest).decode()
 
 
 def embedded(data: object) -> str:

@@ -5,8 +5,6 @@ Invariant: text of the user is escaped wherever it stands.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator
 from importlib.resources import files
 from xml.sax.saxutils import escape
@@ -14,6 +12,7 @@ from xml.sax.saxutils import escape
 from ...lang.excerpt import printable
 from ...views.explanation import Explanation
 from ..gradients import derived
+from ..html import begun
 from ..jsons import unbroken
 from ..line import Line
 from ..theme import Theme, sheet_for
@@ -36,14 +35,8 @@ def _lines(explanation: Explanation, rules: Rules, theme: Theme) -> Iterator[str
         for kind in ("", "-dark", "-grey")
     )
     sheet = sheet_for(theme, light, dark, grey, printed=True)
-    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
-    yield "<!DOCTYPE html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield "<title>The backward pass</title>"
-    yield f"<style>{sheet}</style></head><body><main>"
+    yield from begun("The backward pass", sheet)
+    yield "<main>"
     yield "<h1>The backward pass</h1>"
     program = "\n".join(map(printable, explanation.program.strip().splitlines()))
     yield f"<pre>{escape(program)}</pre>"

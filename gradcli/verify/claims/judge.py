@@ -21,7 +21,14 @@ from ..limits import (
     TRIES_PER_POINT,
 )
 from ..process.budget import Budget, OutOfTime
-from ..process.job import AGREES, PROVED, REFUTED, words_of
+from ..process.job import (
+    AGREES,
+    NOTHING_SHOWN,
+    PROVED,
+    REFUTED,
+    timed_out,
+    words_of,
+)
 from .points import Point, about_a_point, given_point, random_points
 from .proof import branch, prove
 from .search import Search
@@ -79,7 +86,7 @@ class Judge:
             return self.task.unanswered().ended(
                 f"too large to check: {count} entries; smaller shapes say as much"
             )
-        reason = "nothing could be shown"
+        reason = NOTHING_SHOWN
         try:
             self._compare_in_time()
             self._tell()
@@ -87,7 +94,7 @@ class Judge:
                 self._settle(case)
                 self._tell()
         except OutOfTime:
-            reason = f"time-out after {self.task.seconds:g} s"
+            reason = timed_out(self.task.seconds)
         except Exception as error:
             reason = words_of(error)
         return self._now().ended(reason)

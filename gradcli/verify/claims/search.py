@@ -50,9 +50,7 @@ class Search:
 
     def _distinct(self) -> None:
         """Where the shapes differ, different entries show it best."""
-        point = counting_point(self.task.inputs, self.pinned)
-        if self.wrong_at(point) is not None:
-            self.best = point
+        self._take(counting_point(self.task.inputs, self.pinned))
 
     def _simplify_in_time(self) -> None:
         try:
@@ -64,10 +62,16 @@ class Search:
             self.budget.check()
 
     def _start_small(self) -> None:
-        for point in small_points(self.task.inputs, self.task.seed, self.pinned):
-            if self.wrong_at(point) is not None:
-                self.best = point
-                return
+        any(
+            map(self._take, small_points(self.task.inputs, self.task.seed, self.pinned))
+        )
+
+    def _take(self, point: Point) -> bool:
+        """Go on from a point, if the claim is false there."""
+        if self.wrong_at(point) is None:
+            return False
+        self.best = point
+        return True
 
     def wrong_at(self, point: Point) -> Sides | None:
         """Both sides, if they differ there."""
@@ -99,9 +103,7 @@ class Search:
         if not any(numbers[stretch]):
             return
         numbers[stretch] = [0.0] * len(numbers[stretch])
-        point = {**self.best, name: tuple(numbers)}
-        if self.wrong_at(point) is not None:
-            self.best = point
+        self._take({**self.best, name: tuple(numbers)})
 
     def _simplify(self) -> None:
         """Take the easiest number for every entry that leaves the claim wrong."""
@@ -117,11 +119,9 @@ class Search:
 
     def _simplify_at(self, name: str, position: int) -> None:
         numbers = self.best[name]
+        before, behind = numbers[:position], numbers[position + 1 :]
         for value in simpler(numbers[position]):
-            changed = (*numbers[:position], value, *numbers[position + 1 :])
-            point = {**self.best, name: changed}
-            if self.wrong_at(point) is not None:
-                self.best = point
+            if self._take({**self.best, name: (*before, value, *behind)}):
                 return
 
 

@@ -101,6 +101,8 @@ class Checker:
         from queue import Empty
         from time import monotonic
 
+        from .job import timed_out
+
         job = self._job
         if job is None:
             raise RuntimeError("no job was submitted")
@@ -112,7 +114,7 @@ class Checker:
                 line = self._lines.get(timeout=max(0.0, start + limit - monotonic()))
             except Empty:
                 self.stop()
-                yield last.ended(f"time-out after {limit:g} s", monotonic() - start)
+                yield last.ended(timed_out(limit), monotonic() - start)
                 return
             told = _read(last, line)
             if told is None:

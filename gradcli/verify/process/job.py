@@ -50,6 +50,14 @@ def words_of(error: Exception) -> str:
     return words if len(words) <= 120 else words[:119] + "…"
 
 
+NOTHING_SHOWN: Final = "nothing could be shown"
+
+
+def timed_out(seconds: float) -> str:
+    """Why a check that took all its time shows no more."""
+    return f"time-out after {seconds:g} s"
+
+
 def packed(values: Sequence[float]) -> bytes:
     return array("d", values).tobytes()
 
