@@ -10,7 +10,6 @@ as it was typed.
 """
 
 import re
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +20,14 @@ from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import run
 from gradcli.lang.names import free_names
-from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.nested import Floats, NotAnArray, array_of
 from gradcli.lang.parser import parse
 from gradcli.lang.process import relieve
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.syntax import Evaluate, Name, Program, walk
 from gradcli.lang.tensors import CONSTANTS, TensorLibrary
 
-Array = Any
+Array = Floats | np.float64
 _NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
 _LIST = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 

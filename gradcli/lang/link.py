@@ -5,7 +5,6 @@ or reads a name that nothing defines stops before its first step.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from gradcli.lang import plain
 from gradcli.lang.code import Code
@@ -20,7 +19,7 @@ from gradcli.lang.suggest import did_you_mean, synonym
 
 def bind_registers(
     code: Code, env: Mapping[str, object], library: Library
-) -> list[Any]:
+) -> list[object]:
     """The registers as they are before the first step."""
     registers: list[object] = [UNSET] * code.register_count
     for register, value in code.constants.items():
@@ -56,7 +55,7 @@ def _function(
 def _either(name: str, given: Callable[..., object] | None) -> Callable[..., object]:
     """Call Python's own function for plain numbers, and the library's for others."""
 
-    def call(*args: Any, **keywords: Any) -> object:
+    def call(*args: object, **keywords: object) -> object:
         if not keywords and all(map(plain.is_plain, args)):
             return plain.called(name, args)
         if given is None:

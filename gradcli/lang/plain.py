@@ -114,7 +114,7 @@ def _unnoted(text: str) -> None:
     pass
 
 
-def called(name: str, values: tuple[object, ...]) -> Any:
+def called(name: str, values: tuple[object, ...]) -> object:
     """Call one of `FUNCTIONS` with plain values.
 
     Raises:

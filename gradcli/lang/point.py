@@ -95,7 +95,7 @@ class Point:
         with np.errstate(all="ignore"):
             return self.session()()
 
-    def by_name(self, found: Sequence[Tensor | None]) -> dict[str, Any]:
+    def by_name(self, found: Sequence[Tensor | None]) -> dict[str, object]:
         """Derivatives by each input, each of the kind of the input's value."""
         pairs = zip(self.wanted, found, strict=True)
         return {n: None if g is None else self.back(g, n) for n, g in pairs}

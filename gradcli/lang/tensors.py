@@ -15,7 +15,14 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
+from gradcli.engine import (
+    AccumulateGrad,
+    Node,
+    Port,
+    Tensor,
+    function,
+    set_grad_enabled,
+)
 from gradcli.engine.modes import renewing
 from gradcli.engine.operators import TRANSPOSES
 from gradcli.engine.returns import Named
@@ -148,7 +155,7 @@ def _of_one(
     return either
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -169,7 +176,7 @@ def joined(items: object, factory: Factory, depth: int = 0) -> Tensor | None:
     return stacked
 
 
-def numbers(value: Any, factory: Factory) -> Tensor | None:
+def numbers(value: object, factory: Factory) -> Tensor | None:
     """A number or a list of numbers as a tensor; None if it is anything else."""
     try:
         return factory.constant(factory.numbers_of(value))
@@ -226,7 +233,7 @@ class TensorLibrary:
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
-    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+    def method(self, value: object, name: str) -> Callable[..., object] | None:
         if not isinstance(value, Tensor):
             return None
         if name in _OWN_METHODS:
@@ -238,7 +245,7 @@ class TensorLibrary:
             return None
         return partial(self.own_functions.of_tensor(name), value)
 
-    def vector(self, items: list[object]) -> Any:
+    def vector(self, items: list[object]) -> Tensor | None:
         return vector(items, self.factory)
 
     def _cast(self, value: Tensor) -> Tensor:
@@ -249,14 +256,14 @@ class TensorLibrary:
             self.factory.xp.as_type_of(value.raw, self.factory.raw(0.0)), value.xp
         )
 
-    def attribute(self, value: Any, name: str) -> tuple[bool, object]:
+    def attribute(self, value: object, name: str) -> tuple[bool, object]:
         if isinstance(value, Tensor) and name in _ATTRIBUTES:
             return True, _ATTRIBUTES[name](value)
         if isinstance(value, Named) and name in value.fields:
             return True, getattr(value, name)
         return False, None
 
-    def method_names(self, value: Any) -> Iterable[str]:
+    def method_names(self, value: object) -> Iterable[str]:
         if isinstance(value, Tensor):
             functions = [n for n in self.functions if n not in CONSTRUCTORS]
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
@@ -269,23 +276,23 @@ class TensorLibrary:
         """Keep saved values as they are, so that their gradients stay right."""
         return renewing()
 
-    def own(self, value: Any) -> Any:
+    def own(self, value: object) -> object:
         if not isinstance(value, Tensor) or value.requires_grad:
             return value
         return Tensor(value.raw, value.xp)
 
-    def truth(self, value: Any) -> bool:
+    def truth(self, value: object) -> bool:
         return bool(value)
 
-    def iterate(self, value: Any) -> Iterable[Any]:
+    def iterate(self, value: Any) -> Iterable[object]:
         items: Iterable[object] = iter(value)
         return items
 
-    def on_result(self, value: Any, span: Span) -> None:
+    def on_result(self, value: object, span: Span) -> None:
         if type(value) is Tensor:
-            edge: Any = value.edge
-            if edge is not None and type(edge) is not AccumulateGrad:
-                node = edge.node if type(edge) is Port else edge
+            edge = value.edge
+            if edge is not None and not isinstance(edge, AccumulateGrad):
+                node = edge.node if isinstance(edge, Port) else edge
                 if node.span is None:
                     _remember(node, span)
         elif isinstance(value, tuple):
@@ -300,15 +307,15 @@ class TensorLibrary:
         return explain(error, kind, name, args, self.sampled)
 
 
-def _remember(node: Any, span: Span) -> None:
+def _remember(node: Node, span: Span) -> None:
     """Give a node and all that were recorded with it the text they came from."""
     node.span = span
     waiting = [node]
     while waiting:
         for edge in waiting.pop().edges:
-            if edge is None or type(edge) is AccumulateGrad:
+            if edge is None or isinstance(edge, AccumulateGrad):
                 continue
-            below = edge.node if type(edge) is Port else edge
+            below = edge.node if isinstance(edge, Port) else edge
             if below.span is None:
                 below.span = span
                 waiting.append(below)
