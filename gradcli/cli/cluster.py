@@ -65,7 +65,9 @@ def mapping(address: str) -> Iterator[Mapper]:
 def _mapper(client: Any) -> Mapper:
     """The function on the workers of a client."""
 
-    def mapped(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    def mapped(
+        function: Callable[[Any], Any], items: Iterable[object]
+    ) -> Iterator[Any]:
         shared = client.scatter(function, broadcast=True)
         futures = (client.submit(_applied, shared, x, pure=False) for x in items)
         return in_order(futures, ahead)

@@ -130,7 +130,7 @@ class _Result:
     def done(self) -> bool:
         return self._future.done()
 
-    def result(self) -> Any:
+    def result(self) -> object:
         while True:
             try:
                 return self._future.result()

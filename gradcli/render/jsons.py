@@ -219,7 +219,7 @@ def _written(views: Sequence[FormulaView], latex: bool) -> list[dict[str, Any]]:
     return found
 
 
-def verified(verification: Verification | None) -> Mapping[str, Any]:
+def verified(verification: Verification | None) -> Mapping[str, object]:
     """The summary of a verification, or that there was none."""
     if verification is None:
         return UNVERIFIED

@@ -14,14 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.custom import CustomNode
-from ..engine.node import ConstantNode, UnaryNode
+from ..engine.node import ConstantNode, Edge, UnaryNode
 from .numbers import Shown, shown
 from .partials import raw_partials
 from .places import Places, Span
+
+if TYPE_CHECKING:
+    pass
 
 Shape: TypeAlias = tuple[int, ...]
 GraphNode: TypeAlias = Node | AccumulateGrad
@@ -148,7 +151,7 @@ class _Nodes(Sequence[NodeView]):
     def _view(self, node: GraphNode) -> NodeView:
         number, name = self._ids[node], self._names.get(node)
         leaf = isinstance(node, AccumulateGrad)
-        edges: Sequence[Any] = ()
+        edges: Sequence[Edge] = ()
         partials: Sequence[Any] = ()
         span = None
         if not isinstance(node, AccumulateGrad):

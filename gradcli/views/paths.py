@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy import errstate, unravel_index
 
@@ -28,6 +28,9 @@ from .names import Names
 from .numbers import Plain, plain
 from .partials import raw_partials
 from .survey import Path, Step, Survey, along, largest, met
+
+if TYPE_CHECKING:
+    from ..engine.raw import Raw
 
 WORK_LIMIT = 200_000
 """Steps of all paths together up to which paths of arrays are all followed; steps on
@@ -262,7 +265,7 @@ def _share(term: Any, total: Any) -> float | None:
     return share if math.isfinite(share) else None
 
 
-def _same(total: Array, gradient: Any, peak: object, xp: Any) -> bool:
+def _same(total: Array, gradient: Raw, peak: object, xp: Any) -> bool:
     """Whether two ways of adding the same terms agree, but for rounding."""
     scale = max(largest(gradient), largest(peak))
     room = ROUNDING[gradient.dtype.itemsize] * (scale if math.isfinite(scale) else 0)
@@ -271,7 +274,7 @@ def _same(total: Array, gradient: Any, peak: object, xp: Any) -> bool:
     return bool(xp.logical_or(close, both_nan).all())
 
 
-def _cancellation(peak: Any, total: Any, xp: Any) -> Cancellation | None:
+def _cancellation(peak: Raw, total: Any, xp: Any) -> Cancellation | None:
     """The entry whose terms are largest beside their sum, if they are much larger."""
     if not total.size:
         return None

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import count
 from operator import add, sub
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
@@ -31,9 +31,16 @@ from ..engine.reverse import accumulate, added, among_outputs
 from ..engine.walk import inputs_first
 from .partials import raw_partials
 
+if TYPE_CHECKING:
+    pass
+
 Edge: TypeAlias = Any
 Path: TypeAlias = tuple[int, ...]
 """The number of the edge by which each node on a path is left."""
+
+
+Link: TypeAlias = "tuple[Link, int] | None"
+"""How an edge was come to: how the one above was, and the number of the edge."""
 
 
 class Weight(NamedTuple):
@@ -107,7 +114,7 @@ class Survey:
                     self.widest = max(self.widest, gi.size)
                     yield below, (paths, length + paths, gi)
 
-    def _measure(self, node: Node, total: Raw, pulled: tuple[Any, ...]) -> None:
+    def _measure(self, node: Node, total: Raw, pulled: tuple[Raw | None, ...]) -> None:
         """The sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
@@ -139,7 +146,9 @@ class Survey:
         """
         best = self._best(end)
         turn = count()
-        heap: list[Any] = [(UNCHANGED, 0, 0, self.root, None)]
+        heap: list[tuple[Weight, int, int, Edge, Link]] = [
+            (UNCHANGED, 0, 0, self.root, None)
+        ]
         while heap and self.root in best:
             lost, depth, _, edge, link = heappop(heap)
             if edge == end:
@@ -239,7 +248,7 @@ def _sensitivity(g: object, gi: object) -> Weight:
     return Weight.of(after / before if before else after)
 
 
-def _unlinked(link: Any) -> Path:
+def _unlinked(link: Link) -> Path:
     path: list[int] = []
     while link is not None:
         link, nr = link

@@ -161,7 +161,7 @@ class Dialect:
         """An array of one number, or truth value."""
         raise Unwritable(f"an array in {self.column}")
 
-    def literal(self, array: object) -> Text:
+    def literal(self, array: Host) -> Text:
         """An array's numbers or truth values."""
         raise Unwritable(f"an array in {self.column}")
 
@@ -278,7 +278,7 @@ class Dialect:
         }  # fmt: skip
         return {**texts, **made}
 
-    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         """An argument of a call: a tree, a number, a text, a list of these."""
         if isinstance(value, Tree):
             return texts[value.serial].written
@@ -292,7 +292,7 @@ class Dialect:
         return self.plain(value).written
 
     def index(
-        self, value: Any, shape: tuple[int, ...], texts: Mapping[int, Text]
+        self, value: object, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
         """What stands between the brackets of an index into an array of a shape."""
         items = list(value) if isinstance(value, tuple) else [value]
@@ -382,7 +382,7 @@ class Language(Dialect):
             return Text(f"{plain}({sizes})")
         return Text(f"full([{sizes}], {self.plain(value)})")
 
-    def literal(self, array: Any) -> Text:
+    def literal(self, array: Host) -> Text:
         if array.dtype.kind == "b":
             return Text(f"tensor({self.nested(array.astype(int))}) > 0", RELATION)
         return Text(f"tensor({self.nested(array)})")
