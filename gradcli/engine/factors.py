@@ -8,7 +8,7 @@ refuses or leaves undefined PyTorch's value stands for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -86,7 +86,7 @@ class Factors:
                 f"(Batch element {nr}): " if a.ndim > 2 else ""
             ))  # fmt: skip
 
-    def _of_finite(self, run: Callable[[Raw], Any], a: Raw) -> list[Any]:
+    def _of_finite(self, run: Callable[[Raw], Iterable[Raw]], a: Raw) -> list[Raw]:
         """The factors of finite matrices, and NaN of others: with those LAPACK's
         iterations need not end."""
         np = self.np

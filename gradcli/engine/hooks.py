@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ..ops.types import Array
+from ..ops.types import Array, Dtype
 from . import dtypes
 from .cast import in_type
 from .errors import EngineError
@@ -81,7 +81,7 @@ class Extras:
     def __init__(self) -> None:
         self.tensor: dict[int, dict[int, Hook]] = {}
         self.retained: dict[int, Hook] = {}
-        self.types: dict[int, Any] = {}
+        self.types: dict[int, Dtype] = {}
         self.before: dict[int, Hook] = {}
         self.after: dict[int, Hook] = {}
         self.accumulated: dict[int, Hook] = {}

@@ -36,7 +36,7 @@ class Inspectable(NodeMethods):
     """The name, the hooks and the attachments of a node."""
 
     __slots__ = ("extras",)
-    extras: Any
+    extras: object
     hand_written = False
     """Whether PyTorch generates no class for it, but has one in its own room."""
     in_rules = ""

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from .namespace import FunctionTape, FunctionTerms
 from .places import words_of
 from .proof import Counterexample, Fault, FunctionProof, InputProof
 from .trials import faults, gradients, is_same
+
+if TYPE_CHECKING:
+    from ..numbers.balls import Ball
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
 """Entries of all blocks up to which each is looked at."""
@@ -138,7 +141,7 @@ class FunctionCheck(Check):
             self.rule_failure = words_of(error)
             raise
 
-    def true_of(self, name: str, position: int) -> tuple[int, int, Any]:
+    def true_of(self, name: str, position: int) -> tuple[int, int, Ball]:
         """The row and the place of an entry by its position, and the true number."""
         own = max(1, next(i for i in self.asked if i.name == name).value.count)
         number, place = divmod(position, own)
