@@ -139,7 +139,7 @@ def gradgradcheck(
     cotangents = _cotangents(func, arguments, grad_outputs, gen_non_contig_grad_outputs)
     count = len(arguments)
 
-    def gradients(*given: Any) -> tuple[Tensor, ...]:
+    def gradients(*given: Tensor) -> tuple[Tensor, ...]:
         outputs = differentiable(func(*given[:count]))
         targets = [given[arg] for arg in varied]
         found = pull(outputs, targets, given[count:], create_graph=True)
@@ -179,7 +179,7 @@ class _Check:
         ]
         self.inputs = [self.arguments[arg] for arg in varied]
         self.outputs = differentiable(func(*self.arguments))
-        self.quotients: dict[tuple[int, int], Any] = {}
+        self.quotients: dict[tuple[int, int], Host] = {}
         self.suspects: list[tuple[int, int]] = []
 
     def differences(self) -> None:

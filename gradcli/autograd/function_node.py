@@ -221,7 +221,7 @@ def _is_expansion(shape: Sequence[int], of: Sequence[int]) -> bool:
     return all(n in (1, m) for m, n in zip(tail, of, strict=True))
 
 
-def _has_own(function: Any, name: str) -> bool:
+def _has_own(function: type, name: str) -> bool:
     return getattr(function, name) is not getattr(function.__mro__[-2], name)
 
 
@@ -256,7 +256,7 @@ class DelayedError(CustomNode):
     def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
         raise GradError(TWICE)
 
-    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> object:
         raise GradError(TWICE)
 
 

@@ -53,7 +53,7 @@ class BackwardWatch:
         self._sees_inputs = watched is not None
         return args if watched is None else watched
 
-    def leaving(self, out: object) -> Any:
+    def leaving(self, out: object) -> object:
         """Pass the result through the identity that sees its gradients."""
         if not isinstance(out, Tensor | tuple):
             warnings.warn(

@@ -120,7 +120,7 @@ def _getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:
     return lambda each: tuple([getattr(each, name) for name in names])
 
 
-def saying(text: str, **usual: object) -> Callable[[Any], str]:
+def saying(text: str, **usual: object) -> Callable[[Module], str]:
     """An ``extra_repr`` that fills in attributes.
 
     Args:
@@ -129,7 +129,7 @@ def saying(text: str, **usual: object) -> Callable[[Any], str]:
             where all of its entries are.
     """
 
-    def extra_repr(self: Any) -> str:
+    def extra_repr(self: Module) -> str:
         values = _Attributes(self)
         parts = [text.format_map(values)] if text else []
         for name, default in usual.items():

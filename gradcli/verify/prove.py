@@ -125,7 +125,7 @@ class _Kernels:
         return self.symbol(expression.func(*args))
 
     def symbol(
-        self, key: object, power: int = 0, equal: Any = None, positive: bool = False
+        self, key: object, power: int = 0, equal: object = None, positive: bool = False
     ) -> sympy.Expr:
         """The symbol of ``key``; its ``power`` is ``equal``, if given."""
         found = self._symbols.get(key)

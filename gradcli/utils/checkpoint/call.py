@@ -126,7 +126,7 @@ def checkpoint_sequential(
 
 
 def _in_turn(steps: Sequence[Callable[[object], object]]) -> Callable[[object], object]:
-    def run(value: object) -> Any:
+    def run(value: object) -> object:
         for step in steps:
             value = step(value)
         return value

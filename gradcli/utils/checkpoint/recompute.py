@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 from ...autograd import Function
@@ -22,6 +22,9 @@ from ...engine.raw import Params, Raw, Run
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from .draws import same_draws
+
+if TYPE_CHECKING:
+    from ...ops import Op
 
 Contexts = Callable[
     [], tuple[AbstractContextManager[object], AbstractContextManager[object]]
@@ -237,9 +240,7 @@ class Region:
             yield
             return
 
-        def note(
-            op: Any, inputs: object, params: object, raw: Raw, out: object
-        ) -> None:
+        def note(op: Op, inputs: object, params: object, raw: Raw, out: object) -> None:
             shapes = [list(r.shape) for r in raw if hasattr(r, "shape")]
             steps.append(f"{op.name} of shapes {', '.join(map(str, shapes))}")
 

@@ -74,7 +74,7 @@ class _Kept:
 
 
 Policy = Callable[..., object]
-Compute = Callable[[], Any]
+Compute = Callable[[], object]
 
 
 class _Storage:
@@ -95,7 +95,7 @@ class _Storage:
         self._kept[op].append(_Kept(y, decided not in COMPUTED_AGAIN))
         return y
 
-    def give(self, op: Op, inputs: object, params: Params, compute: Compute) -> Any:
+    def give(self, op: Op, inputs: object, params: Params, compute: Compute) -> object:
         """Take what was kept, or compute."""
         if not self._kept[op]:
             raise EngineError(ONCE if self.is_used_up else NEVER_SEEN.format(op.name))

@@ -50,7 +50,7 @@ class Grid:
     def finite(self) -> bool:
         return all(v.is_finite() for v in self.values)
 
-    def at(self, positions: Any) -> Grid:
+    def at(self, positions: Host) -> Grid:
         """The entries at ``positions``, in the shape of that array."""
         flat = positions.reshape(-1).tolist()
         return Grid(positions.shape, [self.values[k] for k in flat])
@@ -106,7 +106,7 @@ class Visit:
         found = self._derivative(claim, self.target(claim))
         return found if claim.is_complete else found.at(self.positions(claim))
 
-    def positions(self, claim: Claim) -> Any:
+    def positions(self, claim: Claim) -> Host:
         """The positions of the entries claimed in the derivative."""
         lead = () if len(claim.by) > 1 else tuple(self.target(claim).shape)
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 from ...engine.reverse import accumulate
 from ...numbers.balls import Ball, apply, ball, derivative, to_float, working
@@ -72,7 +72,9 @@ class _Gap:
             s: t.value for t in self._terms if (s := t.serial) in entries
         }
 
-    def values(self, location: Mapping[int, object], bits: int = WIDE_BITS) -> Location:
+    def values(
+        self, location: Mapping[int, Ball | float], bits: int = WIDE_BITS
+    ) -> Location:
         """The value of every term there."""
         values: Location = {}
         with working(bits):
@@ -80,7 +82,9 @@ class _Gap:
                 values[term.serial] = self._value(term, location, values).mid()
         return values
 
-    def _value(self, term: Term, location: Mapping[int, Any], values: Location) -> Ball:
+    def _value(
+        self, term: Term, location: Mapping[int, Ball | float], values: Location
+    ) -> Ball:
         if term.name == "number":
             return ball(exact(term.content))
         if term.name == "symbol":
@@ -235,8 +239,8 @@ def _within(location: Location, start: Location, within: float) -> Point | None:
 
 
 def _step(
-    start: Mapping[int, object], location: Mapping[int, Any], gap: Any,
-    normal: Mapping[int, Any],
+    start: Mapping[int, Ball], location: Mapping[int, Ball], gap: Ball,
+    normal: Mapping[int, Ball],
 ) -> Location | None:  # fmt: skip
     """The point of the linearised surface that is nearest to the start."""
     square = sum((n * n for n in normal.values()), ball(0)).mid()
@@ -247,7 +251,7 @@ def _step(
     return {**location, **moved}
 
 
-def _distance(a: Mapping[int, object], b: Mapping[int, Any]) -> Any:
+def _distance(a: Mapping[int, Ball], b: Mapping[int, Ball]) -> Ball:
     return _norm(a[s] - b[s] for s in a)
 
 

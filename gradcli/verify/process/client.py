@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from ..claims.task import ClaimsTask
     from .job import Job
 
@@ -50,7 +52,7 @@ class Checker:
         self.process = process
         self._job: Job | ClaimsTask | None = None
         self._lines: Any = None
-        self._threads: list[Any] = []
+        self._threads: list[Thread] = []
 
     @classmethod
     def start(cls) -> Checker:
