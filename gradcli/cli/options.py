@@ -13,7 +13,7 @@ from dataclasses import dataclass, is_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from math import isfinite
-from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -344,11 +344,28 @@ def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]
         elif word in known:
             name, takes_value = known[word]
             options.append(f"{name}={_value(words, word)}" if takes_value else name)
+            _join(options)
         elif OPTION.match(word) or (others and len(word) > 1 and word[0] == "-"):
             options.append(word)
+            _join(options)
         else:
             others.append(word)
     return [*options, "--", *others]
+
+
+def _join(options: list[str]) -> None:
+    """Add the names that the last option was given to those it was given before."""
+    name, _, names = options[-1].partition("=")
+    if name in NAMES_JOINED:
+        for nr, word in enumerate(options[:-1]):
+            if word.startswith(f"{name}="):
+                options[nr] = f"{word},{names}"
+                options.pop()
+                return
+
+
+NAMES_JOINED: Final = frozenset({"--wrt"})
+"""Options that may be given several times, each time for more names."""
 
 
 def _value(words: Iterator[str], option: str) -> str:

@@ -40,6 +40,9 @@ from .versions import apart, owner
 NEAR_POLES = -0.5
 """Below, digamma has poles that are not at 0."""
 
+MAX_SHORT_SERIES = 1.1
+"""Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
+
 Dims = int | Sequence[int] | None
 
 
@@ -47,7 +50,7 @@ def _axes(dim: Dims) -> Dims:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
-def in_own_type(function: Callable[..., Raw]) -> Callable[[Raw], Raw]:
+def in_own_type(function: Callable[..., Raw]) -> Callable[..., Raw]:
     """A special function whose result on half floats is rounded to them: the library
     has none for them, and leaves its result as wide as it computed it."""
 
@@ -164,6 +167,32 @@ class ArrayNamespace(Factors, Namespace):
         other = library(1 - np.where(near, x, 0))
         slope = math.pi / np.tan(math.pi * np.where(near, gap, 0.25))
         return np.where(near, other - slope, y).astype(y.dtype)
+
+    def igamma(self, a: Raw, x: Raw) -> Raw:
+        """The lower incomplete gamma function, regularized."""
+        return self._by_next_order(self._special().gammainc, 1, 1.0, a, x)
+
+    def igammac(self, a: Raw, x: Raw) -> Raw:
+        """The upper incomplete gamma function, regularized."""
+        return self._by_next_order(self._special().gammaincc, -1, 0.0, a, x)
+
+    def _by_next_order(
+        self, function: Callable[..., Raw], sign: int, low: float, a: Raw, x: Raw
+    ) -> Raw:
+        """An incomplete gamma function; of orders near 1/2, from ``low`` on, by that of
+        the next order.
+
+        The library ends a series too early there. DLMF 8.8.5 and 8.8.6.
+        """
+        np = self.np
+        y = in_own_type(function)(a, x)
+        near = np.logical_and(np.abs(a - 0.5) < 0.125, np.less(low, x))
+        near = np.logical_and(near, x <= MAX_SHORT_SERIES)
+        if y.dtype != "float64" or not np.any(near):
+            return y
+        a, x = np.where(near, a, 0.5), np.where(near, x, 1.0)
+        term = np.exp(a * np.log(x) - x - self._special().gammaln(a + 1))
+        return np.where(near, function(a + 1, x) + sign * term, y)
 
     def sinc(self, x: Raw) -> Raw:
         """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..ops.checks import broadcast_shape
+from ..ops.index import dims_read
 from .raw import Raw
 
 
@@ -36,17 +38,22 @@ strided = layout("strided")
 """Entries at fixed steps along each dimension."""
 
 
-def inner_first(shape: Sequence[int], strides: Sequence[int]) -> list[int]:
+def inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
     """The dimensions in the order in which a tensor without gaps has them in memory.
 
-    PyTorch's order for what it makes like a tensor: by strides, of equal ones by sizes;
-    a dimension that repeats entries (its stride is 0) stays where it is.
+    PyTorch's order for what it makes like a tensor, or from several of one shape: by
+    the strides of the first, of equal ones by sizes, then by those of the next; a
+    dimension along which an operand repeats entries (its stride is 0) stays where it
+    is.
+
+    Args:
+        operands: the strides of each.
     """
     order = list(reversed(range(len(shape))))
     for start in range(1, len(order)):
         at = start
         for inner in reversed(range(start)):
-            verdict = _compared(order[inner], order[at], shape, strides)
+            verdict = _compared(order[inner], order[at], shape, operands)
             if verdict < 0:
                 break
             if verdict:
@@ -55,13 +62,59 @@ def inner_first(shape: Sequence[int], strides: Sequence[int]) -> list[int]:
     return order
 
 
-def _compared(a: int, b: int, shape: Sequence[int], strides: Sequence[int]) -> int:
+def _compared(
+    a: int, b: int, shape: Sequence[int], operands: Sequence[Sequence[int]]
+) -> int:
     """Return 1 if dimension ``a`` lies outside of ``b``, -1 if inside; 0: unknown."""
-    if not strides[a] or not strides[b]:
-        return 0
-    if strides[a] != strides[b]:
-        return 1 if strides[a] > strides[b] else -1
-    return int(shape[a] > shape[b])
+    for strides in operands:
+        if not strides[a] or not strides[b]:
+            continue
+        if strides[a] != strides[b]:
+            return 1 if strides[a] > strides[b] else -1
+        if shape[a] > shape[b]:
+            return 1
+    return 0
+
+
+def order_read(x: Raw, strides: Sequence[int], at: Sequence[slice | Raw]) -> list[int]:
+    """The dimensions of ``x[at]`` in the order that PyTorch has them in memory, the
+    inner one first: that of the dimensions read whole, then that of the positions.
+
+    Args:
+        strides: those of ``x``.
+    """
+    lists: list[tuple[Sequence[int], Sequence[int]]] = []
+    whole: list[int] = []
+    listed: list[int] = []
+    for item in at:
+        dim = len(whole) + len(listed)
+        if isinstance(item, slice):
+            whole.append(dim)
+            continue
+        listed += range(dim, dim + dims_read(item))
+        mask = item.dtype.kind == "b"
+        lists.append(((int(item.sum()),), (1,)) if mask else (item.shape, item.strides))
+    whole += range(len(whole) + len(listed), x.ndim)
+    # Positions in dimensions that lie apart come first.
+    adjacent = listed[-1] - listed[0] < len(listed)
+    before = [d for d in whole if adjacent and d < listed[0]]
+    after = whole[len(before) :]
+    common = broadcast_shape(*[shape for shape, _ in lists])
+    sizes = [x.shape[d] for d in whole]
+    sizes[len(before) : len(before)] = common
+    read = [strides[d] for d in whole]
+    read[len(before) : len(before)] = [0] * len(common)
+    places = []
+    for shape, steps in lists:
+        missing = len(common) - len(shape)
+        pairs = zip(shape, common[missing:], steps, strict=True)
+        spread = [*[0] * missing, *[s if n == size else 0 for n, size, s in pairs]]
+        # Along a dimension of one entry nothing is repeated, and the step is a number.
+        outer, inner = (common[0] * spread[0], spread[-1]) if common else (1, 1)
+        left = [outer if x.shape[d] == 1 else 0 for d in before]
+        right = [inner if x.shape[d] == 1 else 0 for d in after]
+        places.append([*left, *spread, *right])
+    return inner_first(sizes, read, *places)
 
 
 def laid_out(raw: Raw, shape: Sequence[int], strides: Sequence[int]) -> Raw:

@@ -25,6 +25,8 @@ MIN_GAMMA_ARGUMENT = 1e-300
 MAX_NUMBER_OF_ALL_TYPES = 127
 """The largest number that every type of numbers holds."""
 
+BYTES_OF_DOUBLE = 8
+
 BYTES_OF_HALF_FLOAT = 2
 
 MIN_SIZE_TO_FLATTEN = 1024

@@ -169,6 +169,10 @@ class Namespace:
             return self.packed(y)
         steps = self.geometry(x)[0]
         order = sorted(range(len(steps)), key=steps.__getitem__, reverse=True)
+        return self.packed_in(y, order)
+
+    def packed_in(self, y: Raw, order: Sequence[int]) -> Raw:
+        """Entries with their dimensions in an order in memory, the outer one first."""
         turned = self.packed(self.permute(y, order))
         return self.permute(turned, inverse_order(tuple(order)))
 

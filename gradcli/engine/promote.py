@@ -20,7 +20,7 @@ from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from ..ops.types import Dtype
 from .dtypes import DEFAULT, dtype, named, of
 from .errors import OVERFLOW, EngineError, KindError
-from .limits import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
+from .limits import BYTES_OF_DOUBLE, BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
 from .modes import MODE
 from .raw import Params, Raw
 
@@ -124,10 +124,11 @@ def in_one_type(
         EngineError: the row takes no operands of different types, or no integers.
     """
     first = None
-    alike = True
+    alike, plain = True, False
     for slot, r in enumerate(raw):
         found = getattr(r, "dtype", None)
         if found is None or found is first:
+            plain = plain or found is None
             continue
         if first is None:
             first = found
@@ -137,7 +138,8 @@ def in_one_type(
     if first is None or (alike and first.kind == "f"):
         if op.refuses and first is not None and first.itemsize == BYTES_OF_HALF_FLOAT:
             _refuse(op, _operands(op, raw) or arrays_of(raw))
-        return raw, params, False
+        narrow = plain and first is not None and first.itemsize < BYTES_OF_DOUBLE
+        return (_narrowed(op, raw, first) if narrow else raw), params, False
     operands = _operands(op, raw)
     if op.refuses:
         _refuse(op, [*(operands or arrays_of(raw)[:1]), *_numbers(op, raw)])
@@ -205,6 +207,14 @@ def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Raw]:
     else:
         return []
     return [raw[i] for i in slots if hasattr(raw[i], "dtype")]
+
+
+def _narrowed(op: Op, raw: tuple[Raw, ...], type_: Any) -> tuple[Any, ...]:
+    """An elementwise row's inputs with its plain numbers in a type of floats: a
+    function of a Python number would give a double."""
+    if not op.elementwise or op.result is AS_IS:
+        return raw
+    return tuple([type_.type(r) if isinstance(r, int | float) else r for r in raw])
 
 
 def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:

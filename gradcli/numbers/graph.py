@@ -37,6 +37,7 @@ from .limits import (
     LONG_BITS,
     LONG_LOOP_STEPS,
     LOST_BITS,
+    MAX_FOLLOWED_STEPS,
     MAX_GRAPH_BITS,
     MAX_STEPS_TIMES_BITS,
     MAX_ZERO_BITS,
@@ -150,6 +151,8 @@ class Evaluation:
 
     def _loses(self, steps: Sequence[int]) -> bool:
         """Whether few bits are left of what comes of a long loop."""
+        if self.graph.steps > MAX_FOLLOWED_STEPS:
+            return False
         values = self.values(steps, START_BITS)
         return len(self.known[START_BITS]) >= LONG_LOOP_STEPS and not all(
             is_known(b, LOST_BITS) for b in values

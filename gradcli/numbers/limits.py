@@ -107,5 +107,9 @@ without overflow where there was none."""
 ROUNDING_RUNS: Final = 6
 """How often roundings are drawn anew to see what comes of them all."""
 
+MAX_FOLLOWED_STEPS: Final = 400_000
+"""Steps of a graph up to which the outputs are computed to see what a loop loses; of a
+larger one a part may be all that is looked at."""
+
 LONG_LOOP_STEPS: Final = 200
 """Steps from which on it is asked whether a loop's deviations can be followed."""

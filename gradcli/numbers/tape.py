@@ -138,9 +138,20 @@ class Tape(Deciding[int]):
             self.blocks.pop()
             self._starts.pop()
         self.steps = size
+        if size < len(self._varies) // 2:
+            self._resize(max(size, FIRST_TAPE_STEPS))
         self._numbers = {n: i for n, i in self._numbers.items() if i < size}
         self.evaluation.forget(size)
         self.roundings.forget(size)
+
+    def _resize(self, size: int) -> None:
+        """Make room for ``size`` terms, and for no more."""
+        for name in ("_varies", "_plain", "_floats"):
+            column = getattr(self, name)[:size]
+            missing = size - len(column)
+            setattr(
+                self, name, np.concatenate([column, np.zeros(missing, column.dtype)])
+            )
 
     # making terms
 
@@ -148,10 +159,8 @@ class Tape(Deciding[int]):
         self.blocks.append(block)
         self._starts.append(block.start)
         self.steps = block.start + block.count
-        while self.steps > len(self._varies):
-            self._varies = _doubled(self._varies)
-            self._plain = _doubled(self._plain)
-            self._floats = _doubled(self._floats)
+        if self.steps > len(self._varies):
+            self._resize(self.steps + self.steps // 4)
         positions = slice(block.start, self.steps)
         found = block.reached(self._varies) if varies is None else varies
         self._varies[positions] = found
@@ -253,7 +262,3 @@ class Tape(Deciding[int]):
                 seen = [Argument(self, step) for step in block.arguments(position)]
                 for argument, what in self.edges_of(block.name, seen):
                     yield int(argument), what
-
-
-def _doubled(column: object) -> Host:
-    return np.concatenate([column, np.zeros_like(column)])

@@ -217,6 +217,9 @@ def tensorinv(call: Call, a: Array, ind: int = 2) -> Array:
     if ind <= 0:
         raise EngineError("Expected a strictly positive integer for 'ind', but got "
                           f"{ind}")
+    if ind > len(a.shape):
+        raise ShapeError(f"linalg.tensorinv: the first {ind} dimensions are to be the "
+                         f"rows of a matrix, and the tensor has {len(a.shape)}")
     first, last = tuple(a.shape[:ind]), tuple(a.shape[ind:])
     if count_of(first) != count_of(last):
         raise ShapeError(

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import LIMIT, check_size
-from .op import LINEAR, PACKED, VIEW, Fixed, case, function, row
+from .op import LINEAR, READ, VIEW, Fixed, case, function, row
 from .types import Array, Entries, Namespace, Place, Positions, Shape
 
 # fmt: off
@@ -183,7 +183,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
 row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True,
-    memory=PACKED,
+    memory=READ,
     doc="Entries read by lists of positions or by masks.",
     formula="y[k] = x[i[k], j[k], ...]",
     fwd=lambda xp, x, indices:
@@ -194,7 +194,10 @@ row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True,
            case((4,), indices=([[0, 1], [3, 1]],)),
            case((3, 2), indices=([True, False, True],)),
            case((2, 2), indices=([[True, False], [True, True]],)),
-           case((3, 2, 4), indices=([0, 2], None, [1, 1]))])
+           case((3, 2, 4), indices=([0, 2], None, [1, 1])),
+           case((2, 3, 2), indices=([1, 0],)),
+           case((2, 3, 2), indices=(None, None, [0, 1])),
+           case((2, 2, 3, 2), indices=(None, [[1, 0]], None, [[0], [1]]))])
 
 row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, always_saves=True,
     onto_zeros=True,

@@ -257,7 +257,7 @@ def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
     if input.shape[0] > 10**4:
         raise KindError(f"pdist of {input.shape[0]} rows has too many pairs; use cdist "
                         "on parts of them")
-    return call("pdist.default", input, p)
+    return call("pdist.default", call("contiguous", input), p)
 
 
 function("pdist", pdist, operands=("input",))

@@ -80,6 +80,10 @@ PACKED: Final = Marker("PACKED")
 KEPT: Final = Marker("KEPT")
 """As OWN, in the order of the first operand, whose shape the result has."""
 
+READ: Final = Marker("READ")
+"""As OWN, in the order of the first operand's dimensions that are read whole, and of
+the positions that the others are read at."""
+
 VIEW: Final = Marker("VIEW")
 """The result lies in the first operand's memory where that is possible, and a change
 of either is one of both."""
@@ -317,9 +321,9 @@ class Op(Entry):
                GIVEN
     fits       a plain number that the result's type of integers does not hold is
                refused; otherwise it wraps around, as a tensor of one number would
-    memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; a formula that
-               gives back its operand's memory is copied where that is one of the first
-               three
+    memory     where the result lies: OWN, PACKED, KEPT, READ, VIEW or SHARED; a formula
+               that gives back its operand's memory is copied where that is one of the
+               first four
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
                those in C; empty: they may differ. A tuple has a message for each

@@ -20,7 +20,7 @@ from .checks import ShapeError, ValueRangeError
 from .limits import check_size
 from .op import PACKED, WHOLES, Formula, Rule, case, function, no_kernel, row
 from .shuffling import aligned
-from .types import Array, Call, Namespace, Positions, Tangents
+from .types import Array, Call, Namespace, Positions, Shape, Tangents
 
 # fmt: off
 
@@ -130,10 +130,11 @@ def four_taps(xp: Namespace, at: Array, n: int, scale: float, padding: int,
 
 
 class Reading(NamedTuple):
-    """One neighbour of every place: its number in its plane, by item, and its weight
-    and the weight's derivatives by the place, where it lies inside."""
+    """One neighbour of every place: its number in its plane, by item, whether it lies
+    inside, and its weight and the weight's derivatives by the place, where it does."""
 
     at: Positions
+    inside: Array
     weight: Array
     slopes: list[Array]
 
@@ -158,8 +159,13 @@ def readings(xp: Namespace, x: Array, grid: Array, mode: int, padding: int,
                         for e, each in enumerate(chosen)) for d in range(rank)]
         parts = [times(each.weight for each in chosen), *slopes]
         weight, *by_place = [xp.where(inside, p, xp.zeros_like(p)) for p in parts]
-        found.append(Reading(at, weight, by_place))
+        found.append(Reading(at, inside, weight, by_place))
     return found
+
+
+def entries(xp: Namespace, lines: Array, each: Reading) -> Array:
+    """The entries of one neighbour of every place; 0 outside."""
+    return xp.where(each.inside, xp.gather(lines, -1, each.at), 0)
 
 
 def times(factors: Iterable[Array]) -> Array:
@@ -172,7 +178,7 @@ def planes(xp: Namespace, x: Array) -> Array:
 
 def sampled(xp: Namespace, x: Array, grid: Array, **how: Unpack[How]) -> Array:
     lines = planes(xp, x)
-    y = reduce(add, (xp.gather(lines, -1, each.at) * each.weight
+    y = reduce(add, (entries(xp, lines, each) * each.weight
                      for each in readings(xp, x, grid, **how)))
     return xp.reshape(y, (*x.shape[:2], *grid.shape[1:-1]))
 
@@ -181,7 +187,8 @@ def by_entries(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
                **how: Unpack[How]) -> Array:
     lines, size = planes(xp, g), (*x.shape[:2], prod(x.shape[2:]))
     back = reduce(add, (
-        xp.call("gather.backward", lines * each.weight, each.at, size, -1)
+        xp.call("gather.backward", xp.where(each.inside, lines * each.weight, 0),
+                each.at, size, -1)
         for each in readings(xp, x, grid, **how)))
     return xp.reshape(back, x.shape)
 
@@ -192,7 +199,7 @@ def by_places(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
     rank = len(x.shape) - 2
     totals: dict[int, Array] = {}
     for each in readings(xp, x, grid, **how):
-        read = xp.sum(xp.gather(lines, -1, each.at) * arrived, 1, True)
+        read = xp.sum(entries(xp, lines, each) * arrived, 1, True)
         for d, slope in enumerate(each.slopes):
             part = read * slope
             totals[d] = totals[d] + part if d in totals else part
@@ -205,11 +212,32 @@ def along(xp: Namespace, t: Tangents, y: Array, x: Array, grid: Array,
     lines, rank = planes(xp, x), len(x.shape) - 2
     moved = xp.reshape(t[1], (grid.shape[0], 1, prod(grid.shape[1:-1]), rank))
     total = reduce(add, (
-        xp.gather(lines, -1, each.at) * reduce(add, (
+        entries(xp, lines, each) * reduce(add, (
             slope * xp.select(moved, -1, rank - 1 - d)
             for d, slope in enumerate(each.slopes)))
         for each in readings(xp, x, grid, **how)))
     return sampled(xp, t[0], grid, **how) + xp.reshape(total, y.shape)
+
+
+def check_sampled(x: Shape, grid: Shape, mode: int, rank: int) -> None:
+    """Raise unless pictures, or volumes, and the places in them fit."""
+    sizes = f"input with sizes {list(x)} and grid with sizes {list(grid)}"
+    if x[:1] != grid[:1]:
+        raise ShapeError("grid_sampler(): expected grid and input to have same batch "
+                         f"size, but got {sizes}")
+    if not grid or grid[-1] != len(x) - 2:
+        raise ShapeError(f"grid_sampler(): expected grid to have size {len(x) - 2} in "
+                         f"last dimension, but got grid with sizes {list(grid)}")
+    for d, n in enumerate(x[2:], start=2):
+        if not n:
+            raise ShapeError(
+                "grid_sampler(): expected input to have non-empty spatial dimensions, "
+                f"but input has sizes {list(x)} with dimension {d} being empty")
+    if not len(x) == len(grid) == rank + 2:
+        raise ShapeError(f"grid_sampler(): expected {rank + 2}D input and grid with "
+                         f"same number of dimensions, but got {sizes}")
+    if mode == BICUBIC and rank == 3:
+        raise ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
 
 
 def row_of_sampling(rank: int) -> None:
@@ -225,6 +253,7 @@ def row_of_sampling(rank: int) -> None:
             raise ValueRangeError(
                 f"grid_sampler_{rank}d: padding_mode is 0 (zeros), 1 (border) or 2 "
                 f"(reflection), not {padding_mode}")
+        check_sampled(tuple(x.shape), tuple(grid.shape), interpolation_mode, rank)
         return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
                        align_corners=align_corners)
 
@@ -276,22 +305,6 @@ def grid_sample(call: Call, input: Array, grid: Array, mode: str = "bilinear",
             "grid_sampler(): expected 4D or 5D input and grid with same number of "
             f"dimensions, but got input with sizes {list(input.shape)} and grid with "
             f"sizes {list(grid.shape)}")
-    if input.shape[0] != grid.shape[0]:
-        raise ShapeError(
-            "grid_sampler(): expected grid and input to have same batch size, but got "
-            f"input with sizes {list(input.shape)} and grid with sizes "
-            f"{list(grid.shape)}")
-    if grid.shape[-1] != rank:
-        raise ShapeError(f"grid_sampler(): expected grid to have size {rank} in last "
-                         f"dimension, but got grid with sizes {list(grid.shape)}")
-    for d, n in enumerate(input.shape[2:], start=2):
-        if not n:
-            raise ShapeError(
-                "grid_sampler(): expected input to have non-empty spatial dimensions, "
-                f"but input has sizes {list(input.shape)} with dimension {d} being "
-                "empty")
-    if mode == "bicubic" and rank == 3:
-        raise ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
     return call(f"grid_sampler_{rank}d", input, grid, MODES.index(mode),
                 PADDINGS.index(padding_mode), corners)
 

@@ -76,9 +76,11 @@ def slope(xp: Namespace, x: Array, dim: Dims, correction: float) -> Array:
     return over(2 * centred(xp, x, dim), degrees(x, dim, correction))
 
 
-def per_deviation(xp: Namespace, y: Array) -> Array:
-    """``1 / (2*y)``, from a variance to its root; 0 where the deviation is 0."""
-    return xp.where(xp.eq(y, 0), 0, 0.5 / xp.where(xp.eq(y, 0), 1, y))
+def per_deviation(xp: Namespace, g: Array, y: Array) -> Array:
+    """``g / (2*y)``, from a variance to its root; 0 where the deviation is 0, whatever
+    arrives there."""
+    none = xp.eq(y, 0)
+    return xp.where(none, 0, g * (0.5 / xp.where(none, 1, y)))
 
 
 def drift(xp: Namespace, t: Array, x: Array, dim: Dims, correction: float, keepdim: bool
@@ -108,13 +110,13 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
 
     def pulled(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims = None,
                correction: float = 1, keepdim: bool = False) -> Array:
-        g = g * per_deviation(xp, y) if root else g
+        g = per_deviation(xp, g, y) if root else g
         return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
 
     def moved(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims = None,
               correction: float = 1, keepdim: bool = False) -> Array:
         found = drift(xp, t, x, dim, correction, keepdim)
-        return found * per_deviation(xp, y) if root else found
+        return per_deviation(xp, found, y) if root else found
 
     row(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES, formula=formula,
         kink=kink,

@@ -46,6 +46,8 @@ def unpool(xp: Namespace, x: Array, indices: Array, output_size: Shape) -> Array
     at = xp.as_index(indices).reshape(lines.shape)
     count = prod(output_size)
     check_size((lines.shape[0], count))
+    if not count:
+        return xp.new_full(x, (*x.shape[:-rank], *output_size), 0)
     for extreme in (int(at.min()), int(at.max())) if at.size else ():
         if not 0 <= extreme < count:
             raise ShapeError(f"Found an invalid max index: {extreme} (output volumes "

@@ -1,7 +1,8 @@
 """What a script asks of PyTorch that gradcli does not have, found before it runs.
 
 The script is read, not executed: imports of ``torch`` and what is asked of them by
-name. Methods of tensors are asked of objects that only a run knows.
+name, and methods of what its text says to be a tensor. Of other objects only a run
+knows what they are.
 
     for each in missing_names(path): print(each)
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..lang.errors import ProgramError
+from .tensors import attributes_of_tensors
 from .torch_names import PYTORCH, counterpart, missing
 
 BESIDE = ("torchvision", "torchaudio", "torchtext")
@@ -44,7 +46,8 @@ def missing_names(path: Path) -> list[Missing]:
         said = getattr(error, "msg", str(error))
         raise ProgramError("E513", f"{where}: {said}") from error
     found: dict[str, Missing] = {}
-    for line, name in sorted(_asked(tree)):
+    of_tensors = ((n, f"{PYTORCH}.Tensor.{a}") for n, a in attributes_of_tensors(tree))
+    for line, name in sorted({*_asked(tree), *of_tensors}):
         if name not in found:
             text = _lacking(name)
             if text is not None:

@@ -87,7 +87,7 @@ class FloatPass:
     def _value(self, block: Block) -> Any:
         values = self._values
         if isinstance(block, Leaves):
-            return np.array([float(n) for n in block.numbers])
+            return np.fromiter(map(float, block.numbers), float, block.count)
         if isinstance(block, Totals):
             return values[block.rows].sum(axis=1)
         if isinstance(block, Dots):
@@ -105,7 +105,7 @@ class FloatPass:
         np.add.at(arrived, np.array(self._subject.outputs), cotangent)
         with np.errstate(all="ignore"):
             for block in reversed(self._blocks):
-                g = arrived[block.span]
+                g = arrived[block.span].copy()  # or add.at copies all of arrived
                 if g.any():
                     for column, parts in self._sent(block, g):
                         np.add.at(arrived, column, parts)

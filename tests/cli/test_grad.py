@@ -164,6 +164,12 @@ def test_wrt_restricts_the_gradients(gradcli: Run) -> None:
     assert ended.out == "3.0\n"
 
 
+def test_wrt_may_be_given_several_times(gradcli: Run) -> None:
+    words = ["grad", "x*y*z", "x=3", "y=5", "z=7", "-q", "--no-verify"]
+    ended = gradcli(*words, "--wrt", "y", "--wrt=x")
+    assert ended.out == gradcli(*words, "--wrt", "x,y").out == "35.0\n21.0\n"
+
+
 def test_of_chooses_the_output(gradcli: Run) -> None:
     ended = gradcli(
         "grad", "a = x**2; b = a*5", "x=3", "--of", "a", "-q", "--no-verify"

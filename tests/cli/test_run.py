@@ -125,6 +125,8 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
         "train.py:6: gradcli has no torch.nn.functional.gelu2; the nearest that there "
         "is: torch.nn.functional.gelu",
         "train.py:7: gradcli has no torch.lgo; the nearest that there is: torch.log",
+        "train.py:10: gradcli has no torch.Tensor.foo; the nearest that there is: "
+        "torch.Tensor.floor",
     ]
     status, out, _ = script(TRAIN, options=("--check",))
     assert status == 0

@@ -45,3 +45,9 @@ def test_several_numbers_are_none() -> None:
     x = gradcli.tensor([1.0, 2.0])
     with pytest.raises(TypeError, match=r"'beta' must be Number, .*; give"):
         gradcli.nn.functional.softplus(x, x)
+
+
+@pytest.mark.parametrize("name", ["copysign", "heaviside"])
+def test_a_number_before_a_tensor_is_of_its_type(name: str) -> None:
+    found = getattr(gradcli, name)(-0.5, gradcli.tensor([1.0, -2.0]))
+    assert found.dtype is gradcli.float32

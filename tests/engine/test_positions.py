@@ -1,6 +1,7 @@
 """What is written at positions is whole; what is not finite stays in its place.
 
-The numbers are PyTorch 2.13's, but for digamma's, which are mpmath's.
+The numbers are PyTorch 2.13's, but for digamma's and the incomplete gamma functions',
+which are mpmath's.
 """
 
 from __future__ import annotations
@@ -81,3 +82,41 @@ def test_digamma_has_its_digits_beside_poles() -> None:
     ]  # fmt: skip
     y = function("digamma")(leaf(at)).raw
     np.testing.assert_allclose(y, expected, rtol=1e-15)
+
+
+def test_incomplete_gamma_functions_of_orders_near_a_half_have_their_digits() -> None:
+    a, x = leaf([0.5, 0.5, 0.46, 0.5]), leaf([1.0, 0.8123, 0.02, 1.05])
+    above = [
+        0.15729920705028513,
+        0.20245157431373909,
+        0.8144311731756207,
+        0.14729913862267605,
+    ]
+    below = [
+        0.8427007929497149,
+        0.7975484256862609,
+        0.18556882682437922,
+        0.8527008613773239,
+    ]
+    np.testing.assert_allclose(function("igammac")(a, x).raw, above, rtol=1e-15)
+    np.testing.assert_allclose(function("igamma")(a, x).raw, below, rtol=1e-15)
+
+
+def test_an_entry_beside_a_place_outside_is_not_read() -> None:
+    x = leaf([[[[np.inf, 1.0]]]])
+    grid = leaf([[[[-9.0, 0.0], [1.0, 0.0]]]])
+    for mode in (0, 1):
+        y = function("grid_sampler_2d")(x, grid, mode, 0, True)
+        found = grad([y], [x], [Tensor(np.array([[[[np.inf, 1.0]]]]), NUMPY)])
+        assert y.raw.tolist() == [[[[0.0, 1.0]]]]
+        assert [t.raw.tolist() for t in found if t is not None] == [[[[[0.0, 1.0]]]]]
+
+
+@pytest.mark.parametrize("name", ["std", "std_mean"])
+def test_no_infinity_passes_a_deviation_of_0(name: str) -> None:
+    x = leaf([2.0, 2.0])
+    y = function(name)(x)
+    root = function("sqrt")(y if name == "std" else y[0])
+    (found,) = grad([root], [x], [Tensor(np.array(1.0), NUMPY)])
+    assert found is not None
+    assert found.raw.tolist() == [0.0, 0.0]

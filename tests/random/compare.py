@@ -41,6 +41,13 @@ SHOWN = 6
 SPREAD = 8.0
 """How much farther than PyTorch's own spread a number may lie: few runs are drawn."""
 
+TAIL = 6.0
+"""Of numbers drawn evenly, or normally, the largest deviation is rarely so many times
+the middle one."""
+
+MOST_TAIL = 10.0
+"""Beyond, the largest is a jump, which says nothing of how far others lie."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -274,9 +281,11 @@ def explained(program: Program, what: str, at: int, a: Any, b: Any, other: Side)
     found, within = [np.asarray(b, "float64")], near(a, b)
     if other is not THEIRS and (np.isfinite(a) != np.isfinite(b)).any():
         return within
-    small = slight(a, b)
-    for seed in range(2 * RUNS if small else RUNS):
-        with Moved(seed, ties=seed < RUNS):
+    enough = 2 * RUNS if slight(a, b) else RUNS
+    for seed in range(4 * RUNS):
+        if seed >= enough and not (tails(np.array(found)) > 1)[~within].any():
+            break
+        with Moved(seed, ties=seed < RUNS or seed >= enough):
             again = outcome(other, program, ORDERS[what])
         parts = getattr(again, FIELDS[what])
         part = parts if what == "value" else parts[at] if at < len(parts) else None
@@ -299,13 +308,26 @@ def slight(a: Any, b: Any) -> bool:
 
 
 def inside(drawn: Any, a: Any) -> Any:
-    """Which numbers lie among those drawn, or not much farther than they spread."""
+    """Which numbers lie among those drawn, or not much farther than they spread.
+
+    What is divided by nothing but rounding has no bounds: the largest of those drawn
+    then lies far beyond the others, and others may lie as far beyond it.
+    """
     with np.errstate(all="ignore"):
         low, high = drawn.min(axis=0), drawn.max(axis=0)
-        reach = SPREAD * (high - low)
+        reach = SPREAD * (high - low) * tails(drawn)
         among = (a >= low - reach) & (a <= high + reach)
     same = ((drawn == a) | (np.isnan(drawn) & np.isnan(a))).any(axis=0)
     return among | same
+
+
+def tails(drawn: Any) -> Any:
+    """How much farther the largest deviation lies from the middle one than it does
+    where numbers are drawn evenly, or normally; at least 1."""
+    with np.errstate(all="ignore"):
+        off = np.abs(drawn - np.median(drawn, axis=0))
+        far = off.max(axis=0) / np.median(off, axis=0) / TAIL
+    return np.where(np.isfinite(far) & (far > 1), np.minimum(far, MOST_TAIL), 1)
 
 
 def shown(values: Any, far: Any) -> str:

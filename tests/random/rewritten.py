@@ -361,8 +361,10 @@ def extremum(name: str) -> Run:
     return run_apart
 
 
-def gathered(run: Run, x: Any, indices: Any, dim: int) -> Any:
+def gathered(run: Run, x: Any, indices: Any, dim: int | None = None) -> Any:
     """By copies of both at one shape, so that each position is looked at."""
+    if dim is None:
+        return run(x, indices)
     shape = list(
         torch.broadcast_shapes(x.select(dim, 0).shape, indices.select(dim, 0).shape)
     )
@@ -423,7 +425,8 @@ def cosine(run: Run, x: Any, other: Any, dim: int = 1, eps: float = 1e-8) -> Any
 
 
 def brought_in(how: str) -> Run:
-    """What is not included is overwritten first, in derivatives of every order.
+    """What is not included is overwritten first, and what nothing is compared with is
+    a copy, in derivatives of every order.
 
     Args:
         how: the function that writes a number to the same places.
@@ -435,7 +438,12 @@ def brought_in(how: str) -> Run:
     ) -> Any:  # fmt: skip
         if not include_self and x.ndim:
             x = getattr(x, how)(dim, index, 1.0)
-        return run(x, dim, index, source, reduce, include_self=include_self, **rest)
+        if reduce not in ("amin", "amax") or not x.ndim:
+            return run(x, dim, index, source, reduce, include_self=include_self, **rest)
+        left = getattr(torch.ones_like(x), how)(dim, index, 0.0) != 0
+        own = torch.where(left, 0, x)
+        found = run(own, dim, index, source, reduce, include_self=include_self, **rest)
+        return torch.where(left, x, found)
 
     return run_without
 
@@ -768,7 +776,7 @@ class Floored(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, a: Any, b: Any, run: Run) -> Any:
-        ctx.shapes = a.shape, b.shape
+        ctx.shapes = [getattr(operand, "shape", None) for operand in (a, b)]
         y = run(a, b)
         if y is a:
             ctx.mark_dirty(a)
@@ -776,8 +784,10 @@ class Floored(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        a, b = (torch.zeros(shape, dtype=g.dtype) for shape in ctx.shapes)
-        return a, b, None
+        return *[
+            None if shape is None else torch.zeros(shape, dtype=g.dtype)
+            for shape in ctx.shapes
+        ], None
 
 
 Floored._backward_cls.__name__ = "NotImplemented"  # what PyTorch calls its node
@@ -786,11 +796,6 @@ Floored._backward_cls.__name__ = "NotImplemented"  # what PyTorch calls its node
 def floored(run: Run, a: Any, b: Any, **how: Any) -> Any:
     if not torch.is_grad_enabled():
         return run(a, b)
-    like = a if isinstance(a, torch.Tensor) else b
-    a, b = (
-        v if isinstance(v, torch.Tensor) else torch.tensor(v, dtype=like.dtype)
-        for v in (a, b)
-    )
     return Floored.apply(a, b, run)
 
 

@@ -224,6 +224,10 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "1/cumsum(x,0)",
         {"x": [-0.0, 1.0]},
     ),
+    "dimension left out": (
+        "softmin(x)",
+        {"x": [1.0, 2.0]},
+    ),
     "tensors among numbers": (
         "reshape((),x)",
         {"x": [[0.0]]},

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.numbers.graph import Evaluation
+from gradcli.numbers.limits import MAX_FOLLOWED_STEPS
 from gradcli.numbers.tape import Tape
 from gradcli.verify import verify as verifying
 from gradcli.verify.process import budget
@@ -186,3 +188,21 @@ def test_memory_that_runs_out_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> 
     found: Verification = checked(job("sum(x)", {"x": [1.0, 2.0]}))
     assert found.verdict == "unknown"
     assert "memory" in (found.inputs[0].note or "")
+
+
+def test_of_many_rows_only_those_drawn_are_computed_as_balls(
+    ticking: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = MAX_FOLLOWED_STEPS // 2
+    values = {"a": 0.5, "x": NORMAL(size=rows), "y": NORMAL(size=rows)}
+    given = job("mean((a*x - y)**2)", values, seconds=ticking)
+    made, compute = count(), Evaluation._compute
+
+    def counted(*args: Any) -> Any:
+        next(made)
+        return compute(*args)
+
+    monkeypatch.setattr(Evaluation, "_compute", counted)
+    verification = checked(given)
+    assert verification.verdict == "sampled"
+    assert next(made) < rows // 2
