@@ -80,7 +80,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-def _find(name: str) -> Any:
+def _find(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -63,7 +63,7 @@ class _Call(NamedTuple):
     """A function with a rule, and the arguments of one sample."""
 
     function: Any
-    args: tuple[Any, ...]
+    args: tuple[object, ...]
 
 
 class Batch(Samples):
@@ -80,7 +80,7 @@ class Batch(Samples):
         self._info = VmapInfo(size, randomness)
         self._origins = origins
         self._came_from: dict[int, tuple[Tensor, int]] = {}
-        self._held: list[Any] = []
+        self._held: list[object] = []
         self._known: list[list[Any]] = []
         self._waiting: dict[int, _Call] = {}
         self._nr = self._met = self._ran = 0

@@ -16,7 +16,7 @@ import numpy
 
 from ..engine.backward import grad
 from ..engine.modes import enable_grad
-from ..engine.raw import Host
+from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from .blocks import blocks_of, filled, pull
 from .numeric import Kink, evaluate, host, kinks, slopes
@@ -45,7 +45,7 @@ UNDEFINED = (
 
 
 def gradcheck(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     inputs: Any,
     *,
     eps: float = 1e-6,
@@ -106,9 +106,9 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
+    func: Run,
     inputs: Any,
-    grad_outputs: Any = None,
+    grad_outputs: object = None,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -139,7 +139,7 @@ def gradgradcheck(
     cotangents = _cotangents(func, arguments, grad_outputs, gen_non_contig_grad_outputs)
     count = len(arguments)
 
-    def gradients(*given: Any) -> tuple[Tensor, ...]:
+    def gradients(*given: Tensor) -> tuple[Tensor, ...]:
         outputs = differentiable(func(*given[:count]))
         targets = [given[arg] for arg in varied]
         found = pull(outputs, targets, given[count:], create_graph=True)
@@ -165,7 +165,7 @@ class _Check:
 
     def __init__(
         self,
-        func: Callable[..., Any],
+        func: Run,
         arguments: Sequence[Any],
         varied: Sequence[int],
         eps: float,
@@ -179,7 +179,7 @@ class _Check:
         ]
         self.inputs = [self.arguments[arg] for arg in varied]
         self.outputs = differentiable(func(*self.arguments))
-        self.quotients: dict[tuple[int, int], Any] = {}
+        self.quotients: dict[tuple[int, int], Host] = {}
         self.suspects: list[tuple[int, int]] = []
 
     def differences(self) -> None:
@@ -309,7 +309,7 @@ def _varied(arguments: Sequence[Any]) -> list[int]:
 
 
 def _cotangents(
-    func: Callable[..., Any], arguments: Sequence[Any], given: Any, strided: bool
+    func: Callable[..., object], arguments: Sequence[Any], given: Any, strided: bool
 ) -> list[Tensor]:
     """Return the given cotangents, or sampled ones, as leaves of their own."""
     if given is not None:

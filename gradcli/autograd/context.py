@@ -8,7 +8,7 @@ whatever was changed in place meanwhile is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..engine.errors import FREED as FREED_MESSAGE
@@ -24,6 +24,9 @@ from ..engine.packing import (
 from ..engine.tensor import Tensor, with_edge
 from ..engine.unchanged import demand_version
 from ..engine.versions import version
+
+if TYPE_CHECKING:
+    from ..engine.raw import Raw
 
 
 class FunctionCtx:
@@ -128,7 +131,7 @@ class _Keeper:
     ) -> None:
         self._xp, self._edge, self._itself = tensor.xp, edge, itself
         self._raw, self._version = tensor.raw, version(tensor.raw)
-        self._unpack: Callable[[], Any] | None = None
+        self._unpack: Callable[[], Raw] | None = None
         hooks = active_hooks()
         if hooks is not None:
             self._pack(hooks, tensor)

@@ -205,7 +205,7 @@ def _was_made(tensor: Tensor) -> bool:
     return dual is not None and dual.level.open and dual.made
 
 
-def _propagate(op: Any, inputs: Any, params: object, raw: object, out: Any) -> None:
+def _propagate(op: Any, inputs: Any, params: object, raw: object, out: object) -> None:
     """Push the tangents of an operation's inputs to its outputs."""
     if op.node is None:
         return
@@ -267,7 +267,9 @@ def follow(t: Tensor, result: Tensor) -> None:
                 _carry(view, seen, _was_made(view))
 
 
-def _written(whole: Tensor, base: Tensor, part: Tensor, tangent: Any) -> Tensor:
+def _written(
+    whole: Tensor, base: Tensor, part: Tensor, tangent: Tensor | None
+) -> Tensor:
     """Write the tangent of a part into the tangent of its base."""
     fresh = zeros_for(part) if tangent is None else tangent
     if part is base:

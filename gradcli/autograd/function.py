@@ -20,7 +20,7 @@ node knows its function only through the static methods ``backward`` (or ``vjp``
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from ..engine.devices import NUMPY
 from ..engine.modes import MODE, no_grad
@@ -68,7 +68,7 @@ class Function:
             {"__slots__": (), "__module__": "torch.autograd.function", "made_by": cls},
         )
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError(LEGACY)
 
     @staticmethod
@@ -145,7 +145,7 @@ class Function:
     @classmethod
     def _bound(
         cls, args: tuple[object, ...], kwargs: Params
-    ) -> tuple[tuple[Any, ...], Params]:
+    ) -> tuple[tuple[object, ...], Params]:
         """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
         from inspect import signature
 
@@ -156,7 +156,9 @@ class Function:
         return bound.args, bound.kwargs
 
     @classmethod
-    def _forward(cls, ctx: FunctionCtx, args: tuple[object, ...], kwargs: Any) -> Any:
+    def _forward(
+        cls, ctx: FunctionCtx, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
         has_setup = cls.setup_context is not Function.setup_context
         has_rule = cls.vmap is not Function.vmap
         if MODE.samples or MODE.traces:

@@ -226,7 +226,7 @@ def _is_expansion(shape: Sequence[int], of: Sequence[int]) -> bool:
     return all(n in (1, m) for m, n in zip(tail, of, strict=True))
 
 
-def _has_own(function: Any, name: str) -> bool:
+def _has_own(function: type, name: str) -> bool:
     return getattr(function, name) is not getattr(function.__mro__[-2], name)
 
 
@@ -261,7 +261,7 @@ class DelayedError(CustomNode):
     def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
         raise GradError(TWICE)
 
-    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> object:
         raise GradError(TWICE)
 
 
@@ -269,7 +269,7 @@ def once_differentiable(backward: Run) -> Run:
     """Run ``backward`` without recording it, and refuse to differentiate it."""
 
     @wraps(backward)
-    def wrapped(ctx: object, *cotangents: Tensor | None) -> Any:
+    def wrapped(ctx: object, *cotangents: Tensor | None) -> object:
         with no_grad():
             returned = backward(ctx, *cotangents)
         live = [t for t in cotangents if t is not None and t.requires_grad]
@@ -282,7 +282,7 @@ def once_differentiable(backward: Run) -> Run:
     return wrapped
 
 
-def _refused(t: object, cause: Tensor) -> Any:
+def _refused(t: object, cause: Tensor) -> object:
     if not isinstance(t, Tensor):
         return t
     out = t.detach()

@@ -39,18 +39,20 @@ ROUNDINGS = 16
 class Slopes:
     """The slopes of an output by one input entry, and the bound of their rounding."""
 
-    central: Any
-    below: Any
-    above: Any
-    noise: Any
+    central: Host
+    below: Host
+    above: Host
+    noise: Host
 
     @property
-    def jump(self) -> Any:
-        return numpy.abs(self.above - self.below)
+    def jump(self) -> Host:
+        found: Host = numpy.abs(self.above - self.below)
+        return found
 
     @property
-    def steepest(self) -> Any:
-        return numpy.maximum(numpy.abs(self.above), numpy.abs(self.below))
+    def steepest(self) -> Host:
+        found: Host = numpy.maximum(numpy.abs(self.above), numpy.abs(self.below))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def kinks(
     x: Tensor,
     flat_index: int,
     eps: float,
-    allowed: Callable[[Any], Any],
+    allowed: Callable[[Host], Host],
 ) -> list[Kink]:
     """Where the slopes by one entry jump by more than is ``allowed`` for a slope."""
     by_scale = [slopes(f, here, x, flat_index, eps * scale) for scale in SCALES]

@@ -64,7 +64,7 @@ def _placed(
     number: int | None,
     ctx: FunctionCtx,
     seen: set[int],
-) -> Any:
+) -> object:
     """One output: itself or a tensor on its memory, with its edge."""
     if not isinstance(part, Tensor):
         return part

@@ -8,12 +8,12 @@ there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy
 
 from ..engine.devices import NUMPY
 from ..engine.errors import GradError
+from ..engine.raw import Host
 from ..engine.tensor import Tensor
 
 
@@ -28,7 +28,7 @@ class Tolerance:
     atol: float
     rtol: float
 
-    def __call__(self, quotient: Any) -> Any:
+    def __call__(self, quotient: Host) -> Host:
         return self.atol + self.rtol * numpy.abs(quotient)
 
 
@@ -40,8 +40,8 @@ class Block:
     input: int
     input_shape: tuple[int, ...]
     output_shape: tuple[int, ...]
-    numerical: Any
-    analytical: Any
+    numerical: Host
+    analytical: Host
     mode: str = ""
 
     def worst(self, allowed: Tolerance) -> tuple[int, int] | None:

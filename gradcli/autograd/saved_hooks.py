@@ -43,7 +43,7 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Tensor) -> tuple[Any, Any]:
+        def pack(tensor: Tensor) -> tuple[object, Tensor]:
             return tensor.xp, devices.host(tensor.raw)
 
         def unpack(kept: tuple[Any, Any]) -> Tensor:

@@ -35,7 +35,7 @@ class _Trace:
     arguments in place.
     """
 
-    def __init__(self, func: Func, args: tuple[object, ...], kwargs: Any,
+    def __init__(self, func: Func, args: tuple[object, ...], kwargs: dict[str, object],
                  argnums: Argnums, has_aux: bool, name: str, forward: bool = False
                  ) -> None:  # fmt: skip
         indices = _counted(argnums, len(args))
@@ -78,7 +78,7 @@ class _Trace:
         leaves, shape = flatten(value)
         return shape.fill([self._settled(leaf) for leaf in leaves])
 
-    def _settled(self, leaf: object) -> Any:
+    def _settled(self, leaf: object) -> object:
         if not isinstance(leaf, Tensor) or leaf.edge is None:
             return leaf
         own = frozenset(x.edge for x in self.inputs if x.is_leaf)
@@ -144,7 +144,7 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
     name = "grad_and_value(f)(*args)"
 
     @wraps(func)
-    def gradient_and_value(*args: object, **kwargs: object) -> Any:
+    def gradient_and_value(*args: object, **kwargs: object) -> object:
         trace = _Trace(func, args, kwargs, argnums, has_aux, name)
         y = trace.output_shape.fill(trace.outputs)
         if not isinstance(y, Tensor):
@@ -189,13 +189,13 @@ def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
 
     def pull(
         cotangents: object, retain_graph: bool = True, create_graph: bool | None = None
-    ) -> tuple[Any, ...]:
+    ) -> tuple[object, ...]:
         given, shape = flatten(cotangents)
         _demand_same(shape, trace.output_shape, "cotangents", "primal output")
         wanted = any(isinstance(v, Tensor) and v.requires_grad for v in given)
         recorded = trace.recorded or (MODE.recording and wanted)
         pulled = trace.shape.fill(trace.pull(given, recorded))
-        found: tuple[Any, ...] = pulled if wanted else trace.settle(pulled)
+        found: tuple[object, ...] = pulled if wanted else trace.settle(pulled)
         return found
 
     output, aux = trace.value(), trace.settle(trace.aux)
@@ -252,7 +252,9 @@ def linearize(func: Func, *primals: object) -> tuple[Any, Func]:
     return output, lambda *tangents: _push(trace, tangents, name, False)
 
 
-def _push(trace: _Trace, tangents: tuple[object, ...], name: str, strict: bool) -> Any:
+def _push(
+    trace: _Trace, tangents: tuple[object, ...], name: str, strict: bool
+) -> object:
     """Return the outputs' tangents, nested as the outputs are."""
     given, shape = flatten(tangents)
     if shape != trace.shape:
@@ -329,7 +331,7 @@ def _jacobian(
     func: Func, argnums: Argnums, has_aux: bool, name: str, forward: bool
 ) -> Func:
     @wraps(func)
-    def jacobian(*args: object, **kwargs: object) -> Any:
+    def jacobian(*args: object, **kwargs: object) -> object:
         trace = _Trace(func, args, kwargs, argnums, has_aux, name, forward)
         trace.demand_tensors(name)
         with enable_grad():
@@ -386,7 +388,7 @@ def _counted(argnums: Any, count: int) -> list[int]:
     return found
 
 
-def _value_and_aux(result: object, name: str) -> tuple[Any, Any]:
+def _value_and_aux(result: object, name: str) -> tuple[object, object]:
     if not isinstance(result, tuple) or len(result) != 2:
         raise EngineError(
             f"{name}: output of function f should be a tuple: (output, aux) if has_aux "

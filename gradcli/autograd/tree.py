@@ -21,14 +21,14 @@ class Shape:
     """How leaves are nested: the container's type, its keys if any, its members."""
 
     kind: Any = None
-    keys: tuple[Any, ...] = ()
+    keys: tuple[object, ...] = ()
     members: tuple[Shape, ...] = ()
 
     def fill(self, leaves: Iterable[object]) -> Any:
         """The nested value that has these leaves, in order."""
         return self._fill(iter(leaves))
 
-    def _fill(self, leaves: Iterator[object]) -> Any:
+    def _fill(self, leaves: Iterator[object]) -> object:
         if self.kind is None:
             return next(leaves)
         filled = [member._fill(leaves) for member in self.members]
@@ -87,7 +87,7 @@ def _is_nested(value: object) -> bool:
     return isinstance(value, tuple | list | dict)
 
 
-def _members(value: Any) -> tuple[Sequence[Any], tuple[Any, ...]]:
+def _members(value: Any) -> tuple[Sequence[object], tuple[object, ...]]:
     if isinstance(value, dict):
         return list(value.values()), tuple(value)
     return value, ()

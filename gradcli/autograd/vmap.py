@@ -57,7 +57,7 @@ def vmap(
     name = getattr(func, "__name__", repr(func))
 
     @wraps(func)
-    def mapped(*args: object, **kwargs: object) -> Any:
+    def mapped(*args: object, **kwargs: object) -> object:
         where = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
         leaves, shape = flatten(args)
         dims = _in_dims(leaves, shape, in_dims, where)
@@ -65,7 +65,7 @@ def vmap(
         dims += [0 if isinstance(x, Tensor) else None for x in named]
         batches = leaves + named
         size = _size(batches, dims)
-        per_sample: list[list[Any]] = []
+        per_sample: list[list[object]] = []
         nested = Shape()
         batch = Batch(randomness, size, list(zip(batches, dims, strict=True)))
         waiting = True
@@ -142,7 +142,7 @@ def _size(batches: Sequence[Any], dims: Sequence[int | None]) -> int:
 
 def _sample(
     batches: Sequence[Any], dims: Sequence[int | None], nr: int, size: int
-) -> list[Any]:
+) -> list[object]:
     """Return one sample of each batch; of an empty batch, zeros."""
     found = []
     for x, dim in zip(batches, dims, strict=True):
@@ -162,7 +162,7 @@ def _batched(
     size: int,
     out_dims: object,
     name: str,
-) -> Any:
+) -> object:
     """Stack the samples' outputs, nested as one sample's are."""
     spread = nested.spread(out_dims)
     if spread is None:
@@ -179,7 +179,7 @@ def _batched(
     return nested.fill(stacked)
 
 
-def _stacked(parts: Sequence[Any], dim: int | None, size: int, name: str) -> Any:
+def _stacked(parts: Sequence[Any], dim: int | None, size: int, name: str) -> object:
     for y in parts:
         if dim is not None and not isinstance(y, Tensor):
             raise ValueError(

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from math import prod
 from os.path import splitext
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
-from ..lang.point import check_names
+from ..lang.point import Gradients, check_names
 from ..lang.points import STANDARD_INPUT, Block, Points, point_blocks, total_size
 from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
@@ -46,6 +46,9 @@ from .problems import typed, wrong
 from .session import listed, tell_data, tell_readings
 from .sources import program_and_bindings
 from .tracing import tell
+
+if TYPE_CHECKING:
+    from ..lang.nested import Floats
 
 Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
 """What computes blocks, in their order."""
@@ -200,7 +203,7 @@ class _Work:
             printer.flush()
         return status
 
-    def over_grid(self) -> tuple[Any, dict[int, ProgramError]]:
+    def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
         """Value and gradients at all combinations of what is swept, the last name's
         moving fastest, NaN where there is none; and why there is none."""
         grid = np.meshgrid(*self.swept.values(), indexing="ij")
@@ -291,7 +294,7 @@ class _Work:
         self.count += done.count
 
 
-def swept(texts: Sequence[str], factory: Factory) -> dict[str, Any]:
+def swept(texts: Sequence[str], factory: Factory) -> dict[str, Floats]:
     """The values of inputs that are swept over, by name.
 
     Args:
@@ -330,7 +333,7 @@ def _end(name: str, text: str, factory: Factory) -> float:
     return float(value)
 
 
-def _grid(axes: Mapping[str, Any]) -> Iterator[Block]:
+def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
     """All combinations of values, the last name's moving fastest, block by block."""
     sizes = tuple(len(values) for values in axes.values())
     for start in range(0, prod(sizes), BLOCK_POINTS):
@@ -347,7 +350,7 @@ def _suffix(table: str | None) -> str:
     return suffix if suffix in (".tsv", ".jsonl") else ".csv"
 
 
-def over_sweep(request: Request, many: Many) -> tuple[dict[str, Any], Any]:
+def over_sweep(request: Request, many: Many) -> tuple[dict[str, Floats], Gradients]:
     """The swept values by name, and value and gradients at all combinations of them,
     the last name's moving fastest; NaN where there is none.
 
@@ -366,7 +369,7 @@ def over_sweep(request: Request, many: Many) -> tuple[dict[str, Any], Any]:
     return work.swept, found
 
 
-def surface(axes: Mapping[str, Any], found: Any) -> Surface:
+def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:
     """Value and slopes over two inputs; a slope that was not asked for is NaN."""
     sizes = [len(values) for values in axes.values()]
     nothing = np.full(sizes, np.nan)

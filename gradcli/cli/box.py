@@ -17,6 +17,7 @@ from .problems import wrong
 if TYPE_CHECKING:
     from ..lang.bindings import Binding
     from ..verify.box import Ranges
+    from ..verify.box import Span as Interval
     from ..verify.process.job import Job
     from .options import Request
 
@@ -144,7 +145,7 @@ def ranges_of(request: Request, boxes: Sequence[Box], job: Job) -> Ranges:
     return ranges(job, spans_of(boxes), program_of(job), Budget(request.verify_seconds))
 
 
-def spans_of(boxes: Sequence[Box]) -> Mapping[str, Any]:
+def spans_of(boxes: Sequence[Box]) -> Mapping[str, Interval]:
     """The intervals by name, entry by entry."""
     from ..verify.box import Span as Ends
 

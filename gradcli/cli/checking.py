@@ -66,7 +66,7 @@ def _looks_checked(argv: list[str]) -> bool:
     return argv[0] in CHECKED or page
 
 
-def _start() -> Any:
+def _start() -> object:
     from ..verify.process.client import Checker
 
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .problems import wrong
 from .session import listed, tell_readings
 from .shapes import Shapes, refuse_shapes, shapes_of
 from .sources import program_and_bindings
+
+if TYPE_CHECKING:
+    from ..engine import Tensor
 
 TRANSPOSE_SECONDS: Final = 1.0
 """Most time for seeing whether a transpose is all that a claim lacks."""
@@ -120,7 +123,7 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
     """Run the program once, so that its errors point into its own text."""
     given = {g.name: g for g in inputs}
 
-    def values_of(name: str) -> Any:
+    def values_of(name: str) -> object:
         values = given[name].values
         if values is None:
             return abs(prepared.factory.draw(name, given[name].shape)) + 0.5
@@ -194,7 +197,7 @@ def _with_transpose(
     )  # fmt: skip
 
 
-def _refuse_entries(claim: Claim, target: Any, inputs: Mapping[str, Any]) -> None:
+def _refuse_entries(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> None:
     """An index on the left-hand side that no entry has."""
     lead = tuple(target.shape) if len(claim.by) == 1 else ()
     try:

@@ -24,7 +24,7 @@ BLOCKS_PER_WORKER = 3
 CONNECT_SECONDS = 10
 """How long a cluster may take to answer."""
 
-Mapper = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+Mapper = Callable[[Callable[[Any], Any], Iterable[object]], Iterator[Any]]
 
 
 @contextmanager
@@ -65,7 +65,9 @@ def mapping(address: str) -> Iterator[Mapper]:
 def _mapper(client: Any) -> Mapper:
     """The function on the workers of a client."""
 
-    def mapped(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    def mapped(
+        function: Callable[[Any], Any], items: Iterable[object]
+    ) -> Iterator[Any]:
         shared = client.scatter(function, broadcast=True)
         futures = (client.submit(_applied, shared, x, pure=False) for x in items)
         return in_order(futures, ahead)
@@ -76,5 +78,5 @@ def _mapper(client: Any) -> Mapper:
     return mapped
 
 
-def _applied(function: Callable[[object], object], item: object) -> Any:
+def _applied(function: Callable[[object], object], item: object) -> object:
     return function(item)

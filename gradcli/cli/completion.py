@@ -97,7 +97,7 @@ def _parameters(command: str) -> list[Any]:
     from .command import command_of
 
     made = command_of(command)
-    found: list[Any] = [*made.params]
+    found: list[object] = [*made.params]
     return found
 
 

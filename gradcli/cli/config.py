@@ -21,7 +21,7 @@ from .problems import unwritable, wrong
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..render.line import Line, Part
+    from ..render.line import Line, Part, Role
 
 MIN_TABLE_COLUMNS: Final = 80
 """Of a terminal in which a line for each setting has room for what it is."""
@@ -129,7 +129,7 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
         given = found.get(each.key)
         text = each.built_in if given is None else printable(given.text)
         source = defaults.BUILT_IN if given is None else _source(given)
-        role: Any = "dim" if given is None else "number"
+        role: Role = "dim" if given is None else "number"
         rows.append(
             (
                 (each.key, "name"), ("  ", "plain"), (text, role), ("  ", "plain"),

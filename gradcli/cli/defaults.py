@@ -24,7 +24,7 @@ MAX_COLUMNS: Final = 1000
 ENVIRONMENT, FILE, BUILT_IN = "environment", "file", "built in"
 """Where a value comes from."""
 
-Reader = Callable[[str], Any]
+Reader = Callable[[str], object]
 """A value's text as a value; raises ValueError with what is wanted."""
 
 
@@ -178,7 +178,7 @@ class Given(NamedTuple):
     """A default that somebody set."""
 
     setting: Setting
-    value: Any
+    value: object
     text: str
     source: str
     """`ENVIRONMENT` or `FILE`."""
@@ -226,7 +226,7 @@ def unknown(key: str, where: str) -> Exception:
     return wrong("E591", f"{where}there is no setting {key!r}", hint)
 
 
-def read(setting: Setting, text: str, place: str) -> Any:
+def read(setting: Setting, text: str, place: str) -> object:
     """A value of a setting.
 
     Raises:
@@ -319,7 +319,7 @@ class _Applied:
 _applied = _Applied()
 
 
-def for_command(command: str, typed: Collection[str]) -> dict[str, Any]:
+def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
     """The defaults of a command's options, by parameter.
 
     Args:

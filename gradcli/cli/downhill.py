@@ -48,7 +48,7 @@ class Kind(NamedTuple):
 
     name: str
     lr: float
-    options: Mapping[str, Any] = {}
+    options: Mapping[str, object] = {}
 
 
 OPTIMIZERS: Final = {

@@ -68,8 +68,8 @@ class Extras:
         """What to add to the object, and what to add to each input."""
         from ..render.precision import condition_json, digits_json
 
-        answer: dict[str, Any] = {}
-        inputs: dict[str, dict[str, Any]] = {}
+        answer: dict[str, object] = {}
+        inputs: dict[str, dict[str, object]] = {}
         if self.precisely is not None:
             answer, inputs = digits_json(self.precisely)
         for name, more in condition_json(self.conditions or ()).items():

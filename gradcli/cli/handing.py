@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..engine.devices import host
 from ..engine.jacobian import Block
 from ..verify.process.job import Block as Numbers
+
+if TYPE_CHECKING:
+    from ..engine.raw import Host
 
 MAX_HANDED: Final = 1 << 20
 """Entries that are all handed over."""
@@ -49,7 +52,7 @@ def claim(blocks: Sequence[Block], seed: int) -> Numbers:
     return Numbers(shape, _bytes(values), where.astype(np.int64).tobytes())
 
 
-def _drawn(block: Block, random: Random, among: int) -> tuple[Any, Any]:
+def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
     """Rows and columns of a block's share of what is drawn."""
     rows, columns = block.output.numel(), block.x.numel()
     share, every = max(1, DRAWN // among), rows * columns
@@ -66,14 +69,14 @@ def _drawn(block: Block, random: Random, among: int) -> tuple[Any, Any]:
     return found, across
 
 
-def _at(matrix: Any, rows: Any, columns: Any) -> Any:
+def _at(matrix: Any, rows: Host, columns: Host) -> Host:
     """The entries of a matrix at some places."""
     if matrix is None:
         return np.zeros(len(rows))
     return _host(matrix[rows, columns])
 
 
-def _host(array: object) -> Any:
+def _host(array: object) -> Host:
     """An array where the processor can read it, dense."""
     array = host(array)
     return array.toarray().ravel() if hasattr(array, "toarray") else np.asarray(array)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..lang.run import Run
-    from ..render.line import Line
+    from ..render.line import Layout, Line
     from ..verify.process.job import Job
 
 
@@ -83,7 +83,7 @@ def _called(run: Run) -> str:
 
 def _lines(
     request: Request, view: Any, labels: Mapping[str, str],
-    found: Mapping[str, float], layout: Any,
+    found: Mapping[str, float], layout: Layout,
 ) -> Iterator[Line]:  # fmt: skip
     from ..lang.excerpt import printable
     from ..render.arrays import value_lines

@@ -16,7 +16,7 @@ from ..lang.tiles import cores
 from .point_task import Done, Task
 
 
-def in_order(futures: Iterator[object], ahead: Callable[[], int]) -> Iterator[Any]:
+def in_order(futures: Iterator[object], ahead: Callable[[], int]) -> Iterator[Done]:
     """The results of futures; while one is waited for, ``ahead()`` more are on their
     way.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,8 @@ from .problems import wrong
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ..lang.nested import Floats
+    from ..lang.point import Gradients
     from ..lang.run import Run
     from ..render.line import Line
     from ..views.plot import Curve, Field, KinkMark
@@ -114,7 +116,7 @@ def _in_terminal(request: Request, many: Many) -> int:
     return status
 
 
-def _axes(request: Request, many: Many) -> dict[str, Any]:
+def _axes(request: Request, many: Many) -> dict[str, Floats]:
     from ..engine import resolve
     from ..lang.factory import Factory
     from .at_points import swept
@@ -181,7 +183,7 @@ def _run_at(request: Request, name: str, value: float) -> Run:
     return execute(found, of=request.of, max_steps=maxsize)
 
 
-def _curve(request: Request, axes: Mapping[str, Any], found: Any) -> Curve:
+def _curve(request: Request, axes: Mapping[str, Floats], found: Gradients) -> Curve:
     from ..views.plot import Curve
 
     ((name, x),) = axes.items()
@@ -193,7 +195,7 @@ def _curve(request: Request, axes: Mapping[str, Any], found: Any) -> Curve:
     return Curve(source, output, name, x, found.value, slope, kinks)
 
 
-def _field(request: Request, axes: Mapping[str, object], found: Any) -> Field:
+def _field(request: Request, axes: Mapping[str, Floats], found: Gradients) -> Field:
     from ..views.plot import Field
     from .at_points import surface
 

@@ -54,7 +54,7 @@ class Task:
     """
 
     program: Compiled
-    shared: Mapping[str, Any]
+    shared: Mapping[str, object]
     given: tuple[str, ...]
     wanted: tuple[str, ...]
     suffix: str

@@ -28,7 +28,7 @@ MAX_DEATHS = 8
 LOOK_SECONDS = 0.5
 """Between two looks of a process at whether it is still wanted."""
 
-_task: Callable[[Any], Any]
+_task: Callable[[object], object]
 
 
 def _begin(task: Callable[[Any], Any], parent: int) -> None:
@@ -45,18 +45,18 @@ def _end_with(parent: int) -> None:
     _exit(1)
 
 
-def _apply(item: object) -> Any:
+def _apply(item: object) -> object:
     return _task(item)
 
 
 @contextmanager
-def mapping(count: int) -> Iterator[Callable[..., Iterator[Any]]]:
+def mapping(count: int) -> Iterator[Callable[..., Iterator[object]]]:
     """What applies a function to items in so many processes, in their order."""
     made: list[_Pool] = []
 
     def mapped(
         task: Callable[[object], object], items: Iterable[object]
-    ) -> Iterator[Any]:
+    ) -> Iterator[object]:
         made.append(_Pool(count, task))
         futures = (made[0].submit(item) for item in items)
         return in_order(futures, lambda: BLOCKS_PER_PROCESS * count)
@@ -87,10 +87,10 @@ class _Pool:
             (self._task, getpid()),
         )
 
-    def submit(self, item: Any) -> _Result:
+    def submit(self, item: object) -> _Result:
         return _Result(self, item)
 
-    def begin(self, item: object) -> tuple[ProcessPoolExecutor, Future[Any]]:
+    def begin(self, item: object) -> tuple[ProcessPoolExecutor, Future[object]]:
         """The future of an item, and who computes it."""
         while True:
             executor = self._executor
@@ -122,7 +122,7 @@ class _Pool:
 class _Result:
     """What an item gives, whatever becomes of the process that computes it."""
 
-    def __init__(self, pool: _Pool, item: Any) -> None:
+    def __init__(self, pool: _Pool, item: object) -> None:
         self._pool = pool
         self._item = item
         self._executor, self._future = pool.begin(item)
@@ -130,7 +130,7 @@ class _Result:
     def done(self) -> bool:
         return self._future.done()
 
-    def result(self) -> Any:
+    def result(self) -> object:
         while True:
             try:
                 return self._future.result()

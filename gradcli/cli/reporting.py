@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..python.watch import Pass
-    from ..render.line import Line
+    from ..render.line import Line, Role
 
 
 class Reports:
@@ -108,7 +108,7 @@ class Reports:
         writer.lines(lines)
         writer.flush()
 
-    def _say(self, texts: Iterable[str], role: Any = "dim") -> None:
+    def _say(self, texts: Iterable[str], role: Role = "dim") -> None:
         from ..lang.excerpt import printable
         from ..render.line import Line
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from types import ModuleType
+from typing import Final, NamedTuple
 
 from . import powershell
 from .completion import Offer, offers
@@ -159,7 +160,7 @@ def _label(typed: str, text: str) -> str:
     return text[start:]
 
 
-def typers() -> Any:
+def typers() -> ModuleType:
     """What typer has of completion: it knows where shells look, and more of them."""
     from typer import completion
 

@@ -6,7 +6,7 @@ Invariant: importing this costs nothing, and nothing is done where it was not as
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .output import note
 
@@ -38,7 +38,7 @@ def tell(fusion: Fusion | None) -> None:
         note(line)
 
 
-def trace_json(fusion: Fusion | None) -> dict[str, Any]:
+def trace_json(fusion: Fusion | None) -> dict[str, object]:
     """What is added to the object of a result."""
     if fusion is None:
         return {}

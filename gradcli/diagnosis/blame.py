@@ -10,7 +10,7 @@ infinity, the first one after it that made nan of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..views.numbers import plain
 from ..views.partials import raw_partials
 from ..views.places import Places
 from .rewriting import Rewriting, rewriting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class _Watch:
         self._places = Places(run.source)
         self._leaves = {i.tensor.edge: i.name for i in run.inputs}
 
-    def seen(self, node: Node) -> Any:
+    def seen(self, node: Node) -> Callable[..., object]:
         def look(pulled: object, arrived: object) -> None:
             if not self._settled():
                 self._look(node, pulled, arrived)

@@ -27,7 +27,7 @@ from .likeness import Array, same
 from .limits import MAX_GRAPH_NODES, MAX_OUTPUT_ENTRIES, MAX_VARIABLES
 from .recorded import Texts
 
-Change = Callable[[Sample], tuple[frozenset[Any], Any]]
+Change = Callable[[Sample], tuple[frozenset[object], Any]]
 """Per sample the edges that nothing passes, and the node whose rule is left out."""
 
 
@@ -88,7 +88,7 @@ def _leads_to(node: Node, end: object) -> bool:
     return any(below is end for below in inputs_first([node]))
 
 
-def _arriving(sample: Sample) -> dict[Any, Array]:
+def _arriving(sample: Sample) -> dict[object, Array]:
     """What arrives at each part of the graph in a reverse pass from a number."""
     ones = np.ones(tuple(sample.target.shape))
     return _pass(sample.target.edge, ones, frozenset(), None)
@@ -119,7 +119,7 @@ def _fitting(evidence: Evidence) -> bool:
 def _between(sample: Sample) -> list[str]:
     """The variables that the program computes on its way, each value once."""
     ends = {x.edge for x in sample.inputs.values()} | {sample.target.edge, None}
-    names: dict[Any, str] = {}
+    names: dict[object, str] = {}
     for name, value in sample.variables.items():
         if value.edge not in ends:
             names.setdefault(value.edge, name)
@@ -177,12 +177,12 @@ def _derivative(
 
 
 def _pass(
-    root: Any, g: Array, blocked: frozenset[object], skipped: Any
-) -> dict[Any, Any]:
+    root: object, g: Array, blocked: frozenset[object], skipped: Any
+) -> dict[object, Any]:
     """What comes to each part of the graph in a reverse pass that ends at ``blocked``
     and leaves out ``skipped``'s rule."""
 
-    def pull(edge: Any, total: Any) -> Iterable[tuple[Any, Any]]:
+    def pull(edge: Any, total: object) -> Iterable[tuple[object, object]]:
         if edge in blocked:
             return ()
         return [(edge.edges[0], total)] if edge is skipped else below(edge, total)

@@ -25,6 +25,7 @@ from ..autograd.blocks import hessian, jacobian
 from ..autograd.orders import of_order
 from ..engine import NUMPY, Tensor
 from ..engine.errors import EngineError
+from ..engine.raw import Host
 from ..lang.errors import ProgramError
 from ..lang.run import evaluate
 from ..verify.claims.entries import positions
@@ -35,7 +36,7 @@ from ..verify.claims.truth import fitted_array
 from ..verify.limits import MAX_CLAIM_STEPS
 from .limits import POINTS_PER_SAMPLE
 
-Array = Any
+Array = Host
 
 NO_VALUE: Final = (ProgramError, EngineError, MemoryError)
 """What is raised where a program, a claim or a derivative has no value at a point."""
@@ -54,7 +55,7 @@ class Sample:
     claimed: Array
     target: Tensor
     inputs: Mapping[str, Tensor]
-    named: Mapping[str, Any]
+    named: Mapping[str, object]
 
     @property
     def variables(self) -> dict[str, Tensor]:
@@ -153,7 +154,7 @@ def leaves(task: ClaimsTask, point: Point) -> dict[str, Tensor]:
 
 def run(
     task: ClaimsTask, claim: Claim, inputs: Mapping[str, Tensor]
-) -> tuple[Tensor, dict[str, Any]]:
+) -> tuple[Tensor, dict[str, object]]:
     """What the claim differentiates, and everything that it may name.
 
     Raises:

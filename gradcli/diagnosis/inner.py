@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -163,7 +162,7 @@ def _locals(
 ) -> dict[tuple[int, int], tuple[Node, int, Array]]:
     """The local gradients on the ways to the inputs, unless they are constants, by the
     node's position in the graph."""
-    found: dict[tuple[int, int], tuple[Node, int, Any]] = {}
+    found: dict[tuple[int, int], tuple[Node, int, Array]] = {}
     if sample.target.edge is None:
         return found
     reaching = {sample.inputs[name].edge for name in by}

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from ..engine.raw import Host
+
+Array = Host
 Pair = tuple[Array, Array]
 
 CLOSE = 1e-8

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ ROUNDED = 2e-3
 
 def sides(evidence: Evidence) -> list[Pair]:
     """Per sample the derivative and the claim; none where their shapes do not fit."""
-    pairs = [(sample.true, sample.aligned()) for sample in evidence.samples]
+    pairs: list[Any] = [(sample.true, sample.aligned()) for sample in evidence.samples]
     return [] if any(claimed is None for _, claimed in pairs) else pairs
 
 

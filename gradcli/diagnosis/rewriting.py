@@ -196,7 +196,7 @@ def _called(node: object) -> tuple[str, tuple[Any, ...]] | None:
 
 
 def _matches(
-    pattern: Any,
+    pattern: object,
     node: Any,
     program: Program,
     definitions: Mapping[str, Expression],
@@ -271,7 +271,7 @@ def _filled(replacement: str, match: _Match) -> str:
 
 
 def _guarded(
-    program: Program, nodes: Sequence[Any], culprit: Any,
+    program: Program, nodes: Sequence[Any], culprit: Expression,
     definitions: Mapping[str, Expression],
 ) -> Iterator[_Proposal]:  # fmt: skip
     """A harmless argument wherever a `where` drops the result anyway."""

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Tensor, grad
+from ..engine.raw import Host
 from ..lang.errors import ProgramError
 from ..lang.run import Run, all_finite, evaluate
 from ..ops.types import Array
@@ -108,7 +109,7 @@ class _Program:
         close = abs(before.raw - after.raw) <= room
         return bool((close | ~before.xp.isfinite(before.raw)).all())
 
-    def like(self, name: str, values: Any) -> Any:
+    def like(self, name: str, values: Host) -> Any:
         """NumPy's numbers as an array of the kind and dtype that an input has."""
         tensor = next(each.tensor for each in self.run.inputs if each.name == name)
         return tensor.xp.array(values.astype(self.run.dtype))

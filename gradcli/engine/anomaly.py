@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..ops import Op
@@ -182,7 +181,7 @@ def _is_ours(frame: FrameType) -> bool:
 def _lines() -> tuple[Line, ...]:
     """The lines of the program that are running, without the package's own."""
     lines: list[Line] = []
-    frame: Any = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(lines) < MAX_LINES_OF_A_NODE:
         if not _is_ours(frame):
             code = frame.f_code

@@ -11,7 +11,7 @@ pass itself (`create_graph`) or to push tangents through it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..ops.types import Array
@@ -29,7 +29,7 @@ from .modes import MODE
 from .namespace import Namespace
 from .node import FREED, AccumulateGrad, Edge, Node, Port, carried, output_at
 from .passes import Pass, in_a_thread, is_crowded
-from .raw import Arrived
+from .raw import Arrived, Raw
 from .record import RECORDING
 from .tensor import Tensor, lifted, ones_for, with_edge
 from .unchanged import demand_unchanged
@@ -189,7 +189,7 @@ def _visit(
         waiting, ends = _between(arrived, captured if only is None else only)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
     running.nodes = waiting
-    ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
+    ready: list[object] = [edge for edge in arrived if not waiting[edge]]
     on_tensors = create_graph or MODE.rebuild is not None
     special = on_tensors or ANOMALY.enabled or HOOKS.used
     watched = captured is not None or HOOKS.used
@@ -198,7 +198,7 @@ def _visit(
     before = MODE.enabled
     MODE.record(create_graph)
     node: Any = None
-    following: Any = None
+    following: object = None
     carried_on: Any = None
     pulled: Any
     gi: Any
@@ -274,7 +274,7 @@ def _visit(
         MODE.record(before)
 
 
-def _dependencies(roots: list[Any]) -> dict[Node | Port | AccumulateGrad | None, int]:
+def _dependencies(roots: list[Any]) -> dict[Edge, int]:
     """How many edges lead to each node of the graph below ``roots``."""
     waiting: dict[Edge, int] = dict.fromkeys(roots, 0)
     stack = roots
@@ -289,16 +289,16 @@ def _dependencies(roots: list[Any]) -> dict[Node | Port | AccumulateGrad | None,
     return waiting
 
 
-def _has_other_ends(waiting: Any, captured: Any) -> bool:
+def _has_other_ends(waiting: Mapping[Edge, int], captured: Arrived) -> bool:
     """Whether a pass reaches leaves whose gradients are not asked for."""
     ends = [edge for edge in waiting if type(edge) is AccumulateGrad]
     return len(ends) != len(captured) or any(edge not in captured for edge in ends)
 
 
-def _between(roots: Any, wanted: Any) -> tuple[dict[Any, int], set[Any]]:
+def _between(roots: Iterable[object], wanted: Any) -> tuple[dict[Any, int], set[Any]]:
     """Count the edges on the ways from ``roots`` to ``wanted``; find where they end."""
     needed: set[Any] = set()
-    ends: set[Any] = set()
+    ends: set[object] = set()
     for edge in inputs_first(list(roots)):
         if any(e in needed for e in edge.edges):
             needed.add(edge)
@@ -347,7 +347,7 @@ def materialise(node: Node, gs: list[object]) -> Any:
     )
 
 
-def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
+def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[object, ...]:
     """Pull through a node where the pass runs on tensors or is observed."""
     shown = hooks.before(node, tuple(g) if type(g) is list else g)
     parts = shown if isinstance(shown, tuple) else (shown,)
@@ -360,7 +360,7 @@ def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
         ANOMALY.check(node, pulled)
     else:
         pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
-    found: tuple[Any, ...] = hooks.after(node, pulled, shown)
+    found: tuple[object, ...] = hooks.after(node, pulled, shown)
     return found
 
 
@@ -382,7 +382,7 @@ def _pull_recorded(node: Node, g: Array) -> tuple[Any, ...]:
     pulled = node.apply_rules(RECORDING, arrived, y, inputs)
     name_as_in_rules(node, arrived, pulled)
     rule = node.op.rule
-    found: tuple[Any, ...] = (
+    found: tuple[object, ...] = (
         pulled if rule is None else joined(node, rule, arrived, pulled)
     )
     return found
@@ -397,7 +397,7 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
     )
     if isinstance(y, tuple):
         count = carried(node.op, y)
-        outputs: Any = tuple(
+        outputs: object = tuple(
             rebuild(part, node.xp, Port(node, nr) if nr < count else None)
             for nr, part in enumerate(y)
         )
@@ -413,6 +413,6 @@ def input_edges(node: Node) -> dict[int, Edge]:
     return dict(zip(node.slots or range(len(node.edges)), node.edges, strict=False))
 
 
-def rebuild(value: Any, xp: Namespace, edge: Edge) -> Any:
+def rebuild(value: Raw, xp: Namespace, edge: Edge) -> Any:
     """Return a saved array as the tensor it was; shapes and numbers as they are."""
     return with_edge(value, xp, edge) if hasattr(value, "dtype") else value

@@ -29,7 +29,7 @@ KINDS: dict[type | None, str] = {
 
 _OPERANDS = {"input": 0, "self": 0, "other": 1}
 
-Bound = tuple[tuple[Any, ...], dict[str, Any]]
+Bound = tuple[tuple[object, ...], dict[str, object]]
 
 
 class Signature:
@@ -131,7 +131,7 @@ class Signature:
         """
         return {name: self._number(name, value) for name, value in params.items()}
 
-    def _number(self, name: str, value: Any) -> Any:
+    def _number(self, name: str, value: object) -> object:
         if not isinstance(value, Tensor):
             return value
         alone = not value.ndim
@@ -190,7 +190,7 @@ class Signature:
         renamed = self._renamed(args, kwargs)
         return args, {k: _as_operand(entry, k, v) for k, v in renamed.items()}
 
-    def _gathered(self, args: tuple[object, ...]) -> tuple[Any, ...]:
+    def _gathered(self, args: tuple[object, ...]) -> tuple[object, ...]:
         """Collect the numbers of ``x.view(2, 3)`` into one parameter."""
         if self.star is None:
             too_many = len(args) > len(self.names)
@@ -221,14 +221,14 @@ class Signature:
         raise CallError(message, self.names)
 
 
-def _as_operand(entry: Composite, name: str, value: object) -> Any:
+def _as_operand(entry: Composite, name: str, value: object) -> object:
     """Return a value as a tensor, if the composite reads its shape."""
     if isinstance(value, Tensor) or value is None or name not in entry.operands:
         return value
     return written(value)
 
 
-def operand(op: Op, value: object) -> Any:
+def operand(op: Op, value: object) -> str | Tensor | float | None:
     """Return an input of a row as a tensor or a plain number."""
     if isinstance(value, Tensor):
         return value

@@ -132,7 +132,7 @@ def type(
     return to(self, getattr(dtype, "dtype", dtype))
 
 
-def _conversion(name: str, type_: dtype) -> Any:
+def _conversion(name: str, type_: dtype) -> object:
     def convert(self: Tensor, memory_format: str | None = None) -> Tensor:
         return to(self, type_)
 
@@ -208,9 +208,9 @@ def __dlpack__(self: Tensor, **options: object) -> Any:
     return self._shareable().__dlpack__(**options)
 
 
-def __dlpack_device__(self: Tensor) -> tuple[Any, Any]:
+def __dlpack_device__(self: Tensor) -> tuple[builtins.int, builtins.int]:
     """Where the memory is, by the DLPack protocol."""
-    found: tuple[Any, Any] = self._shareable().__dlpack_device__()
+    found: tuple[builtins.int, builtins.int] = self._shareable().__dlpack_device__()
     return found
 
 

@@ -32,7 +32,7 @@ NOT_A_LEAF = (
 )
 
 
-def reduced(t: Tensor, protocol: object) -> tuple[Any, ...]:
+def reduced(t: Tensor, protocol: object) -> tuple[object, ...]:
     """Return what `pickle` and `copy.copy` need to rebuild the tensor.
 
     Raises:

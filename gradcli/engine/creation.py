@@ -344,7 +344,7 @@ def logspace(
     return values.astype((type_ or DEFAULT.dtype).name)
 
 
-def _triangle(type_: dtype | None, rows_and_columns: Any) -> Host:
+def _triangle(type_: dtype | None, rows_and_columns: tuple[Host, Host]) -> Host:
     return np.stack(rows_and_columns).astype((type_ or dtypes.int64).name)
 
 

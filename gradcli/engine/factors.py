@@ -8,7 +8,7 @@ refuses or leaves undefined PyTorch's value stands for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -50,7 +50,7 @@ class Factors:
     cholesky: Callable[[Raw], Raw]
     _solvers: Callable[[], Library]
 
-    def svd_factors(self, a: Any, full_matrices: bool = True) -> tuple[Any, Any, Any]:
+    def svd_factors(self, a: Raw, full_matrices: bool = True) -> tuple[Raw, Raw, Raw]:
         """``u``, the singular values from the largest on, and ``v.T``; NaN beside an
         infinity.
 
@@ -72,13 +72,13 @@ class Factors:
             self._identities((*lead, columns, n), a),
         )
 
-    def eigh_factors(self, a: Any) -> tuple[Any, Any]:
+    def eigh_factors(self, a: Raw) -> tuple[Raw, Raw]:
         """The eigenvalues of symmetric matrices, from the least on, and vectors; NaN
         where an entry is no finite number."""
         values, vectors = self._of_finite(self.np.linalg.eigh, a)
         return values, self._by_columns(vectors)
 
-    def _demand_numbers(self, a: Any) -> None:
+    def _demand_numbers(self, a: Raw) -> None:
         lost = self.np.any(self.np.isnan(a), (-2, -1)).reshape(-1)
         if lost.any():
             nr = int(self.np.argmax(lost))
@@ -86,7 +86,7 @@ class Factors:
                 f"(Batch element {nr}): " if a.ndim > 2 else ""
             ))  # fmt: skip
 
-    def _of_finite(self, run: Callable[[Any], Any], a: Any) -> list[Any]:
+    def _of_finite(self, run: Callable[[Raw], Iterable[Raw]], a: Raw) -> list[Raw]:
         """The factors of finite matrices, and NaN of others: with those LAPACK's
         iterations need not end."""
         np = self.np
@@ -100,7 +100,7 @@ class Factors:
             for part in found
         ]  # fmt: skip
 
-    def qr_factors(self, a: Any, mode: str = "reduced") -> tuple[Any, Any]:
+    def qr_factors(self, a: Raw, mode: str = "reduced") -> tuple[Raw, Raw]:
         """Orthonormal columns and an upper triangle, by Householder's reflections."""
         if a.size:
             q, r = self.np.linalg.qr(a, mode)
@@ -110,7 +110,7 @@ class Factors:
         none = self.np.zeros((*lead, k, n), a.dtype)
         return self._identities((*lead, m, k), a), none
 
-    def indefinite_minors(self, a: Any) -> Raw:
+    def indefinite_minors(self, a: Raw) -> Raw:
         """The order of each matrix's first leading minor that is not positive
         definite; 0 where there is none."""
         found = self.np.zeros(a.shape[:-2], "int32")
@@ -123,7 +123,7 @@ class Factors:
                 )
         return found
 
-    def _definite(self, matrix: Any) -> bool:
+    def _definite(self, matrix: Raw) -> bool:
         refused: Any = self.np.linalg.LinAlgError
         try:
             self.cholesky((matrix + matrix.T) / 2)
@@ -131,7 +131,7 @@ class Factors:
             return False
         return True
 
-    def zero_pivots(self, a: object) -> Raw:
+    def zero_pivots(self, a: Raw) -> Raw:
         """The number, counted from 1, of each matrix's first pivot that is zero; 0
         where there is none."""
         np = self.np
@@ -141,7 +141,7 @@ class Factors:
         first = np.argmax(zero, -1) + 1
         return np.where(np.any(zero, -1), first, 0).astype("int32")
 
-    def lu_factors(self, a: Any) -> tuple[Raw, Raw]:
+    def lu_factors(self, a: Raw) -> tuple[Raw, Raw]:
         """Both triangles in one matrix, and the row, counted from 1, that each row was
         exchanged with; a pivot that is zero stays."""
         np = self.np

@@ -9,16 +9,18 @@ each other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..ops import LINEAR, MULTILINEAR, Op
+from ..ops.types import Shape
 from .backward import rebuilt
 from .custom import CustomNode
 from .errors import GradError, ShapeError
 from .modes import MODE
 from .namespace import Namespace
 from .node import AccumulateGrad, ConstantNode, Node, Port
+from .raw import Raw
 from .record import RECORDING, apply
 from .saved import pushed_parts
 from .tensor import Tensor, lifted, raw_of, zeros_for
@@ -48,7 +50,7 @@ def jvp(
         ShapeError: a tangent that is not of its input's shape.
         GradError: an input outside every graph, or freed saved values.
     """
-    known: dict[Any, Any] = {}
+    known: dict[object, Any] = {}
     for x, t in zip(inputs, tangents, strict=True):
         if x.edge is None:
             raise GradError("an input of jvp does not require grad")
@@ -162,7 +164,7 @@ def _push_custom(node: CustomNode, arriving: Sequence[Any], recorded: bool) -> A
     return tuple(map(raw_of, pushed)) if several else raw_of(pushed)
 
 
-def _add_up(terms: Any) -> Any:
+def _add_up(terms: Iterable[Any]) -> Any:
     total = None
     for term in terms:
         if total is None:
@@ -174,7 +176,9 @@ def _add_up(terms: Any) -> Any:
     return total
 
 
-def _spread(xp: Namespace, t: Tensor, shapes: tuple[Any, ...] | None) -> Any:
+def _spread(
+    xp: Namespace, t: Tensor, shapes: Sequence[Shape | None] | None
+) -> Tensor | Raw:
     """Expand a tangent to the broadcast shape of the node's inputs."""
     if shapes is None:
         return t

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ..ops.types import Array
+from ..ops.types import Array, Dtype
 from . import dtypes
 from .cast import in_type
 from .errors import EngineError
@@ -81,7 +81,7 @@ class Extras:
     def __init__(self) -> None:
         self.tensor: dict[int, dict[int, Hook]] = {}
         self.retained: dict[int, Hook] = {}
-        self.types: dict[int, Any] = {}
+        self.types: dict[int, Dtype] = {}
         self.before: dict[int, Hook] = {}
         self.after: dict[int, Hook] = {}
         self.accumulated: dict[int, Hook] = {}
@@ -191,7 +191,7 @@ def keep_gradient(t: Tensor) -> None:
     extras.retained[nr] = keep
 
 
-def arrive(node: Node | AccumulateGrad, nr: int, g: Array, xp: Namespace) -> Any:
+def arrive(node: Node | AccumulateGrad, nr: int, g: Array, xp: Namespace) -> Array:
     """Show the cotangent of an output to its hooks; return what goes on."""
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or g is None:
@@ -259,7 +259,7 @@ def _demand_tensor(returned: object) -> None:
         )
 
 
-def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
+def _replaced(hook: Hook, returned: Any, g: Array | None) -> Any:
     """Return what a hook gave for ``g``: a tensor, or an array, as ``g`` is.
 
     Raises:

@@ -30,7 +30,7 @@ def name_as_in_rules(node: Node, arrived: Any, pulled: Sequence[object]) -> None
         pulled: what they gave.
     """
     # Below what the rules were given nothing is their own.
-    seen: set[Any] = {None, node, *node.edges}
+    seen: set[object] = {None, node, *node.edges}
     if isinstance(arrived, Tensor):
         seen.add(arrived.edge)
     else:

@@ -44,7 +44,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     return _Reading(x, [_item(x, i) for i in items]).result()
 
 
-def assignable(x: Tensor, index: Any) -> tuple[tuple[Any, ...], bool]:
+def assignable(x: Tensor, index: Any) -> tuple[tuple[object, ...], bool]:
     """An index as the array module takes it; whether lists or masks are in it.
 
     Raises:
@@ -121,7 +121,7 @@ class _Reading:
     def __init__(self, x: Tensor, items: list[object]) -> None:
         self.start = self.x = x
         self.dim = self.named = 0
-        self.arrays: dict[int, Any] = {}
+        self.arrays: dict[int, object] = {}
         needed = sum(_dimensions(i) for i in items)
         if needed > x.ndim:
             raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
@@ -162,7 +162,7 @@ class _Reading:
             found = call("alias", self.x)
         return found
 
-    def _indices(self) -> tuple[Any, ...]:
+    def _indices(self) -> tuple[object, ...]:
         indices = []
         dim = 0
         while dim <= max(self.arrays):

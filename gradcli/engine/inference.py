@@ -23,7 +23,7 @@ NOT_FOR_BACKWARD = (
     "`torch.no_grad()` instead of `torch.inference_mode()`."
 )
 
-_TWINS: dict[int, Any] = {}
+_TWINS: dict[int, object] = {}
 
 
 def inference_was_used() -> bool:

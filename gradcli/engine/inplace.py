@@ -8,7 +8,7 @@ and returns ``x``; everything else about a change is in `gradcli.engine.changes`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -168,7 +168,7 @@ def copy_(self: Tensor, src: object, non_blocking: bool = False) -> Tensor:
     return change(self, lambda old: call("copy_.default", old, given))
 
 
-def _does_not_fit(want: Any, have: Any) -> ShapeError:
+def _does_not_fit(want: Sequence[int], have: Sequence[int]) -> ShapeError:
     want, have = list(want), list(have)
     lead = len(want) - len(have)
     if lead < 0:

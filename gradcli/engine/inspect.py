@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ops import LINEAR, parameters
+from ..ops import LINEAR, Op, parameters
 from ..ops.between import NUMBERS, TENSORS
 from ..ops.saved_names import (
     GIVEN,
@@ -35,7 +35,7 @@ from ..ops.saved_names import (
 from .backward import input_edges, rebuild
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
-from .node import FREED, AccumulateGrad, Packed, Port, carried
+from .node import FREED, AccumulateGrad, Edge, Node, Packed, Port, carried
 from .packing import INPUT, OUTPUT, Hooks, SavedTensor, hook_one
 from .raw import Raw
 from .saved import rules_read, saved_parts
@@ -55,7 +55,7 @@ TENSORS_OF_NODES = (INPUT, OUTPUT, BETWEEN, PLACE)
 
 STRIDES = "_sym_strides"
 
-MEASURES: dict[str, Callable[[Any], Any]] = {
+MEASURES: dict[str, Callable[[Raw], object]] = {
     "_sym_sizes": lambda raw: tuple(raw.shape),
     "_sym_sizes_opt": lambda raw: tuple(raw.shape),
     STRIDES: lambda raw: tuple([step // raw.itemsize for step in raw.strides]),
@@ -85,7 +85,7 @@ class Shown(NamedTuple):
     of: Any = None
 
 
-def saved_by_name(node: object, name: str) -> Any:
+def saved_by_name(node: Any, name: str) -> Any:
     """Return what a node saved, by PyTorch's name of it."""
     for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
         if name.startswith(prefix):
@@ -140,7 +140,7 @@ def saved_keys(node: Any) -> dict[str, Shown]:
     return found
 
 
-def saved_value(node: Any, shown: Shown) -> Any:
+def saved_value(node: Node, shown: Shown) -> Any:
     """Return what a node saved, unpacked.
 
     Raises:
@@ -162,7 +162,7 @@ def saved_value(node: Any, shown: Shown) -> Any:
     return _tensor(node, kind, key)
 
 
-def _measured(node: Any, slot: int, of: str) -> Any:
+def _measured(node: Node, slot: int, of: str) -> object:
     """How large an input is; PyTorch asks for strides only where they are needed, and
     an input that is not given has a size of 0."""
     raw = node.raw_inputs()
@@ -175,7 +175,7 @@ def _is_given(raw: tuple[object, ...], slot: int) -> bool:
     return slot < len(raw) and raw[slot] is not None
 
 
-def _tensor(node: Any, kind: str, key: int) -> Any:
+def _tensor(node: Node, kind: str, key: int) -> object:
     """Return a saved input or output; None if the edges that it is for need nothing."""
     packed = isinstance(node.y, Packed)
     parts = node.y.parts if packed else saved_parts(node)
@@ -191,13 +191,13 @@ def _tensor(node: Any, kind: str, key: int) -> Any:
     return _as_it_was(node, y[key] if isinstance(y, tuple) else y, kind, key)
 
 
-def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> Any:
+def _as_it_was(node: Node, raw: Raw, kind: str, key: int) -> object:
     """Return a saved array as its tensor; a leaf as the object that it was."""
     if kind == OUTPUT:
         several = node.op.returns != 1
         carries = not several or key < carried(node.op, (None,) * node.op.returns)
-        edge = (Port(node, key) if several else node) if carries else None
-        return rebuild(raw, node.xp, edge)
+        made: Edge = (Port(node, key) if several else node) if carries else None
+        return rebuild(raw, node.xp, made)
     if not hasattr(raw, "dtype"):
         return constant(np.asarray(raw))
     edge = input_edges(node).get(key)
@@ -206,7 +206,7 @@ def _as_it_was(node: Any, raw: Raw, kind: str, key: int) -> Any:
     return rebuild(raw, node.xp, edge)
 
 
-def _places(node: Any, name: str) -> tuple[Tensor | None, ...]:
+def _places(node: Node, name: str) -> tuple[Tensor | None, ...]:
     """The places that a parameter names, as tensors; None for a whole dimension."""
     if node.saved is FREED:
         raise GradError(FREED_MESSAGE)
@@ -217,11 +217,11 @@ def _places(node: Any, name: str) -> tuple[Tensor | None, ...]:
     ])  # fmt: skip
 
 
-def _place(node: object, name: str, nr: int) -> Tensor | None:
+def _place(node: Node, name: str, nr: int) -> Tensor | None:
     return _places(node, name)[nr]
 
 
-def raw_saved(node: Any, shown: Shown) -> tuple[SavedTensor, ...] | SavedTensor:
+def raw_saved(node: Node, shown: Shown) -> tuple[SavedTensor, ...] | SavedTensor:
     """Return a saved tensor before it is unpacked, so that hooks can be set on it."""
     kind, key, _ = shown
     if kind == PLACE:
@@ -243,7 +243,7 @@ def _refuse_hooks(hooks: Hooks) -> None:
     raise GradError(NOT_KEPT)
 
 
-def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
+def _parameter(op: Op, name: str, given: dict[str, Any]) -> object:
     """A parameter as PyTorch saves it: several dimensions as a tuple, one too."""
     if name in given:
         value = given[name]
@@ -263,7 +263,7 @@ def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
     return (value,) if takes_many and isinstance(value, int) else value
 
 
-def _unsigned(value: float) -> Any:
+def _unsigned(value: float) -> object:
     """A size or a position as C's unsigned integer, in which PyTorch shows it."""
     if isinstance(value, tuple | list):
         return tuple([_unsigned(each) for each in value])

@@ -39,7 +39,7 @@ def taking_out(name: str, run: Run) -> Run:
     """Return the function ``run`` with a parameter ``out``."""
 
     @wraps(run)
-    def outer(*args: object, **kwargs: object) -> Any:
+    def outer(*args: object, **kwargs: object) -> object:
         if "out" not in kwargs:
             return run(*args, **kwargs)
         out = kwargs.pop("out")
@@ -62,7 +62,7 @@ def writing(name: str) -> Run:
 _WRITING: dict[str, Run] = {}
 
 
-def written(name: str, out: Any, result: Any) -> Any:
+def written(name: str, out: Any, result: Tensor) -> Any:
     """Write results to the outputs given to the function ``name``; return them.
 
     Raises:

@@ -55,11 +55,11 @@ class Joined(CustomNode):
         ]
         return (g, *given)
 
-    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Tensor | None:
         return tangents[0]
 
 
-def joined(node: Node, rule: Rule, arrived: Any, pulled: tuple[Any, ...]) -> Any:
+def joined(node: Node, rule: Rule, arrived: Tensor, pulled: tuple[Any, ...]) -> Any:
     """The cotangents that a node's rules gave, connected to what they were given: to
     the cotangent that ``arrived``, to inputs and to the result."""
     if not MODE.enabled:

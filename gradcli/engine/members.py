@@ -114,16 +114,16 @@ def _in_place(name: str) -> Callable[..., Tensor]:
     return in_place(name)
 
 
-def _finder(find: Callable[..., object], name: str) -> Any:
+def _finder(find: Callable[..., object], name: str) -> Callable[..., object]:
     return lambda: find(name)
 
 
-def _called(module: str, name: str) -> Any:
+def _called(module: str, name: str) -> Callable[..., object]:
     return lambda self: _importer(module, name, name)()(self)
 
 
 def _importer(module: str, function: str, name: str) -> Any:
-    def find() -> Any:
+    def find() -> object:
         found = getattr(import_module(f"{__package__}.{module}"), function)
         if function != name:
             found.__name__ = found.__qualname__ = name

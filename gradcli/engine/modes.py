@@ -13,7 +13,7 @@ memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
 from threading import local
@@ -47,7 +47,7 @@ class _Mode(local):
         self.packing: tuple[Any, ...] = ()
         self.samples: tuple[Any, ...] = ()
         self.traces = 0
-        self.before_change: Callable[[Any], None] | None = None
+        self.before_change: Callable[[Raw], None] | None = None
         self.instead: Run | None = None
         self.rebuild: Callable[..., None] | None = None
         self.on_change: tuple[Callable[..., None], ...] = ()
@@ -63,7 +63,11 @@ class _Mode(local):
         self.inference = inference
         self._settle()
 
-    def watch(self, nodes: Any = (), calls: Any = ()) -> None:
+    def watch(
+        self,
+        nodes: Iterable[Callable[..., None]] = (),
+        calls: Iterable[Callable[..., None]] = (),
+    ) -> None:
         """Replace the observers of new nodes and of calls."""
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
@@ -78,7 +82,7 @@ class _Mode(local):
         if self.before_change is not None:
             self.before_change(raw)
 
-    def follow(self, changes: Any = ()) -> None:
+    def follow(self, changes: Iterable[Callable[..., None]] = ()) -> None:
         """Replace the observers of changes in place."""
         self.on_change = tuple(changes)
 
@@ -134,7 +138,7 @@ class _Block:
             return self._around_each_step(function)
 
         @wraps(function)
-        def wrapped(*args: object, **kwargs: object) -> Any:
+        def wrapped(*args: object, **kwargs: object) -> object:
             with self:
                 return function(*args, **kwargs)
 
@@ -144,7 +148,9 @@ class _Block:
         """What runs between two steps of a generator is not inside the block."""
 
         @wraps(function)
-        def wrapped(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
+        def wrapped(
+            *args: object, **kwargs: object
+        ) -> Generator[object, object, object]:
             steps = function(*args, **kwargs)
             step, given = steps.send, None
             while True:

@@ -36,7 +36,7 @@ class Inspectable(NodeMethods):
     """The name, the hooks and the attachments of a node."""
 
     __slots__ = ("extras",)
-    extras: Any
+    extras: object
     hand_written = False
     """Whether PyTorch generates no class for it, but has one in its own room."""
     in_rules = ""
@@ -84,7 +84,7 @@ class Packed:
         self.alone = alone
         self.hooked: set[tuple[str, int]] = set()
 
-    def unpack(self) -> tuple[Any, Any]:
+    def unpack(self) -> tuple[object, object]:
         """The raw inputs, as ``saved`` holds them, and the raw output."""
         read = {slot: self.inputs[slot]() for slot in self.order}
         saved = tuple(
@@ -458,7 +458,7 @@ class AccumulateGrad(Inspectable):
     given_up = False
     """Whether nobody will ask for this leaf's gradient any more."""
 
-    made_anew: ClassVar[Callable[[AccumulateGrad], Any]]
+    made_anew: ClassVar[Callable[[AccumulateGrad], object]]
     """Makes the leaf once more; the module of tensors sets it."""
 
     def __init__(self, variable: Any) -> None:

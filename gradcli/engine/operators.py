@@ -77,7 +77,7 @@ def install() -> None:
         setattr(Tensor, name, property(function(transposed)))
 
 
-def _binary(name: str) -> Callable[[Tensor, Any], Any]:
+def _binary(name: str) -> Callable[[Tensor, object], object]:
     return binary(recorder(OPS[name]), operand)
 
 
@@ -85,13 +85,13 @@ def _with_number(name: str) -> Callable[[Tensor, float], Tensor]:
     return with_number(recorder(OPS[name]))
 
 
-def _named(name: str, reflected: bool = False) -> Callable[[Tensor, Any], Any]:
+def _named(name: str, reflected: bool = False) -> Callable[[Tensor, object], object]:
     """A function of the table, looked up when it is first used."""
     return guarded(partial(call, name), reflected)
 
 
-def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, Any], Any]:
-    def choose(x: Tensor, other: object) -> Any:
+def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, object], object]:
+    def choose(x: Tensor, other: object) -> object:
         if isinstance(other, int | float):
             return with_a_number(x, plain(other))
         return otherwise(x, other)
@@ -99,7 +99,7 @@ def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, Any], Any]:
     return choose
 
 
-def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
+def _comparison(name: str) -> Callable[[Tensor, object], object]:
     compare = guarded(function(name))
 
     def run(x: Tensor, other: object) -> Any:

@@ -189,7 +189,7 @@ def _kept(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:
         return lambda: kept
     then = version_at(value, node.born)
 
-    def give() -> Any:
+    def give() -> object:
         demand_version(value, then, edge)
         return value
 

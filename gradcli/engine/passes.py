@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from contextvars import copy_context
 from threading import Thread, local
-from typing import Any
 
 from .limits import MAX_PASSES_IN_A_THREAD
 from .modes import MODE
@@ -39,7 +38,7 @@ class Pass:
 
     def __init__(self, whole: bool) -> None:
         self.whole = whole
-        self.nodes: Container[Any] = ()
+        self.nodes: Container[object] = ()
         self.outer = PASSES.running
         self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
@@ -68,7 +67,7 @@ def in_a_thread(run: Callable[[], None]) -> None:
         except BaseException as problem:  # raised again where the pass was asked for
             problems.append(problem)
 
-    context: Any = copy_context()
+    context = copy_context()
     thread = Thread(target=context.run, args=(away,))
     thread.start()
     thread.join()

@@ -7,17 +7,19 @@ Invariant: a row that leaves the order to its formula runs that formula itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops import KEPT, PACKED, Formula, Op
 from ..ops.index import entries_at
 from ..ops.op import READ
+from ..ops.types import Array
 from .layouts import order_read
 from .namespace import Namespace
+from .raw import Raw
 
 
-def _as_read(xp: Any, y: Any, x: Any, indices: Any) -> Any:
+def _as_read(xp: Any, y: Raw, x: Raw, indices: Sequence[object]) -> Any:
     """What was read at positions, where those or the operand lie in another order than
     that of their indices."""
     if xp.is_contiguous(x) and not any(map(_is_turned, indices)):
@@ -26,12 +28,12 @@ def _as_read(xp: Any, y: Any, x: Any, indices: Any) -> Any:
     return xp.packed_in(y, order_read(x, xp.geometry(x)[0], at)[::-1])
 
 
-def _is_turned(item: Any) -> bool:
+def _is_turned(item: object) -> bool:
     """Whether an array's entries lie in another order than that of their indices."""
     return hasattr(item, "flags") and not item.flags.c_contiguous
 
 
-_ARRANGED: dict[Any, Callable[..., Any]] = {
+_ARRANGED: dict[object, Callable[..., Array]] = {
     PACKED: lambda xp, y, x, **params: xp.packed(y),
     KEPT: lambda xp, y, x, **params: xp.in_order_of(y, x),
     READ: _as_read,

@@ -138,7 +138,7 @@ def _kept(n: int, summarise: bool) -> tuple[range, range]:
     return range(n), range(0)
 
 
-def _shown(raw: Raw, summarise: bool) -> Iterator[Any]:
+def _shown(raw: Raw, summarise: bool) -> Iterator[object]:
     if raw.ndim == 0:
         yield raw.item()
         return

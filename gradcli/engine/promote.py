@@ -10,12 +10,14 @@ What makes floats of integers makes them of the default type.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
 
 from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
+from ..ops.types import Dtype
 from .dtypes import DEFAULT, dtype, named, of
 from .errors import OVERFLOW, EngineError, KindError
 from .limits import BYTES_OF_DOUBLE, BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
@@ -34,7 +36,7 @@ def promoted(a: Any, b: Any) -> Any:
     return numpy.promote_types(a, b)
 
 
-def result_of(values: Any) -> Any:
+def result_of(values: Iterable[Any]) -> Any:
     """The type of arithmetic on arrays and numbers, as NumPy's type."""
     ranked = [None, None, None]
     for value in values:
@@ -89,7 +91,7 @@ def fitting(number: float, type_: Any) -> float:
     return wrapped(int(number), type_)
 
 
-def wrapped(number: int, type_: Any) -> int:
+def wrapped(number: int, type_: Dtype) -> int:
     """An integer cut to the bits of a type of integers.
 
     Raises:
@@ -103,7 +105,7 @@ def wrapped(number: int, type_: Any) -> int:
     return number - (1 << bits) if above else number
 
 
-def _held(number: Any, type_: Any, fits: bool) -> Any:
+def _held(number: object, type_: Dtype, fits: bool) -> Any:
     """Return what a plain number counts for in a result of a type."""
     if type_.kind not in "iu" or type(number) is not int:
         return number
@@ -173,7 +175,7 @@ def slots_of_positions(op: Op) -> frozenset[int]:
     return frozenset(slot for slot in range(count) if _is_of_positions(op, slot))
 
 
-def _demand_no_gradient(inputs: tuple[object, ...], result: Any) -> None:
+def _demand_no_gradient(inputs: tuple[object, ...], result: Dtype) -> None:
     """Raise where a value that needs a gradient is written among integers."""
     if MODE.enabled and any(getattr(v, "edge", None) is not None for v in inputs):
         raise KindError(f"Autograd not support dtype: {named(result.name).legacy}")
@@ -193,7 +195,7 @@ def arrays_of(raw: tuple[Raw, ...]) -> list[Raw]:
     return [r for r in raw if hasattr(r, "dtype")]
 
 
-def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Any]:
+def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Raw]:
     """The arrays among the inputs whose numbers go into the result."""
     rules = op.partials if op.partials is not None else op.vjp
     if op.variadic or (op.node is None and op.elementwise):
@@ -289,7 +291,7 @@ def _scalar_name(name: str) -> str:
     return names.get(name, f"{name}_t")
 
 
-def in_result_type(op: Op, raw: tuple[Raw, ...], y: Raw) -> Any:
+def in_result_type(op: Op, raw: tuple[Raw, ...], y: Any) -> Any:
     """Convert the result of a row on integers alone to PyTorch's type."""
     if op.result is GIVEN:
         return y

@@ -151,7 +151,7 @@ class Recorder:
 
     def _node(
         self,
-        inputs: Any,
+        inputs: tuple[object, ...],
         xp: Namespace,
         raw: tuple[object, ...],
         y: object,
@@ -179,10 +179,10 @@ def _computed(
     op: Op,
     fwd: Formula,
     xp: Namespace,
-    inputs: Any,
+    inputs: tuple[object, ...],
     raw: tuple[Raw, ...],
     params: Params,
-) -> tuple[tuple[Any, ...], Params, Any]:
+) -> tuple[tuple[Raw, ...], Params, Any]:
     """The raw inputs and the parameters, of fitting types, and what the row's formula
     makes of them."""
     whole = False
@@ -286,7 +286,7 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
     )
 
 
-Outermost = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+Outermost = Callable[[str, Run], Run]
 """What a public function is wrapped in, from its name and itself."""
 
 RECORDERS: dict[str, Recorder] = {}
@@ -383,7 +383,7 @@ def _composite(entry: Composite, outermost: Outermost) -> Run:
     return outermost(entry.name, lambda *args, **kwargs: kind(run(*args, **kwargs)))
 
 
-def moved(t: Tensor, type_: str | None, target: Any, back: Any = None) -> Tensor:
+def moved(t: Tensor, type_: str | None, target: object, back: object = None) -> Tensor:
     """Copy a tensor, recorded, to a type and a namespace; None: its own.
 
     Only floats carry a gradient: a copy in integers or truth values has no edge.
@@ -405,10 +405,12 @@ class RecordingNamespace(Namespace):
     device = "recording"
     call = staticmethod(call)
 
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+    def to_copy(
+        self, x: Any, dtype: str | None, device: object, back: object = None
+    ) -> Any:
         return moved(x, dtype, device, back)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Run:
         try:
             found = function(name)
         except KeyError:

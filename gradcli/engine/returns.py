@@ -28,7 +28,7 @@ class Named(tuple[Any, ...]):
         shown = ",\n".join(f"{name}={value!r}" for name, value in pairs)
         return f"torch.return_types.{type(self).__name__}(\n{shown})"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self).__name__, tuple(self))
 
 
@@ -39,7 +39,7 @@ def _again(name: str, parts: tuple[object, ...]) -> Named:
     return (written_class(kind) if written else kind)(parts)
 
 
-def _field(index: int) -> Any:
+def _field(index: int) -> property:
     return property(lambda self: self[index])
 
 

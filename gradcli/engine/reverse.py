@@ -13,18 +13,20 @@ from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ..ops.types import Array
-from .raw import Raw
 
 Node = TypeVar("Node", bound=Hashable)
+
+Sent = TypeVar("Sent")
+"""A cotangent: a number, an array, a list of several."""
 
 
 def accumulate(
     order: Iterable[Node],
-    seeds: Mapping[Node, Any],
-    pull: Callable[[Node, Any], Iterable[tuple[Node, Any]]],
-    add: Callable[[Any, Any], Any] = operator.add,
+    seeds: Mapping[Node, Sent],
+    pull: Callable[[Node, Sent], Iterable[tuple[Node, Sent]]],
+    add: Callable[[Sent, Sent], Sent] = operator.add,
     keep: Container[Node] | None = None,
-) -> dict[Node, Any]:
+) -> dict[Node, Sent]:
     """Return the cotangent of every node that the pass arrives at.
 
     Args:
@@ -53,7 +55,7 @@ def among_outputs(nr: int, count: int, g: Array) -> list[Array | None]:
     return [g if k == nr else None for k in range(count)]
 
 
-def added(a: Raw, b: Raw) -> Any:
+def added(a: Any, b: Any) -> Any:
     """The sum of two cotangents; lists hold one of each output, None for none."""
     if not isinstance(a, list):
         return a + b

@@ -17,7 +17,7 @@ from .modes import MODE
 from .record import recorder
 from .tensor import Tensor
 
-General = Callable[..., Any]
+General = Callable[..., object]
 
 
 def reading(general: General) -> Callable[[Tensor, Any], Any]:
@@ -26,7 +26,7 @@ def reading(general: General) -> Callable[[Tensor, Any], Any]:
     assert select is not None
     assert narrow is not None
 
-    def read(x: Tensor, index: Any) -> Any:
+    def read(x: Tensor, index: Any) -> object:
         raw = x.raw
         kind = type(index)
         if not MODE.fast or not x.xp.plain or not raw.shape:
@@ -54,12 +54,12 @@ def reading(general: General) -> Callable[[Tensor, Any], Any]:
     return read
 
 
-def turning(general: General) -> Callable[[Tensor], Any]:
+def turning(general: General) -> Callable[[Tensor], object]:
     """``x.T``."""
     permute = recorder(OPS["permute"]).see
     assert permute is not None
 
-    def turn(x: Tensor) -> Any:
+    def turn(x: Tensor) -> object:
         raw = x.raw
         if MODE.fast and x.xp.plain and len(raw.shape) == 2:
             return permute(x, raw, raw.T, {"dims": (1, 0)})

@@ -19,7 +19,7 @@ def inputs_first(
     What lies below ``ends`` is left out.
     """
     order = []
-    seen: set[Any] = set()
+    seen: set[object] = set()
     stack: list[tuple[Any, bool]] = [(root, False) for root in roots]
     while stack:
         edge, expanded = stack.pop()
@@ -36,7 +36,7 @@ def inputs_first(
     return order
 
 
-def reaches_leaf(roots: Iterable[Any], ends: frozenset[Any]) -> bool:
+def reaches_leaf(roots: Iterable[Any], ends: frozenset[object]) -> bool:
     """Whether a leaf lies below ``roots`` by a path around ``ends``.
 
     A leaf that served a finished computation and was given up does not count.

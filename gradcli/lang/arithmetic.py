@@ -38,7 +38,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "!=": operator.ne,
 }
 
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+IN_PLACE: dict[str, Callable[[object, object], object]] = {
     "+": operator.iadd,
     "-": operator.isub,
     "*": operator.imul,
@@ -52,7 +52,7 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
 
 
-def binary(sign: str, left: Number, right: Number, note: Note) -> Any:
+def binary(sign: str, left: Number, right: Number, note: Note) -> Number:
     """The value of `left sign right` for two plain numbers."""
     if sign == "@":
         message = "'@' multiplies matrices and vectors, not two numbers"
@@ -60,7 +60,7 @@ def binary(sign: str, left: Number, right: Number, note: Note) -> Any:
     if sign == "**":
         _refuse_huge_power(left, right)
     try:
-        result = OPERATORS[sign](left, right)
+        result: Number | complex = OPERATORS[sign](left, right)
     except ZeroDivisionError:
         note("division by zero")
         return _BY_ZERO[sign](left, right)

@@ -9,10 +9,15 @@ smaller, and the order of a shuffled round follows from the seed alone.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gradcli.engine import Tensor
 from gradcli.lang.errors import ProgramError
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from gradcli.engine.raw import Host
 
 
 class Batches:
@@ -28,14 +33,17 @@ class Batches:
     """
 
     def __init__(
-        self, inputs: Mapping[str, Tensor], size: int, generator: Any = None
+        self,
+        inputs: Mapping[str, Tensor],
+        size: int,
+        generator: "Generator | None" = None,
     ) -> None:
         self._inputs = inputs
         self._size = size
         self._generator = generator
         self._rows = _common_rows(inputs)
         self._start = self._rows
-        self._order: Any = None
+        self._order: Host | None = None
 
     def all_rows(self) -> dict[str, Tensor]:
         """Every row, as constants."""
@@ -51,10 +59,10 @@ class Batches:
         return {name: self._rows_of(x, start) for name, x in self._inputs.items()}
 
     def _rows_of(self, x: Tensor, start: int) -> Tensor:
-        rows: Any = slice(start, start + self._size)
-        if self._order is not None:
-            rows = x.xp.as_index(self._order[rows])
-        return Tensor(x.raw[rows], x.xp)
+        some = slice(start, start + self._size)
+        if self._order is None:
+            return Tensor(x.raw[some], x.xp)
+        return Tensor(x.raw[x.xp.as_index(self._order[some])], x.xp)
 
 
 def _common_rows(inputs: Mapping[str, Tensor]) -> int:

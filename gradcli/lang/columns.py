@@ -8,20 +8,17 @@ cell that is no number is an error that says where it stands.
 
 import json
 from os.path import splitext
-from typing import Any
 
 import numpy as np
 
 from gradcli.lang.excerpt import enumerated
-from gradcli.lang.nested import NotAnArray
+from gradcli.lang.nested import Floats, NotAnArray
 from gradcli.lang.points import NoColumn, read_points
 from gradcli.lang.points.text import MAX_LINE_BYTES
 from gradcli.lang.suggest import nearest
 
-Array = np.ndarray[Any, Any]
 
-
-def read_column(path: str, key: str, limit: int) -> Array:
+def read_column(path: str, key: str, limit: int) -> Floats:
     """The numbers of a column, in the order of the rows.
 
     Args:
@@ -33,7 +30,7 @@ def read_column(path: str, key: str, limit: int) -> Array:
         NotAnArray: there is no such column, or it holds something else.
         ProgramError: the table cannot be read.
     """
-    parts: list[Array] = []
+    parts: list[Floats] = []
     taken = 0
     try:
         _demand_fields(path, key)

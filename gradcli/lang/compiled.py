@@ -93,7 +93,7 @@ class Compiled:
         self._readings: dict[frozenset[str], Reading] = {}
         self.inputs = self.reading(()).names
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> "tuple[type[Compiled], tuple[str, Settings]]":
         return Compiled, (self.text, self.settings)
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ optimizer, except where that evaluates it again itself.
 
 from collections.abc import Callable, Mapping, Sequence
 from math import hypot, inf, isfinite, sqrt
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Optimizer(Protocol):
     """What changes the inputs by their gradients."""
 
     def zero_grad(self) -> None: ...
-    def step(self, closure: Callable[[], Tensor]) -> Any: ...
+    def step(self, closure: Callable[[], Tensor]) -> object: ...
 
 
 class Descent:
@@ -86,7 +86,7 @@ class Descent:
         self._batches = batches
         self._on_step = on_step
         self._reached: Step | None = None
-        self._values: list[Any] = []
+        self._values: list[object] = []
         self._fresh: Tensor | None = None
 
     def run(self, steps: int, tolerance: float = -inf) -> End:

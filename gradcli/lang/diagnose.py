@@ -8,11 +8,11 @@ is not finite is named with its text, its place and, where that is known, the re
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from gradcli.engine import AccumulateGrad, Node, Port, Tensor
+from gradcli.engine.node import Edge
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import place_of, shortened
 from gradcli.lang.limits import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
@@ -61,7 +61,7 @@ def _nodes(output: Tensor) -> Iterator[Node]:
     seen: set[int] = set()
     level = [output.edge]
     while level:
-        following: list[Any] = []
+        following: list[Edge] = []
         for edge in level:
             node = edge.node if isinstance(edge, Port) else edge
             if node is None or isinstance(node, AccumulateGrad) or id(node) in seen:

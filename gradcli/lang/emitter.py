@@ -45,7 +45,7 @@ class Emitter:
         self.constants: dict[tuple[type, object], int] = {}
         self.has_value: dict[str, None] = {}
         self.assigned_above: set[str] = set()
-        self.visitors: dict[type[Node], Callable[..., Any]] = {}
+        self.visitors: dict[type[Node], Callable[..., object]] = {}
         self.changes = False
 
     def visit(self, node: Node, *given: object) -> Any:

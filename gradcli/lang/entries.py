@@ -10,14 +10,15 @@ done to every tile; any other whose entries are computed apart is run anew on ea
 from collections.abc import Sequence
 from math import prod
 from threading import local
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gradcli.engine import Tensor, grad
+from gradcli.engine.raw import Raw
 from gradcli.lang import tiles
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.kernels.kernel import Kernel
+from gradcli.lang.kernels.kernel import Kernel, Number
 from gradcli.lang.kernels.plan import Plan
 from gradcli.lang.kernels.recorded import SAMPLE_ENTRIES, Results, recorded
 from gradcli.lang.kernels.traced import Recording, Traced
@@ -34,9 +35,9 @@ class Entries(NamedTuple):
     tile_entries  the most that were computed at once
     """
 
-    values: Any
-    total: Any
-    grads: dict[str, Any]
+    values: Raw | None
+    total: Number
+    grads: dict[str, Number | None]
     tile_entries: int
 
 
@@ -82,7 +83,7 @@ def entries_of(prepared: Prepared, known: Known) -> Entries | None:
     return _by_sessions(asked) if found is None else _by_kernel(asked, found)
 
 
-def sum_of(prepared: Prepared, seed: Any) -> Entries | None:
+def sum_of(prepared: Prepared, seed: Raw) -> Entries | None:
     """The sum of the entries of a program that cannot be recorded, and its gradients;
     None where it is no program of single entries after all.
 
@@ -99,7 +100,7 @@ def on_part(prepared: Prepared, start: int, stop: int) -> Prepared:
     return _on_arrays(prepared, [raw.reshape(-1)[start:stop] for raw in large])
 
 
-def _on_arrays(prepared: Prepared, large: Sequence[Any]) -> Prepared:
+def _on_arrays(prepared: Prepared, large: Sequence[Raw]) -> Prepared:
     """The same program with other arrays in place of the large inputs."""
     rest = iter(large)
     inputs = []
@@ -123,7 +124,7 @@ class _Asked:
     values  takes the value's entries; None: they are not kept
     """
 
-    def __init__(self, prepared: Prepared, seed: Any, keeps: bool) -> None:
+    def __init__(self, prepared: Prepared, seed: Raw | None, keeps: bool) -> None:
         self.prepared = prepared
         self.seed = seed
         self.large = {g.name: g.tensor.raw for g in prepared.inputs if g.tensor.ndim}
@@ -134,7 +135,9 @@ class _Asked:
         self.arrays = [name for name in self.names if name in self.large]
         self.values = np.empty(self.count, prepared.factory.dtype) if keeps else None
 
-    def pass_from(self, y: Tensor, leaves: dict[str, Tensor], seed: Any) -> list[Any]:
+    def pass_from(
+        self, y: Tensor, leaves: dict[str, Tensor], seed: Raw | None
+    ) -> list[Raw | None]:
         """The gradients by the names, from the cotangent of each entry."""
         wanted = [leaves[name] for name in self.names]
         found = grad([y], wanted, None if seed is None else [Tensor(seed, y.xp)])
@@ -187,23 +190,25 @@ def _recorded(asked: _Asked) -> Recorded | None:
     return None if found is None else Recorded(found, frozenset(reached))
 
 
-def _flat(asked: _Asked) -> list[Any]:
+def _flat(asked: _Asked) -> list[Raw]:
     """The large arrays, without their shapes."""
     return [np.asarray(raw).reshape(-1) for raw in asked.large.values()]
 
 
 def _by_kernel(asked: _Asked, found: Recorded) -> Entries:
-    grads: dict[str, Any] = dict.fromkeys(asked.names)
-    for name in asked.arrays:
-        if name in found.reached:
-            grads[name] = np.empty(asked.count, asked.large[name].dtype)
-    outputs = [g for g in grads.values() if g is not None]
+    grads: dict[str, Number | None] = dict.fromkeys(asked.names)
+    arrays = {
+        name: np.empty(asked.count, asked.large[name].dtype)
+        for name in asked.arrays
+        if name in found.reached
+    }
+    outputs = list(arrays.values())
     if asked.values is not None:
         outputs.append(asked.values)
     kernel = Kernel(found.plan, _flat(asked), outputs)
     total, *numbers = kernel.run()
     single = [n for n in asked.names if n in found.reached and n not in asked.large]
-    grads |= dict(zip(single, numbers, strict=True))
+    grads |= arrays | dict(zip(single, numbers, strict=True))
     return Entries(asked.values, total, grads, kernel.tile_entries)
 
 
@@ -216,7 +221,7 @@ def _by_sessions(asked: _Asked) -> Entries | None:
         return None
     found = tiles.over_parts(asked.count, sessions.sums)
     total, *numbers = tiles.totals(found, asked.count)
-    grads: dict[str, Any] = dict.fromkeys(asked.names)
+    grads: dict[str, Number | None] = dict.fromkeys(asked.names)
     single = [name for name in asked.names if name not in asked.large]
     grads |= sessions.grads | dict(zip(single, numbers, strict=True))
     grads |= dict.fromkeys(sessions.unreached)
@@ -247,11 +252,12 @@ class _Sessions:
             return False  # said of the whole, whose shape is the caller's
         return tuple(y.shape) == (stop - start,) and y.requires_grad
 
-    def sums(self, start: int, stop: int) -> list[Any]:
+    def sums(self, start: int, stop: int) -> list[Raw]:
         """The sum of a part's entries, and of its gradients by each single number."""
         asked = self.asked
         with np.errstate(all="ignore"):
             y, leaves = self._run(start, stop)
+            assert asked.seed is not None
             seed = np.broadcast_to(asked.seed, y.raw.shape)
             found = asked.pass_from(y, leaves, seed)
             self.unreached.difference_update(

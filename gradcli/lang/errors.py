@@ -14,8 +14,6 @@ renders as
         |     ^^^^ did you mean 'tanh'?
 """
 
-from typing import Any
-
 from gradcli.lang.span import Span as Span
 
 CODES: dict[str, str] = {
@@ -143,7 +141,7 @@ class ProgramError(Exception):
         self.right = ""
         self.exit_status = _status_of(code) if exit_status is None else exit_status
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Let it be sent from one process to another."""
         at = (self.code, self.message, self.span, self.source)
         return _again, (*at, self.hint, self.exit_status)
@@ -166,7 +164,7 @@ class ProgramError(Exception):
 
         return block(self.code, self.message, self.span, self.source, self.hint)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The error as the object that `--json` prints."""
         from gradcli.lang.excerpt import locate
 

@@ -16,7 +16,6 @@ put right, or `notes` says how it was read.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from gradcli.lang import syntax
 from gradcli.lang.cursor import AN_EXPRESSION, Cursor
@@ -44,7 +43,7 @@ BINDING: dict[str, int] = {
     "**": POWER,
 }
 PREFIX_FLOOR = {"-": POWER, "+": POWER, "not": NEGATION}
-CONSTANTS: dict[str, Any] = {"True": True, "False": False, "None": None}
+CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None}
 _OPENERS = frozenset({*"([.", "superscript"})
 _FACTOR_ENDS = frozenset({"number", ")", "superscript", BAR})
 _FACTOR_STARTS = frozenset({"name", "(", BAR, *ROOTS})

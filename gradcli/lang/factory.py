@@ -11,15 +11,18 @@ that depend on the seed and a name alone, so one more input changes no other's d
 
 from collections.abc import Callable
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine import Tensor
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.nested import Floats, NotAnArray, array_of
 from gradcli.lang.plain import whole_number
 from gradcli.ops.limits import check_size
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 PROGRAM_STREAM = ""
 """The stream of `randn` and `rand` in the program itself: no input has this name."""
@@ -52,7 +55,7 @@ class Factory:
         self.dtype = dtype
         self.seed = seed
 
-    def raw(self, values: Any) -> Any:
+    def raw(self, values: object) -> Any:
         """A NumPy array or number, as this run's own kind of array."""
         raw = self.xp.array(np.asarray(values, dtype=self.dtype))
         # NumPy's own scalars are three times faster than arrays of shape ().
@@ -61,25 +64,25 @@ class Factory:
     def constant(self, values: object) -> Tensor:
         return Tensor(self.raw(values), self.xp)
 
-    def leaf(self, values: Any) -> Tensor:
+    def leaf(self, values: object) -> Tensor:
         """A tensor that gradients are taken for, on memory of its own, or on memory
         that cannot be written to."""
         fixed = isinstance(values, np.ndarray) and not values.flags.writeable
         own = values if fixed else np.array(values)
         return Tensor(self.raw(own), self.xp, requires_grad=True)
 
-    def stream(self, name: str) -> Any:
+    def stream(self, name: str) -> "Generator":
         """The random generator of an input, or of the program itself."""
         from numpy.random import PCG64, Generator, SeedSequence
 
         number = int.from_bytes(_key(name), "big")
         return Generator(PCG64(SeedSequence([self.seed, number])))
 
-    def draw(self, name: str, shape: tuple[int, ...] = ()) -> Any:
+    def draw(self, name: str, shape: tuple[int, ...] = ()) -> Floats:
         """Standard normal numbers for an input without a value."""
         return self.stream(name).standard_normal(shape)
 
-    def numbers_of(self, value: object) -> Any:
+    def numbers_of(self, value: object) -> Floats:
         """The NumPy array that a number or a list of numbers in a program means.
 
         Raises:
@@ -95,7 +98,7 @@ class Factory:
 
     def constructors(
         self, draws: "Draws | None" = None
-    ) -> dict[str, Callable[..., Any]]:
+    ) -> dict[str, Callable[..., object]]:
         """The constructors by name, the random ones with ``draws`` of a stream."""
         return _Constructors(self, draws or Draws(self, PROGRAM_STREAM)).table()
 
@@ -116,10 +119,10 @@ class Draws:
     def __init__(self, factory: Factory, stream: str) -> None:
         self._factory = factory
         self._stream = stream
-        self._generator: Any = None
+        self._generator: Generator | None = None
 
     @property
-    def generator(self) -> Any:
+    def generator(self) -> "Generator":
         if self._generator is None:
             self._generator = self._factory.stream(self._stream)
         return self._generator
@@ -129,7 +132,7 @@ class Draws:
         self._generator = None
 
 
-Values = Callable[[tuple[int, ...]], Any]
+Values = Callable[[tuple[int, ...]], object]
 """Makes an array of a shape."""
 
 
@@ -138,10 +141,10 @@ class _Constructors:
         self.factory = factory
         self.draws = draws
 
-    def table(self) -> dict[str, Callable[..., Any]]:
+    def table(self) -> dict[str, Callable[..., object]]:
         rand: Values = lambda shape: self.draws.generator.random(shape)
         randn: Values = lambda shape: self.draws.generator.standard_normal(shape)
-        bare: dict[str, Callable[..., Any]] = {
+        bare: dict[str, Callable[..., object]] = {
             "arange": self.arange,
             "eye": self.eye,
             "full": self.full,
@@ -178,7 +181,7 @@ class _Constructors:
         check_size((rows, columns))
         return self.factory.constant(np.eye(rows, columns))
 
-    def arange(self, start: float, end: float | None = None, step: Any = 1) -> Tensor:
+    def arange(self, start: float, end: float | None = None, step: float = 1) -> Tensor:
         first, last = (0.0, float(start)) if end is None else (float(start), float(end))
         pace = float(step)
         steps = (last - first) / pace if pace else -1.0
@@ -210,10 +213,10 @@ def _all_truths(data: object) -> bool:
     return found
 
 
-def _guarded(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+def _guarded(name: str, make: Callable[..., object]) -> Callable[..., object]:
     """Let a constructor refuse PyTorch's options of a single tensor, with a way out."""
 
-    def call(*args: Any, **keywords: Any) -> Any:
+    def call(*args: object, **keywords: object) -> object:
         if keywords.get("requires_grad") is False:
             del keywords["requires_grad"]
         for keyword in keywords:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from io import BufferedReader, BytesIO
 from math import prod
 from stat import S_ISREG
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from gradcli.lang.limits import (
     MAX_LIST_DEPTH,
     MAX_SHOWN_KEYS,
 )
-from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.nested import Floats, NotAnArray, array_of
 from gradcli.lang.refusals import reason_of, refusal
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.tables import UTF8, read_table
@@ -58,10 +58,8 @@ _KEYED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-Array = np.ndarray[Any, Any]
 
-
-def read_file(source: str, limit: int | None = None) -> Array:
+def read_file(source: str, limit: int | None = None) -> Floats:
     """The array in a file; `source` is a path, `path.npz:key`, or `-`.
 
     Args:
@@ -96,7 +94,7 @@ def read_file(source: str, limit: int | None = None) -> Array:
         raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
 
 
-def _standard_input(limit: int) -> Array:
+def _standard_input(limit: int) -> Floats:
     if sys.stdin is None:
         raise NotAnArray("E512", "standard input is closed", "write a file's name")
     try:
@@ -114,7 +112,7 @@ def _path_and_key(source: str) -> tuple[str, str | None]:
     return found["path"], found["key"]
 
 
-def _column(path: str, key: str, limit: int) -> Array:
+def _column(path: str, key: str, limit: int) -> Floats:
     """The column of a table."""
     from gradcli.lang.columns import read_column
     from gradcli.lang.errors import ProgramError
@@ -137,7 +135,7 @@ def _check_size(count: int, what: str, limit: int) -> None:
         raise NotAnArray("E515", message, _MORE)
 
 
-def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """Read a stream whose name has no known ending: its first bytes say what it is."""
     data = _all_of(file, what, limit)
     head = data.read(len(_NPY_MAGIC))
@@ -176,7 +174,7 @@ def _part(file: IO[bytes], most: int) -> BytesIO:
     return part
 
 
-def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     import json
 
     try:
@@ -208,7 +206,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         raise NotAnArray(problem.code, message, hint) from None
 
 
-def _value_of_key(value: object, what: str, key: str) -> Any:
+def _value_of_key(value: object, what: str, key: str) -> object:
     """A value of an object; of a list of objects, each one's."""
     if isinstance(value, dict):
         if key in value:
@@ -229,11 +227,11 @@ def _json_integer(digits: str) -> int | float:
     return int(digits) if len(digits) < MAX_JSON_INTEGER_DIGITS else float(digits)
 
 
-def _json_number(entry: object) -> Any:
+def _json_number(entry: object) -> object:
     return _NON_FINITE.get(entry, entry) if isinstance(entry, str) else entry
 
 
-def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """An array in NumPy's format, whose header is checked before its data is read."""
     layout = np.lib.format
     try:
@@ -263,7 +261,7 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     return flat.reshape(shape, order="F" if by_column else "C")
 
 
-def _mapped(file: IO[bytes], dtype: Any, count: int) -> Array | None:
+def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats | None:
     """The rest of a file as it lies on the disk, not to be written to; None where it
     is not float64, or no file."""
     start = file.tell()
@@ -289,7 +287,9 @@ def make_way(path: str) -> None:
             os.unlink(os.path.realpath(path))
 
 
-def _numbers(file: IO[bytes], what: str, dtype: Any, count: int) -> Array:
+def _numbers(
+    file: IO[bytes], what: str, dtype: np.dtype[np.generic], count: int
+) -> Floats:
     """So many numbers that follow in a stream.
 
     Memory is taken for what is there, not for what may be.
@@ -317,7 +317,7 @@ def _numbers(file: IO[bytes], what: str, dtype: Any, count: int) -> Array:
     return flat
 
 
-def _check_shape(shape: tuple[Any, ...], what: str) -> None:
+def _check_shape(shape: tuple[int, ...], what: str) -> None:
     """Refuse a shape that no array has, before sizes are computed from it."""
     integers = all(type(length) is int for length in shape)
     if not integers or not all(0 <= length <= sys.maxsize for length in shape):
@@ -327,7 +327,7 @@ def _check_shape(shape: tuple[Any, ...], what: str) -> None:
         raise NotAnArray("E513", message, "a tensor has fewer dimensions")
 
 
-def _check_kind(dtype: Any, what: str) -> None:
+def _check_kind(dtype: np.dtype[np.generic], what: str) -> None:
     if dtype.hasobject:
         message = f"{what} holds pickled objects, which may run code when loaded"
         raise NotAnArray("E514", message, "save numbers: x.astype(float)")
@@ -338,7 +338,7 @@ def _check_kind(dtype: Any, what: str) -> None:
         raise NotAnArray("E514", f"{what} holds {dtype}, not real numbers", hint)
 
 
-def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """One member of an archive of arrays, unpacked only if it is small enough."""
     from zipfile import BadZipFile, ZipFile
     from zlib import error as CompressionError
@@ -376,7 +376,7 @@ def _member(names: list[str], what: str, key: str | None) -> str:
     raise NotAnArray("E518", f"{what} has no array {key!r}, it has {listed}", hint)
 
 
-_READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Array]] = {
+_READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {
     ".npy": _npy,
     ".npz": _npz,
     ".csv": lambda file, what, key, limit: read_table(file, what, limit),

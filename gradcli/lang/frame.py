@@ -8,9 +8,8 @@ for.
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import EllipsisType, NoneType
-from typing import Any
 
-from gradcli.lang.arithmetic import NUMBERS, binary
+from gradcli.lang.arithmetic import NUMBERS, Number, binary
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.library import Library
 
@@ -61,7 +60,7 @@ class Frame:
         self.trace = trace
         # A library whose numbers have more digits answers for plain numbers, too.
         self.arithmetic = getattr(library, "arithmetic", binary)
-        self.modes: list[AbstractContextManager[Any]] = []
+        self.modes: list[AbstractContextManager[object]] = []
         self.restart()
         # Types the library answers for: found out once, then looked up.
         self.foreign: set[type] = set()
@@ -74,7 +73,7 @@ class Frame:
         self.last_name: str | None = None
         self.last_span: Span | None = None
 
-    def compute(self, sign: str, left: Any, right: Any, at: Span) -> Any:
+    def compute(self, sign: str, left: Number, right: Number, at: Span) -> object:
         """Apply an operator to two plain numbers, and note a division by zero."""
 
         def note(message: str) -> None:
@@ -82,7 +81,7 @@ class Frame:
 
         return self.arithmetic(sign, left, right, note)
 
-    def admitted(self, value: object) -> Any:
+    def admitted(self, value: object) -> object:
         """The value as an operand: a list as the vector that it means.
 
         Raises:
@@ -99,7 +98,7 @@ class Frame:
             self.foreign.add(type(value))
         return value
 
-    def as_vector(self, value: list[object]) -> Any:
+    def as_vector(self, value: list[object]) -> object:
         """What the library makes of a list; the list itself if that is nothing."""
         made = self.library.vector(value)
         return value if made is None else made

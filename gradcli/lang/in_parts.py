@@ -23,6 +23,7 @@ from gradcli.lang.entries import (
     sum_of,
 )
 from gradcli.lang.fusion import Fusion
+from gradcli.lang.kernels.kernel import Number
 from gradcli.lang.prepare import Prepared
 from gradcli.lang.reading import Reading
 from gradcli.lang.run import Run, Session, all_finite
@@ -116,10 +117,15 @@ def in_parts(prepared: Prepared, reading: Reading) -> InParts | None:
     if found is None:
         return None
     grads = [
-        None if g is None else Tensor(g.reshape(shape) if g.ndim else g, factory.xp)
+        None if g is None else Tensor(_of_shape(g, shape), factory.xp)
         for g in found.grads.values()
     ]
     return InParts(Tensor(found.total, factory.xp), grads, found.tile_entries)
+
+
+def _of_shape(found: Number, shape: tuple[int, ...]) -> Number:
+    """Entries in the shape of an input; a single number as it is."""
+    return np.reshape(found, shape) if np.ndim(found) else found
 
 
 def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
@@ -166,7 +172,9 @@ def _sum(prepared: Prepared, reading: Reading) -> Entries | None:
         return sum_of(alone, one)
     count = _count(prepared)
     found = sum_of(alone, one / count)
-    return None if found is None else found._replace(total=found.total / count)
+    if found is None:
+        return None
+    return found._replace(total=np.divide(found.total, count))
 
 
 def _alone(prepared: Prepared, code: Code) -> Prepared:

@@ -10,7 +10,6 @@ as it was typed.
 """
 
 import re
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +20,14 @@ from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import run
 from gradcli.lang.names import free_names
-from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.nested import Floats, NotAnArray, array_of
 from gradcli.lang.parser import parse
 from gradcli.lang.process import relieve
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.syntax import Evaluate, Name, Program, walk
 from gradcli.lang.tensors import CONSTANTS, TensorLibrary
 
-Array = Any
+Array = Floats | np.float64
 _NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
 _LIST = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 
@@ -67,7 +66,7 @@ def value_of(binding: Binding, factory: Factory) -> Array:
         ) from None
 
 
-def _numbers_listed(text: str) -> Any:
+def _numbers_listed(text: str) -> object:
     """The nested list that the text is, read at once; None if it is anything else.
 
     What JSON does not know, as `.5` and trailing commas, is left to the language.
@@ -106,7 +105,7 @@ def _evaluated(binding: Binding, factory: Factory) -> Array:
     raise ProgramError("E519", message, program.span, program.source, hint=hint)
 
 
-def _number_of(entry: object) -> Any:
+def _number_of(entry: object) -> object:
     """Convert an entry that is a tensor to numbers, as in `[sin(1), cos(1)]`."""
     return entry.tolist() if isinstance(entry, Tensor) else entry
 

@@ -7,7 +7,7 @@ or on numbers of as many digits as are asked for.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from gradcli.lang.errors import Span
 
@@ -18,14 +18,14 @@ class Library(Protocol):
     """Functions, constants and values for programs to run on."""
 
     @property
-    def functions(self) -> Mapping[str, Callable[..., Any]]:
+    def functions(self) -> Mapping[str, Callable[..., object]]:
         """The functions by name; those of a module as `linalg.name`."""
 
     @property
     def constants(self) -> Mapping[str, object]:
         """Names with a fixed value, which a program or binding may still redefine."""
 
-    def method(self, value: object, name: str) -> Callable[..., Any] | None:
+    def method(self, value: object, name: str) -> Callable[..., object] | None:
         """The bound method of a value, or None if it has none of that name."""
 
     def attribute(self, value: object, name: str) -> tuple[bool, object]:
@@ -34,22 +34,22 @@ class Library(Protocol):
     def method_names(self, value: object) -> Iterable[str]:
         """What may be called or read on the value, for suggestions."""
 
-    def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
+    def grad_mode(self, enabled: bool) -> AbstractContextManager[object]:
         """A context in which recording is on or off."""
 
-    def changing(self) -> AbstractContextManager[Any]:
+    def changing(self) -> AbstractContextManager[object]:
         """A context in which values are changed in place."""
 
-    def own(self, value: Any) -> Any:
+    def own(self, value: object) -> object:
         """A value that a program is given, so that it can change it for itself."""
 
-    def vector(self, items: list[object]) -> Any:
+    def vector(self, items: list[object]) -> object:
         """The value that a list is as an operand, or None if it can be none."""
 
     def truth(self, value: object) -> bool:
         """The truth of a value that is not a plain number."""
 
-    def iterate(self, value: object) -> Iterable[Any]:
+    def iterate(self, value: object) -> Iterable[object]:
         """The items that a `for` goes through."""
 
     def on_result(self, value: object, span: Span) -> None:

@@ -5,7 +5,6 @@ or reads a name that nothing defines stops before its first step.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from gradcli.lang import plain
 from gradcli.lang.code import Code
@@ -20,9 +19,9 @@ from gradcli.lang.suggest import did_you_mean, synonym
 
 def bind_registers(
     code: Code, env: Mapping[str, object], library: Library
-) -> list[Any]:
+) -> list[object]:
     """The registers as they are before the first step."""
-    registers: list[Any] = [UNSET] * code.register_count
+    registers: list[object] = [UNSET] * code.register_count
     for register, value in code.constants.items():
         registers[register] = value
     for name, read in code.qualified.items():
@@ -43,7 +42,7 @@ def bind_registers(
 
 def _function(
     name: str, at: Span, code: Code, library: Library, env: Mapping[str, object]
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Find the function of a name: the library's, Python's, or both."""
     given = library.functions.get(name) or plain.CONVERSIONS.get(name)
     if name in plain.FUNCTIONS:
@@ -53,10 +52,10 @@ def _function(
     return given
 
 
-def _either(name: str, given: Callable[..., Any] | None) -> Callable[..., Any]:
+def _either(name: str, given: Callable[..., object] | None) -> Callable[..., object]:
     """Call Python's own function for plain numbers, and the library's for others."""
 
-    def call(*args: Any, **keywords: Any) -> Any:
+    def call(*args: object, **keywords: object) -> object:
         if not keywords and all(map(plain.is_plain, args)):
             return plain.called(name, args)
         if given is None:

@@ -10,12 +10,15 @@ nested ten thousand deep is an error like any other.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gradcli.lang.excerpt import shortened
 from gradcli.lang.limits import MAX_LIST_DEPTH
+
+Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+"""An array of real numbers."""
 
 
 class NotAnArray(Exception):
@@ -25,7 +28,7 @@ class NotAnArray(Exception):
     """
 
     def __init__(
-        self, code: str, message: str, hint: str | None = None, entry: Any = None
+        self, code: str, message: str, hint: str | None = None, entry: object = None
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -34,14 +37,12 @@ class NotAnArray(Exception):
         self.entry = entry
 
 
-def itself(entry: object) -> Any:
+def itself(entry: object) -> object:
     """An entry as it is."""
     return entry
 
 
-def array_of(
-    value: object, number: Callable[[object], object] = itself
-) -> np.ndarray[Any, Any]:
+def array_of(value: object, number: Callable[[object], object] = itself) -> Floats:
     """The float64 array that a number or a nested list of numbers means.
 
     `number` turns an entry that is none into the number that it stands for.
@@ -98,11 +99,11 @@ def _shape(value: object) -> tuple[int, ...]:
 
 def _flat(
     value: object, shape: tuple[int, ...], number: Callable[[object], object]
-) -> list[Any]:
+) -> list[object]:
     """All numbers in order; each list on the way has the length that `shape` says."""
     level = [value]
     for depth, length in enumerate(shape):
-        following: list[Any] = []
+        following: list[object] = []
         for at, row in enumerate(level):
             if not isinstance(row, (list, tuple)):
                 entry_name = _entry_name(at, shape[:depth])
@@ -141,7 +142,7 @@ def _entry_name(at: int, shape: tuple[int, ...]) -> str:
     return f"entry ({', '.join(map(str, index))})" if index else "the value"
 
 
-def _uneven(entry_name: str, found: str, length: int, row: Any = None) -> NotAnArray:
+def _uneven(entry_name: str, found: str, length: int, row: object = None) -> NotAnArray:
     entry_name = entry_name.replace("entry", "row", 1)
     message = f"{entry_name} has {found}, the first has {length}"
     return NotAnArray("E516", message, "all rows need the same length", row)

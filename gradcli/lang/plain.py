@@ -106,7 +106,7 @@ def _choose(n: Number, k: Number) -> Number:
     return math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1))
 
 
-def _power(base: Number, exponent: Number) -> Any:
+def _power(base: Number, exponent: Number) -> object:
     return binary("**", base, exponent, _unnoted)
 
 
@@ -114,7 +114,7 @@ def _unnoted(text: str) -> None:
     pass
 
 
-def called(name: str, values: tuple[object, ...]) -> Any:
+def called(name: str, values: tuple[object, ...]) -> object:
     """Call one of `FUNCTIONS` with plain values.
 
     Raises:
@@ -142,7 +142,7 @@ _USAGES = {
     "sum": "sum([a, b])",
 }
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., object]] = {
     "abs": abs,
     "bool": bool,
     "float": _float,
@@ -158,7 +158,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 # What applies to other values where the library has no function of that name.
-CONVERSIONS: dict[str, Callable[..., Any]] = {
+CONVERSIONS: dict[str, Callable[..., object]] = {
     "abs": abs,
     "bool": bool,
     "float": float,

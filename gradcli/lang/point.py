@@ -43,7 +43,7 @@ class Gradients(Record):
     """
 
     value: Any
-    grads: dict[str, Any]
+    grads: dict[str, object]
 
 
 class Point:
@@ -53,7 +53,7 @@ class Point:
     """
 
     def __init__(
-        self, reading: Reading, values: Mapping[str, Any], settings: Settings
+        self, reading: Reading, values: Mapping[str, object], settings: Settings
     ) -> None:
         names = reading.names
         check_names(names, values)
@@ -95,7 +95,7 @@ class Point:
         with np.errstate(all="ignore"):
             return self.session()()
 
-    def by_name(self, found: Sequence[Tensor | None]) -> dict[str, Any]:
+    def by_name(self, found: Sequence[Tensor | None]) -> dict[str, object]:
         """Derivatives by each input, each of the kind of the input's value."""
         pairs = zip(self.wanted, found, strict=True)
         return {n: None if g is None else self.back(g, n) for n, g in pairs}

@@ -22,7 +22,7 @@ from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
-from gradcli.lang.inputs import value_of
+from gradcli.lang.inputs import Array, value_of
 from gradcli.lang.limits import MAX_SHOWN_NAMES
 from gradcli.lang.names import read_names
 from gradcli.lang.parser import parse
@@ -177,7 +177,7 @@ def _input(
 ) -> Input:
     if binding is None:
         check_size(shape)
-        values = factory.draw(name, shape)
+        values: Array = factory.draw(name, shape)
     else:
         values = value_of(binding, factory)
     tensor = factory.leaf(values) if wanted else factory.constant(values)

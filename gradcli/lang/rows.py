@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import Tensor, grad
+from gradcli.engine.raw import Raw
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.fusion import Fusion
@@ -98,7 +99,7 @@ def _row_by_row(
 ) -> tuple[Tensor, list[Tensor | None]]:
     """The program run for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session()
-    rows: list[tuple[Any, ...] | None] = []
+    rows: list[tuple[object, ...] | None] = []
     with np.errstate(all="ignore"):
         for row in range(count):
             leaves = {
@@ -142,7 +143,7 @@ def _demand_number(y: Tensor) -> None:
         raise ProgramError("E596", message, hint="add .sum(), or take an entry")
 
 
-def _gradients(y: Tensor, wanted: Sequence[Tensor]) -> list[Any]:
+def _gradients(y: Tensor, wanted: Sequence[Tensor]) -> list[Raw]:
     """The raw gradients of a row's value; zeros where it does not depend on one."""
     found = grad([y], wanted) if y.requires_grad else [None] * len(wanted)
     return [
@@ -166,7 +167,7 @@ def _length(columns: Mapping[str, Any]) -> int:
     return next(iter(lengths.values()))
 
 
-def _shared(value: object, count: int) -> Any:
+def _shared(value: object, count: int) -> object:
     """A value that all rows share; a number as a column."""
     raw = _raw(value)
     if np.ndim(raw):

@@ -8,7 +8,6 @@ the step to go on with, or None for the one behind it.
 
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any
 
 from gradcli.lang import arithmetic, values
 from gradcli.lang.arithmetic import NUMBERS
@@ -18,8 +17,11 @@ from gradcli.lang.frame import UNSET, Frame
 from gradcli.lang.span import Span
 
 Reads = tuple[int, ...]
-Value = Callable[[Registers, Frame], Any]
+Value = Callable[[Registers, Frame], object]
 """What a step computes from the registers."""
+
+Called = Callable[[Registers, Frame], Callable[..., object]]
+"""What finds the function that a step calls."""
 
 
 def write(out: int, value: Value) -> Step:
@@ -115,13 +117,13 @@ def unary(out: int, reads: Reads, sign: str, span: Span) -> Step:
         return write(out, lambda registers, frame: not frame.truth(registers[source]))
     function = arithmetic.SIGNS[sign]
 
-    def value(registers: Registers, frame: Frame) -> Any:
+    def value(registers: Registers, frame: Frame) -> object:
         return function(frame.admitted(registers[source]))
 
     return write_result(out, span, value)
 
 
-def _gather(reads: Reads) -> Callable[[Registers], tuple[Any, ...]]:
+def _gather(reads: Reads) -> Callable[[Registers], tuple[object, ...]]:
     """Reads several registers at once."""
     if len(reads) > 1:
         return itemgetter(*reads)
@@ -132,16 +134,16 @@ def _gather(reads: Reads) -> Callable[[Registers], tuple[Any, ...]]:
 
 
 def _call(
-    out: int, reads: Reads, keywords: tuple[str, ...], span: Span, called: Value
+    out: int, reads: Reads, keywords: tuple[str, ...], span: Span, called: Called
 ) -> Step:
     """Call what ``called`` finds; the last operands are those given by ``keywords``."""
     count = len(reads) - len(keywords)
     gather, gather_named = _gather(reads[:count]), _gather(reads[count:])
 
-    def value(registers: Registers, frame: Frame) -> Any:
+    def value(registers: Registers, frame: Frame) -> object:
         return called(registers, frame)(*gather(registers))
 
-    def value_with_keywords(registers: Registers, frame: Frame) -> Any:
+    def value_with_keywords(registers: Registers, frame: Frame) -> object:
         named = dict(zip(keywords, gather_named(registers), strict=True))
         return called(registers, frame)(*gather(registers), **named)
 
@@ -161,7 +163,7 @@ def method(
     """Call a method of the first operand."""
     receiver, *arguments = reads
 
-    def found(registers: Registers, frame: Frame) -> Any:
+    def found(registers: Registers, frame: Frame) -> Callable[..., object]:
         value = registers[receiver]
         if isinstance(value, list):
             value = frame.as_vector(value)
@@ -173,7 +175,7 @@ def method(
 def attribute(out: int, reads: Reads, name: str, span: Span) -> Step:
     (source,) = reads
 
-    def value(registers: Registers, frame: Frame) -> Any:
+    def value(registers: Registers, frame: Frame) -> object:
         value = registers[source]
         if isinstance(value, list):
             value = frame.as_vector(value)

@@ -142,7 +142,7 @@ class Slice(Expression):
 class Sequence(Expression):
     """A list or a tuple."""
 
-    kind: type[list[Any]] | type[tuple[Any, ...]]
+    kind: type[list[object]] | type[tuple[object, ...]]
     items: tuple[Expression, ...]
 
 

@@ -13,12 +13,12 @@ import csv
 from array import array
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from gradcli.lang.excerpt import shortened
-from gradcli.lang.nested import NotAnArray
+from gradcli.lang.nested import Floats, NotAnArray
 
 _SEPARATORS = "\t;,"
 _BYTES_PER_NUMBER = 8
@@ -29,7 +29,7 @@ UTF8 = "save it as UTF-8"
 
 def read_table(
     file: IO[bytes], what: str, limit: int, separator: str | None = None
-) -> np.ndarray[Any, Any]:
+) -> Floats:
     """The numbers of a table; the separator is looked for if it is not given.
 
     Raises:
@@ -47,7 +47,9 @@ def read_table(
         text.detach()
 
 
-def _rows(text: Iterable[str], separator: str | None) -> Iterator[tuple[int, Any]]:
+def _rows(
+    text: Iterable[str], separator: str | None
+) -> Iterator[tuple[int, list[str]]]:
     """The lines that hold something: the line's number and its cells."""
     for number, line in enumerate(text, 1):
         line = line.partition("#")[0].strip(" \r\n" if separator else " \t\r\n")
@@ -63,9 +65,7 @@ def _rows(text: Iterable[str], separator: str | None) -> Iterator[tuple[int, Any
             yield number, line.split(separator)
 
 
-def _numbers(
-    rows: Iterator[tuple[int, list[str]]], what: str, limit: int
-) -> np.ndarray[Any, Any]:
+def _numbers(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> Floats:
     numbers = array("d")
     width = first_line = 0
     headed = False

@@ -15,7 +15,14 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
+from gradcli.engine import (
+    AccumulateGrad,
+    Node,
+    Port,
+    Tensor,
+    function,
+    set_grad_enabled,
+)
 from gradcli.engine.modes import renewing
 from gradcli.engine.operators import TRANSPOSES
 from gradcli.engine.returns import Named
@@ -49,30 +56,30 @@ _OWN_METHODS = ("dim", "item", "numel", "size")
 _CASTS = ("float", "double")
 
 
-class Functions(Mapping[str, Callable[..., Any]]):
+class Functions(Mapping[str, Callable[..., object]]):
     """All functions by name; each is made when it is first called for."""
 
     def __init__(self, factory: Factory, draws: Draws) -> None:
         self._factory = factory
         self._ready = factory.constructors(draws)
-        self._methods: dict[str, Callable[..., Any]] = {}
+        self._methods: dict[str, Callable[..., object]] = {}
         self.notes: dict[str, None] = {}
         """What the calls of a run are worth remarking on."""
 
-    def __getitem__(self, name: str) -> Callable[..., Any]:
+    def __getitem__(self, name: str) -> Callable[..., object]:
         found = self._ready.get(name)
         if found is None:
             found = self._ready[name] = self._written(public_name(name))
         return found
 
-    def of_tensor(self, name: str) -> Callable[..., Any]:
+    def of_tensor(self, name: str) -> Callable[..., object]:
         """The function as a method: the table's own, whatever it is short for."""
         found = self._methods.get(name)
         if found is None:
             found = self._methods[name] = self._lifting(function(public_name(name)))
         return found
 
-    def _written(self, name: str) -> Callable[..., Any]:
+    def _written(self, name: str) -> Callable[..., object]:
         """The function as a program calls it; see `further` and `of_number` of the
         table."""
         call, entry = self._lifting(function(name)), FUNCTIONS[name]
@@ -80,10 +87,12 @@ class Functions(Mapping[str, Callable[..., Any]]):
             return _of_one(call, self[entry.further])
         return self._of_number(call, name) if entry.of_number else call
 
-    def _of_number(self, call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def _of_number(
+        self, call: Callable[..., object], name: str
+    ) -> Callable[..., object]:
         other = self[FUNCTIONS[name].of_number]
 
-        def either(*args: object, **keywords: object) -> Any:
+        def either(*args: object, **keywords: object) -> object:
             if len(args) == 2 and not keywords and _is_number(args[1]):
                 x, number = args
                 if type(x) is Tensor and not x.ndim:
@@ -114,11 +123,11 @@ class Functions(Mapping[str, Callable[..., Any]]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _lifting(self, call: Callable[..., Any]) -> Callable[..., Any]:
+    def _lifting(self, call: Callable[..., object]) -> Callable[..., object]:
         """The function on tensors, also for numbers and lists of numbers."""
         factory = self._factory
 
-        def lifted(*args: object, **keywords: object) -> Any:
+        def lifted(*args: object, **keywords: object) -> object:
             if args and type(args[0]) is not Tensor and _is_data(args, keywords):
                 args = (factory.constant(factory.numbers_of(args[0])), *args[1:])
             try:
@@ -135,18 +144,18 @@ class Functions(Mapping[str, Callable[..., Any]]):
 
 
 def _of_one(
-    call: Callable[..., Any], further: Callable[..., Any]
-) -> Callable[..., Any]:
+    call: Callable[..., object], further: Callable[..., object]
+) -> Callable[..., object]:
     """A function of one argument, and another one for a second argument."""
 
-    def either(*args: object, **keywords: object) -> Any:
+    def either(*args: object, **keywords: object) -> object:
         more = len(args) == 2 or "base" in keywords
         return (further if more else call)(*args, **keywords)
 
     return either
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -167,7 +176,7 @@ def joined(items: object, factory: Factory, depth: int = 0) -> Tensor | None:
     return stacked
 
 
-def numbers(value: Any, factory: Factory) -> Tensor | None:
+def numbers(value: object, factory: Factory) -> Tensor | None:
     """A number or a list of numbers as a tensor; None if it is anything else."""
     try:
         return factory.constant(factory.numbers_of(value))
@@ -224,11 +233,11 @@ class TensorLibrary:
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
-    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+    def method(self, value: object, name: str) -> Callable[..., object] | None:
         if not isinstance(value, Tensor):
             return None
         if name in _OWN_METHODS:
-            own: Callable[..., Any] = getattr(value, name)
+            own: Callable[..., object] = getattr(value, name)
             return own
         if name in _CASTS:
             return partial(self._cast, value)
@@ -236,7 +245,7 @@ class TensorLibrary:
             return None
         return partial(self.own_functions.of_tensor(name), value)
 
-    def vector(self, items: list[object]) -> Any:
+    def vector(self, items: list[object]) -> Tensor | None:
         return vector(items, self.factory)
 
     def _cast(self, value: Tensor) -> Tensor:
@@ -247,14 +256,14 @@ class TensorLibrary:
             self.factory.xp.as_type_of(value.raw, self.factory.raw(0.0)), value.xp
         )
 
-    def attribute(self, value: Any, name: str) -> tuple[bool, object]:
+    def attribute(self, value: object, name: str) -> tuple[bool, object]:
         if isinstance(value, Tensor) and name in _ATTRIBUTES:
             return True, _ATTRIBUTES[name](value)
         if isinstance(value, Named) and name in value.fields:
             return True, getattr(value, name)
         return False, None
 
-    def method_names(self, value: Any) -> Iterable[str]:
+    def method_names(self, value: object) -> Iterable[str]:
         if isinstance(value, Tensor):
             functions = [n for n in self.functions if n not in CONSTRUCTORS]
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
@@ -263,27 +272,27 @@ class TensorLibrary:
     def grad_mode(self, enabled: bool) -> set_grad_enabled:
         return set_grad_enabled(enabled)
 
-    def changing(self) -> AbstractContextManager[Any]:
+    def changing(self) -> AbstractContextManager[object]:
         """Keep saved values as they are, so that their gradients stay right."""
         return renewing()
 
-    def own(self, value: Any) -> Any:
+    def own(self, value: object) -> object:
         if not isinstance(value, Tensor) or value.requires_grad:
             return value
         return Tensor(value.raw, value.xp)
 
-    def truth(self, value: Any) -> bool:
+    def truth(self, value: object) -> bool:
         return bool(value)
 
-    def iterate(self, value: Any) -> Iterable[Any]:
-        items: Iterable[Any] = iter(value)
+    def iterate(self, value: Any) -> Iterable[object]:
+        items: Iterable[object] = iter(value)
         return items
 
-    def on_result(self, value: Any, span: Span) -> None:
+    def on_result(self, value: object, span: Span) -> None:
         if type(value) is Tensor:
-            edge: Any = value.edge
-            if edge is not None and type(edge) is not AccumulateGrad:
-                node = edge.node if type(edge) is Port else edge
+            edge = value.edge
+            if edge is not None and not isinstance(edge, AccumulateGrad):
+                node = edge.node if isinstance(edge, Port) else edge
                 if node.span is None:
                     _remember(node, span)
         elif isinstance(value, tuple):
@@ -298,15 +307,15 @@ class TensorLibrary:
         return explain(error, kind, name, args, self.sampled)
 
 
-def _remember(node: Any, span: Span) -> None:
+def _remember(node: Node, span: Span) -> None:
     """Give a node and all that were recorded with it the text they came from."""
     node.span = span
     waiting = [node]
     while waiting:
         for edge in waiting.pop().edges:
-            if edge is None or type(edge) is AccumulateGrad:
+            if edge is None or isinstance(edge, AccumulateGrad):
                 continue
-            below = edge.node if type(edge) is Port else edge
+            below = edge.node if isinstance(edge, Port) else edge
             if below.span is None:
                 below.span = span
                 waiting.append(below)

@@ -12,9 +12,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+
+from gradcli.engine.raw import Raw
 
 PART_ENTRIES = 1 << 14
 """The most entries of a part: 128 KiB of doubles."""
@@ -26,6 +28,8 @@ HALVES_DIVIDE_BY = 8
 """NumPy's pairwise summation cuts at multiples of this."""
 
 Part = tuple[int, int]
+
+T = TypeVar("T")
 
 
 def cut(start: int, stop: int) -> int:
@@ -52,10 +56,10 @@ def parts(start: int, stop: int, most: int | None = None) -> Iterator[Part]:
             waiting += [(middle, last), (first, middle)]
 
 
-def totals(sums: Mapping[Part, Sequence[Any]], count: int) -> list[Any]:
+def totals(sums: Mapping[Part, Sequence[Raw]], count: int) -> list[Raw]:
     """The sums of all parts' sums, added as pairwise summation adds them."""
 
-    def total(start: int, stop: int) -> Sequence[Any]:
+    def total(start: int, stop: int) -> Sequence[Raw]:
         if (start, stop) in sums:
             return sums[start, stop]
         middle = cut(start, stop)
@@ -67,15 +71,15 @@ def totals(sums: Mapping[Part, Sequence[Any]], count: int) -> list[Any]:
 
 
 def over_parts(
-    count: int, work: Callable[[int, int], object], most: int | None = None
-) -> dict[Part, Any]:
+    count: int, work: Callable[[int, int], T], most: int | None = None
+) -> dict[Part, T]:
     """What ``work(start, stop)`` gives for each part of ``count`` entries.
 
     Args:
         most: entries of a part; None: `PART_ENTRIES`.
     """
     ranges = list(parts(0, count, most))
-    found: dict[Part, Any] = {}
+    found: dict[Part, T] = {}
     waiting = iter(ranges)
 
     def some() -> None:
@@ -105,7 +109,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def common_shape(arrays: Sequence[Any]) -> tuple[int, ...] | None:
+def common_shape(arrays: Sequence[Raw]) -> tuple[int, ...] | None:
     """The one shape of all arrays that are no scalars; None where parts do not help.
 
     All have to lie in memory in the order of their indices.
@@ -115,7 +119,7 @@ def common_shape(arrays: Sequence[Any]) -> tuple[int, ...] | None:
     return next(tuple(a.shape) for a in arrays if np.ndim(a))
 
 
-def in_the_way(arrays: Sequence[Any]) -> str:
+def in_the_way(arrays: Sequence[Raw]) -> str:
     """Why parts of arrays do not help; empty: they do."""
     large = [a for a in arrays if np.ndim(a)]
     shapes = {a.shape for a in large}

@@ -18,7 +18,7 @@ from gradcli.lang.suggest import did_you_mean
 _LISTS = (list, tuple, range)
 
 
-def method(library: Library, value: object, name: str) -> Callable[..., Any]:
+def method(library: Library, value: object, name: str) -> Callable[..., object]:
     """The method `name` of a value."""
     if name in METHODS_LEFT_OUT:
         message = f"'.{name}()' is not called here"
@@ -81,7 +81,7 @@ def item(value: Any, key: Any) -> Any:
         raise ProgramError("E304", message, hint=hint) from None
 
 
-def iterator(library: Library, value: object) -> Iterator[Any]:
+def iterator(library: Library, value: object) -> Iterator[object]:
     """The items that a `for` goes through."""
     if isinstance(value, _LISTS):
         return iter(value)
@@ -91,7 +91,7 @@ def iterator(library: Library, value: object) -> Iterator[Any]:
     return iter(library.iterate(value))
 
 
-def unpacked(library: Library, value: object, count: int) -> list[Any]:
+def unpacked(library: Library, value: object, count: int) -> list[object]:
     """Exactly `count` items of a value."""
     items = list(islice(iterator(library, value), count + 1))
     if len(items) != count:

@@ -17,7 +17,7 @@ from ..engine.modes import is_grad_enabled
 from ..engine.tensor import Tensor
 
 Grads = tuple[Tensor | None, ...]
-Hook = Callable[..., Any]
+Hook = Callable[..., object]
 
 
 class BackwardHookFunction(Function):
@@ -46,14 +46,14 @@ class BackwardWatch:
         self._sees_inputs = False
         self._arguments = 0
 
-    def arriving(self, args: tuple[object, ...]) -> tuple[Any, ...]:
+    def arriving(self, args: tuple[object, ...]) -> tuple[object, ...]:
         """Pass the arguments through the identity that sees their gradients."""
         self._arguments = len(args)
         watched = _through(args, self._at_inputs, fill=True)
         self._sees_inputs = watched is not None
         return args if watched is None else watched
 
-    def leaving(self, out: object) -> Any:
+    def leaving(self, out: object) -> object:
         """Pass the result through the identity that sees its gradients."""
         if not isinstance(out, Tensor | tuple):
             warnings.warn(
@@ -99,7 +99,7 @@ PARTIAL = (
 )
 
 
-def watch_last_node(module: Any, args: Any, out: Any, hooks: list[Hook]) -> None:
+def watch_last_node(module: Any, args: object, out: Any, hooks: list[Hook]) -> None:
     """Let older hooks see the gradients of the node that made the first result."""
     first = out
     while not isinstance(first, Tensor):
@@ -139,7 +139,7 @@ def _warn_of_what_is_missing(args: Any, out: object, node: Any) -> None:
 
 def _through(
     values: tuple[Any, ...], meet: Callable[[Grads], Grads], fill: bool = False
-) -> tuple[Any, ...] | None:
+) -> tuple[object, ...] | None:
     """Pass the tensors among values through the identity; None: no gradient flows.
 
     ``meet`` sees one gradient per value, None for all that are no tensors; ``fill``:

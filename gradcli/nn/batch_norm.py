@@ -68,8 +68,8 @@ class _NormBase(_Affine):
         super().reset_parameters()
 
     def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any],
-        *rest: Any,
+        self, state_dict: dict[str, object], prefix: str,
+        local_metadata: dict[str, Any], *rest: Any,
     ) -> None:  # fmt: skip
         """Keep the count of batches where a state of version 1 holds none."""
         counted = (local_metadata.get("version") or 1) >= 2

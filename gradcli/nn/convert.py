@@ -32,7 +32,7 @@ def replace(parameter: Tensor, move: Move) -> None:
         parameter.grad = move(gradient)
 
 
-def moving(*args: Any, **kwargs: Any) -> Move:
+def moving(*args: object, **kwargs: Any) -> Move:
     """Give the function that ``to`` with these arguments applies to a tensor.
 
     Raises:

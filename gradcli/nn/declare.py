@@ -23,7 +23,7 @@ from ..ops import FUNCTIONS
 from .heads import applying, saying
 from .module import Module
 
-Function = Callable[..., Any]
+Function = Callable[..., object]
 
 KIND = Parameter.POSITIONAL_OR_KEYWORD
 MODE = "training"
@@ -130,7 +130,7 @@ def module(
     return new_class(name, (base,), members)
 
 
-def _begin(self: Any, given: dict[str, Any]) -> None:
+def _begin(self: Any, given: Params) -> None:
     self._settle(given)
     self._keep(given)
 

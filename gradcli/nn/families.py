@@ -6,8 +6,6 @@ what a family may say.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..engine.raw import Params
 from .convolution import each
 from .declare import Applied
@@ -111,7 +109,7 @@ class _Loss(Applied):
             flags = given.pop("size_average"), given.pop("reduce")
             given["reduction"] = reduction_of(*flags, given["reduction"], 4)
 
-    def _keep(self, given: dict[str, Any]) -> None:
+    def _keep(self, given: Params) -> None:
         tensors = {name: given.pop(name) for name in self.weights if name in given}
         super()._keep(given)
         for name, value in tensors.items():
@@ -133,7 +131,7 @@ class _MarginLoss(_WeightedLoss):
     """A loss of scores that have to be larger than others, by a margin."""
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: Params) -> None:
         super()._settle(given)
         weight = given["weight"]
         if given["p"] not in (1, 2):

@@ -30,7 +30,7 @@ from ..engine.signatures import Parameters, described
 from . import parameter
 from .module import Module
 
-Function = Callable[..., Any]
+Function = Callable[..., object]
 F = TypeVar("F", bound=Callable[..., None])
 
 PLACE = ("device", "dtype")
@@ -113,14 +113,14 @@ def applying(
     return described(forward, owner, "forward", taken)
 
 
-def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+def _getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:
     """The values of an object's attributes, always as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda each: tuple([getattr(each, name) for name in names])
 
 
-def saying(text: str, **usual: object) -> Callable[[Any], str]:
+def saying(text: str, **usual: object) -> Callable[[Module], str]:
     """An ``extra_repr`` that fills in attributes.
 
     Args:
@@ -129,7 +129,7 @@ def saying(text: str, **usual: object) -> Callable[[Any], str]:
             where all of its entries are.
     """
 
-    def extra_repr(self: Any) -> str:
+    def extra_repr(self: Module) -> str:
         values = _Attributes(self)
         parts = [text.format_map(values)] if text else []
         for name, default in usual.items():
@@ -141,19 +141,19 @@ def saying(text: str, **usual: object) -> Callable[[Any], str]:
     return extra_repr
 
 
-class _Attributes(dict[str, Any]):
+class _Attributes(dict[str, object]):
     """A module's attributes by name, a bias as whether there is one."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> object:
         value = getattr(self.module, name)
         has_none_or_one = name == "bias" and not isinstance(value, bool)
         return value is not None if has_none_or_one else value
 
 
-def _entries(value: object) -> tuple[Any, ...]:
+def _entries(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else ()
 
 

@@ -18,7 +18,7 @@ from ..engine.hooks import RemovableHandle
 from ..engine.raw import Params, Run
 
 Hook = Callable[..., Any]
-Call = tuple[tuple[Any, ...], dict[str, Any]]
+Call = tuple[tuple[object, ...], Params]
 
 SILENCED = (
     "module forward hook with ``always_call=True`` raised an exception that was "

@@ -67,7 +67,7 @@ class LazyModuleMixin(Module):
         return any(map(is_lazy, tensors))
 
     def _infer_parameters(
-        self, module: Module, args: Any, kwargs: dict[str, Any] | None = None
+        self, module: Module, args: tuple[object, ...], kwargs: Params | None = None
     ) -> None:
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():

@@ -14,6 +14,7 @@ from . import text
 from .parameter import Parameter
 from .register import TABLES, Tabled, check_name, enter, is_module, store
 
+Found = TypeVar("Found")
 M = TypeVar("M", bound="Members[Any]")
 Child = TypeVar("Child", bound="Members[Any]")
 """What a module is made of: modules again, of a class that is defined further on."""
@@ -160,9 +161,9 @@ class Members(Tabled, Generic[Child]):
             yield buffer
 
     def _named_members(
-        self, get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]],
+        self, get_members_fn: Callable[[Any], Iterable[tuple[str, Found]]],
         prefix: str = "", recurse: bool = True, remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Any]]:  # fmt: skip
+    ) -> Iterator[tuple[str, Found]]:  # fmt: skip
         """Iterate over what a function finds in this module and in all below it.
 
         Args:
@@ -231,7 +232,7 @@ class Members(Tabled, Generic[Child]):
             raise AttributeError(f"`{name}` is not a buffer")
         return found
 
-    def apply(self: M, fn: Callable[[Any], Any]) -> M:
+    def apply(self: M, fn: Callable[[Any], object]) -> M:
         """Call ``fn`` with every module, children before their parents."""
         for child in self.children():
             child.apply(fn)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from ..engine.raw import Run
 from ..engine.tensor import Tensor
 from . import functional as F
 from .convolution import Sizes, each
@@ -58,7 +59,7 @@ class _Fractional(Module):
     """
 
     rank: ClassVar[int]
-    function: ClassVar[Callable[..., Any]]
+    function: ClassVar[Run]
 
     @head("_random_samples")
     def __init__(

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.raw import Params
 from ..engine.record import call
 from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
@@ -92,7 +93,7 @@ class RNNBase(_Recurrent):
         out, parts = run(input, given)
         return out, tuple(parts) if several else parts[0]
 
-    def _padded(self, input: Tensor, given: object) -> tuple[Any, list[Tensor]]:
+    def _padded(self, input: Tensor, given: object) -> tuple[Tensor, list[Tensor]]:
         """The outputs, and the parts of the last states, of sequences in a tensor."""
         if input.ndim not in (2, 3):
             raise ValueError(
@@ -283,7 +284,7 @@ def network(kind: str, doc: str, *left_out: str) -> type[RNNBase]:
         if each.name not in ("mode", *left_out)
     ]
 
-    def begin(self: Any, given: dict[str, Any]) -> None:
+    def begin(self: Any, given: Params) -> None:
         RNNBase.__init__(self, kind, **given)
 
     init = constructor(kind, parameters, begin)

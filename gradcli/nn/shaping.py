@@ -5,7 +5,7 @@ Invariant: widths of a border come in pairs, the last dimension's first.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..engine.record import call
 from ..engine.tensor import Tensor
@@ -45,11 +45,12 @@ class Upsample(Module):
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def forward(self, input: Tensor) -> Any:
-        return call(
+    def forward(self, input: Tensor) -> Tensor:
+        found: Tensor = call(
             "interpolate", input, self.size, self.scale_factor, self.mode,
             self.align_corners, self.recompute_scale_factor,
         )  # fmt: skip
+        return found
 
     def extra_repr(self) -> str:
         by = "size" if self.scale_factor is None else "scale_factor"
@@ -91,8 +92,9 @@ class Unflatten(Module):
                     f"{type(size).__name__} at pos {at}"
                 )
 
-    def forward(self, input: Tensor) -> Any:
-        return call("unflatten", input, self.dim, tuple(self.unflattened_size))
+    def forward(self, input: Tensor) -> Tensor:
+        found: Tensor = call("unflatten", input, self.dim, tuple(self.unflattened_size))
+        return found
 
     extra_repr = saying("dim={dim}, unflattened_size={unflattened_size}")
 
@@ -104,8 +106,9 @@ class _ConstantPadNd(Module):
     padding: tuple[int, ...]
     value: float = 0.0
 
-    def forward(self, input: Tensor) -> Any:
-        return call("constant_pad_nd", input, self.padding, self.value)
+    def forward(self, input: Tensor) -> Tensor:
+        found: Tensor = call("constant_pad_nd", input, self.padding, self.value)
+        return found
 
     extra_repr = saying("padding={padding}, value={value}")
 
@@ -144,8 +147,9 @@ class _BorderNd(Module):
     def __init__(self, padding: Sizes) -> None:
         self.padding = each(padding, 2 * self.rank)
 
-    def forward(self, input: Tensor) -> Any:
-        return call("pad", input, self.padding, self.mode)
+    def forward(self, input: Tensor) -> Tensor:
+        found: Tensor = call("pad", input, self.padding, self.mode)
+        return found
 
     extra_repr = saying("{padding}")
 
@@ -170,10 +174,11 @@ class _CircularPad(_BorderNd):
 
     mode = "circular"
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         dims = self.rank + 1
         if input.ndim not in (dims, dims + 1):
             raise ValueError(
                 f"expected {dims}D or {dims + 1}D input (got {input.ndim}D input)"
             )
-        return super().forward(input)
+        found: Tensor = super().forward(input)
+        return found

@@ -10,11 +10,11 @@ are plain NumPy arrays: they hold decisions, not numbers.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from ..engine.raw import Host, Run
+from ..engine.raw import Flags, Host, Run
 from ..ops.basis import ARITHMETIC
 from .operators import put_on
 
@@ -36,7 +36,7 @@ class ObjectArray:
     __array_ufunc__ = None
 
     def __init__(
-        self, data: Any, namespace: Any, source: ObjectArray | None = None
+        self, data: Host, namespace: object, source: ObjectArray | None = None
     ) -> None:
         """``source`` is what the data may be a view of."""
         self.data = data
@@ -56,22 +56,22 @@ class ObjectArray:
 
     @property
     def ndim(self) -> int:
-        return self.data.ndim  # type: ignore[no-any-return]
+        return self.data.ndim
 
     @property
     def size(self) -> int:
-        return self.data.size  # type: ignore[no-any-return]
+        return self.data.size
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[np.object_]:
         return OBJECT
 
     @property
     def strides(self) -> tuple[int, ...]:
-        return self.data.strides  # type: ignore[no-any-return]
+        return self.data.strides
 
     @property
-    def flags(self) -> Any:
+    def flags(self) -> Flags:
         return self.data.flags
 
     @property
@@ -113,15 +113,20 @@ class ObjectArray:
     def __repr__(self) -> str:
         return f"ObjectArray({self.tolist()})"
 
-    def __array__(self, *args: object, **kwargs: object) -> Any:
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("an ObjectArray is not a NumPy array; ask for its tolist()")
 
     def _like(self, data: object) -> ObjectArray:
         found: ObjectArray = self.__gradcli_namespace__.arranged(data, self)
         return found
 
-    def _values(self) -> Any:
-        return self.__gradcli_namespace__.floats(self.data)
+    def _values(self) -> Host:
+        found: Host = self.__gradcli_namespace__.floats(self.data)
+        return found
+
+
+Numbers: TypeAlias = "ObjectArray | Host"
+"""Numbers of the system, or a mask or positions."""
 
 
 def boxed(data: object) -> Host:

@@ -24,13 +24,13 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import comb, factorial, inf, isfinite, isnan, nan
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from flint import acb, arb, arb_series, ctx, fmpq
 
 from ..engine import NUMPY
-from ..engine.raw import Run
+from ..engine.raw import Host, Run
 from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
@@ -42,8 +42,14 @@ from .eigenvalues import (
 )
 from .limits import MAX_EIGENVALUE_BITS
 
-Ball = Any
-"""An ``arb``; its library has no types to be read."""
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+Ball: TypeAlias = arb
+"""A midpoint and a radius."""
+
+Moving: TypeAlias = arb | arb_series
+"""A ball, or a power series about one."""
 
 START_BITS: Final = 128
 """Precision in bits that every number is computed with at first."""
@@ -162,40 +168,44 @@ def _plain(shown: str, digits: int) -> str:
 # what FLINT has no function for, or none of power series
 
 
-def at(x: object) -> Ball:
+def at(x: Moving) -> Ball:
     """The ball that a series is about; a ball itself."""
     return x[0] if isinstance(x, arb_series) else x
 
 
-def constant(b: Ball) -> Any:
+def constant(b: Ball) -> arb_series:
     """A series that does not move."""
     return arb_series([b])
 
 
-def _taylor(coefficients: Sequence[Ball], x: Ball | arb_series) -> arb_series:
+def _taylor(coefficients: Sequence[Ball], x: Moving) -> arb_series:
     """``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
-    d, power, total = x - at(x), ONE, arb_series([coefficients[0]])
+    d = x - at(x)
+    power: Moving = ONE
+    total = arb_series([coefficients[0]])
     for c in coefficients[1 : ctx.cap]:
         power = power * d
         total = total + power * c
     return total
 
 
-def _own_taylor(function: Callable[[Any], Any], b: Ball, terms: int) -> list[Ball]:
+def _own_taylor(
+    function: Callable[[arb_series], Any], b: Ball, terms: int
+) -> list[Ball]:
     """The coefficients of FLINT's power series of a function at a ball."""
     with working(ctx.prec, terms):
         found = function(arb_series([b, 1]))
         return [found[k] for k in range(terms)]
 
 
-def absolute(x: Ball) -> Any:
+def absolute(x: Moving) -> Moving:
     sign = at(x)
     if sign > 0:
         return x
     return -x if sign < 0 else constant(UNKNOWN) + UNKNOWN * x
 
 
-def power(a: Ball, b: Ball) -> Any:
+def power(a: Moving, b: Moving) -> Moving:
     exponent = integer(b)
     if exponent is not None:
         return a**exponent if exponent % 2 or exponent < 1 else _even_power(a, exponent)
@@ -208,10 +218,10 @@ def power(a: Ball, b: Ball) -> Any:
     return (b * a.log()).exp()
 
 
-def _even_power(a: Ball, exponent: int) -> Any:
+def _even_power(a: Moving, exponent: int) -> Moving:
     """A power that is never negative, of a ball that holds 0 as well."""
     found = a**exponent
-    if isinstance(a, arb) and found.contains(0) and a.is_finite():
+    if isinstance(a, arb) and at(found).contains(0) and a.is_finite():
         most = a.abs_upper() ** exponent / 2
         return arb(most.mid(), most.abs_upper())
     return found
@@ -224,7 +234,7 @@ def integer(b: object) -> int | None:
     return None
 
 
-def angle(y: Ball, x: Ball) -> Any:
+def angle(y: Moving, x: Moving) -> Moving:
     """The angle of the point (x, y)."""
     if at(x) > 0:
         return (y / x).atan()
@@ -235,39 +245,39 @@ def angle(y: Ball, x: Ball) -> Any:
     return constant(UNKNOWN)
 
 
-def tanh(x: Ball) -> Any:
+def tanh(x: Moving) -> Moving:
     if at(x) < 0:
         return -tanh(-x)
     e = (-2 * x).exp()
     return (1 - e) / (1 + e)
 
 
-def asinh(x: Ball) -> Any:
+def asinh(x: Moving) -> Moving:
     if at(x) < 0:
         return -asinh(-x)
     return (x + (x * x + 1).sqrt()).log()
 
 
-def sinc(x: Ball) -> Any:
+def sinc(x: Moving) -> Moving:
     if at(x).is_zero():
         return _taylor([ONE, ZERO, -(arb.pi() ** 2) / 6], x)
     return x.sin_pi() / (arb.pi() * x)
 
 
-def softplus(x: Ball) -> Any:
+def softplus(x: Moving) -> Moving:
     if at(x) > 0:
         return x + (1 + (-x).exp()).log()
     return (1 + x.exp()).log()
 
 
-def inverse_erf(x: Ball | arb_series) -> arb_series:
+def inverse_erf(x: Moving) -> arb_series:
     """By reversion of the series of erf at its value."""
     value = at(x).erfinv()
     _, first, second = _own_taylor(lambda s: s.erf(), value, 3)
     return _taylor([value, 1 / first, -second / first**3], x)
 
 
-def log_gamma(x: Ball) -> Any:
+def log_gamma(x: Moving) -> Moving:
     """The logarithm of the absolute value of the gamma function."""
     if at(x) > 0:
         return x.lgamma()
@@ -277,12 +287,12 @@ def log_gamma(x: Ball) -> Any:
     return -reciprocal.log()
 
 
-def digamma(x: Ball | arb_series) -> arb_series:
+def digamma(x: Moving) -> arb_series:
     own = _own_taylor(log_gamma, at(x), ctx.cap + 1)
     return _taylor([k * c for k, c in enumerate(own)][1:], x)
 
 
-def polygamma(order: object, x: Ball | arb_series) -> arb | arb_series:
+def polygamma(order: object, x: Moving) -> Moving:
     first = integer(order)
     if first is None:
         return UNKNOWN
@@ -295,7 +305,7 @@ def polygamma(order: object, x: Ball | arb_series) -> arb | arb_series:
     return _taylor(found, x)
 
 
-def bessel_i(order: int, x: Ball | arb_series) -> arb | arb_series:
+def bessel_i(order: int, x: Moving) -> Moving:
     """The modified Bessel function: its derivative is half the sum of its two
     neighbours (DLMF 10.29.1)."""
     if isinstance(x, arb):
@@ -307,11 +317,12 @@ def bessel_i(order: int, x: Ball | arb_series) -> arb | arb_series:
     return _taylor(found, x)
 
 
-def bessel(kind: str, order: int, x: Ball | arb_series) -> Any:
+def bessel(kind: str, order: int, x: Moving) -> Moving:
     """The Bessel functions "j", "y" and "k": twice the derivative is the difference of
     the two neighbours, of "k" minus their sum (DLMF 10.6.1, 10.29.1)."""
     if isinstance(x, arb):
-        return getattr(x, f"bessel_{kind}")(order)
+        value: Ball = getattr(x, f"bessel_{kind}")(order)
+        return value
     b, found = at(x), []
     one = getattr(b, f"bessel_{kind}")
     for k in range(ctx.cap):
@@ -322,7 +333,7 @@ def bessel(kind: str, order: int, x: Ball | arb_series) -> Any:
     return _taylor(found, x)
 
 
-def lower_gamma(a: Ball, x: Ball) -> Any:
+def lower_gamma(a: Moving, x: Moving) -> Moving:
     """The regularized incomplete gamma function; by ``x`` the integral of its slope."""
     if isinstance(a, arb_series):
         return constant(UNKNOWN) + UNKNOWN * a
@@ -334,7 +345,7 @@ def lower_gamma(a: Ball, x: Ball) -> Any:
     return _taylor([value, *[c / k for k, c in enumerate(slope, 1)]], x)
 
 
-def hurwitz_zeta(s: Ball, a: Ball) -> Any:
+def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
     """Hurwitz' zeta function; DLMF 25.11.17 for its derivatives by ``a``."""
     if isinstance(s, arb_series):
         if isinstance(a, arb_series):
@@ -349,7 +360,7 @@ def hurwitz_zeta(s: Ball, a: Ball) -> Any:
     return _taylor(found, a)
 
 
-def x_log_y(x: Ball, y: Ball) -> Any:
+def x_log_y(x: Moving, y: Moving) -> Moving:
     return ZERO if isinstance(x, arb) and x.is_zero() else x * y.log()
 
 
@@ -368,7 +379,7 @@ class Function:
     without  where there is no derivative, if not everywhere
     """
 
-    value: Callable[..., Ball]
+    value: Run
     series: Run
     floats: Run | None = None
     parts: Callable[[Sequence[Any]], Sequence[Any]] | None = None
@@ -377,24 +388,24 @@ class Function:
     without: str | None = None
 
 
-def _spelled(word: Any) -> Callable[..., Any]:
+def _spelled(word: Any) -> Run:
     """A method of FLINT's numbers by its name, or a formula of `gradcli.ops`."""
     if isinstance(word, str):
         return operator.methodcaller(word)
     return partial(word, sys.modules[__name__])
 
 
-def _sum(*parts: Any) -> Any:
+def _sum(*parts: Moving) -> Moving:
     return sum(parts, ZERO)
 
 
-def _products(factors: Sequence[Any]) -> list[Any]:
+def _products(factors: Sequence[Moving]) -> list[Moving]:
     """The first half of the factors, each times its fellow in the second."""
     half = len(factors) // 2
     return list(map(operator.mul, factors[:half], factors[half:]))
 
 
-def _dot(*factors: object) -> Any:
+def _dot(*factors: Moving) -> Moving:
     return sum(_products(factors), ZERO)
 
 
@@ -511,7 +522,9 @@ _IN_FLOATS: Final[dict[str, Run]] = {
 }
 
 
-def in_floats(name: str, args: Sequence[Any], dtype: Any = np.float64) -> Any:
+def in_floats(
+    name: str, args: Sequence[float | Host], dtype: DTypeLike = np.float64
+) -> Any:
     """A scalar function as the engine's arrays compute it: a number of ``dtype``."""
     numbers = [np.asarray(a, dtype) for a in args]
     with np.errstate(all="ignore"):
@@ -557,7 +570,7 @@ def second_derivative(name: str, first: int, last: int, args: Sequence[Ball]) ->
     return _coefficient(name, _moved(args, {first: 1, last: 1}), 2) - one - other
 
 
-def _moved(args: Sequence[Ball], by: dict[int, int]) -> list[Any]:
+def _moved(args: Sequence[Ball], by: dict[int, int]) -> list[Moving]:
     return [arb_series([a, by[i]]) if i in by else a for i, a in enumerate(args)]
 
 
@@ -568,4 +581,5 @@ def _coefficient(name: str, args: Sequence[object], k: int) -> Ball:
         return UNKNOWN
     if isinstance(found, arb):
         return ZERO
-    return found[k]
+    coefficient: Ball = found[k]
+    return coefficient

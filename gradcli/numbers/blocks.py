@@ -9,12 +9,20 @@ is all that a pass over a tape asks for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from ..engine.raw import Host
 from .limits import MAX_INTEGER_OF_FLOATS
+from .system import Number
+
+Floats: TypeAlias = "Sequence[Number] | Host | float"
+"""The values of a block: one for each position, or one for all."""
+
+
+Column: TypeAlias = "Sequence[int] | Host"
+"""The numbers of terms, one below the other."""
 
 
 class Block:
@@ -32,22 +40,22 @@ class Block:
         """Where its terms stand on the tape."""
         return slice(self.start, self.start + self.count)
 
-    def column(self, position: int) -> Any:
+    def column(self, position: int) -> Host:
         """The arguments of a position: an array of terms."""
         return np.zeros(0, dtype=np.int64)
 
-    def reached(self, flags: object) -> Host:
+    def reached(self, flags: Host) -> Host:
         """Per position whether one of its arguments is flagged."""
         return np.zeros(self.count, dtype=bool)
 
-    def below(self, positions: object) -> Any:
+    def below(self, positions: Host) -> Host:
         """The arguments of several positions, in one array."""
         return np.zeros(0, dtype=np.int64)
 
     def arguments(self, position: int) -> list[int]:
         return self.column(position).tolist()  # type: ignore[no-any-return]
 
-    def needed(self, live: Any) -> Any:
+    def needed(self, live: Host) -> Host:
         """The arguments whose values the derivatives through what is live need."""
         return self.below(np.flatnonzero(live[self.span]))
 
@@ -62,7 +70,7 @@ class Block:
         positions = np.flatnonzero(live[column])
         return list(zip(positions.tolist(), column[positions].tolist(), strict=True))
 
-    def floats(self) -> Any:
+    def floats(self) -> Floats | None:
         """The values, where they are floats exactly and known without computing."""
         return None
 
@@ -72,14 +80,14 @@ class Leaves(Block):
 
     __slots__ = ("numbers",)
 
-    def __init__(self, start: int, name: str, numbers: Sequence[Any]) -> None:
+    def __init__(self, start: int, name: str, numbers: Sequence[Number] | Host) -> None:
         super().__init__(start, name, len(numbers))
         self.numbers = numbers
 
     def arguments(self, position: int) -> list[int]:
         return []
 
-    def floats(self) -> Any:
+    def floats(self) -> Floats | None:
         if self.name == "symbol":
             return self.numbers
         (number,) = self.numbers
@@ -92,20 +100,21 @@ class Functions(Block):
 
     __slots__ = ("args",)
 
-    def __init__(self, start: int, name: str, args: Sequence[Any]) -> None:
+    def __init__(self, start: int, name: str, args: Sequence[Column]) -> None:
         super().__init__(start, name, len(args[0]))
         self.args = args
 
     def arguments(self, position: int) -> list[int]:
         return [int(column[position]) for column in self.args]
 
-    def reached(self, flags: Any) -> Any:
-        return np.logical_or.reduce([flags[column] for column in self.args])
+    def reached(self, flags: Host) -> Host:
+        found: Host = np.logical_or.reduce([flags[column] for column in self.args])
+        return found
 
-    def below(self, positions: Any) -> Any:
+    def below(self, positions: Host) -> Host:
         return np.concatenate([np.asarray(column)[positions] for column in self.args])
 
-    def needed(self, live: Any) -> Any:
+    def needed(self, live: Host) -> Host:
         if self.name not in ("mul", "div"):
             return super().needed(live)
         # A product's derivative is the other factor, that by a dividend has no other.
@@ -124,10 +133,10 @@ class Stops(Functions):
 
     __slots__ = ()
 
-    def reached(self, flags: object) -> Host:
+    def reached(self, flags: Host) -> Host:
         return np.zeros(self.count, dtype=bool)
 
-    def carrying(self, position: int, live: object) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: Host) -> list[tuple[int, int]]:
         return []
 
 
@@ -136,7 +145,7 @@ class Totals(Block):
 
     __slots__ = ("rows",)
 
-    def __init__(self, start: int, rows: Any) -> None:
+    def __init__(self, start: int, rows: Host) -> None:
         super().__init__(start, "total", len(rows))
         self.rows = rows
 
@@ -144,13 +153,14 @@ class Totals(Block):
     def steps(self) -> int:
         return int(self.rows.size)
 
-    def column(self, position: int) -> Any:
-        return self.rows[position]
+    def column(self, position: int) -> Host:
+        row: Host = self.rows[position]
+        return row
 
-    def reached(self, flags: Any) -> Any:
-        return flags[self.rows].any(axis=1)
+    def reached(self, flags: Host) -> Host:
+        return np.asarray(flags[self.rows].any(axis=1))
 
-    def below(self, positions: Any) -> Any:
+    def below(self, positions: Host) -> Host:
         return self.rows[positions].reshape(-1)
 
 
@@ -159,7 +169,7 @@ class Dots(Block):
 
     __slots__ = ("left", "right")
 
-    def __init__(self, start: int, left: Any, right: Any) -> None:
+    def __init__(self, start: int, left: Host, right: Host) -> None:
         super().__init__(start, "dot", len(left) * right.shape[1])
         self.left = left
         self.right = right
@@ -168,16 +178,16 @@ class Dots(Block):
     def steps(self) -> int:
         return self.count * len(self.right)
 
-    def column(self, position: int) -> Any:
+    def column(self, position: int) -> Host:
         """A row of the one and a column of the other, behind each other."""
         row, column = divmod(position, self.right.shape[1])
         return np.concatenate([self.left[row], self.right[:, column]])
 
-    def reached(self, flags: Any) -> Any:
+    def reached(self, flags: Host) -> Host:
         rows, columns = flags[self.left].any(axis=1), flags[self.right].any(axis=0)
         return np.logical_or.outer(rows, columns).reshape(-1)
 
-    def below(self, positions: Any) -> Any:
+    def below(self, positions: Host) -> Host:
         rows, columns = np.divmod(positions, self.right.shape[1])
         left, right = self.left[np.unique(rows)], self.right[:, np.unique(columns)]
         return np.concatenate([left.reshape(-1), right.reshape(-1)])

@@ -13,7 +13,7 @@ by the middle of a box.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, TypeVar
@@ -91,7 +91,7 @@ class BoxTerms(Terms):
         self.symbols: dict[str, int] = {}
         self.tied = False
         """Whether two sides of a comparison were equal."""
-        self._known: dict[Any, int] = {}
+        self._known: dict[Hashable, int] = {}
 
     def _outcome(self, key: object, outcomes: int) -> int:
         """An outcome of an open decision, the same for the same question."""
@@ -192,7 +192,7 @@ class BoxNamespace(ObjectNamespace):
                 raise Unresolved("an order is open")
         return super().argsort(x, dim, descending)
 
-    def floats(self, data: Any) -> Any:
+    def floats(self, data: Host) -> Host:
         if not all(e.value.is_exact() for e in data.flat):
             raise Unresolved("a value is taken for a plain number")
         return super().floats(data)

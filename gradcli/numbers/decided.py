@@ -11,24 +11,30 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ..engine.raw import Host
+from ..engine.raw import Host, Run
 from ..ops import Op, overloads
 from ..ops.basis import UFUNCS
-from .balls import is_infinite, is_nan, to_float
-from .system import RELATIONS, System
+from .balls import Ball, is_infinite, is_nan, to_float
+from .system import RELATIONS, Element, System
 
-Elementwise = Callable[..., Any]
+Elementwise = Run
+
+Choose = Callable[[System[Element], Element, Element], Element]
+"""One of two elements."""
+
+Extreme = Callable[[System[Element], list[Element]], Element]
+"""One of several elements."""
 
 
-def _is_nan(system: System, e: object) -> bool:
+def _is_nan(system: System[Element], e: Element) -> bool:
     return is_nan(system.value(e))
 
 
-def _beyond(relation: str, system: System, a: object, b: object) -> Any:
+def _beyond(relation: str, system: System[Element], a: Element, b: Element) -> Element:
     """The one that stands in the relation to the other; nan beside anything."""
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
@@ -38,17 +44,21 @@ def _beyond(relation: str, system: System, a: object, b: object) -> Any:
 _larger, _smaller = partial(_beyond, ">="), partial(_beyond, "<=")
 
 
-def _compared(relation: str, system: System, a: object, b: object) -> bool:
+def _compared(relation: str, system: System[Element], a: Element, b: Element) -> bool:
     return system.compare(relation, a, b)
 
 
-def _ignoring_nan(choose: Any, system: System, a: Any, b: Any) -> Any:
+def _ignoring_nan(
+    choose: Choose[Element], system: System[Element], a: Element, b: Element
+) -> Element:
     if _is_nan(system, a):
         return b
     return a if _is_nan(system, b) else choose(system, a, b)
 
 
-def _best(choose: Any, system: System, row: list[object]) -> Any:
+def _best(
+    choose: Choose[Element], system: System[Element], row: list[Element]
+) -> Element:
     """One of ``row`` itself: later equality with it is identity, not a tie."""
     if not row:
         raise ValueError("the largest or smallest of no entries is not defined")
@@ -61,14 +71,14 @@ def _best(choose: Any, system: System, row: list[object]) -> Any:
 largest, smallest = partial(_best, _larger), partial(_best, _smaller)
 
 
-def product(system: System, row: list[object]) -> Any:
+def product(system: System[Element], row: list[Element]) -> Element:
     result = system.lift(1)
     for element in row:
         result = system.apply("mul", result, element)
     return result
 
 
-def order(system: System, row: list[object], descending: bool) -> list[int]:
+def order(system: System[Element], row: list[Element], descending: bool) -> list[int]:
     """Positions in order of value; neighbours' order is what is decided.
 
     Where neighbours that meet are decided to be the other way round, each of them takes
@@ -80,7 +90,7 @@ def order(system: System, row: list[object], descending: bool) -> list[int]:
     def kept(a: int, b: int) -> bool:
         return system.compare(relation, row[a], row[b])
 
-    def key(i: int) -> Any:
+    def key(i: int) -> Ball:
         value = system.value(row[i])
         middle = value.mid() if value.is_finite() else value
         return -middle if descending else middle
@@ -106,7 +116,7 @@ def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list
     return runs
 
 
-def finite_or(system: System, instead: Sequence[float], e: object) -> Any:
+def finite_or(system: System[Element], instead: Sequence[float], e: Element) -> Element:
     """The element, or what stands for nan and the two infinities."""
     value = system.value(e)
     if not is_nan(value) and not is_infinite(value):
@@ -116,7 +126,7 @@ def finite_or(system: System, instead: Sequence[float], e: object) -> Any:
     return system.fixed(e, chosen)
 
 
-def _to_integer(rounding: str, system: System, e: object) -> Any:
+def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
     """A rounding to integers, locally constant between its jumps."""
     value = system.value(e)
     if is_nan(value) or is_infinite(value):
@@ -161,7 +171,7 @@ def _row(name: str) -> Op:
     return overloads(name)[0]
 
 
-def ratio(middle: Any) -> tuple[int, int]:
+def ratio(middle: Ball) -> tuple[int, int]:
     """An exact ball as a fraction."""
     significand, power = map(int, middle.man_exp())
     if power >= 0:
@@ -177,16 +187,20 @@ _ROUNDINGS: Final[dict[str, Callable[[Fraction], int]]] = {
 }
 
 
-def _quotient(rounding: str, system: System, a: object, b: object) -> Any:
+def _quotient(
+    rounding: str, system: System[Element], a: Element, b: Element
+) -> Element:
     return _to_integer(rounding, system, system.apply("div", a, b))
 
 
-def _remainder(rounding: str, system: System, a: object, b: object) -> Any:
+def _remainder(
+    rounding: str, system: System[Element], a: Element, b: Element
+) -> Element:
     quotient = _quotient(rounding, system, a, b)
     return system.apply("sub", a, system.apply("mul", quotient, b))
 
 
-def as_floats(system: System, data: Host) -> Host:
+def as_floats(system: System[Element], data: Host) -> Host:
     """The values as floats, to be taken as indices."""
     floats = [to_float(system.value(e)) for e in data.flat]
     for element, value in zip(data.flat, floats, strict=True):

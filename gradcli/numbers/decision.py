@@ -52,7 +52,7 @@ class Deciding(Generic[Element]):
         apart."""
         raise NotImplementedError
 
-    def is_constant(self, element: Any) -> bool:
+    def is_constant(self, element: Element) -> bool:
         """Whether no derivative by an input goes through an element."""
         raise NotImplementedError
 
@@ -75,14 +75,14 @@ class Deciding(Generic[Element]):
             constant, factor = apply("atan", one), 4 * times
         return constant if factor == 1 else apply("mul", self.lift(factor), constant)
 
-    def value(self, element: Any) -> Ball:
+    def value(self, element: Element) -> Ball:
         """The value, with as many bits as make it a number at all."""
         found = self.evaluation.value(int(element))
         if found.is_finite() or found.is_exact():
             return found
         return self.evaluation.settled([int(element)])[0]
 
-    def compare(self, relation: str, a: Any, b: Any) -> bool:
+    def compare(self, relation: str, a: Element, b: Element) -> bool:
         holds = RELATIONS[relation]
         gap = apart(self.evaluation, int(a), int(b))
         if is_nan(gap):
@@ -96,7 +96,7 @@ class Deciding(Generic[Element]):
                 return bool(holds(self.rounded(a), self.rounded(b)))
         return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
 
-    def nearest(self, element: Any, number: Number) -> bool:
+    def nearest(self, element: Element, number: Number) -> bool:
         """Whether the value is that number, or may be by rounding."""
         with working(self.evaluation.bits):
             gap = self.value(element) - ball(number)
@@ -104,29 +104,31 @@ class Deciding(Generic[Element]):
             gap = apart(self.evaluation, int(element), int(self.lift(number)))
         return not abs(gap) > self.slack(element, gap)
 
-    def is_zero(self, element: Any) -> bool:
+    def is_zero(self, element: Element) -> bool:
         if not self.value(element).contains(0):
             return False
         return bool(apart(self.evaluation, int(element), int(self.lift(0))).is_zero())
 
-    def slack(self, element: Any, distance: Ball = ZERO) -> float:
+    def slack(self, element: Element, distance: Ball = ZERO) -> float:
         """How far the engine's number may lie from the element's value."""
         if self.roundings is None or not distance.is_finite():
             return 0.0
         return self.roundings.slack(int(element))
 
-    def rounded(self, element: Any) -> float:
+    def rounded(self, element: Element) -> float:
         """The element's value as the engine's numbers have it."""
         if self.roundings is None:
             return float(self.value(element).mid())
         return self.roundings.rounded(int(element))
 
-    def kink(self, element: Any, what: str) -> None:
+    def kink(self, element: Element, what: str) -> None:
         self.unsure = self.unsure or bool(self.slack(element))
         if not self.is_constant(element):
             self.kinks.setdefault(int(element), what)
 
-    def edges_of(self, name: str, arguments: Sequence[Any]) -> Iterator[Any]:
+    def edges_of(
+        self, name: str, arguments: Sequence[Any]
+    ) -> Iterator[tuple[Any, str]]:
         """The arguments that lie where a function of them has no derivative, and
         which."""
         for position, relation, bound in bounds_of(name, arguments):

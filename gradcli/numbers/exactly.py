@@ -45,7 +45,7 @@ class Exact(float):
     __slots__ = ("number",)
     number: Ball
 
-    def __new__(cls, number: Any) -> Exact:
+    def __new__(cls, number: float | Ball) -> Exact:
         given = number if isinstance(number, arb) else arb(number)
         made = super().__new__(cls, to_float(given))
         made.number = given
@@ -66,7 +66,7 @@ class Exact(float):
     __hash__ = float.__hash__
 
 
-def _number_of(value: object) -> Any:
+def _number_of(value: object) -> Ball | None:
     if isinstance(value, Exact):
         return value.number
     return ball(exact(value)) if isinstance(value, int | float) else None
@@ -84,10 +84,10 @@ _ARITHMETIC: Final[dict[str, Callable[[Ball, Ball], Ball]]] = {
 }  # fmt: skip
 
 
-def _operator(name: str, reflected: bool) -> Callable[[Exact, Any], Any]:
+def _operator(name: str, reflected: bool) -> Callable[[Exact, object], object]:
     rule, plain = _ARITHMETIC[name], getattr(operator, name)
 
-    def run(self: Exact, other: object) -> Any:
+    def run(self: Exact, other: object) -> object:
         number = _number_of(other)
         if number is None:
             return NotImplemented
@@ -99,10 +99,10 @@ def _operator(name: str, reflected: bool) -> Callable[[Exact, Any], Any]:
     return run
 
 
-def _comparison(relation: str) -> Callable[[Exact, Any], Any]:
+def _comparison(relation: str) -> Callable[[Exact, object], object]:
     holds = RELATIONS[relation]
 
-    def run(self: Exact, other: object) -> Any:
+    def run(self: Exact, other: object) -> object:
         number = _number_of(other)
         if number is None:
             return NotImplemented
@@ -145,7 +145,7 @@ def _may_miss_digits(number: Number, written: Fraction) -> bool:
 class PreciseNamespace(ObjectNamespace):
     """The basis, to which an `Exact` is more than the float in it."""
 
-    def elements(self, x: object) -> Any:
+    def elements(self, x: object) -> Host:
         if isinstance(x, Exact):
             return boxed(self.system.lift(x))
         return super().elements(x)
@@ -154,7 +154,7 @@ class PreciseNamespace(ObjectNamespace):
 class _PreciseFactory(Factory):
     """Constants keep what an `Exact` remembers, in lists as well."""
 
-    def raw(self, values: Any) -> Any:
+    def raw(self, values: object) -> Any:
         if isinstance(values, Exact) or getattr(values, "dtype", None) == OBJECT:
             return self.xp.array(values)
         return super().raw(values)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import sympy
 from flint import arb
@@ -52,7 +52,7 @@ def formula_of(name: str) -> Run:
     return FORMULAS[name]
 
 
-def number(value: Number) -> Any:
+def number(value: Number) -> sympy.Expr:
     """An exact number as SymPy's."""
     if isinstance(value, Fraction):
         return sympy.Rational(value.numerator, value.denominator)
@@ -68,15 +68,15 @@ class Expressions:
 
     def __init__(self, free: Iterable[int] = ()) -> None:
         """``free`` are the choices that stand as symbols, by serial."""
-        self.values: dict[Any, Any] = {}
+        self.values: dict[sympy.Dummy, Ball] = {}
         """The point: a value for each symbol."""
         self.free = frozenset(free)
-        self.chosen: dict[Any, int] = {}
+        self.chosen: dict[sympy.Dummy, int] = {}
         """The symbols of choices, and which choice each is."""
-        self._made: dict[int, Any] = {}
-        self._stopped: dict[Any, Term] = {}
+        self._made: dict[int, sympy.Expr] = {}
+        self._stopped: dict[sympy.Dummy, Term] = {}
 
-    def released(self, expression: sympy.Expr) -> Any:
+    def released(self, expression: sympy.Expr) -> sympy.Expr:
         """The expression with all that was kept constant written out again.
 
         A choice that stands as a symbol is one that the expression does not depend on,
@@ -89,7 +89,7 @@ class Expressions:
             )
         return expression
 
-    def of(self, root: Term) -> Any:
+    def of(self, root: Term) -> sympy.Expr:
         made = self._made
         if root.serial not in made:
             for term in ordered([root]):
@@ -97,7 +97,7 @@ class Expressions:
                     made[term.serial] = self._make(term)
         return made[root.serial]
 
-    def _make(self, term: Term) -> Any:
+    def _make(self, term: Term) -> sympy.Expr:
         if term.name == "number":
             return number(term.content)
         if term.name in ("symbol", "stop"):
@@ -121,7 +121,7 @@ class Calculator:
     def number(self, value: Any) -> Any:
         return ball(value) if isinstance(value, Fraction | int) else NAMED[value]()
 
-    def apply(self, name: str, *args: object) -> Any:
+    def apply(self, name: str, *args: Any) -> Any:
         own = _OWN.get(name)
         return apply(name, *args) if own is None else own(*args)
 
@@ -133,7 +133,7 @@ BALLS: Final = Calculator()
 class Program:
     """An expression as a list of steps, each on the results of earlier ones."""
 
-    symbols: tuple[tuple[int, Any], ...]
+    symbols: tuple[tuple[int, sympy.Symbol], ...]
     numbers: tuple[tuple[int, Any], ...]
     steps: tuple[tuple[int, str, tuple[int, ...]], ...]
     size: int
@@ -160,7 +160,7 @@ class Program:
         return results[self.size - 1]
 
 
-NAMED: Final[dict[Any, Callable[[], Ball]]] = {
+NAMED: Final[dict[sympy.Expr, Callable[[], Ball]]] = {
     sympy.pi: arb.pi,
     sympy.E: arb.const_e,
     sympy.oo: arb.pos_inf,
@@ -169,6 +169,10 @@ NAMED: Final[dict[Any, Callable[[], Ball]]] = {
     sympy.nan: lambda: NAN,
     sympy.EulerGamma: arb.const_euler,
 }
+
+
+Step: TypeAlias = "tuple[str, tuple[sympy.Expr, ...]]"
+"""A function by its name, and what it is applied to."""
 
 
 def _product(*factors: Ball) -> Ball:
@@ -194,7 +198,7 @@ _OWN: Final[dict[str, Callable[..., Ball]]] = {
 }
 """Functions that only SymPy's derivatives bring in."""
 
-_REWRITTEN: Final[dict[Any, Callable[[Any], tuple[str, tuple[Any, ...]]]]] = {
+_REWRITTEN: Final[dict[type[sympy.Expr], Callable[[sympy.Expr], Step]]] = {
     sympy.cot: lambda x: ("div", (sympy.cos(x), sympy.sin(x))),
     sympy.sec: lambda x: ("div", (sympy.S.One, sympy.cos(x))),
     sympy.csc: lambda x: ("div", (sympy.S.One, sympy.sin(x))),
@@ -205,7 +209,7 @@ _REWRITTEN: Final[dict[Any, Callable[[Any], tuple[str, tuple[Any, ...]]]]] = {
 }
 """The same, by functions of the table: a function and its arguments."""
 
-_HEADS: Final[dict[Any, str]] = {
+_HEADS: Final[dict[type[sympy.Expr], str]] = {
     formula: name for name, formula in FORMULAS.items() if isinstance(formula, type)
 } | {sympy.Pow: "pow", **{getattr(sympy, name): name for name in _OWN}}
 """The name that a SymPy class computes under."""
@@ -222,7 +226,7 @@ def compiled(expression: sympy.Expr) -> Program:
     Raises:
         NoMeaning: a part is nothing that has a real value here.
     """
-    registers: dict[Any, int] = {}
+    registers: dict[sympy.Expr, int] = {}
     symbols = []
     numbers = []
     steps: list[tuple[int, str, tuple[int, ...]]] = []
@@ -247,7 +251,7 @@ def compiled(expression: sympy.Expr) -> Program:
     return Program(tuple(symbols), tuple(numbers), tuple(steps), len(registers))
 
 
-def _step(part: sympy.Expr) -> tuple[str, tuple[Any, ...]]:
+def _step(part: sympy.Expr) -> Step:
     """What computes a part, and from what."""
     rewrite = _REWRITTEN.get(part.func)
     if rewrite is not None:

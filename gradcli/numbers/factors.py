@@ -11,20 +11,20 @@ the engine's library decides it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
 from ..engine import NUMPY
-from ..engine.raw import Host
+from ..engine.raw import Host, Raw
 from ..ops.checks import KindError
 from .arrays import boxed
 from .balls import to_float
 from .decided import largest
 from .matrices import inner_product, matmul, solve
-from .system import System
+from .system import Element, System
 
 FORMULA_SIZE: Final = 2
 """Of how many eigenvalues there is a formula that needs no complex numbers."""
@@ -37,7 +37,9 @@ MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Entries of a matrix from whose singular values derivatives go to each of them."""
 
 
-def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host, ...]:
+def over_matrices(
+    rule: Callable[[Host], tuple[Host, ...]], a: Host
+) -> tuple[Host, ...]:
     """The results of ``rule`` on each matrix of a stack, stacked."""
     lead = a.shape[:-2]
     found = [rule(a[index]) for index in np.ndindex(*lead)]
@@ -49,34 +51,35 @@ def over_matrices(rule: Callable[[Any], tuple[Any, ...]], a: Host) -> tuple[Host
     ])  # fmt: skip
 
 
-def floats(system: System, matrix: Any) -> Any:
+def floats(system: System[Element], matrix: Host) -> Host:
     """The values of elements, as the engine would have them."""
     rounded = [to_float(system.value(e)) for e in matrix.reshape(-1)]
     return np.array(rounded, dtype=np.float64).reshape(matrix.shape)
 
 
-def _each(system: System, name: str, *operands: object) -> Any:
+def _each(system: System[Element], name: str, *operands: Host | Element) -> Host:
     count = len(operands)
     run = np.frompyfunc(lambda *es: system.apply(name, *es), count, 1)
-    return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
+    found: Host = run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
+    return found
 
 
-def _zeros(system: System, *shape: int) -> Host:
+def _zeros(system: System[Element], *shape: int) -> Host:
     return np.full(shape, system.lift(0), dtype=object)
 
 
-def _length(system: System, vector: object) -> Any:
+def _length(system: System[Element], vector: Host) -> Element:
     return system.apply("sqrt", inner_product(system, vector, vector))
 
 
-def _turned_like(system: System, vector: object, like: Host) -> Any:
+def _turned_like(system: System[Element], vector: Host, like: Host | Raw) -> Host:
     """A vector, or its opposite if that lies on the side of ``like``."""
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)
     return vector
 
 
-def _beside_one(system: System, vectors: object) -> Any:
+def _beside_one(system: System[Element], vectors: Host) -> Host:
     """Vectors of length 1, whose small entries are as exact as the large ones."""
     return _each(system, "part", vectors, system.lift(1))
 
@@ -90,7 +93,7 @@ def _refuse_large(name: str, what: str, size: int) -> None:
 # triangles
 
 
-def lu(system: System, m: Host) -> tuple[Host, Host]:
+def lu(system: System[Element], m: Host) -> tuple[Host, Host]:
     """Both triangles in one matrix, and the rows that were exchanged."""
     work, pivots = m.copy(), []
     for k in range(min(m.shape)):
@@ -109,7 +112,9 @@ def lu(system: System, m: Host) -> tuple[Host, Host]:
     return work, np.array(pivots, dtype=np.int32)
 
 
-def substituted(system: System, a: Host, b: Host, upper: bool, unit: bool) -> Host:
+def substituted(
+    system: System[Element], a: Host, b: Host, upper: bool, unit: bool
+) -> Host:
     """The solution of a triangular system."""
     n = a.shape[0]
     x = np.empty(b.shape, dtype=object)
@@ -126,7 +131,7 @@ def substituted(system: System, a: Host, b: Host, upper: bool, unit: bool) -> Ho
 # orthogonal factors
 
 
-def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
+def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
     """By Householder's reflections, with the signs that LAPACK gives them."""
     rows, columns = m.shape
     k = min(rows, columns)
@@ -158,7 +163,7 @@ def qr(system: System, m: Host, complete: bool) -> tuple[Any, Any]:
 # eigenvalues and singular values
 
 
-def eigh(system: System, m: Host) -> tuple[Any, Any]:
+def eigh(system: System[Element], m: Host) -> tuple[Host, Host]:
     """Of a symmetric matrix, the least first."""
     n = m.shape[0]
     _refuse_large("linalg.eigh", "eigenvalues", n)
@@ -174,14 +179,14 @@ def eigh(system: System, m: Host) -> tuple[Any, Any]:
     return values, _beside_one(system, vectors)
 
 
-def _eigenvalues(system: System, m: Host) -> Host:
+def _eigenvalues(system: System[Element], m: Host) -> Host:
     triangle = m[np.tril_indices(len(m))]
     orders = map(system.lift, range(len(m)))
     found = [system.apply("eigenvalue", order, *triangle) for order in orders]
     return np.array(found, dtype=object)
 
 
-def _singular_values(system: System, m: Host, gram: Host) -> Any:
+def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
     """Of a matrix and its transpose times it, from the largest on; what rounding makes
     of the small ones is known where they come of the matrix itself."""
     if m.size > MAX_ENTRIES:
@@ -192,7 +197,9 @@ def _singular_values(system: System, m: Host, gram: Host) -> Any:
     return np.array(found, dtype=object)
 
 
-def _vectors(system: System, m: Host, values: Iterable[Any], like: Host) -> list[Host]:
+def _vectors(
+    system: System[Element], m: Host, values: Host, like: Host | Raw
+) -> list[Host]:
     """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
     of the columns of ``like``; equal ones have no vector of their own."""
     gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
@@ -204,16 +211,16 @@ def _vectors(system: System, m: Host, values: Iterable[Any], like: Host) -> list
     ]  # fmt: skip
 
 
-def _may_vanish(system: System, element: object) -> bool:
+def _may_vanish(system: System[Element], element: Element) -> bool:
     return system.nearest(element, 0) or system.is_zero(element)
 
 
-def _lost(system: System, m: Host, value: object) -> Host:
+def _lost(system: System[Element], m: Host, value: Element) -> Host:
     """What stands for a vector that its value does not tell."""
     return np.full(len(m), system.apply("lost_vector", value), dtype=object)
 
 
-def _vector(system: System, m: Host, value: object, like: Host) -> Any:
+def _vector(system: System[Element], m: Host, value: Element, like: Host | Raw) -> Any:
     """The vector of length 1 that a symmetric matrix times a simple eigenvalue: what
     is largest in it is given, and the other rows say what stands beside."""
     largest = int(np.abs(like).argmax())
@@ -228,7 +235,7 @@ def _vector(system: System, m: Host, value: object, like: Host) -> Any:
     return _each(system, "div", vector, _length(system, vector))
 
 
-def _of_two(system: System, m: Host, like: Host) -> tuple[Any, Any]:
+def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, Host]:
     """Of ``[[a, b], [b, d]]``: the mean of ``a`` and ``d`` with ``r`` below and above,
     where ``r`` is the length of half their difference and ``b``."""
     apply, two = system.apply, system.lift(2)
@@ -251,7 +258,9 @@ def _of_two(system: System, m: Host, like: Host) -> tuple[Any, Any]:
     return values, np.stack(vectors, 1)
 
 
-def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
+def svd(
+    system: System[Element], m: Host, full_matrices: bool
+) -> tuple[Host, Host, Host]:
     """From the eigenvalues of ``m.T @ m``; the largest singular value first."""
     rows, columns = m.shape
     if rows < columns:
@@ -270,23 +279,23 @@ def svd(system: System, m: Host, full_matrices: bool) -> tuple[Any, Any, Any]:
     if columns <= FORMULA_SIZE:
         squares, vectors = eigh(system, gram)
         found = [vectors[:, i] for i in reversed(range(columns))]
-        v = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
+        turned = [_turned_like(system, each, like[i]) for i, each in enumerate(found)]
         s = _each(system, "sqrt", squares[::-1])
-        vh = np.stack(v) if v else _zeros(system, 0, 0)
+        vh = np.stack(turned) if turned else _zeros(system, 0, 0)
         u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
         return _beside_one(system, u), s, vh
     s = _singular_values(system, m, gram)
-    v = _vectors(system, gram, _each(system, "mul", s, s), like.T)
-    u = [
+    right = _vectors(system, gram, _each(system, "mul", s, s), like.T)
+    left = [
         _lost(system, m, value) if _may_vanish(system, value)
         else _each(system, "div", matmul(system, m, vector), value)
-        for vector, value in zip(v, s, strict=True)
+        for vector, value in zip(right, s, strict=True)
     ]  # fmt: skip
-    vectors = _beside_one(system, np.stack(u, 1)), _beside_one(system, np.stack(v))
-    return vectors[0], s, vectors[1]
+    u, vh = _beside_one(system, np.stack(left, 1)), _beside_one(system, np.stack(right))
+    return u, s, vh
 
 
-def exponential(system: System, m: Host) -> Any:
+def exponential(system: System[Element], m: Host) -> Host:
     """``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for half the trace ``t``, where ``r*r``
     is minus the determinant of ``m - t``; of a negative square cosines and sines."""
     apply, n = system.apply, m.shape[0]

@@ -15,7 +15,7 @@ caller asks for.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from ..engine.reverse import accumulate
 from .balls import (
@@ -47,6 +47,9 @@ from .limits import (
     SPARE_BITS,
 )
 from .system import exact
+
+Pair: TypeAlias = tuple[Ball, Ball]
+"""A cotangent, and how it changes along an entry."""
 
 
 class Graph(Protocol):
@@ -373,7 +376,7 @@ class Evaluation:
             if parts:
                 tangents[step] = sum(parts, ZERO)
 
-        def pull(step: int, pair: Any) -> Iterator[tuple[int, Any]]:
+        def pull(step: int, pair: Pair) -> Iterator[tuple[int, Pair]]:
             g, moved = pair
             through = list(graph.carrying(step))
             moving = [(p, tangents[a]) for p, a in through if a in tangents]
@@ -387,7 +390,7 @@ class Evaluation:
                 )  # fmt: skip
                 yield arg, (g * slope, moved * slope + g * bend)
 
-        def add(a: Any, b: Any) -> Any:
+        def add(a: Pair, b: Pair) -> Pair:
             return a[0] + b[0], a[1] + b[1]
 
         self.values(outputs, bits)

@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from ..engine.raw import Host
+from ..ops.types import Shape
 from .balls import to_float
 from .limits import MAX_COFACTOR_SIZE
-from .system import System
+from .system import Element, System
 
 
-def matmul(system: System, a: Any, b: Any) -> Host:
+def matmul(system: System[Element], a: Host, b: Host) -> Host:
     """As `numpy.matmul`, vectors included; one sum per entry."""
     if not a.ndim or not b.ndim:
         raise ValueError("matmul: a scalar is no matrix")
@@ -39,11 +39,12 @@ def matmul(system: System, a: Any, b: Any) -> Host:
     return out
 
 
-def inner_product(system: System, row: object, column: object) -> Any:
-    return _contracted(system, [row, column], 1)[()]
+def inner_product(system: System[Element], row: Host, column: Host) -> Element:
+    found: Element = _contracted(system, [row, column], 1).item()
+    return found
 
 
-def einsum(system: System, equation: str, operands: Sequence[Any]) -> Host:
+def einsum(system: System[Element], equation: str, operands: Sequence[Host]) -> Host:
     """Every entry is one sum of products over the letters that it does not name.
 
     Args:
@@ -69,7 +70,7 @@ def sums_nothing(equation: str) -> bool:
     return bool(arrow) and set(left) == set(result)
 
 
-def _contracted(system: System, factors: Sequence[Any], summed: int) -> Host:
+def _contracted(system: System[Element], factors: Sequence[Host], summed: int) -> Host:
     """The product of arrays that broadcast, summed over the last dimensions."""
     shape = np.broadcast_shapes(*[factor.shape for factor in factors])
     factors = [np.broadcast_to(factor, shape) for factor in factors]
@@ -83,7 +84,9 @@ def _contracted(system: System, factors: Sequence[Any], summed: int) -> Host:
     return out
 
 
-def _over_matrices(rule: Callable[..., Any], a: Any, tail: tuple[int, ...]) -> Host:
+def _over_matrices(
+    rule: Callable[[Host, Shape], object], a: Host, tail: tuple[int, ...]
+) -> Host:
     lead = a.shape[:-2]
     out = np.empty((*lead, *tail), dtype=object)
     for index in np.ndindex(*lead):
@@ -91,26 +94,27 @@ def _over_matrices(rule: Callable[..., Any], a: Any, tail: tuple[int, ...]) -> H
     return out
 
 
-def _square(a: Any) -> int:
+def _square(a: Host) -> int:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"a square matrix is needed, not shape {a.shape}")
     return int(a.shape[-1])
 
 
-def determinant(system: System, a: object) -> Host:
+def determinant(system: System[Element], a: Host) -> Host:
     n = _square(a)
     if n <= MAX_COFACTOR_SIZE:
         return _over_matrices(lambda m, at: _cofactors(system, m), a, ())
     return _over_matrices(lambda m, at: _eliminate(system, m)[1], a, ())
 
 
-def _cofactors(system: System, m: Host) -> Any:
+def _cofactors(system: System[Element], m: Host) -> Element:
     """Expansion along the first row: no divisions, so no pivot can be zero."""
     n = m.shape[0]
     if n == 0:
         return system.lift(1)
     if n == 1:
-        return m[0, 0]
+        only: Element = m[0, 0]
+        return only
     parts = []
     for j in range(n):
         minor = _cofactors(system, np.delete(m[1:], j, axis=1))
@@ -119,7 +123,7 @@ def _cofactors(system: System, m: Host) -> Any:
     return system.total(parts)
 
 
-def solve(system: System, a: Any, b: Any) -> Any:
+def solve(system: System[Element], a: Host, b: Host) -> Host:
     """``a @ x = b`` for matrices ``b``; the leading dimensions broadcast."""
     n = _square(a)
     if b.ndim < 2 or b.shape[-2] != n:
@@ -128,7 +132,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     a = np.broadcast_to(a, (*lead, n, n))
     b = np.broadcast_to(b, (*lead, n, b.shape[-1]))
 
-    def rule(m: Host, index: tuple[int, ...]) -> Any:
+    def rule(m: Host, index: Shape) -> Host:
         if n <= MAX_COFACTOR_SIZE:
             return _cramer(system, m, b[index])
         work = _eliminate(system, np.concatenate([m, b[index]], axis=1))[0]
@@ -137,7 +141,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     return _over_matrices(rule, a, (n, b.shape[-1]))
 
 
-def _cramer(system: System, m: Host, right: object) -> Any:
+def _cramer(system: System[Element], m: Host, right: Host) -> Host:
     """``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
@@ -148,10 +152,11 @@ def _cramer(system: System, m: Host, right: object) -> Any:
         minor = _cofactors(system, np.delete(np.delete(m, i, axis=0), j, axis=1))
         adjugate[j, i] = system.apply("neg", minor) if (i + j) % 2 else minor
     top = matmul(system, adjugate, right)
-    return np.frompyfunc(lambda e: system.apply("div", e, det), 1, 1)(top)
+    found: Host = np.frompyfunc(lambda e: system.apply("div", e, det), 1, 1)(top)
+    return found
 
 
-def _eliminate(system: System, matrix: Host) -> tuple[Any, Any]:
+def _eliminate(system: System[Element], matrix: Host) -> tuple[Host, Element]:
     """Upper triangular form with pivots by size, and the square part's determinant."""
     work = matrix.copy()
     n = work.shape[0]
@@ -174,13 +179,13 @@ def _eliminate(system: System, matrix: Host) -> tuple[Any, Any]:
     return work, det
 
 
-def _vanishing(system: System, work: Host, k: int, det: Any) -> Any:
+def _vanishing(system: System[Element], work: Host, k: int, det: Element) -> Element:
     """A column without a pivot: what is left has a zero determinant, whose
     derivatives are still those of its own expansion."""
     return system.apply("mul", det, _cofactors(system, work[k:, k:]))
 
 
-def _back_substitute(system: System, work: Host, n: int) -> Host:
+def _back_substitute(system: System[Element], work: Host, n: int) -> Host:
     width = work.shape[1] - n
     x = np.empty((n, width), dtype=object)
     for i in reversed(range(n)):
@@ -191,7 +196,7 @@ def _back_substitute(system: System, work: Host, n: int) -> Host:
     return x
 
 
-def cholesky(system: System, a: object) -> Host:
+def cholesky(system: System[Element], a: Host) -> Host:
     """The lower factor, read from the lower triangle."""
     n = _square(a)
 

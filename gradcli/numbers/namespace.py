@@ -15,31 +15,26 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ..engine.raw import Host, Raw, Run
+from ..ops.types import Dims, Index, Shape
 from . import decided, factors, matrices
-from .arrays import ObjectArray, boxed
-from .decided import Elementwise
+from .arrays import Numbers, ObjectArray, boxed
+from .decided import Elementwise, Extreme
 from .scalars import CALLED
 from .shapes import ShapeNamespace, as_tuple
 from .system import System
 
 _PLAIN = (int, float)
 
-Dims = int | Sequence[int] | None
-
-
-Numbers: TypeAlias = "ObjectArray | Host"
-"""Numbers of the system, or a mask or positions."""
-
 
 class ObjectNamespace(ShapeNamespace):
     """The basis over a system of elements."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System[Any]) -> None:
         super().__init__(system)
         for name, scalar in CALLED.items():
             setattr(self, name, self._numeric(partial(system.apply, scalar)))
@@ -52,7 +47,7 @@ class ObjectNamespace(ShapeNamespace):
 
     # between kinds of arrays
 
-    def elements(self, x: Any) -> Any:
+    def elements(self, x: Any) -> Host:
         """A NumPy array of elements, from whatever stands for numbers."""
         if isinstance(x, ObjectArray):
             return self._stopped(x.data) if x.stopped else x.data
@@ -78,16 +73,16 @@ class ObjectNamespace(ShapeNamespace):
         data.reshape(-1)[:] = [lift(Fraction(n) if isfinite(n) else n) for n in numbers]
         return self._of(data)
 
-    def truth(self, x: object) -> Any:
+    def truth(self, x: object) -> Host:
         """A NumPy mask from a mask or from numbers (other than 0)."""
-        return self.ne(x, 0) if isinstance(x, ObjectArray) else np.asarray(x)
+        return np.asarray(self.ne(x, 0) if isinstance(x, ObjectArray) else x)
 
     # elementwise
 
-    def _numeric(self, rule: Run) -> Elementwise:
+    def _numeric(self, rule: Run) -> Callable[..., ObjectArray]:
         over = {}
 
-        def run(*operands: object) -> Any:
+        def run(*operands: object) -> ObjectArray:
             arrays = [self.elements(o) for o in operands]
             count = len(arrays)
             if count not in over:
@@ -97,27 +92,29 @@ class ObjectNamespace(ShapeNamespace):
         return run
 
     def _mask(self, rule: Run) -> Elementwise:
-        def run(*operands: object) -> Any:
+        def run(*operands: object) -> Host:
             arrays = [self.elements(o) for o in operands]
             return np.asarray(np.frompyfunc(rule, len(arrays), 1)(*arrays), dtype=bool)
 
         return run
 
     def _logic(self, combine: Run) -> Elementwise:
-        def run(*operands: object) -> Any:
-            return combine(*[self.truth(o) for o in operands])
+        def run(*operands: object) -> Host:
+            found: Host = combine(*[self.truth(o) for o in operands])
+            return found
 
         return run
 
-    def where(self, condition: Any, a: Any, b: Any) -> Any:
+    def where(self, condition: object, a: Any, b: Any) -> Numbers:
         if are_indices(a, b):
-            return np.where(self.truth(condition), a, b)
+            found: Host = np.where(self.truth(condition), a, b)
+            return found
         mask = self.truth(condition)
         return self._of(np.where(mask, self.elements(a), self.elements(b)))
 
     def nan_to_num(
         self, x: object, nan: float, posinf: float | None, neginf: float | None
-    ) -> Any:
+    ) -> ObjectArray:
         largest = float(np.finfo(np.float64).max)
         table = (nan, largest if posinf is None else posinf,
                  -largest if neginf is None else neginf)  # fmt: skip
@@ -139,9 +136,7 @@ class ObjectNamespace(ShapeNamespace):
             out[index] = rule(list(rows[index]))
         return self._of(out.reshape(full) if keepdim else out)
 
-    def _rows(
-        self, x: object, dim: Dims
-    ) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    def _rows(self, x: object, dim: Dims) -> tuple[Host, Shape, Shape]:
         """The entries that are reduced together, as the last dimension; the result's
         shape, and the same with the reduced dimensions kept."""
         data = self.elements(x)
@@ -153,10 +148,10 @@ class ObjectNamespace(ShapeNamespace):
         full = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
         return rows, shape, full
 
-    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(self.system.total, x, dim, keepdim)
 
-    def prod(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> Any:
+    def prod(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
 
     def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
@@ -165,16 +160,18 @@ class ObjectNamespace(ShapeNamespace):
     def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._extreme(decided.smallest, x, dim, keepdim)
 
-    def _extreme(self, rule: Any, x: object, dim: Dims, keepdim: bool) -> ObjectArray:
-        def chosen(row: list[Any]) -> Any:
+    def _extreme(
+        self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool
+    ) -> ObjectArray:
+        def chosen(row: list[object]) -> object:
             return self.system.choice(lambda: rule(self.system, row))
 
         return self._reduce(chosen, x, dim, keepdim)
 
-    def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def all(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.all(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
-    def any(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> Any:
+    def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
     def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
@@ -183,8 +180,10 @@ class ObjectNamespace(ShapeNamespace):
     def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
         return self._position(decided.smallest, x, dim, keepdim)
 
-    def _position(self, rule: Any, x: object, dim: int | None, keepdim: bool) -> Host:
-        def find(row: list[Any]) -> int:
+    def _position(
+        self, rule: Extreme[Any], x: object, dim: int | None, keepdim: bool
+    ) -> Host:
+        def find(row: list[object]) -> int:
             best = rule(self.system, row)
             return next(i for i, e in enumerate(row) if e is best)
 
@@ -212,14 +211,14 @@ class ObjectNamespace(ShapeNamespace):
 
     # reading and adding at positions
 
-    def getitem(self, x: object, index: object) -> Any:
+    def getitem(self, x: object, index: Index) -> Numbers:
         return self._shaped(x, lambda a: a[index])
 
-    def put_add(self, shape: Sequence[int], index: Any, g: object) -> Any:
+    def put_add(self, shape: Sequence[int], index: Any, g: object) -> ObjectArray:
         data = self.elements(g)
         size = int(np.prod(shape, dtype=np.int64))
         positions = np.arange(size).reshape(tuple(shape))[index]
-        gathered: list[list[Any]] = [[] for _ in range(size)]
+        gathered: list[list[object]] = [[] for _ in range(size)]
         for position, element in zip(
             positions.ravel().tolist(), np.broadcast_to(data, positions.shape).flat,
             strict=True,
@@ -229,13 +228,13 @@ class ObjectNamespace(ShapeNamespace):
         out[:] = [self.system.total(parts) for parts in gathered]
         return self._of(out.reshape(tuple(shape)))
 
-    def put_view(self, shape: Sequence[int], index: object, g: object) -> Any:
+    def put_view(self, shape: Sequence[int], index: Any, g: object) -> ObjectArray:
         out = self._filled(shape, 0)
         # An array of shape () would be stored as such, in place of its element.
         out[index] = self.elements(g)[()]
         return self._of(out)
 
-    def as_index(self, index: object) -> Any:
+    def as_index(self, index: object) -> Host:
         """Integers or booleans to index with, taken by value."""
         if isinstance(index, ObjectArray):
             index = decided.as_floats(self.system, index.data)
@@ -254,16 +253,16 @@ class ObjectNamespace(ShapeNamespace):
             matrices.matmul(self.system, self.elements(a), self.elements(b))
         )
 
-    def einsum(self, equation: str, *operands: Any) -> Any:
+    def einsum(self, equation: str, *operands: object) -> Numbers:
         if len(operands) == 1 and matrices.sums_nothing(equation):
             return self._shaped(operands[0], lambda a: np.einsum(equation, a))
         arrays = [self.elements(o) for o in operands]
         return self._of(matrices.einsum(self.system, equation, arrays))
 
-    def inverse(self, a: Numbers) -> Any:
+    def inverse(self, a: Numbers) -> ObjectArray:
         return self.solve(a, self.eye(a.shape[-1], a))
 
-    def solve(self, a: Any, b: object) -> Any:
+    def solve(self, a: object, b: object) -> ObjectArray:
         arrays = self.elements(a), self.elements(b)
         return self._of(matrices.solve(self.system, *arrays))
 
@@ -281,22 +280,24 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(matrices.cholesky(self.system, self.elements(a)))
 
     def _factors(
-        self, rule: Callable[..., Any], a: Numbers, *rest: object
-    ) -> tuple[Host | ObjectArray, ...]:
+        self, rule: Callable[..., tuple[Host, ...]], a: Numbers, *rest: object
+    ) -> tuple[Numbers, ...]:
         run = lambda m: rule(self.system, m, *rest)
         parts = factors.over_matrices(run, self.elements(a))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])
 
-    def lu_factors(self, a: Numbers) -> Any:
+    def lu_factors(self, a: Numbers) -> tuple[Numbers, ...]:
         return self._factors(factors.lu, a)
 
-    def qr_factors(self, a: Numbers, mode: str = "reduced") -> Any:
+    def qr_factors(self, a: Numbers, mode: str = "reduced") -> tuple[Numbers, ...]:
         return self._factors(factors.qr, a, mode == "complete")
 
-    def eigh_factors(self, a: Numbers) -> Any:
+    def eigh_factors(self, a: Numbers) -> tuple[Numbers, ...]:
         return self._factors(factors.eigh, a)
 
-    def svd_factors(self, a: Numbers, full_matrices: bool = True) -> Any:
+    def svd_factors(
+        self, a: Numbers, full_matrices: bool = True
+    ) -> tuple[Numbers, ...]:
         return self._factors(factors.svd, a, full_matrices)
 
     def matrix_exp(self, a: Numbers) -> ObjectArray:
@@ -331,12 +332,12 @@ class ObjectNamespace(ShapeNamespace):
             )
         return self._of(out)
 
-    def eye(self, n: int, like: object) -> Any:
+    def eye(self, n: int, like: object) -> ObjectArray:
         return self.array(np.eye(n, dtype=np.int64))
 
     # new arrays beside an old one
 
-    def _filled(self, shape: Sequence[int], value: float) -> Any:
+    def _filled(self, shape: Sequence[int], value: float) -> Host:
         return np.full(tuple(shape), self.system.lift(value), dtype=object)
 
     def new_full(self, x: object, shape: Sequence[int], value: float) -> ObjectArray:
@@ -348,7 +349,7 @@ class ObjectNamespace(ShapeNamespace):
     def ones_like(self, x: Numbers) -> ObjectArray:
         return self._of(self._filled(x.shape, 1))
 
-    def as_type_of(self, x: Any, like: object) -> Any:
+    def as_type_of(self, x: object, like: object) -> ObjectArray:
         return self.array(x)
 
 
@@ -363,4 +364,4 @@ def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
     """The dimensions, counted from the first."""
     if dim is None:
         return tuple(range(ndim))
-    return tuple(np.lib.array_utils.normalize_axis_tuple(as_tuple(dim), ndim))
+    return tuple(np.lib.array_utils.normalize_axis_tuple(dim, ndim))

@@ -11,7 +11,6 @@ the precision does not decide is decided by midpoints, and counted in ``undecide
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from flint import arb
 
@@ -42,7 +41,7 @@ class Balls:
     def value(self, element: Ball) -> Ball:
         return element
 
-    def nearest(self, element: Ball, number: float) -> bool:
+    def nearest(self, element: Ball, number: Number) -> bool:
         met = bool(element.contains(ball(number)))
         self.undecided += met and not element.is_exact()
         return met and bool(element.is_exact())
@@ -69,7 +68,7 @@ class Balls:
     def fixed(self, element: Ball, value: Number) -> Ball:
         return ball(value)
 
-    def choice(self, pick: Callable[[], object]) -> Any:
+    def choice(self, pick: Callable[[], Ball]) -> Ball:
         return pick()
 
     def stop(self, element: Ball) -> Ball:

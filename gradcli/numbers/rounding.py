@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..engine.raw import Host
 from ..engine.reverse import accumulate
 from ..ops import FUNCTIONS
 from .balls import (
@@ -87,7 +88,7 @@ class Roundings:
         self.unit = unit_roundoff(dtype)
         self.least = 2.0 ** LEAST_POWERS[dtype]
         self._drift: dict[int, tuple[float, ...]] = {}
-        self._rounded: dict[int, Any] = {}
+        self._rounded: dict[int, float] = {}
         self._draw = Random(0)
 
     def slack(self, step: int) -> float:
@@ -243,7 +244,7 @@ class Roundings:
         """How far from the true value a step's floats come out when the roundings of
         all steps are drawn anew, a few times; infinite where they are lost."""
         draw = np.random.default_rng(0).uniform
-        graph, known = self.evaluation.graph, dict[int, Any]()
+        graph, known = self.evaluation.graph, dict[int, Host]()
         for each in self.evaluation.below([step]):
             name = graph.name(each)
             if name in ("symbol", "number"):
@@ -263,7 +264,7 @@ class Roundings:
         gaps = [size(ball(v) - true) for v in found.tolist()]
         return max(gaps, key=to_float)
 
-    def _in_columns(self, name: str, args: list[Any]) -> tuple[Any, Any]:
+    def _in_columns(self, name: str, args: list[Host]) -> tuple[Host, Host]:
         """A step on columns of floats, and the units of its value that it may be off
         by, times that value."""
         with np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,16 +20,21 @@ from ..engine.modes import MODE
 from ..engine.namespace import Namespace
 from ..engine.raw import Host, Raw, Run
 from ..engine.versions import owner
-from .arrays import ObjectArray, boxed
+from ..ops.types import Dims, Shape
+from .arrays import Numbers, ObjectArray, boxed
 from .balls import to_float
 from .system import System
+
+Given = TypeVar("Given")
 
 
 def _arranging(name: str) -> Run:
     """A function of arrays that puts entries into another order or shape."""
     arrange = getattr(NUMPY, name)
 
-    def run(self: ShapeNamespace, x: object, *args: object, **params: object) -> Any:
+    def run(
+        self: ShapeNamespace, x: object, *args: object, **params: object
+    ) -> Numbers:
         return self._shaped(x, lambda data: arrange(data, *args, **params))
 
     return run
@@ -41,7 +46,7 @@ class ShapeNamespace(Namespace):
     symbolic = True
     device = "symbolic"
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System[Any]) -> None:
         self.system = system
         self.watching = False
         """Whether a program is running, whose ``no_grad`` makes constants."""
@@ -74,16 +79,16 @@ class ShapeNamespace(Namespace):
     def shown(self, x: Any) -> Any:
         return ShapeNamespace.floats(self, x.data).tolist()
 
-    def elements(self, x: object) -> Any:
+    def elements(self, x: object) -> Host:
         """A NumPy array of elements, from whatever stands for numbers."""
         raise NotImplementedError
 
-    def floats(self, data: Any) -> Any:
+    def floats(self, data: Host) -> Host:
         """The elements' values as floats, which the program goes on with."""
         value = self.system.value
         return np.array([to_float(value(e)) for e in data.flat]).reshape(data.shape)
 
-    def _of(self, data: object) -> ObjectArray:
+    def _of(self, data: Host) -> ObjectArray:
         return ObjectArray(
             self._stopped(data) if self._makes_constants else boxed(data), self
         )
@@ -93,10 +98,10 @@ class ShapeNamespace(Namespace):
         """Whether what is made now is kept constant."""
         return self.watching and not MODE.enabled
 
-    def _stopped(self, data: object) -> Host:
+    def _stopped(self, data: Host) -> Host:
         return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
 
-    def arranged(self, data: object, source: ObjectArray) -> ObjectArray:
+    def arranged(self, data: Host, source: ObjectArray) -> ObjectArray:
         """Elements of ``source`` in another order or shape, in its memory or not."""
         made = ObjectArray(boxed(data), self, source)
         stopped = source.stopped or self._makes_constants
@@ -113,13 +118,13 @@ class ShapeNamespace(Namespace):
         made.stopped = True
         return made
 
-    windowed: Any = ArrayNamespace.windowed
-    geometry: Any = ArrayNamespace.geometry
-    strided: Any = ArrayNamespace.strided
+    windowed: Run = ArrayNamespace.windowed
+    geometry: Run = ArrayNamespace.geometry
+    strided: Run = ArrayNamespace.strided
 
     def seen(
         self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
-    ) -> Any:
+    ) -> Numbers:
         """The memory that an array lies in under a shape, from an address on.
 
         Args:
@@ -137,36 +142,37 @@ class ShapeNamespace(Namespace):
             made.stopped = raw.stopped
         return made
 
-    def _shaped(self, x: object, change: Callable[[Any], Any]) -> Any:
+    def _shaped(self, x: object, change: Callable[[Any], Any]) -> Numbers:
         """A change of shape: numbers stay numbers, masks and indices what they are."""
         if isinstance(x, ObjectArray):
             return self.arranged(change(x.data), x)
-        return change(np.asarray(x))
+        found: Host = change(np.asarray(x))
+        return found
 
-    reshape: Any = _arranging("reshape")
-    clone: Any = _arranging("clone")
-    expand: Any = _arranging("expand")
-    permute: Any = _arranging("permute")
-    transpose: Any = _arranging("transpose")
-    unsqueeze: Any = _arranging("unsqueeze")
-    flip: Any = _arranging("flip")
-    roll: Any = _arranging("roll")
-    diagonal: Any = _arranging("diagonal")
+    reshape: Run = _arranging("reshape")
+    clone: Run = _arranging("clone")
+    expand: Run = _arranging("expand")
+    permute: Run = _arranging("permute")
+    transpose: Run = _arranging("transpose")
+    unsqueeze: Run = _arranging("unsqueeze")
+    flip: Run = _arranging("flip")
+    roll: Run = _arranging("roll")
+    diagonal: Run = _arranging("diagonal")
 
-    def is_contiguous(self, x: object) -> Any:
+    def is_contiguous(self, x: object) -> np.bool_:
         return np.bool_(_memory(x).flags.c_contiguous)
 
     def address(self, x: object) -> int:
         return int(_memory(x).__array_interface__["data"][0])
 
-    def array_itself(self, x: object) -> Any:
+    def array_itself(self, x: Given) -> Given:
         return x
 
     def apart(self, x: object) -> Any:
         """Another array on the same memory."""
         return self._shaped(x, lambda a: a.view())
 
-    def moved(self, x: Any, device: Any) -> Any:
+    def moved(self, x: Given, device: object) -> Given:
         """The array itself: elements are on no device."""
         return x
 
@@ -176,37 +182,41 @@ class ShapeNamespace(Namespace):
         """A copy; elements have one kind and are on no device."""
         return self._shaped(x, lambda a: a.copy())
 
-    def is_viewable(self, x: object, shape: Sequence[int]) -> Any:
+    def is_viewable(self, x: object, shape: Sequence[int]) -> np.bool_:
         memory = _memory(x)
         reshaped = np.reshape(memory, tuple(shape))
         return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
 
-    def cat(self, tensors: Sequence[object], dim: int = 0) -> Any:
+    def cat(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
         return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
 
-    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+    def stack(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
         return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
 
-    def _joined(self, tensors: Sequence[object], join: Callable[[Any], Any]) -> Any:
+    def _joined(
+        self, tensors: Sequence[object], join: Callable[[Any], Host]
+    ) -> Numbers:
         if not any(isinstance(t, ObjectArray) for t in tensors):
             return join(tensors)
         return self._of(join([self.elements(t) for t in tensors]))
 
-    def tril(self, x: object, diagonal: int = 0) -> Any:
+    def tril(self, x: object, diagonal: int = 0) -> ObjectArray:
         return self._triangle(np.tril, x, diagonal)
 
     def triu(self, x: object, diagonal: int = 0) -> ObjectArray:
         return self._triangle(np.triu, x, diagonal)
 
-    def _triangle(self, cut: Any, x: object, diagonal: int) -> ObjectArray:
+    def _triangle(
+        self, cut: Callable[[Host, int], Host], x: object, diagonal: int
+    ) -> ObjectArray:
         data = self.elements(x)
         mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
         return self._of(np.where(mask, data, self.system.lift(0)))
 
 
-def as_tuple(dims: object) -> Any:
+def as_tuple(dims: Dims) -> int | Shape | None:
     return tuple(dims) if isinstance(dims, list) else dims
 
 
-def _memory(x: object) -> Any:
+def _memory(x: object) -> Host:
     return x.data if isinstance(x, ObjectArray) else np.asarray(x)

@@ -16,11 +16,17 @@ from fractions import Fraction
 from functools import lru_cache
 from math import e, isfinite, pi
 from operator import eq, ge, gt, le, lt, ne
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from .limits import MAX_SIMPLE_DENOMINATOR
 
+if TYPE_CHECKING:
+    from .balls import Ball
+
 Number = int | float | Fraction
+
+Element = TypeVar("Element")
+"""What a system makes: a ball, a term, a step on a tape."""
 
 CONSTANTS: Final = {"pi": pi, "e": e}
 """Real numbers that a float of a program stands for."""
@@ -32,43 +38,43 @@ class NoMeaning(ValueError):
     """There is no expression here, or one that is not a number."""
 
 
-class System(Protocol):
+class System(Protocol[Element]):
     """The elements of an object array."""
 
-    def lift(self, number: Number) -> Any:
+    def lift(self, number: Number) -> Element:
         """The element that a number in a program is."""
 
-    def apply(self, name: str, *elements: Any) -> Any:
+    def apply(self, name: str, *elements: Element) -> Element:
         """A scalar function of the table on elements."""
 
-    def total(self, elements: Sequence[Any]) -> Any:
+    def total(self, elements: Sequence[Element]) -> Element:
         """The sum of any number of elements."""
 
-    def value(self, element: Any) -> Any:
+    def value(self, element: Element) -> Ball:
         """The element's value at the point, as a ball."""
 
-    def nearest(self, element: Any, number: Any) -> bool:
+    def nearest(self, element: Element, number: Number) -> bool:
         """Whether the element's value is a number, or may be by rounding."""
 
-    def is_zero(self, element: Any) -> bool:
+    def is_zero(self, element: Element) -> bool:
         """Whether the element's value is 0, or may be."""
 
-    def rounded(self, element: Any) -> float:
+    def rounded(self, element: Element) -> float:
         """The value as the engine's numbers have it, as far as that is known."""
 
-    def compare(self, relation: str, a: Any, b: Any) -> bool:
+    def compare(self, relation: str, a: Element, b: Element) -> bool:
         """Whether the relation holds at the point."""
 
-    def fixed(self, element: Any, value: Number) -> Any:
+    def fixed(self, element: Element, value: Number) -> Element:
         """``value``, which is what a locally constant function of ``element`` is."""
 
-    def choice(self, pick: Callable[[], Any]) -> Any:
+    def choice(self, pick: Callable[[], Element]) -> Element:
         """What ``pick`` gives: one of several elements, by comparisons made in it."""
 
-    def stop(self, element: Any) -> Any:
+    def stop(self, element: Element) -> Element:
         """The same value, through which no derivative is taken."""
 
-    def kink(self, element: Any, what: str) -> None:
+    def kink(self, element: Element, what: str) -> None:
         """Take note that ``element`` lies where ``what`` has no derivative."""
 
 

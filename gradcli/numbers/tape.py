@@ -20,13 +20,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..engine.raw import Host
 from .balls import LINEAR, ZERO, Ball, to_float
-from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
+from .blocks import Block, Column, Dots, Functions, Leaves, Stops, Totals
 from .decision import Deciding
 from .limits import DOUBTFUL_RELATIVE_GAP, FIRST_TAPE_STEPS
 from .rounding import Roundings
@@ -52,7 +51,7 @@ class Argument:
         return self.tape.name(self.serial)
 
     @property
-    def content(self) -> Any:
+    def content(self) -> Number | None:
         return self.tape.leaf(self.serial) if self.name == "number" else None
 
 
@@ -67,7 +66,7 @@ class Tape(Deciding[int]):
         self.steps = 0
         self.live = np.zeros(FIRST_TAPE_STEPS, dtype=bool)
         """Per term whether an entry that is differentiated is below; see `mark`."""
-        self.ties: list[tuple[Any, Any]] = []
+        self.ties: list[tuple[Host, Host]] = []
         """Columns of terms that met, in pairs."""
         self._varies = np.zeros(FIRST_TAPE_STEPS, dtype=bool)
         self._plain = np.zeros(FIRST_TAPE_STEPS, dtype=bool)
@@ -88,7 +87,7 @@ class Tape(Deciding[int]):
         block = self.block(step)
         return block.arguments(step - block.start)
 
-    def leaf(self, step: int) -> Any:
+    def leaf(self, step: int) -> Number:
         block = self.block(step)
         assert isinstance(block, Leaves)
         number = block.numbers[step - block.start]
@@ -98,12 +97,12 @@ class Tape(Deciding[int]):
         block = self.block(step)
         return block.carrying(step - block.start, self.live)
 
-    def floats(self, serials: Any) -> Any:
+    def floats(self, serials: Host) -> Host | None:
         """The values of terms that are all inputs or integers, as floats, which
         they are exactly; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
-    def varies(self, serials: Host) -> Host:
+    def varies(self, serials: Column) -> Host:
         """Per term whether a derivative by an input may go through it."""
         return self._varies[serials]
 
@@ -118,7 +117,7 @@ class Tape(Deciding[int]):
             self.live[block.span] |= block.reached(self.live)
         self.evaluation.forget_orders()
 
-    def work(self, roots: Any = ()) -> int:
+    def work(self, roots: Sequence[int] | Host = ()) -> int:
         """How many steps it takes to compute the values of some terms; with none given,
         the derivatives through what is live."""
         needed = np.zeros(self.steps, dtype=bool)
@@ -171,29 +170,29 @@ class Tape(Deciding[int]):
             self._floats[positions] = plain
         return np.arange(block.start, self.steps, dtype=np.int64)
 
-    def symbols(self, values: Any, varies: bool = True) -> Host:
+    def symbols(self, values: Host, varies: bool = True) -> Host:
         """An input's entries; those that may be differentiated vary."""
         return self._push(Leaves(self.steps, "symbol", values), varies)
 
-    def applied(self, name: str, *args: object) -> Host:
+    def applied(self, name: str, *args: Column) -> Host:
         """A scalar function on arrays of terms, which are flat and of one length."""
         return self._push(Functions(self.steps, name, args))
 
-    def totals(self, rows: object) -> Host:
+    def totals(self, rows: Host) -> Host:
         """The sum of every row of a matrix of terms."""
         return self._push(Totals(self.steps, rows))
 
-    def dots(self, left: object, right: object) -> Host:
+    def dots(self, left: Host, right: Host) -> Host:
         """The entries of a product of two matrices, row by row."""
         return self._push(Dots(self.steps, left, right))
 
-    def stopped(self, serials: object) -> Host:
+    def stopped(self, serials: Host) -> Host:
         """The same values, through which no derivative is taken."""
         return self._push(Stops(self.steps, "stop", (serials,)))
 
-    def tie(self, left: Any, right: Any) -> Any:
+    def tie(self, left: Host, right: Host) -> Host:
         """Take note that terms meet, pair by pair; which of them may come apart."""
-        apart = (left != right) & (self._varies[left] | self._varies[right])
+        apart: Host = (left != right) & (self._varies[left] | self._varies[right])
         if apart.any():
             self.ties.append((left[apart], right[apart]))
         return apart
@@ -226,13 +225,13 @@ class Tape(Deciding[int]):
             return elements[0] if elements else self.lift(0)
         return int(self.totals(np.array([elements], dtype=np.int64))[0])
 
-    def is_constant(self, element: Any) -> bool:
+    def is_constant(self, element: int) -> bool:
         return not self._varies[int(element)]
 
     def note_tie(self, a: int, b: int, slack: float) -> bool:
         return bool(self.tie(np.array([int(a)]), np.array([int(b)]))[0])
 
-    def slack(self, element: Any, distance: Ball = ZERO) -> float:
+    def slack(self, element: int, distance: Ball = ZERO) -> float:
         """How far the engine's number may lie from a term's value; 0 where that is
         plainly less than a distance."""
         if self._plain[int(element)] or not distance.is_finite():

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.raw import Host
+from ..engine.raw import Host, Run
+from ..ops.types import Dims, Shape
 from . import decided
 from .arrays import ObjectArray
-from .namespace import Dims, ObjectNamespace
+from .decided import Elementwise, Extreme
+from .namespace import ObjectNamespace
 from .scalars import CALLED
 from .system import RELATIONS
 from .tape import Tape
@@ -32,15 +34,15 @@ class TapeNamespace(ObjectNamespace):
             slowly = getattr(self, relation.__name__)
             setattr(self, relation.__name__, self._comparison(relation, slowly))
 
-    def _block(self, name: str) -> Any:
-        def run(*operands: object) -> Any:
+    def _block(self, name: str) -> Elementwise:
+        def run(*operands: object) -> ObjectArray:
             arrays = np.broadcast_arrays(*[self.elements(o) for o in operands])
             made = self.tape.applied(name, *[a.reshape(-1) for a in arrays])
             return self._of(made.reshape(arrays[0].shape))
 
         return run
 
-    def elements(self, x: Any) -> Any:
+    def elements(self, x: object) -> Host:
         if isinstance(x, ObjectArray):
             return self._stopped(x.data) if x.stopped else x.data
         array = np.asarray(x)
@@ -48,7 +50,7 @@ class TapeNamespace(ObjectNamespace):
             return np.full(array.shape, self.tape.lift(array.flat[0].item()))
         numbers, inverse = np.unique(array, return_inverse=True)
         lifted = [self.tape.lift(number) for number in numbers.tolist()]
-        return np.array(lifted, dtype=np.int64)[inverse].reshape(np.shape(x))
+        return np.array(lifted, dtype=np.int64)[inverse].reshape(array.shape)
 
     def _of(self, data: object) -> ObjectArray:
         steps = np.asarray(data).astype(np.int64)
@@ -56,10 +58,10 @@ class TapeNamespace(ObjectNamespace):
             self._stopped(steps) if self._makes_constants else steps, self
         )
 
-    def _stopped(self, steps: Any) -> Host:
+    def _stopped(self, steps: Host) -> Host:
         return self.tape.stopped(steps.reshape(-1)).reshape(steps.shape)
 
-    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         rows, shape, full = self._rows(x, dim)
         made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
         return self._of(made.reshape(full if keepdim else shape))
@@ -71,10 +73,10 @@ class TapeNamespace(ObjectNamespace):
             return self._of(made.reshape(left.shape[0], right.shape[1]))
         return super().matmul(a, b)
 
-    def _comparison(self, relation: Any, slowly: Any) -> Any:
+    def _comparison(self, relation: Run, slowly: Elementwise) -> Elementwise:
         """Entries that are floats as they stand are compared all at once."""
 
-        def run(left: Any, right: Any) -> Any:
+        def run(left: object, right: object) -> Any:
             steps = np.broadcast_arrays(self.elements(left), self.elements(right))
             a, b = map(self.tape.floats, steps)
             if a is None or b is None:
@@ -86,7 +88,7 @@ class TapeNamespace(ObjectNamespace):
         return run
 
     def _extreme(
-        self, rule: object, x: object, dim: Dims, keepdim: bool
+        self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool
     ) -> ObjectArray:
         rows, shape, full = self._rows(x, dim)
         floats = self.tape.floats(rows)
@@ -101,6 +103,6 @@ class TapeNamespace(ObjectNamespace):
         self.tape.tie(np.broadcast_to(chosen, rows.shape)[among], rows[among])
         return self._of(chosen.reshape(full if keepdim else shape))
 
-    def symbols(self, values: object, shape: object, varies: bool) -> ObjectArray:
+    def symbols(self, values: Host, shape: Shape, varies: bool) -> ObjectArray:
         """An input; ``varies``: its derivative may be asked for."""
         return ObjectArray(self.tape.symbols(values, varies).reshape(shape), self)

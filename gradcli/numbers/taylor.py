@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import factorial
-from typing import Any
 
 from flint import arb_series
 
-from .balls import FUNCTIONS, START_BITS, UNKNOWN, Ball, ball, working
+from .balls import FUNCTIONS, START_BITS, UNKNOWN, Ball, Moving, ball, working
+from .graph import Graph
 from .limits import ACCURATE_BITS, MAX_COMPARISON_BITS
 from .system import exact
 
 
 def derivative(
-    graph: object, output: int, along: int, order: int,
+    graph: Graph, output: int, along: int, order: int,
     still: Callable[[], None] = lambda: None,
 ) -> Ball:  # fmt: skip
     """The derivative of a step by another one; ``still`` is asked at every step, and
@@ -38,7 +38,7 @@ def derivative(
         bits *= 2
 
 
-def _below(graph: Any, output: int) -> list[int]:
+def _below(graph: Graph, output: int) -> list[int]:
     """The steps that an output is made of, each behind its operands."""
     found, waiting = set(), [output]
     while waiting:
@@ -50,7 +50,7 @@ def _below(graph: Any, output: int) -> list[int]:
 
 
 def _coefficient(
-    graph: Any, steps: list[int], along: int, order: int, still: Callable[[], None]
+    graph: Graph, steps: list[int], along: int, order: int, still: Callable[[], None]
 ) -> Ball:
     values = {}
     for step in steps:
@@ -68,7 +68,7 @@ def _coefficient(
     return found[order] if isinstance(found, arb_series) else ball(0)
 
 
-def _applied(name: str, args: list[object]) -> Any:
+def _applied(name: str, args: list[Moving]) -> object:
     if name == "stop":
         (held,) = args
         return held[0] if isinstance(held, arb_series) else held

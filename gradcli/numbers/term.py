@@ -12,7 +12,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .balls import text
+from .balls import Ball, text
 from .limits import MAX_COUNTED_TREE_NODES
 
 
@@ -29,7 +29,7 @@ class Term:
     size: int
 
     def __init__(
-        self, serial: int, name: str, args: tuple[Term, ...], value: Any,
+        self, serial: int, name: str, args: tuple[Term, ...], value: Ball,
         content: Any = None,
     ) -> None:  # fmt: skip
         self.serial = serial

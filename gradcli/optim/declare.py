@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import Parameter
-from typing import Any
 
 from ..engine.raw import Params
 from ..engine.signatures import constructor, keyword, new_class
@@ -61,7 +60,7 @@ def optimizer(
         if each.name not in unchecked.split()
     ]
 
-    def begin(self: Any, given: dict[str, Any]) -> None:
+    def begin(self: Optimizer, given: dict[str, object]) -> None:
         for option, may_be in checks:
             if may_be is not None:
                 may_be(given[option])

@@ -12,7 +12,7 @@ from typing import Any
 from ..engine.creation import tensor
 from ..engine.modes import MODE, enable_grad
 from ..engine.namespace import Namespace
-from ..engine.raw import Params
+from ..engine.raw import Params, Raw
 from ..engine.record import RECORDING
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
@@ -123,7 +123,7 @@ class Descent(Optimizer):
         raise NotImplementedError
 
 
-def move_towards(mean: Any, new: Array, share: Operand) -> None:
+def move_towards(mean: Raw, new: Array, share: Operand) -> None:
     """``mean`` moved in place by a share of its distance to ``new``, from the nearer
     end."""
     if share < 0.5:
@@ -132,7 +132,7 @@ def move_towards(mean: Any, new: Array, share: Operand) -> None:
         mean[...] = new - (new - mean) * (1 - share)
 
 
-def decayed(p: Array, g: Array, o: Group, lr: Operand) -> Any:
+def decayed(p: Array, g: Array, o: Group, lr: Operand) -> Array:
     """Add the parameter's share to the gradient, or shrink the parameter itself."""
     decay = o["weight_decay"]
     if not decay:
@@ -140,4 +140,5 @@ def decayed(p: Array, g: Array, o: Group, lr: Operand) -> Any:
     if o.get("decoupled_weight_decay"):
         p *= 1 - lr * decay
         return g
-    return g + decay * p
+    found: Array = g + decay * p
+    return found

@@ -36,7 +36,7 @@ class QuasiNewton(Optimizer):
     def _params(self) -> list[Tensor]:
         return self.param_groups[0]["params"]  # type: ignore[no-any-return]
 
-    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], object]) -> Any:  # type: ignore[override]
         """Take steps until one of the limits is reached.
 
         Args:
@@ -118,7 +118,7 @@ class QuasiNewton(Optimizer):
         self,
         closure: Callable[..., object],
         here: Evaluation,
-        t: Any,
+        t: float,
         direction: Any,
         most: int,
     ) -> tuple[Evaluation, int]:
@@ -184,5 +184,5 @@ class QuasiNewton(Optimizer):
         state["H_diag"] = along / change.dot(change)
 
 
-def _flat(gradient: Any, group: dict[str, Any]) -> bool:
+def _flat(gradient: Any, group: dict[str, object]) -> bool:
     return bool(abs(gradient).max() <= group["tolerance_grad"])

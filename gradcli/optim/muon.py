@@ -69,7 +69,7 @@ def orthogonal(
     coefficients: tuple[float, float, float],
     steps: int,
     eps: float,
-) -> Any:
+) -> Array:
     """A matrix with singular values near 1 in the place of the matrix's own, by so many
     steps of Newton and Schulz (quintic, with the slope at 0 as large as may be).
 
@@ -90,7 +90,8 @@ def orthogonal(
     for _ in range(steps):
         gram = short(xp, y @ y.T)
         y = short(xp, a * y + short(xp, b * gram + c * (gram @ gram)) @ y)
-    return y.T if tall else y
+    found: Array = y.T if tall else y
+    return found
 
 
 def short(xp: Namespace, x: Array) -> Any:

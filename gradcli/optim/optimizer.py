@@ -71,7 +71,7 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of "
                 f"Tensors or dicts, but got {params.type()}"
             )
-        self.state: defaultdict[Any, State] = defaultdict(dict)
+        self.state: defaultdict[object, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
         given = list(params)
         if not given:
@@ -178,7 +178,7 @@ class Optimizer:
             for group, mine in zip(saved, self.param_groups, strict=True)
             for number, parameter in zip(group["params"], mine["params"], strict=True)
         }
-        state: defaultdict[Any, State] = defaultdict(dict)
+        state: defaultdict[object, State] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             parameter = by_number.get(key)
             state[key if parameter is None else parameter] = _fitted(value, parameter)

@@ -32,18 +32,18 @@ def one_number(lr: object) -> None:
         raise ValueError("Tensor lr must be 1-element")
 
 
-def _betas(betas: Any) -> None:
+def _betas(betas: tuple[float, float]) -> None:
     for i, beta in enumerate(betas):
         if not 0 <= beta < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
-def _share(name: str, value: Any) -> None:
+def _share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
         raise ValueError(f"Invalid {name} value: {value}")
 
 
-def _etas(etas: Any) -> None:
+def _etas(etas: tuple[float, float]) -> None:
     if not 0 < etas[0] < 1 < etas[1]:
         raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
 

@@ -7,8 +7,6 @@ group and what ``kept`` remembers of it; it is written against a namespace, so t
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..engine.namespace import Namespace
 from ..engine.queries import finfo
 from ..ops.types import Array, Operand
@@ -31,7 +29,7 @@ def sgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) ->
     p += -lr * g
 
 
-def _means(g: Array, kept: Kept, o: Group) -> tuple[Any, Any]:
+def _means(g: Array, kept: Kept, o: Group) -> tuple[Array, Array]:
     """Move the running means of the gradient and of its square on."""
     beta1, beta2 = o["betas"]
     mean, square = kept["exp_avg"], kept["exp_avg_sq"]

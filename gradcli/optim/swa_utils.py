@@ -22,7 +22,7 @@ from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from ..nn.batch_norm import _BatchNorm
 from ..nn.module import Module
-from .lr_scheduler.base import Rule, check_strategy, per_group
+from .lr_scheduler.base import Rate, Rule, check_strategy, per_group
 from .optimizer import Optimizer
 
 __all__ = [
@@ -35,10 +35,13 @@ __all__ = [
     "update_bn",
 ]
 
-Average = Callable[[Tensor, Tensor, Any], Tensor]
+Count = Tensor | int
+"""How many were averaged."""
+
+Average = Callable[[Tensor, Tensor, Count], Tensor]
 """The mean so far, the new value, how many were averaged: the new mean."""
 
-Averages = Callable[[list[Tensor], list[Tensor], Any], None]
+Averages = Callable[[list[Tensor], list[Tensor], Count], None]
 """The same for all weights at once, in place."""
 
 
@@ -65,7 +68,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 def get_swa_avg_fn() -> Average:
     """The mean of all values."""
 
-    def update(mean: Tensor, new: Tensor, count: Any) -> Tensor:
+    def update(mean: Tensor, new: Tensor, count: Count) -> Tensor:
         with no_grad():
             moved: Tensor = mean + (new - mean) / (count + 1)
         return moved
@@ -157,7 +160,7 @@ class AveragedModel(Module):
         self.n_averaged.add_(1)
 
 
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: object = None) -> None:
     """Compute the running statistics of batch normalisations anew, from data.
 
     Args:
@@ -220,7 +223,7 @@ class SWALR(Rule):
             return way
         return (1 - math.cos(math.pi * way)) / 2
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         # With no epochs to anneal in, the first step goes all the way.
         epoch = self._step_count - 1
         if not self.anneal_epochs:

@@ -24,7 +24,7 @@ class Evaluation:
     __slots__ = ("gradient", "loss", "slope", "t")
 
     def __init__(
-        self, t: Any, loss: float, gradient: Any, direction: Any = None
+        self, t: float, loss: float, gradient: Any, direction: object = None
     ) -> None:
         self.t = t
         self.loss = loss
@@ -47,10 +47,10 @@ def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:
 
 
 def strong_wolfe(
-    evaluate: Callable[[Any], Evaluation],
+    evaluate: Callable[[float], Evaluation],
     start: Evaluation,
-    t: Any,
-    longest: Any,
+    t: float,
+    longest: float,
     most: int,
 ) -> tuple[Evaluation, int]:
     """Find a step along a direction, or the best one within a number of tries.
@@ -96,7 +96,7 @@ def strong_wolfe(
 
 
 def narrow(
-    evaluate: Callable[[Any], Evaluation], ends: list[Evaluation],
+    evaluate: Callable[[float], Evaluation], ends: list[Evaluation],
     too_high: Callable[[Evaluation], bool], flat: Callable[[Evaluation], bool],
     tries: int, longest: float, most: int,
 ) -> tuple[Evaluation, int]:  # fmt: skip
@@ -124,7 +124,7 @@ def _better_first(ends: list[Evaluation]) -> tuple[int, int]:
     return (0, 1) if ends[0].loss <= ends[1].loss else (1, 0)
 
 
-def _inside(t: float, ends: list[Evaluation], stuck: bool) -> tuple[Any, bool]:
+def _inside(t: float, ends: list[Evaluation], stuck: bool) -> tuple[float, bool]:
     """Keep a new step off the bracket's ends if it came near them twice in a row."""
     left, right = sorted((ends[0].t, ends[1].t))
     margin = EDGE_SHARE * (right - left)

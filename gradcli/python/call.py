@@ -50,7 +50,7 @@ class Call:
     """
 
     def __init__(
-        self, function: Any, arguments: Sequence[Any], title: str,
+        self, function: Any, arguments: Sequence[object], title: str,
         names: Sequence[str] | None = None,
     ) -> None:  # fmt: skip
         self.title = title
@@ -167,7 +167,7 @@ def _tensors(found: object) -> Iterator[Tensor]:
         )
 
 
-def _copied(x: Tensor) -> Any:
+def _copied(x: Tensor) -> object:
     return x.xp.clone(x.raw)
 
 

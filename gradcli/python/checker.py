@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from .namespace import FunctionTape, FunctionTerms
 from .places import words_of
 from .proof import Counterexample, Fault, FunctionProof, InputProof
 from .trials import faults, gradients, is_same
+
+if TYPE_CHECKING:
+    from ..numbers.balls import Ball
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
 """Entries of all blocks up to which each is looked at."""
@@ -121,7 +124,7 @@ class FunctionCheck(Check):
             return on_tape(self.job, self._told, tie_break, FunctionTape)
         return on_terms(self.job, self._told, tie_break, basis=FunctionTerms)
 
-    def _told(self, tensors: dict[str, Tensor]) -> Any:
+    def _told(self, tensors: dict[str, Tensor]) -> object:
         xp = next(iter(tensors.values())).xp
         try:
             with xp.at_home(), formulas_of(self.job.dtype):
@@ -131,7 +134,7 @@ class FunctionCheck(Check):
             raise NoMeaning(self.failure) from error
         return found
 
-    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, Any]:
+    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         try:
             with formulas_of(self.job.dtype):
                 return super()._engine_row(number, cotangent)
@@ -139,7 +142,7 @@ class FunctionCheck(Check):
             self.rule_failure = words_of(error)
             raise
 
-    def true_of(self, name: str, position: int) -> tuple[int, int, Any]:
+    def true_of(self, name: str, position: int) -> tuple[int, int, Ball]:
         """The row and the place of an entry by its position, and the true number."""
         own = max(1, next(i for i in self.asked if i.name == name).value.count)
         number, place = divmod(position, own)
@@ -473,7 +476,7 @@ class Checked:
         clear = (gap > FAR * np.abs(moved - given)) & (gap > CLEARLY * size)
         return [int(k) for k in np.flatnonzero(clear)]
 
-    def _shaken(self, nr: int) -> Any:
+    def _shaken(self, nr: int) -> object:
         """The gradient where all inputs are moved by as much as matters to nobody."""
         leaves = self.call.leaves()
         for leaf in leaves.values():

@@ -60,7 +60,7 @@ class Arguments:
     """The arguments of a target, and the text that each was made of where it was
     drawn."""
 
-    values: tuple[Any, ...]
+    values: tuple[object, ...]
     drawn: Mapping[str, str]
 
 

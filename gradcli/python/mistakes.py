@@ -93,7 +93,7 @@ def _inside(checked: Checked) -> Diagnosis | None:
     call = checked.call
     if function_of(call) is not None:
         return None
-    seen = set[Any]()
+    seen = set[object]()
     with suppress(Exception), recording() as tape:
         call.outputs(call.leaves())
     for function, arguments in tape.custom:

@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
+from ..engine.raw import Host
 from ..numbers.arrays import ObjectArray
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.system import NoMeaning
@@ -33,7 +34,7 @@ class _OfPython:
     def floats(self, data: object) -> NoReturn:
         raise NoMeaning(LEFT)
 
-    def stop(self, x: Any) -> Any:
+    def stop(self, x: object) -> Any:
         """The same values; in a custom function nothing is recorded in any case."""
         if not self.watching or not isinstance(x, ObjectArray):
             return x
@@ -60,7 +61,7 @@ class _OfPython:
 class FunctionTerms(_OfPython, ObjectNamespace):
     """The basis over terms."""
 
-    def elements(self, x: object) -> Any:
+    def elements(self, x: object) -> Host:
         """Numbers of arrays are exactly the floats that they are."""
         exact = np.asarray(x) if isinstance(x, np.ndarray | np.generic) else None
         if exact is None or exact.dtype.kind != "f":

@@ -20,6 +20,7 @@ from typing import Any, Final
 from ..autograd.function import Function
 from ..engine.modes import MODE
 from ..engine.node import AccumulateGrad
+from ..engine.raw import Params
 from ..engine.record import apply
 from ..engine.tensor import Tensor
 from ..engine.versions import version
@@ -43,9 +44,9 @@ class Step:
     function  the custom function that it is a call of
     """
 
-    run: Callable[..., Any]
+    run: Callable[..., object]
     reads: tuple[int | None, ...]
-    given: tuple[Any, ...]
+    given: tuple[object, ...]
     made: tuple[int, ...]
     function: type[Function] | None = None
 
@@ -72,7 +73,7 @@ class Recording:
         self._makers: dict[int, Step] = {}
         self._values: dict[int, Tensor] = {}
         self._lost: dict[int, str] = {}
-        self.custom: list[tuple[type[Function], list[Any]]] = []
+        self.custom: list[tuple[type[Function], list[object]]] = []
         """The calls of custom functions, with copies of their arguments."""
 
     def passed(self, retained: bool) -> None:
@@ -100,7 +101,7 @@ class Recording:
         return number
 
     def note(
-        self, run: Callable[..., Any], given: Sequence[Any], out: Any,
+        self, run: Callable[..., object], given: Sequence[object], out: object,
         function: type[Function] | None = None,
     ) -> None:  # fmt: skip
         """A call that was made and recorded by the engine."""
@@ -121,7 +122,7 @@ class Recording:
 
     def function(
         self, root: Tensor
-    ) -> tuple[Callable[..., Any], list[Tensor], list[Tensor]]:
+    ) -> tuple[Callable[..., object], list[Tensor], list[Tensor]]:
         """A function of leaves that computes ``root``, the leaves' copies, and the
         leaves.
 
@@ -179,13 +180,13 @@ def recording() -> Iterator[Recording]:
     """Record the calls that are made inside."""
     tape = Recording()
 
-    def look(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+    def look(op: Any, inputs: Any, params: Params, raw: object, out: Any) -> None:
         if not tape.depth and MODE.recording:
             tape.note(lambda *given: apply(op, given, dict(params)), inputs, out)
 
     plain = Function.__dict__[APPLY]
 
-    def applied(cls: type[Function], *args: Any, **kwargs: Any) -> Any:
+    def applied(cls: type[Function], *args: Any, **kwargs: Any) -> object:
         tape.depth += 1
         try:
             out = plain.__func__(cls, *args, **kwargs)

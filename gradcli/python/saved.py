@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from itertools import combinations
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..autograd.function import Function
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
 from .call import Call
+
+if TYPE_CHECKING:
+    from ..engine.raw import Raw
 
 MAX_TENSORS: Final = 8
 """Tensors of a function up to which any may stand for any."""
@@ -45,13 +48,13 @@ class _View:
         self._ctx, self._instead = ctx, instead
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[object, ...]:
         return tuple(
             self._instead[k](self._ctx) if k in self._instead else t
             for k, t in enumerate(self._ctx.saved_tensors)
         )
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name in self._instead:
             return self._instead[name](self._ctx)
         return getattr(self._ctx, name)
@@ -108,8 +111,8 @@ def function_of(call: Call) -> type[Function] | None:
 def _reading(made_by: type[Function], instead: dict[Key, Picked]) -> type[Function]:
     """The function, whose backward finds other tensors in some places."""
 
-    def backward(ctx: object, *cotangents: object) -> Any:
-        own: Any = made_by.backward
+    def backward(ctx: object, *cotangents: object) -> object:
+        own: Callable[..., object] = made_by.backward
         if own is Function.backward:
             own = made_by.vjp
         return own(_View(ctx, instead), *cotangents)
@@ -117,16 +120,18 @@ def _reading(made_by: type[Function], instead: dict[Key, Picked]) -> type[Functi
     return _watched(made_by, backward)
 
 
-def _watched(made_by: type[Function], backward: Any) -> type[Function]:
+def _watched(
+    made_by: type[Function], backward: Callable[..., object]
+) -> type[Function]:
     """The function, whose ctx keeps its inputs, its outputs and what they had been
     before they were changed in place."""
 
-    def noted(ctx: object, args: Sequence[object], run: Callable[[], object]) -> Any:
-        had: dict[int, Any] = {}
+    def noted(ctx: object, args: Sequence[object], run: Callable[[], object]) -> object:
+        had: dict[int, object] = {}
         ctx.__dict__["_had"] = had
         outer = MODE.before_change
 
-        def look(raw: Any) -> None:
+        def look(raw: Raw) -> None:
             had.setdefault(id(raw), raw.copy())
 
         MODE.before_change = look
@@ -143,15 +148,17 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
 
     if made_by.setup_context is not Function.setup_context:
 
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        def setup_context(
+            ctx: object, inputs: tuple[object, ...], output: object
+        ) -> None:
             noted(ctx, inputs, lambda: output)
             made_by.setup_context(ctx, inputs, output)
 
-        given: dict[str, Any] = {"setup_context": staticmethod(setup_context)}
+        given: dict[str, object] = {"setup_context": staticmethod(setup_context)}
     else:
 
         @wraps(made_by.forward)
-        def forward(ctx: object, *args: object) -> Any:
+        def forward(ctx: object, *args: object) -> object:
             return noted(ctx, args, lambda: made_by.forward(ctx, *args))
 
         given = {"forward": staticmethod(forward)}
@@ -163,7 +170,7 @@ def _context(made_by: type[Function], call: Call) -> Any:
     """The ``ctx`` of one run."""
     found = []
 
-    def backward(ctx: object, *cotangents: object) -> Any:
+    def backward(ctx: object, *cotangents: object) -> object:
         raise NotImplementedError
 
     watching = _watched(made_by, backward)

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..autograd.blocks import filled, pull
+from ..engine.raw import Host
 from ..engine.tensor import Tensor, zeros_for
 from .call import Call, Slot
 from .places import words_of
@@ -166,7 +167,7 @@ def _all_same(a: Arrays, b: Arrays) -> bool:
     return all(map(is_same, a, b))
 
 
-def is_same(a: Any, b: Any) -> bool:
+def is_same(a: Any, b: Host) -> bool:
     """Whether two arrays are one but for rounding."""
     if a.dtype.kind != "f" or not a.size:
         return bool(np.array_equal(a, b))

@@ -54,7 +54,7 @@ class Pass:
         return next(found, "output")
 
 
-Run = Callable[..., Any]
+Run = Callable[..., object]
 """Runs the pass itself, with further options."""
 
 Report = Callable[[Pass, Run], None]
@@ -86,7 +86,7 @@ def watched(
     passes = Passes()
     inside = [False]
 
-    def run(root: Tensor, cotangent: Any, again: Run, retained: bool) -> None:
+    def run(root: Tensor, cotangent: Tensor | None, again: Run, retained: bool) -> None:
         frame = sys._getframe(2)
         at = caller(frame)
         first = not passes.counts[at]
@@ -107,7 +107,7 @@ def watched(
         self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
         create_graph: bool = False, inputs: Any = None,
     ) -> None:  # fmt: skip
-        def again(cotangent: Any = None) -> None:
+        def again(cotangent: Tensor | None = None) -> None:
             given = gradient if cotangent is None else cotangent
             backward_of(self, given, retain_graph, create_graph, inputs)
 
@@ -122,7 +122,7 @@ def watched(
     ) -> None:  # fmt: skip
         alone = isinstance(tensors, Tensor)
 
-        def again(cotangent: object = None) -> None:
+        def again(cotangent: Tensor | None = None) -> None:
             plain(tensors, grad_tensors, retain_graph, create_graph, *rest, **named)
 
         if inside[0] or not (alone or len(tensors) == 1):

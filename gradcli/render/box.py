@@ -89,14 +89,14 @@ def range_json(
     return whole, inputs
 
 
-def _fields(found: Sequence[Range], shape: Sequence[int]) -> dict[str, Any]:
+def _fields(found: Sequence[Range], shape: Sequence[int]) -> dict[str, object]:
     return {
         "lower": nested([r.lower for r in found], shape),
         "upper": nested([r.upper for r in found], shape),
     }
 
 
-def _signed(found: Sequence[Range], shape: Sequence[int]) -> dict[str, Any]:
+def _signed(found: Sequence[Range], shape: Sequence[int]) -> dict[str, object]:
     points = [[dict(p) for p in r.at] or None for r in found]
     return {
         **_fields(found, shape),
@@ -105,7 +105,7 @@ def _signed(found: Sequence[Range], shape: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place(place: Place) -> dict[str, object]:
     return {"what": place.what, "near": {n: list(e) for n, e in place.near.items()}}
 
 

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from os.path import splitext
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..lang.errors import ProgramError
 from ..lang.files import make_way
 from ..lang.refusals import FOLDER, refusal
 from .jsons import dumps
+
+if TYPE_CHECKING:
+    pass
 
 
 class Columns:
@@ -143,10 +146,10 @@ class _Parquet(Columns):
         self.writer = parquet.ParquetWriter(self.file, self.schema)
 
     @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[object]) -> list[Any]:
+    def encoded(names: Sequence[str], columns: Sequence[object]) -> list[object]:
         return _numbers(names, columns)
 
-    def write(self, rows: list[Any]) -> None:
+    def write(self, rows: list[object]) -> None:
         import pyarrow as pa
 
         table = pa.table(list(map(pa.array, rows)), schema=self.schema)

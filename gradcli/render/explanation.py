@@ -11,7 +11,6 @@ its range.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ..lang.excerpt import printable
 from ..views.briefly import extent
@@ -143,7 +142,7 @@ def as_json(explanation: Explanation) -> Iterator[Line]:
     return listed(head, "steps", map(_step_object, explanation.steps))
 
 
-def _step_object(view: StepView) -> dict[str, Any]:
+def _step_object(view: StepView) -> dict[str, object]:
     single = view.incoming[0] if len(view.incoming) == 1 else view.incoming
     return {
         "step": view.number,

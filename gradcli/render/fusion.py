@@ -8,7 +8,6 @@ trace: in one piece: softmax puts entries together: softmax(x, 0) (line 1, colum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ..lang.excerpt import printable, shortened
 from ..lang.fusion import Fused, Fusion, Whole
@@ -47,7 +46,7 @@ def _text(place: Fused | Whole) -> str:
     return f"{shown} (line {place.line}, column {place.column})"
 
 
-def as_json(fusion: Fusion) -> dict[str, Any]:
+def as_json(fusion: Fusion) -> dict[str, object]:
     """The value of the key ``trace``."""
     return {
         "fused": [region._asdict() for region in fusion.fused],

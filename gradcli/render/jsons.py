@@ -38,7 +38,7 @@ UNASKED = "the check was not asked for"
 
 EMPTY: Mapping[str, Any] = {}
 
-UNVERIFIED: Mapping[str, Any] = {
+UNVERIFIED: Mapping[str, object] = {
     "verdict": "unknown",
     "checked": 0,
     "of": 0,
@@ -70,7 +70,7 @@ def _shown(character: str) -> str:
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
-def _finite(value: object) -> Any:
+def _finite(value: object) -> object:
     """The same value with strings for the numbers that JSON cannot write.
 
     Recursion is as deep as a result is nested, which its shape bounds.
@@ -219,7 +219,7 @@ def _written(views: Sequence[FormulaView], latex: bool) -> list[dict[str, Any]]:
     return found
 
 
-def verified(verification: Verification | None) -> Mapping[str, Any]:
+def verified(verification: Verification | None) -> Mapping[str, object]:
     """The summary of a verification, or that there was none."""
     if verification is None:
         return UNVERIFIED
@@ -227,7 +227,7 @@ def verified(verification: Verification | None) -> Mapping[str, Any]:
     return entries(verification, "inputs", "done") | {"seconds": seconds}
 
 
-def output_object(output: OutputView) -> dict[str, Any]:
+def output_object(output: OutputView) -> dict[str, object]:
     """An output with its value and node."""
     return entries(output, "named")
 
@@ -266,7 +266,7 @@ def derivative(
         verdict = checked(verdicts.get(block.by[-1]))
         names = {"input": block.by[0], **both}
         files = None if shown is None else shown.files
-        numbers: dict[str, Any] = (
+        numbers: dict[str, object] = (
             _numbers(block) if files is None else {"file": files[nr]}
         )
         if shown is not None and shown.spied:
@@ -284,7 +284,7 @@ def derivative(
     )
 
 
-def _numbers(block: BlockView) -> dict[str, Any]:
+def _numbers(block: BlockView) -> dict[str, object]:
     """A block's numbers: nested lists, or of a sparse block coordinates and values, as
     a matrix of ``size``."""
     if not block.is_sparse:

@@ -8,7 +8,7 @@ at the point
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
 from .gradients import derived
@@ -123,7 +123,7 @@ def said(side: Side) -> str:
     return SAYS[side.verdict or "neither"][0]
 
 
-def _number(value: Any) -> str:
+def _number(value: float) -> str:
     return number(float(value))
 
 
@@ -157,5 +157,5 @@ def _kink_json(kink: Kink, where: Where) -> dict[str, str | int | None]:
     }
 
 
-def _side_json(side: Side) -> dict[str, Any]:
+def _side_json(side: Side) -> dict[str, object]:
     return entries(side) | {"below": float(side.below), "above": float(side.above)}

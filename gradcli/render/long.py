@@ -13,6 +13,7 @@ from math import prod
 from operator import mul
 from typing import Any
 
+from ..engine.raw import Raw
 from ..views.numbers import Entries, plain
 
 PIECE = 1 << 13
@@ -27,7 +28,7 @@ def listed(value: Entries, text: Text = repr) -> Iterator[str]:
     return _listed(value.raw, text)
 
 
-def _listed(raw: Any, text: Text) -> Iterator[str]:
+def _listed(raw: Raw, text: Text) -> Iterator[str]:
     row = prod(raw.shape[1:])
     yield "["
     if row > PIECE:
@@ -40,7 +41,7 @@ def _listed(raw: Any, text: Text) -> Iterator[str]:
     yield "]"
 
 
-def _blocks(raw: Any, rows: int) -> Iterator[tuple[int, list[Any]]]:
+def _blocks(raw: Raw, rows: int) -> Iterator[tuple[int, list[object]]]:
     """Some rows after the other: where they start, and their numbers."""
     for start in range(0, len(raw), rows):
         block = plain(raw[start : start + rows])

@@ -71,7 +71,9 @@ def room_in(depth: int, rows: int) -> list[int]:
     return [rows] * (depth - 1) + [rows * ROW_ENTRIES]
 
 
-def _keep(value: list[object], depth: int, rows: int | None) -> tuple[list[Any], bool]:
+def _keep(
+    value: list[object], depth: int, rows: int | None
+) -> tuple[list[object], bool]:
     """The entries to show: the middle goes where there are too many."""
     if rows is None:
         return value, False
@@ -101,7 +103,7 @@ def _by_six_digits(values: list[Any]) -> list[str]:
 
 
 def _texts(
-    value: list[Any], depth: int, written: Callable[[list[Any]], list[str]]
+    value: list[Any], depth: int, written: Callable[[list[object]], list[str]]
 ) -> list[Any]:
     if depth > 1:
         return [e if e is ELLIPSIS else _texts(e, depth - 1, written) for e in value]

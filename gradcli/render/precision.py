@@ -64,7 +64,7 @@ def in_words(number: float, rounding: float) -> str:
     return f"amplified {number:.3g} times: {becomes}"
 
 
-def condition_json(found: Sequence[Condition]) -> dict[str, dict[str, Any]]:
+def condition_json(found: Sequence[Condition]) -> dict[str, dict[str, object]]:
     """By input, what to add to it."""
     return {each.name: {"condition": entries(each, "name")} for each in found}
 

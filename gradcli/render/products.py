@@ -9,7 +9,7 @@ one backward pass through the gradient
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
 from ..views.products import PartView, ProductView
@@ -60,7 +60,7 @@ def as_json(view: ProductView, verification: Verification | None) -> Line:
     verdicts = by_name(verification)
     whose = "output" if view.command == "jacobian" else "input"
 
-    def told(part: PartView, key: str) -> dict[str, Any]:
+    def told(part: PartView, key: str) -> dict[str, object]:
         return {key: part.name, "shape": part.shape, "value": part.value}
 
     products = [

@@ -37,7 +37,7 @@ def as_json(proof: Any) -> Line:
     )
 
 
-def _input(each: Any) -> dict[str, Any]:
+def _input(each: Any) -> dict[str, object]:
     wrong = each.counterexample
     if wrong is None or wrong.output is None:
         return entries(each)

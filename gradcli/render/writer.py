@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from .limits import DEFAULT_TERMINAL_COLUMNS, MIN_TERMINAL_COLUMNS
 from .line import Layout, Line
@@ -56,7 +56,7 @@ class PlainWriter:
         self._stream.flush()
 
 
-_preferred: dict[str, Any] = {"colour": "auto", "width": 0}
+_preferred: dict[str, str | int] = {"colour": "auto", "width": 0}
 
 
 def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from inspect import Parameter
 from types import ModuleType
-from typing import Any
 
 from ..engine import members, public
 from ..engine.creation import arange, eye, ones
@@ -159,7 +158,7 @@ KNOWN = {
 """How a stub writes the types that methods of a module of the engine return."""
 
 
-def own_stub(name: str, defined: Callable[..., Any]) -> str:
+def own_stub(name: str, defined: Callable[..., object]) -> str:
     """A method that a module of the engine defines."""
     signature = inspect.signature(defined)
     shown = [SELF, *list(signature.parameters.values())[1:]]

@@ -419,7 +419,7 @@ class _Search:
                 assert isinstance(terms, BoxTerms)
                 values, slopes = self._numbers(subject, evaluation)
                 met = known is None and (terms.taken or terms.kinks or terms.tied)
-                found = values if met else [*values, *map(slopes.get, self.entries)]
+                found = values if met else [*values, *(slopes[e] for e in self.entries)]
                 for k, number in enumerate(found):
                     if number.is_finite():
                         self._note(k, number, point)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import sympy
 from sympy.core.function import FunctionClass
@@ -108,7 +108,7 @@ class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
 
-def _decimal(fraction: Any) -> float | None:
+def _decimal(fraction: sympy.Rational) -> float | None:
     """A fraction that was written as a decimal number; None: it was a quotient."""
     if fraction.q < MIN_DECIMAL_DENOMINATOR:
         return None
@@ -134,11 +134,11 @@ def formula(expression: object) -> str | None:
         return None
 
 
-def _rewritings(expression: sympy.Expr) -> Sequence[Callable[[Any], Any]]:
+def _rewritings(expression: sympy.Expr) -> Sequence[Callable[[object], object]]:
     """What may shorten an expression. SymPy's general simplification takes a fifth of a
     second to be imported, so it is asked only where functions can meet."""
     if not expression.has(sympy.Add):
-        algebra: tuple[Callable[[Any], Any], ...] = ()
+        algebra: tuple[Callable[[object], object], ...] = ()
     else:
         algebra = sympy.factor, sympy.expand
     functions = {

@@ -106,7 +106,7 @@ class _Pass:
             raw = self._typed(text)
         return Tensor(raw, self.namespace, given.claim is not None)
 
-    def _typed(self, text: str) -> Any:
+    def _typed(self, text: str) -> object:
         """The array that a VALUE means, every decimal as it is written."""
         if _NUMBER.fullmatch(text):
             return self._of(text.strip().replace("_", ""))

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ..engine.raw import Host
 from ..lang.nested import bracketed
 from ..numbers.rounding import Roundings
 from .judge import Reference, judge
@@ -170,7 +171,7 @@ class Report:
             notes.append(f"rounding: a relative error of {worst:.1g}")
         return "; ".join(notes) or None
 
-    def compare(self, numbers: Any, found: Any, sizes: Any, rounding: float) -> None:
+    def compare(self, numbers: Host, found: Host, sizes: Host, rounding: float) -> None:
         """Hold all numbers of the claim against an independent pass in floats.
 
         Args:

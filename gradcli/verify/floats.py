@@ -11,6 +11,7 @@ it stands the sum of the absolute values that were added up to it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -19,8 +20,9 @@ import numpy as np
 import sympy
 
 from ..engine import NUMPY
+from ..engine.raw import Host
 from ..numbers.balls import STEPS, in_floats, to_float
-from ..numbers.blocks import Block, Dots, Functions, Leaves, Stops, Totals
+from ..numbers.blocks import Block, Column, Dots, Functions, Leaves, Stops, Totals
 from ..numbers.expressions import (
     NAMED,
     Calculator,
@@ -41,7 +43,7 @@ class _Floats(Calculator):
         rational = isinstance(value, Fraction | int)
         return float(value) if rational else to_float(NAMED[value]())
 
-    def apply(self, name: str, *args: Any) -> Any:
+    def apply(self, name: str, *args: object) -> Any:
         own = _OWN.get(name)
         if own is not None:
             return own(*args)
@@ -99,7 +101,7 @@ class FloatPass:
             return np.array([in_floats(block.name, row) for row in rows])
         return _Floats().apply(block.name, *columns)
 
-    def gradient(self, cotangent: list[float]) -> dict[str, tuple[Any, Any]]:
+    def gradient(self, cotangent: list[float]) -> dict[str, tuple[Host, Host]]:
         """By name the derivatives of the contracted output by all entries, and the sums
         of the absolute values that were added up."""
         arrived, sizes = np.zeros((2, self._subject.size))
@@ -114,7 +116,7 @@ class FloatPass:
         entries = self._subject.entries
         return {name: (arrived[at], sizes[at]) for name, at in entries.items()}
 
-    def _sent(self, block: Block, g: Any) -> Any:
+    def _sent(self, block: Block, g: Host) -> Iterator[tuple[Column, Host]]:
         values = self._values
         if isinstance(block, Totals):
             yield block.rows, np.broadcast_to(g[:, None], block.rows.shape)
@@ -129,8 +131,8 @@ class FloatPass:
                     slope = self._slope(block, position, literals)
                     yield np.asarray(column), np.where(g == 0, 0.0, g * slope)
 
-    def _literal(self, block: Functions) -> Any:
-        def literal(column: Any) -> Any:
+    def _literal(self, block: Functions) -> Callable[[Column], object]:
+        def literal(column: Any) -> float | Fraction | None:
             step = int(column[0])
             alone = is_literal(block.name) and (np.asarray(column) == step).all()
             plain = alone and self._tape.name(step) == "number"
@@ -138,7 +140,7 @@ class FloatPass:
 
         return literal
 
-    def _slope(self, block: Functions, position: int, literals: Any) -> Any:
+    def _slope(self, block: Functions, position: int, literals: object) -> Any:
         program, symbols = _derivative(block.name, position, literals)
         columns = {
             s: self._values[column]

@@ -10,7 +10,7 @@ known sign in place of the very quantity that it is about.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import sympy
 
@@ -29,7 +29,7 @@ class Facts:
     """Relations of quantities to zero."""
 
     def __init__(self) -> None:
-        self._substitutes: dict[Any, Any] = {}
+        self._substitutes: dict[object, object] = {}
 
     def imply(self, quantity: sympy.Expr, relation: str) -> bool:
         """Whether ``quantity relation 0`` holds wherever the facts do."""
@@ -57,6 +57,6 @@ class Facts:
         else:
             self._stand_in(quantity, gap)
 
-    def _stand_in(self, quantity: sympy.Expr, known: Any) -> None:
+    def _stand_in(self, quantity: sympy.Expr, known: sympy.Expr) -> None:
         if not quantity.is_number:
             self._substitutes |= {quantity: known, -quantity: -known}

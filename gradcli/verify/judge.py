@@ -143,8 +143,8 @@ class _Judge:
         rule = self.reference.rule
         if self._is_beyond(self.true) and (rule is None or self._is_beyond(rule)):
             return Finding(CERTIFIED)
-        if meets is False:
-            given = text(self.reference.rule)
+        if meets is False and rule is not None:
+            given = text(rule)
             reason = f"{self._both()}; exactly, the engine's rules give {given}"
             return Finding(REFUTED, *measures, reason)
         if error is None:

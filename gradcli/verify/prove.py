@@ -27,7 +27,7 @@ from .limits import (
 from .rational import Quotients, TooLarge
 
 
-def vanishes(expression: sympy.Expr, point: Mapping[object, object]) -> bool:
+def vanishes(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
     """Whether ``expression`` is zero wherever it is defined.
 
     ``point`` gives a value per symbol; the expression is looked at there and nearby.
@@ -39,7 +39,7 @@ def vanishes(expression: sympy.Expr, point: Mapping[object, object]) -> bool:
     return any(tactic(expression) for tactic in _TACTICS)
 
 
-def simplifies_away(expression: object, point: Mapping[object, object]) -> bool:
+def simplifies_away(expression: object, point: Mapping[object, Ball]) -> bool:
     """The same by SymPy's general simplification: slow, so the last to be asked."""
     if not _worth_trying(expression, point, MAX_SIMPLIFIED_STEPS):
         return False
@@ -47,7 +47,7 @@ def simplifies_away(expression: object, point: Mapping[object, object]) -> bool:
 
 
 def _worth_trying(
-    expression: object, point: Mapping[object, object], largest: int
+    expression: object, point: Mapping[object, Ball], largest: int
 ) -> bool:
     try:
         return compiled(expression).size <= largest and _looks_zero(expression, point)
@@ -56,8 +56,8 @@ def _worth_trying(
 
 
 def vanishes_here(
-    expression: object, point: Mapping[object, object]
-) -> tuple[tuple[Any, int], ...] | None:
+    expression: object, point: Mapping[object, Ball]
+) -> tuple[tuple[object, int], ...] | None:
     """Quantities with the signs they have at the point, under which it is zero.
 
     None: no proof of that kind either.
@@ -78,7 +78,7 @@ def _is_zero(expression: object) -> bool:
     return bool(expression == 0)
 
 
-def _looks_zero(expression: object, point: Mapping[object, object]) -> bool:
+def _looks_zero(expression: object, point: Mapping[object, Ball]) -> bool:
     """Whether no ball shows that it is not: at the point, and at two beside it."""
     program = compiled(expression)
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
@@ -109,9 +109,9 @@ class _Kernels:
     """
 
     def __init__(self) -> None:
-        self.relations: list[tuple[Any, int, Any]] = []
-        self._symbols: dict[Any, Any] = {}
-        self._logarithms: dict[Any, Any] = {}
+        self.relations: list[tuple[object, int, object]] = []
+        self._symbols: dict[object, object] = {}
+        self._logarithms: dict[object, object] = {}
 
     def of(self, expression: sympy.Expr) -> Any:
         if not expression.args:
@@ -125,8 +125,8 @@ class _Kernels:
         return self.symbol(expression.func(*args))
 
     def symbol(
-        self, key: Any, power: int = 0, equal: Any = None, positive: bool = False
-    ) -> Any:
+        self, key: object, power: int = 0, equal: object = None, positive: bool = False
+    ) -> sympy.Expr:
         """The symbol of ``key``; its ``power`` is ``equal``, if given."""
         found = self._symbols.get(key)
         if found is None:
@@ -136,15 +136,15 @@ class _Kernels:
                 self.relations.append((found, power, equal))
         return found
 
-    def log(self, expression: object, args: list[object]) -> Any:
+    def log(self, expression: object, args: list[object]) -> sympy.Expr:
         found = self.symbol(("log", args[0]))
         self._logarithms[found] = args[0]
         return found
 
-    def exp(self, expression: object, args: list[object]) -> Any:
+    def exp(self, expression: object, args: list[object]) -> sympy.Expr:
         return self.exponential(args[0])
 
-    def exponential(self, exponent: object) -> Any:
+    def exponential(self, exponent: object) -> sympy.Expr:
         """A product over the terms; ``exp(c*log(u))`` is a power of ``u``."""
         result = sympy.S.One
         for term in sympy.Add.make_args(sympy.expand(exponent)):
@@ -158,13 +158,13 @@ class _Kernels:
                 result *= self.symbol(key, positive=True) ** factor.p
         return result
 
-    def power(self, expression: sympy.Expr, args: list[Any]) -> Any:
+    def power(self, expression: sympy.Expr, args: list[sympy.Expr]) -> sympy.Expr:
         base, exponent = args
         if exponent.is_Rational:
             return self.root(base, exponent)
         return self.exponential(exponent * self.log(expression, [base]))
 
-    def root(self, base: sympy.Expr, exponent: Any) -> Any:
+    def root(self, base: sympy.Expr, exponent: object) -> sympy.Expr:
         """A rational power, split as far as SymPy splits it: at positive factors."""
         result = sympy.S.One
         for factor in sympy.Mul.make_args(base**exponent):
@@ -177,20 +177,20 @@ class _Kernels:
                 result *= self.symbol(key, power.q, inner, positive=True) ** power.p
         return result
 
-    def sinc(self, expression: object, args: list[object]) -> Any:
+    def sinc(self, expression: object, args: list[object]) -> sympy.Expr:
         return self.sine(expression, args) / args[0]
 
-    def sine(self, expression: object, args: list[object]) -> Any:
+    def sine(self, expression: object, args: list[object]) -> sympy.Expr:
         cosine = self.symbol(("cos", args[0]))
         return self.symbol(("sin", args[0]), 2, 1 - cosine**2)
 
-    def cosine(self, expression: object, args: list[object]) -> Any:
+    def cosine(self, expression: object, args: list[object]) -> sympy.Expr:
         return self.symbol(("cos", args[0]))
 
-    def tangent(self, expression: object, args: list[object]) -> Any:
+    def tangent(self, expression: object, args: list[object]) -> sympy.Expr:
         return self.sine(expression, args) / self.cosine(expression, args)
 
-    def hyperbolic(self, expression: sympy.Expr, args: list[object]) -> Any:
+    def hyperbolic(self, expression: sympy.Expr, args: list[object]) -> sympy.Expr:
         up = self.exp(expression, args)
         down = 1 / up
         return {
@@ -199,14 +199,16 @@ class _Kernels:
             sympy.tanh: (up - down) / (up + down),
         }[expression.func]
 
-    def absolute(self, expression: object, args: list[Any]) -> Any:
+    def absolute(self, expression: object, args: list[sympy.Expr]) -> sympy.Expr:
         return self.symbol(("abs", args[0]), 2, args[0] ** 2, positive=True)
 
-    def sign(self, expression: object, args: list[object]) -> Any:
+    def sign(self, expression: object, args: list[object]) -> sympy.Expr:
         return self.absolute(expression, args) / args[0]
 
 
-_KERNEL_RULES: Final[dict[Any, Callable[[_Kernels, Any, list[Any]], Any]]] = {
+_KERNEL_RULES: Final[
+    dict[object, Callable[[_Kernels, object, list[object]], object]]
+] = {
     sympy.exp: _Kernels.exp,
     sympy.log: _Kernels.log,
     sympy.Pow: _Kernels.power,
@@ -241,18 +243,18 @@ def _is_rational_zero(expression: object) -> bool:
     return not numerator
 
 
-def _atoms(expression: sympy.Expr) -> set[Any]:
+def _atoms(expression: sympy.Expr) -> set[object]:
     """The symbols, and the constants that are no fractions and stand for themselves."""
     return {atom for atom in expression.atoms() if not atom.is_Rational}
 
 
-def _inside(expression: sympy.Expr) -> list[Any]:
+def _inside(expression: sympy.Expr) -> list[object]:
     """What stands under an absolute value or a sign."""
     parts = expression.atoms(sympy.Abs, sympy.sign)
     return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
 
 
-def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> Any:
+def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> object:
     """The expression where each of these quantities has the sign given."""
     return expression.replace(
         lambda part: part.func in (sympy.Abs, sympy.sign) and part.args[0] in signs,
@@ -285,4 +287,4 @@ def _by_expanding(expression: object) -> bool:
     return small and _is_zero(sympy.expand(expression))
 
 
-_TACTICS: Final[tuple[Callable[[Any], bool], ...]] = (_by_algebra, _by_expanding)
+_TACTICS: Final[tuple[Callable[[object], bool], ...]] = (_by_algebra, _by_expanding)

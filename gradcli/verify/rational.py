@@ -32,13 +32,13 @@ class Quotient:
     """A polynomial over a product of powers of polynomials."""
 
     numerator: Any
-    denominator: dict[Any, int] = field(default_factory=dict)
+    denominator: dict[object, int] = field(default_factory=dict)
 
 
 class Quotients:
     """Arithmetic in the quotients over some symbols."""
 
-    def __init__(self, symbols: Sequence[Any]) -> None:
+    def __init__(self, symbols: Sequence[object]) -> None:
         self._ring = PolyRing(list(symbols), QQ)
         self._made = {
             symbol: Quotient(generator)
@@ -69,7 +69,7 @@ class Quotients:
 
     def sum(self, parts: Iterable[Quotient]) -> Quotient:
         parts = list(parts)
-        common: dict[Any, int] = {}
+        common: dict[object, int] = {}
         for part in parts:
             for factor, power in part.denominator.items():
                 common[factor] = max(common.get(factor, 0), power)
@@ -81,7 +81,7 @@ class Quotients:
 
     def product(self, parts: Iterable[Quotient]) -> Quotient:
         numerator = self._ring.one
-        denominator: dict[Any, int] = {}
+        denominator: dict[object, int] = {}
         for part in parts:
             numerator = _multiplied(numerator, part.numerator)
             for factor, power in part.denominator.items():
@@ -98,7 +98,7 @@ class Quotients:
         inverse = self._ring.ground_new(QQ(1) / constant)
         return Quotient(self._times(inverse, quotient.denominator), factors)
 
-    def _factors(self, polynomial: Any) -> tuple[Any, dict[Any, int]]:
+    def _factors(self, polynomial: Any) -> tuple[Any, dict[object, int]]:
         """A number, and what it is times: its symbols apart from the rest."""
         if not polynomial:
             raise ZeroDivisionError("a denominator is zero everywhere")
@@ -115,7 +115,7 @@ class Quotients:
             factors[rest] = 1
         return constant, factors
 
-    def _times(self, polynomial: object, factors: dict[object, int]) -> Any:
+    def _times(self, polynomial: object, factors: dict[object, int]) -> object:
         for factor, power in factors.items():
             for _ in range(power if polynomial else 0):
                 polynomial = _multiplied(polynomial, factor)
@@ -140,12 +140,12 @@ class Quotients:
         ).numerator
 
 
-def _cleaned(polynomial: Any) -> Any:
+def _cleaned(polynomial: Any) -> object:
     polynomial.strip_zero()
     return polynomial
 
 
-def _multiplied(a: Any, b: Any) -> Any:
+def _multiplied(a: Any, b: Any) -> object:
     if len(a) * len(b) > MAX_POLYNOMIAL_TERMS:
         raise TooLarge
     return a * b

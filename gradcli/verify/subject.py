@@ -103,7 +103,7 @@ class Subject:
         ]  # fmt: skip
         return evaluation.entries_below(lost) if lost else set()
 
-    def mark(self, positions: Mapping[str, Any]) -> int:
+    def mark(self, positions: Mapping[str, object]) -> int:
         """Prepare for the derivatives by these entries; how many steps they take."""
         raise NotImplementedError
 
@@ -119,7 +119,7 @@ class Subject:
         """The steps in ties of more than two."""
         raise NotImplementedError
 
-    def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
+    def engine_row(self, cotangent: Sequence[float]) -> dict[str, object]:
         """What the engine's rules make of the contracted output: steps by name."""
         found = self._pulled(self.output, cotangent)
         return dict(zip(self.asked, found, strict=True))
@@ -143,7 +143,7 @@ class Subject:
             for x, g in zip(inputs, found, strict=True)
         ]
 
-    def _steps_of(self, tensor: Tensor) -> Any:
+    def _steps_of(self, tensor: Tensor) -> object:
         raise NotImplementedError
 
     def text_of(self, steps: Iterable[int]) -> str:
@@ -184,7 +184,7 @@ class OnTerms(Subject):
         met = Counter(s for tie in self._ties for s in tie if not made[s].constant)
         return [s for tie in self._ties if max(met[t] for t in tie) > 1 for s in tie]
 
-    def _steps_of(self, tensor: Tensor) -> Any:
+    def _steps_of(self, tensor: Tensor) -> object:
         return [t.serial for t in self.namespace.elements(tensor.raw).flat]
 
     def terms_of(self, steps: Iterable[int]) -> list[Term]:
@@ -252,7 +252,7 @@ class OnTape(Subject):
     def crowd(self) -> list[int]:
         return self.tape.crowd(self._ties)
 
-    def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
+    def engine_row(self, cotangent: Sequence[float]) -> dict[str, object]:
         """A gradient's is kept for all rounds; of a Jacobian's rows, the last alone
         stays on the tape."""
         key = tuple(cotangent)
@@ -261,7 +261,7 @@ class OnTape(Subject):
             self._row = key, super().engine_row(cotangent)
         return self._row[1]
 
-    def _steps_of(self, tensor: Tensor) -> Any:
+    def _steps_of(self, tensor: Tensor) -> object:
         return self.namespace.elements(tensor.raw).reshape(-1)
 
 
@@ -299,7 +299,10 @@ def on_tape(
 
 
 def _output(
-    job: Job, evaluate: Evaluate, namespace: Any, tensors: dict[str, Tensor]
+    job: Job,
+    evaluate: Evaluate,
+    namespace: ObjectNamespace | TapeNamespace,
+    tensors: dict[str, Tensor],
 ) -> Tensor:
     with namespace.watched(), working(START_BITS):
         output = of_elements(evaluate(dict(tensors)), namespace)

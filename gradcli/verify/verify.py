@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from ..numbers.balls import Ball, ball, is_nan, size, text, to_float
 from ..numbers.rounding import unit_roundoff
@@ -279,7 +280,7 @@ class Check:
     # choosing entries
 
     @cached_property
-    def _orders(self) -> dict[str, Any]:
+    def _orders(self) -> dict[str, Host]:
         """Per input the positions of its claim, as they are drawn by the seed."""
         random = Random(self.job.seed)
         orders = {}
@@ -340,13 +341,13 @@ class Check:
     def _own(self, name: str) -> int:
         return next(i.value.count for i in self.asked if i.name == name)
 
-    def _chosen(self, count: int, left: frozenset[str]) -> dict[str, Any]:
+    def _chosen(self, count: int, left: frozenset[str]) -> dict[str, Host]:
         return {
             name: np.sort(order[: 0 if name in left else count])
             for name, order in self._orders.items()
         }
 
-    def _row_numbers(self, chosen: dict[str, Any]) -> list[int]:
+    def _row_numbers(self, chosen: dict[str, Host]) -> list[int]:
         """One for a gradient; for a Jacobian one per entry of the output."""
         if self.job.kind == "gradient":
             return [0]
@@ -381,7 +382,7 @@ class Check:
         said = {op.base: op.slope for op in rows if op is not None and op.slope}
         return tuple(f"the slope of {name}: {text}" for name, text in said.items())
 
-    def _report(self, name: str, chosen: Any) -> Report:
+    def _report(self, name: str, chosen: Host) -> Report:
         given = next(i for i in self.asked if i.name == name)
         numbers = self.claims[name]
         labels = self._labels(given, chosen)
@@ -400,7 +401,7 @@ class Check:
             report.latex = [None] * len(entries)
         return report
 
-    def _labels(self, given: Input, chosen: Any) -> Iterator[str]:
+    def _labels(self, given: Input, chosen: Host) -> Iterator[str]:
         shape, own = given.value.shape, max(1, given.value.count)
         for at in chosen:
             row, place = divmod(int(at), own)
@@ -409,7 +410,7 @@ class Check:
             yield name if self.job.kind == "gradient" else f"row {row}, {name}"
 
     def _entries_in(
-        self, chosen: dict[str, Any], reports: dict[str, Report], number: int
+        self, chosen: dict[str, Host], reports: dict[str, Report], number: int
     ) -> Iterator[tuple[Place, Entry]]:
         for given in self.asked:
             own = max(1, given.value.count)
@@ -510,7 +511,7 @@ class Check:
         engine = partial(self._engine_row, number, cotangent)
         return Row(tuple(cotangent), where, found, engine)
 
-    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, Any]:
+    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         if self.job.kind != "hessian":
             return self.subject.engine_row(cotangent)
         assert isinstance(self.subject, OnTerms)

@@ -98,7 +98,7 @@ class Whole:
             report.remark = text
         self.tell()
 
-    def _bases(self) -> list[Any]:
+    def _bases(self) -> list[object]:
         """What is differentiated, row by row."""
         size = sum(term.size for term in self.subject.output_terms)
         if size > MAX_SYMPY_TREE_NODES:

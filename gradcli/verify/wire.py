@@ -34,7 +34,7 @@ def _as_text(value: object) -> str:
     return b64encode(value).decode("ascii")
 
 
-def decoded(kind: Any, value: Any) -> Any:
+def decoded(kind: object, value: Any) -> Any:
     """Make a value of a type from lists, objects and plain values."""
     if is_dataclass(kind):
         kinds = get_type_hints(kind)

@@ -7,12 +7,15 @@ briefly(numpy.zeros(1000))          # Extent((1000,), 0.0, 0.0, False)
 from __future__ import annotations
 
 from math import inf, isnan
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy
 
 from ..engine.devices import host
 from .numbers import Plain, Shown, flat, plain, sizes
+
+if TYPE_CHECKING:
+    pass
 
 MAX_WHOLE_ENTRIES: Final = 64
 """Entries of an array that are kept one by one."""

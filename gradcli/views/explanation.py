@@ -204,7 +204,7 @@ class _Watch:
         nr: int,
         edge: Node | Port | AccumulateGrad | None,
         g: Array,
-        partial: Any,
+        partial: Array | float | None,
         shape: Shape,
     ) -> Send:
         before = self._arrived.get(edge)

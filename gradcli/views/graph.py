@@ -14,14 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.custom import CustomNode
-from ..engine.node import ConstantNode, UnaryNode
+from ..engine.node import ConstantNode, Edge, UnaryNode
 from .numbers import Shown, shown
 from .partials import raw_partials
 from .places import Places, Span
+
+if TYPE_CHECKING:
+    pass
 
 Shape: TypeAlias = tuple[int, ...]
 GraphNode: TypeAlias = Node | AccumulateGrad
@@ -121,7 +124,7 @@ class _Nodes(Sequence[NodeView]):
         self,
         ids: Mapping[GraphNode, int],
         shapes: Sequence[Shape],
-        names: Mapping[Any, str],
+        names: Mapping[object, str],
         places: Places,
         local_gradients: bool,
     ) -> None:
@@ -148,7 +151,7 @@ class _Nodes(Sequence[NodeView]):
     def _view(self, node: GraphNode) -> NodeView:
         number, name = self._ids[node], self._names.get(node)
         leaf = isinstance(node, AccumulateGrad)
-        edges: Sequence[Any] = ()
+        edges: Sequence[Edge] = ()
         partials: Sequence[Any] = ()
         span = None
         if not isinstance(node, AccumulateGrad):
@@ -235,9 +238,9 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
     return [tuple(getattr(raw[slot], "shape", ())) for slot in slots]
 
 
-def _names(variables: Mapping[str, object]) -> dict[Any, str]:
+def _names(variables: Mapping[str, object]) -> dict[object, str]:
     """What the program calls the value of each node; its first name counts."""
-    names: dict[Any, str] = {}
+    names: dict[object, str] = {}
     for name, value in variables.items():
         if isinstance(value, Tensor) and value.edge is not None:
             edge = value.edge

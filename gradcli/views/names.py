@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from ..engine import Tensor
 from ..lang.run import Input
@@ -24,9 +23,9 @@ class Names:
     """Collects names during a run."""
 
     def __init__(self) -> None:
-        self._by_edge: dict[Any, str] = {}
+        self._by_edge: dict[object, str] = {}
         self._by_value: dict[int, str] = {}
-        self._held: list[Any] = []
+        self._held: list[object] = []
         self._times: Counter[str] = Counter()
         self._assigned: frozenset[str] = frozenset()
 

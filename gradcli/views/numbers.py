@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from ..engine.raw import Raw
+
 Plain: TypeAlias = "float | list[Any]"
 """A number, or lists of numbers nested as deep as the shape is long."""
 
@@ -28,13 +30,13 @@ class Entries:
     def shape(self) -> tuple[int, ...]:
         return tuple(self.raw.shape)
 
-    def listed(self) -> list[Any]:
+    def listed(self) -> list[object]:
         """All entries as nested lists."""
         found = plain(self.raw)
         assert isinstance(found, list)
         return found
 
-    def around(self, most: Sequence[int]) -> list[Any]:
+    def around(self, most: Sequence[int]) -> list[object]:
         """The entries at both ends of each dimension, one more than ``most``, so that
         what is cut to ``most`` is cut as all would be."""
         raw = self.raw
@@ -50,7 +52,7 @@ Shown: TypeAlias = "Plain | Entries"
 """What a view holds of an array."""
 
 
-def shown(raw: Any) -> Shown:
+def shown(raw: Raw) -> Shown:
     """An array as numbers; a large one as it is."""
     if getattr(raw, "size", 1) <= MANY:
         return plain(raw)

@@ -16,18 +16,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy import errstate, unravel_index
 
 from ..engine import Port, Tensor, grad
-from ..ops.types import Array
+from ..ops.types import Array, Namespace
 from .factors import Factors
 from .graph import GraphView, NodeView
 from .names import Names
 from .numbers import Plain, plain
 from .partials import raw_partials
 from .survey import Path, Step, Survey, along, largest, met
+
+if TYPE_CHECKING:
+    from ..engine.raw import Raw
 
 WORK_LIMIT = 200_000
 """Steps of all paths together up to which paths of arrays are all followed; steps on
@@ -171,7 +174,7 @@ class Paths:
             return "exact", heaviest
         return "estimated", islice(heaviest, most)
 
-    def _followed(self, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
+    def _followed(self, paths: Iterable[Path]) -> Iterator[tuple[Path, object]]:
         for path in paths:
             yield path, along(self._root, self._g, path)
 
@@ -223,13 +226,15 @@ class Paths:
 class _Tally:
     """The sum of the terms that went by, and the largest size of each entry."""
 
-    def __init__(self, xp: Any) -> None:
+    def __init__(self, xp: Namespace) -> None:
         self._xp = xp
         self.count = 0
         self.sum: Any = None
         self.peak: Any = None
 
-    def counting(self, found: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, Any]]:
+    def counting(
+        self, found: Iterable[tuple[Path, Any]]
+    ) -> Iterator[tuple[Path, object]]:
         for pair in found:
             term, size = pair[1], abs(pair[1])
             first = not self.count
@@ -260,7 +265,7 @@ def _share(term: Any, total: Any) -> float | None:
     return share if math.isfinite(share) else None
 
 
-def _same(total: Array, gradient: Any, peak: object, xp: Any) -> bool:
+def _same(total: Array, gradient: Raw, peak: object, xp: Any) -> bool:
     """Whether two ways of adding the same terms agree, but for rounding."""
     scale = max(largest(gradient), largest(peak))
     room = ROUNDING[gradient.dtype.itemsize] * (scale if math.isfinite(scale) else 0)
@@ -269,7 +274,7 @@ def _same(total: Array, gradient: Any, peak: object, xp: Any) -> bool:
     return bool(xp.logical_or(close, both_nan).all())
 
 
-def _cancellation(peak: Any, total: Any, xp: Any) -> Cancellation | None:
+def _cancellation(peak: Raw, total: Any, xp: Any) -> Cancellation | None:
     """The entry whose terms are largest beside their sum, if they are much larger."""
     if not total.size:
         return None

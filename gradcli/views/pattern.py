@@ -34,9 +34,9 @@ class Pattern:
     """
 
     shape: tuple[int, int]
-    rows: Any
-    columns: Any
-    values: Any
+    rows: Host
+    columns: Host
+    values: Host
 
     @property
     def stored(self) -> int:

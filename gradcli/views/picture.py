@@ -113,7 +113,7 @@ def picture_of(
     return Picture(view.program, view.name, view.root, tuple(nodes), (), found)
 
 
-def _by_address(roots: Iterable[object]) -> dict[int, Any]:
+def _by_address(roots: Iterable[object]) -> dict[int, Node]:
     return {id(e): e for e in inputs_first(roots) if not isinstance(e, Port)}
 
 

@@ -6,7 +6,10 @@ Invariant: numbers are the engine's; a place without one holds NaN.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..engine.raw import Host
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,8 @@ class Curve:
     program: str
     output: str
     across: str
-    x: Any
-    value: Any
+    x: Host
+    value: Host
     slope: Any
     kinks: tuple[KinkMark, ...] | None
 
@@ -51,10 +54,10 @@ class Surface:
 
     across: str
     up: str
-    x: Any
-    y: Any
-    value: Any
-    slopes: tuple[Any, Any]
+    x: Host
+    y: Host
+    value: Host
+    slopes: tuple[Host, Host]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,18 +22,25 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import count
 from operator import add, sub
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
-from ..engine.raw import Raw
+from ..engine.raw import Host, Raw
 from ..engine.reverse import accumulate, added, among_outputs
 from ..engine.walk import inputs_first
 from .partials import raw_partials
 
+if TYPE_CHECKING:
+    pass
+
 Edge: TypeAlias = Any
 Path: TypeAlias = tuple[int, ...]
 """The number of the edge by which each node on a path is left."""
+
+
+Link: TypeAlias = "tuple[Link, int] | None"
+"""How an edge was come to: how the one above was, and the number of the edge."""
 
 
 class Weight(NamedTuple):
@@ -60,6 +67,9 @@ class Weight(NamedTuple):
         return Weight(*map(sub, self, other))
 
 
+Paths: TypeAlias = tuple[int, int, Any]
+"""How many paths, their lengths together, and the cotangent that came along them."""
+
 UNCHANGED = Weight()
 
 
@@ -71,7 +81,7 @@ class Survey:
     leads to is in none of them. ``widest`` is the size of the largest array met.
     """
 
-    def __init__(self, root: Edge, g: Any, ends: Iterable[Edge]) -> None:
+    def __init__(self, root: Edge, g: Host, ends: Iterable[Edge]) -> None:
         self.root = root
         self.counts: dict[Edge, int] = {}
         self.lengths: dict[Edge, int] = {}
@@ -89,7 +99,7 @@ class Survey:
         for edge in ends & sums.keys():
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
-    def _pull(self, edge: Edge, arrived: Raw) -> Iterator[tuple[Edge, Any]]:
+    def _pull(self, edge: Edge, arrived: Paths) -> Iterator[tuple[Edge, Paths]]:
         """What arrives below an edge: the number of paths, their lengths, the
         cotangents; the sensitivities of the edges are kept."""
         paths, length, g = arrived
@@ -104,7 +114,7 @@ class Survey:
                     self.widest = max(self.widest, gi.size)
                     yield below, (paths, length + paths, gi)
 
-    def _measure(self, node: Node, total: Raw, pulled: tuple[Any, ...]) -> None:
+    def _measure(self, node: Node, total: Raw, pulled: tuple[Raw | None, ...]) -> None:
         """The sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
@@ -136,7 +146,9 @@ class Survey:
         """
         best = self._best(end)
         turn = count()
-        heap: list[Any] = [(UNCHANGED, 0, 0, self.root, None)]
+        heap: list[tuple[Weight, int, int, Edge, Link]] = [
+            (UNCHANGED, 0, 0, self.root, None)
+        ]
         while heap and self.root in best:
             lost, depth, _, edge, link = heappop(heap)
             if edge == end:
@@ -188,7 +200,7 @@ def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
         yield from ((e, gi) for e, gi in pairs if e is not None and gi is not None)
 
 
-def _joined(a: Any, b: Any) -> Any:
+def _joined(a: Paths, b: Paths) -> Paths:
     return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
 
@@ -236,7 +248,7 @@ def _sensitivity(g: object, gi: object) -> Weight:
     return Weight.of(after / before if before else after)
 
 
-def _unlinked(link: Any) -> Path:
+def _unlinked(link: Link) -> Path:
     path: list[int] = []
     while link is not None:
         link, nr = link

@@ -12,7 +12,6 @@ and results. A value that nobody kept is not known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.errors import EngineError
@@ -28,7 +27,7 @@ class Listener(TensorLibrary):
 
     def __init__(self, factory: Factory, stream: str = "") -> None:
         super().__init__(factory, stream)
-        self.heard: dict[Any, Any] = {}
+        self.heard: dict[object, object] = {}
 
     def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
@@ -38,7 +37,7 @@ class Listener(TensorLibrary):
             self.heard.setdefault(value.edge, value.raw)
 
 
-def values(output: Tensor, heard: Mapping[object, object]) -> dict[Any, Any]:
+def values(output: Tensor, heard: Mapping[object, object]) -> dict[object, object]:
     """The raw value of every edge below ``output``, as far as it is known."""
     known = {output.edge: output.raw, **heard}
     for edge in reversed(inputs_first([output.edge])):

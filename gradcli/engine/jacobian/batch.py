@@ -13,15 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...ops.shape import sizes_of
+from ...ops.types import Namespace
 from ..libraries import scipy
-from ..raw import Host, Raw
+from ..raw import Host, Library, Raw, RawDtype
 
 Shape = tuple[int, ...]
+
+Rows: TypeAlias = "Batch | Raw"
+"""A batch, or an array that is the same for all its rows."""
 
 FULL = 0.25
 """The share of stored entries from which on a matrix is kept dense."""
@@ -54,7 +58,7 @@ class Batch:
     __array_ufunc__ = None
 
     def __init__(
-        self, matrix: Any, shape: Shape, namespace: Any, own: bool = True
+        self, matrix: Any, shape: Shape, namespace: Namespace, own: bool = True
     ) -> None:
         self.matrix = matrix
         self.shape = tuple(shape)
@@ -75,17 +79,19 @@ class Batch:
         return int(self.matrix.shape[0])
 
     @property
-    def dtype(self) -> Any:
-        return self.matrix.dtype
+    def dtype(self) -> RawDtype:
+        found: RawDtype = self.matrix.dtype
+        return found
 
     @property
     def sparse(self) -> bool:
         return is_sparse(self.matrix)
 
     @property
-    def np(self) -> Any:
+    def np(self) -> Library:
         """The array module of the numbers."""
-        return self.__gradcli_namespace__.base.np
+        module: Library = self.__gradcli_namespace__.base.np
+        return module
 
     def like(self, matrix: object, shape: Shape | None = None) -> Batch:
         """Another batch beside this one."""
@@ -101,18 +107,19 @@ class Batch:
         if self.count > 1 and self.count * size > MAX_ENTRIES:
             raise TooLarge
 
-    def dense(self) -> Any:
+    def dense(self) -> Raw:
         """The matrix with its zeros.
 
         Raises:
             TooLarge: it has too many entries.
         """
-        if not self.sparse:
-            return self.matrix
-        self.demand_room(self.size)
-        return self.matrix.toarray()
+        found: Raw = self.matrix
+        if self.sparse:
+            self.demand_room(self.size)
+            found = self.matrix.toarray()
+        return found
 
-    def arranged(self) -> Any:
+    def arranged(self) -> Raw:
         """The dense batch with the value's dimensions: ``(count, *shape)``."""
         return self.dense().reshape((self.count, *self.shape))
 
@@ -137,15 +144,15 @@ class Batch:
         made.own = False
         return made
 
-    def moved(self, change: Callable[[Any], Any]) -> Batch:
+    def moved(self, change: Callable[[Raw], Raw]) -> Batch:
         """What an array function does that only moves, repeats or drops entries."""
         return self.taken(change(self.positions()))
 
-    def positions(self) -> Any:
+    def positions(self) -> Raw:
         """The number of each entry of the value."""
         return self.np.arange(self.size).reshape(self.shape)
 
-    def taken(self, positions: Any) -> Batch:
+    def taken(self, positions: Raw) -> Batch:
         """Per entry of ``positions`` the entry of that number."""
         flat = positions.ravel()
         if not self.sparse:
@@ -161,7 +168,7 @@ class Batch:
             )
         return self._times(_choice(flat, self.size, self.dtype), positions.shape)
 
-    def put(self, positions: Any, shape: Shape) -> Batch:
+    def put(self, positions: object, shape: Shape) -> Batch:
         """Zeros of ``shape``, with each entry added at the position it is given."""
         flat = self.np.broadcast_to(positions, self.shape).ravel()
         size = prod(shape)
@@ -189,7 +196,7 @@ class Batch:
             factor = self.np.asarray(factor, self.dtype)  # infinite here if too large
         shape = np.broadcast_shapes(self.shape, np.shape(factor))
         wide = self.expanded(shape)
-        each = self.np.broadcast_to(factor, shape).ravel()
+        each: Any = self.np.broadcast_to(factor, shape).ravel()
         matrix = wide.matrix
         if is_sparse(matrix):
             safe = np.isfinite(each).all() and not (divide and (each == 0).any())
@@ -313,7 +320,7 @@ class Batch:
         )
         return self.like(matrix, shape)
 
-    def _times(self, matrix: Any, shape: Shape) -> Batch:
+    def _times(self, matrix: object, shape: Shape) -> Batch:
         """The batch times a sparse matrix that says what each entry becomes."""
         return settled(self.like(self.matrix @ matrix, shape))
 
@@ -349,17 +356,17 @@ def identity(
     return Batch(matrix, shape, namespace)
 
 
-def _is_count(flat: Host) -> bool:
-    return bool((flat == np.arange(flat.size)).all())
+def _is_count(flat: Host | Raw) -> bool:
+    return bool(np.all(flat == np.arange(flat.size)))
 
 
-def _with_data(matrix: Any, data: Raw) -> Any:
+def _with_data(matrix: Any, data: Raw) -> object:
     made = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     made.has_canonical_format = matrix.has_canonical_format
     return made
 
 
-def _renumbered(matrix: Any, target: Any, columns: int) -> Any:
+def _renumbered(matrix: Any, target: Host | Raw, columns: int) -> object:
     """The entries of each column in the column ``target``; dropped where that is -1."""
     make = type(matrix)
     indices = target[matrix.indices]
@@ -371,7 +378,7 @@ def _renumbered(matrix: Any, target: Any, columns: int) -> Any:
     return make((matrix.data[keep], indices[keep], starts), shape=shape)
 
 
-def _choice(flat: Raw, size: int, dtype: Any) -> Any:
+def _choice(flat: Raw, size: int, dtype: Any) -> object:
     """The matrix that takes entry ``flat[k]`` to entry ``k``."""
     csr_array = scipy("sparse").csr_array
     ones = np.ones(flat.size, dtype)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.types import Array
 from ..anomaly import ANOMALY
 from ..backward import materialise
 from ..custom import CustomNode
@@ -22,7 +23,7 @@ from ..errors import EngineError
 from ..forward import push
 from ..hooks import HOOKS, is_hooked
 from ..libraries import scipy
-from ..node import AccumulateGrad, Node, Port
+from ..node import AccumulateGrad, Edge, Node, Port
 from ..reverse import accumulate, added, among_outputs
 from ..tensor import Tensor
 from ..unchanged import demand_unchanged
@@ -119,9 +120,7 @@ def rows_of(
         return [Block(None, output, x) for x in inputs]
     needed = frozenset(order)
 
-    def send(
-        edge: Node | Port | AccumulateGrad | None, g: Tensor
-    ) -> Iterator[tuple[Any, Any]]:
+    def send(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
         if isinstance(edge, Port):
             count = len(edge.node.y_shapes())
             yield edge.node, among_outputs(edge.nr, count, g)
@@ -130,7 +129,7 @@ def rows_of(
             pairs = zip(wanted, pulled(edge, g, wanted), strict=True)
             yield from ((e, gi) for e, gi in pairs if e and gi is not None)
 
-    def run(rows: range) -> list[Any]:
+    def run(rows: range) -> list[object]:
         seed = _seed(output, rows)
         arrived = accumulate(order, {root: seed}, send, added, keep=ends)
         return [_matrix(arrived.get(x.edge)) for x in inputs]
@@ -188,7 +187,7 @@ def _seed(value: Tensor, rows: range) -> Batch:
 
 def _in_halves(
     run: Callable[[range], list[object]], rows: range, most: int | None
-) -> list[Any]:
+) -> list[object]:
     """The matrices that a pass gives for some rows, in several passes if they are too
     large for one."""
     done = []
@@ -226,7 +225,7 @@ def _demand_few(done: Sequence[list[object]], rows: int, most: int) -> None:
         raise TooManyEntries(entries, most)
 
 
-def _stacked(parts: Sequence[Any], ranges: Sequence[range]) -> Any:
+def _stacked(parts: Sequence[Any], ranges: Sequence[range]) -> object:
     """Matrices of some rows each, one under the other; dense if one of them is, None if
     none is there."""
     like = next((part for part in parts if part is not None), None)
@@ -244,7 +243,7 @@ def _stacked(parts: Sequence[Any], ranges: Sequence[range]) -> Any:
     return np.concatenate([p.toarray() if is_sparse(p) else p for p in parts])
 
 
-def _transposed(matrix: Any) -> Any:
+def _transposed(matrix: Any) -> object:
     return once(matrix.T.tocsr()) if is_sparse(matrix) else matrix.T
 
 
@@ -253,16 +252,16 @@ def _ends(inputs: Sequence[Tensor]) -> frozenset[Node | Port | AccumulateGrad]:
     return frozenset(x.edge for x in inputs if x.edge is not None)
 
 
-def _between(roots: Sequence[object], ends: frozenset[Any]) -> list[Any]:
+def _between(roots: Sequence[object], ends: frozenset[object]) -> list[Any]:
     """What leads from ``roots`` to ``ends``, each after all that lead to it."""
-    needed: dict[Any, None] = {}
+    needed: dict[object, None] = {}
     for edge in inputs_first(roots):
         if edge in ends or any(e in needed for e in edge.edges):
             needed[edge] = None
     return list(reversed(needed))
 
 
-def pulled(node: Node, g: Any, wanted: Sequence[Any]) -> list[Batch | None]:
+def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
     """The cotangents of a node's edges, of those that are ``wanted`` at least; a list
     is one of several outputs."""
     if CLOCK.now and node.born != CLOCK.now:
@@ -277,7 +276,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Any]) -> list[Batch | None]:
         except NotLinear:
             pass
 
-    def pull(parts: list[Any]) -> Any:
+    def pull(parts: list[Any]) -> tuple[Array | None, ...]:
         return node.pull(materialise(node, parts) if several else parts[0])
 
     return _one_by_one(pull, g if several else [g])
@@ -328,7 +327,7 @@ def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
 
 
 def _one_by_one(
-    run: Callable[[list[Any]], Sequence[Any]], given: Sequence[Any]
+    run: Callable[[list[object]], Sequence[object]], given: Sequence[Any]
 ) -> list[Batch | None]:
     """What a rule gives for each row of some batches alone, as batches."""
     some = next(part for part in given if part is not None)
@@ -348,7 +347,7 @@ def _collected(some: Batch, parts: Sequence[Any]) -> Batch | None:
     return some.flattened(some.np.stack(rows))
 
 
-def _matrix(g: Batch | None) -> Any:
+def _matrix(g: Batch | None) -> object:
     """The matrix in its final form."""
     if g is None:
         return None

@@ -9,7 +9,7 @@ linear in it, or raises `NotLinear`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from typing import Any
@@ -18,19 +18,23 @@ import numpy as np
 
 from ...engine.raw import Run
 from ...ops.basis import SPECIAL, UFUNCS
-from ...ops.types import Index, Shape
+from ...ops.types import Dims, Index, Shape
+from ..arrays import ArrayNamespace
 from ..namespace import Namespace
 from ..raw import Raw
-from .batch import Batch, NotLinear, stacked
+from .batch import Batch, NotLinear, Rows, stacked
 
 
 def _moving(name: str) -> Run:
     """A method that moves, repeats or drops entries, by what it does to positions."""
 
-    def method(self: BatchNamespace, x: object, *args: object, **kwargs: object) -> Any:
+    def method(
+        self: BatchNamespace, x: object, *args: object, **kwargs: object
+    ) -> Rows:
         change = getattr(self.base, name)
         if not isinstance(x, Batch):
-            return change(x, *args, **kwargs)
+            found: Raw = change(x, *args, **kwargs)
+            return found
         return x.moved(lambda positions: change(positions, *args, **kwargs))
 
     return method
@@ -41,18 +45,18 @@ class BatchNamespace(Namespace):
 
     symbolic = False
 
-    def __init__(self, base: Any) -> None:
+    def __init__(self, base: ArrayNamespace) -> None:
         self.base = base
         self.device = base.device
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Run:
         if name in UFUNCS or name in SPECIAL or hasattr(type(self.base), name):
-            made = self._constant(getattr(self.base, name))
+            made: Run = self._constant(getattr(self.base, name))
             setattr(self, name, made)
             return made
         return super().__getattr__(name)
 
-    def _constant(self, function: object) -> Any:
+    def _constant(self, function: Any) -> Any:
         """A function that knows no batches."""
         if not callable(function):
             return function
@@ -64,7 +68,7 @@ class BatchNamespace(Namespace):
 
         return run
 
-    def where(self, mask: Any, a: Any, b: Any) -> Any:
+    def where(self, mask: Any, a: Any, b: Any) -> Rows:
         if isinstance(mask, Batch):
             raise NotLinear
         parts = [
@@ -73,22 +77,23 @@ class BatchNamespace(Namespace):
         ]
         if not any(isinstance(part, Batch) for part in parts):
             return self.base.where(mask, a, b)
-        return parts[0] + parts[1]
+        both: Rows = parts[0] + parts[1]
+        return both
 
-    def as_type_of(self, x: Batch | Raw, like: Batch | Raw) -> Any:
+    def as_type_of(self, x: Rows, like: Raw) -> Rows:
         if isinstance(x, Batch):
             return x.like(x.matrix.astype(like.dtype))
         return self.base.as_type_of(x, like)
 
     # -- sums --------------------------------------------------------------------------
 
-    def sum(self, x: Batch | Raw, dim: Any = None, keepdim: bool = False) -> Any:
+    def sum(self, x: Rows, dim: Dims = None, keepdim: bool = False) -> Rows:
         if not isinstance(x, Batch):
             return self.base.sum(x, dim, keepdim)
         dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
         return x.summed(tuple(dims), keepdim)
 
-    def cumsum(self, x: Batch | Raw, dim: int) -> Any:
+    def cumsum(self, x: Rows, dim: int) -> Rows:
         if not isinstance(x, Batch):
             return self.base.cumsum(x, dim)
         return x.flattened(self.base.cumsum(x.arranged(), dim % x.ndim + 1))
@@ -103,41 +108,43 @@ class BatchNamespace(Namespace):
     diagonal = _moving("diagonal")
     getitem = _moving("getitem")
 
-    def reshape(self, x: Batch | Raw, shape: Any) -> Any:
+    def reshape(self, x: Rows, shape: Sequence[int]) -> Rows:
         return x.reshape(shape)
 
-    def unsqueeze(self, x: Batch | Raw, dim: int) -> Any:
+    def unsqueeze(self, x: Rows, dim: int) -> Rows:
         if not isinstance(x, Batch):
             return self.base.unsqueeze(x, dim)
         return x.reshape(self.base.unsqueeze(x.positions(), dim).shape)
 
-    def clone(self, x: Batch | Raw, memory_format: Any = None) -> Any:
+    def clone(self, x: Rows, memory_format: str | None = None) -> Rows:
         return x if isinstance(x, Batch) else self.base.clone(x, memory_format)
 
-    def is_contiguous(self, x: Batch | Raw) -> Any:
+    def is_contiguous(self, x: Rows) -> bool | Raw:
         return isinstance(x, Batch) or self.base.is_contiguous(x)
 
-    def is_viewable(self, x: Batch | Raw, shape: Sequence[int]) -> Any:
+    def is_viewable(self, x: Rows, shape: Sequence[int]) -> bool | Raw:
         return isinstance(x, Batch) or self.base.is_viewable(x, shape)
 
-    def tril(self, x: Batch | Raw, diagonal: int = 0) -> Any:
+    def tril(self, x: Rows, diagonal: int = 0) -> Rows:
         return self._triangle(self.base.tril, x, diagonal)
 
-    def triu(self, x: Batch | Raw, diagonal: int = 0) -> Any:
+    def triu(self, x: Rows, diagonal: int = 0) -> Rows:
         return self._triangle(self.base.triu, x, diagonal)
 
-    def _triangle(self, cut: Any, x: Batch | Raw, diagonal: int) -> Any:
+    def _triangle(self, cut: Callable[..., Raw], x: Rows, diagonal: int) -> Rows:
         if not isinstance(x, Batch):
             return cut(x, diagonal)
         return x.where(cut(self.base.np.ones(x.shape, dtype=bool), diagonal))
 
-    def cat(self, tensors: Sequence[Batch | Raw], dim: int = 0) -> Any:
+    def cat(self, tensors: Sequence[Rows], dim: int = 0) -> Rows:
         return self._joined(self.base.cat, tensors, dim)
 
-    def stack(self, tensors: Sequence[Batch | Raw], dim: int = 0) -> Any:
+    def stack(self, tensors: Sequence[Rows], dim: int = 0) -> Rows:
         return self._joined(self.base.stack, tensors, dim)
 
-    def _joined(self, join: Any, tensors: Sequence[Batch | Raw], dim: int) -> Any:
+    def _joined(
+        self, join: Callable[..., Raw], tensors: Sequence[Rows], dim: int
+    ) -> Rows:
         if not any(isinstance(t, Batch) for t in tensors):
             return join(tensors, dim)
         if any(np.any(t) for t in tensors if not isinstance(t, Batch)):
@@ -148,20 +155,21 @@ class BatchNamespace(Namespace):
         for nr, t in enumerate(tensors):
             if isinstance(t, Batch):
                 alone = [w if k == nr else 0 * w for k, w in enumerate(which)]
-                made = join(alone, dim)
+                made: Any = join(alone, dim)
                 flat = made.ravel()
+                where: Any
                 (where,) = self.base.np.nonzero(flat)
                 parts.append(t)
                 positions.append(where[flat[where].argsort()].reshape(t.shape))
         return stacked(parts, positions, made.shape)
 
-    def put_add(self, shape: Shape, index: Index, g: Batch | Raw) -> Any:
+    def put_add(self, shape: Shape, index: Index, g: Rows) -> Rows:
         if not isinstance(g, Batch):
             return self.base.put_add(shape, index, g)
         positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
         return g.put(positions, tuple(shape))
 
-    def put_view(self, shape: Shape, index: Index, g: Batch | Raw) -> Any:
+    def put_view(self, shape: Shape, index: Index, g: Rows) -> Rows:
         """Zeros with ``g`` written at an index; of equal places the last is."""
         if not isinstance(g, Batch):
             return self.base.put_view(shape, index, g)
@@ -192,7 +200,7 @@ class BatchNamespace(Namespace):
             return self.transpose(turned, -2, -1)
         return self._batched(b, a, lambda b, a: a @ b, after=False)
 
-    def _batched(self, g: Batch, other: Raw, product: Any, after: bool) -> Batch:
+    def _batched(self, g: Batch, other: Raw, product: Run, after: bool) -> Batch:
         """A product with a vector or a stack of matrices, one for each row."""
         batch = g.arranged()
         vector = g.ndim == 1
@@ -208,7 +216,7 @@ class BatchNamespace(Namespace):
                 made = made[..., 0, :] if after else made[..., 0]
         return g.flattened(made)
 
-    def einsum(self, equation: str, *operands: Any) -> Any:
+    def einsum(self, equation: str, *operands: Any) -> Rows:
         batched = [isinstance(x, Batch) for x in operands]
         if not any(batched):
             return self.base.einsum(equation, *operands)
@@ -225,31 +233,31 @@ class BatchNamespace(Namespace):
         made = self.base.einsum(f"{','.join(words)}->{letter}{out}", *arrays)
         return g.flattened(made)
 
-    def solve(self, a: Batch | Raw, b: Batch | Raw) -> Any:
+    def solve(self, a: Any, b: Any) -> Batch | Raw:
         if isinstance(a, Batch):
             raise NotLinear
         if not isinstance(b, Batch):
             return self.base.solve(a, b)
-        batch = b.arranged()
+        batch: Any = b.arranged()
         if a.ndim > 2 or b.ndim > 2:
             return b.flattened(self.base.solve(a, batch))
         n, columns = b.shape
         side = batch.transpose(1, 0, 2).reshape(n, -1)
-        made = self.base.solve(a, side).reshape(n, b.count, columns)
+        made: Any = self.base.solve(a, side).reshape(n, b.count, columns)
         return b.flattened(made.transpose(1, 0, 2))
 
     # -- arrays beside a batch ---------------------------------------------------------
 
-    def zeros_like(self, x: Batch | Raw) -> Any:
+    def zeros_like(self, x: Rows) -> Raw:
         return self.base.np.zeros(x.shape, dtype=x.dtype)
 
-    def ones_like(self, x: Batch | Raw) -> Any:
+    def ones_like(self, x: Rows) -> Raw:
         return self.base.np.ones(x.shape, dtype=x.dtype)
 
-    def new_full(self, x: Batch | Raw, shape: Shape, value: float) -> Any:
+    def new_full(self, x: Raw, shape: Shape, value: float) -> Raw:
         return self.base.new_full(x, shape, value)
 
-    def eye(self, n: int, like: Batch | Raw) -> Any:
+    def eye(self, n: int, like: Raw) -> Raw:
         return self.base.eye(n, like)
 
 
@@ -257,6 +265,6 @@ _LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 
 
 @cache
-def batches_over(base: object) -> BatchNamespace:
+def batches_over(base: ArrayNamespace) -> BatchNamespace:
     """The namespace of batches over the arrays of another."""
     return BatchNamespace(base)

@@ -8,11 +8,11 @@ Invariant: what is written is what the step gives, to the last bit.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gradcli.engine.choosing import chosen
+from gradcli.engine.raw import Host, Raw
 from gradcli.lang.kernels.traced import Cast, Function, Step
 
 
@@ -26,19 +26,22 @@ def into(step: Step) -> Function:
     if function is np.where and len(step.operands) == 3:
         return _choose
 
-    def run(*operands: Any, out: Any) -> None:
+    def run(*operands: Raw, out: Host) -> Host:
         out[...] = function(*operands, **options)
+        return out
 
     return run
 
 
-def copied(x: Any, *, out: Any) -> None:
+def copied(x: Raw, *, out: Host) -> Host:
     """Write entries as they are, or in another type."""
     np.copyto(out, x, casting="unsafe")
+    return out
 
 
-def _choose(mask: Any, a: Any, b: Any, *, out: Any) -> None:
+def _choose(mask: Raw, a: Raw, b: Raw, *, out: Host) -> Host:
     """Write `a` where the mask is true and `b` elsewhere."""
     if chosen(np, mask, a, b, out) is None:
         np.copyto(out, b)
         np.copyto(out, a, where=mask)
+    return out

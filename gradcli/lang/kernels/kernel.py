@@ -8,15 +8,32 @@ cores: entries by entries, and sums as pairwise summation adds them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from threading import local
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from gradcli.engine.raw import Host, Raw
 from gradcli.lang import tiles
-from gradcli.lang.kernels.plan import Buffer, Input, Output, Plan, Round, Spread
-from gradcli.lang.kernels.traced import Uniform, Value
+from gradcli.lang.kernels.plan import Buffer, Input, Output, Place, Plan, Round, Spread
+from gradcli.lang.kernels.traced import Function, Operand, Uniform, Value
+
+Memory: TypeAlias = dict[tuple[int, int], Host]
+"""What buffers lie in, by the bytes of an entry and their number."""
+
+Held: TypeAlias = Place | None
+"""What a call reads or writes; None: nothing yet."""
+
+Put: TypeAlias = Callable[[Held], None]
+"""Puts what a call reads or writes where it looks for it."""
+
+Number: TypeAlias = Raw | np.generic | float
+"""One number."""
+
+Known: TypeAlias = dict[Value, Raw]
+"""The numbers that are known by now."""
 
 CACHE_BYTES = 4 << 20
 """Of a tile's buffers, and of its part of what is read and asked for."""
@@ -39,7 +56,7 @@ class Kernel:
     """
 
     def __init__(
-        self, plan: Plan, arrays: Sequence[Any], outputs: Sequence[Any]
+        self, plan: Plan, arrays: Sequence[Raw], outputs: Sequence[Raw]
     ) -> None:
         self.plan = plan
         self.arrays = arrays
@@ -49,9 +66,9 @@ class Kernel:
         fewest, most = TILE_ENTRIES
         self.tile_entries = max(fewest, min(CACHE_BYTES // width, most))
 
-    def run(self) -> list[Any]:
+    def run(self) -> list[Number]:
         """Write the outputs; the numbers that are asked for."""
-        known: dict[Value, Any] = {}
+        known: Known = {}
         count = len(self.arrays[0])
         for each in self.plan.rounds:
             if each.work:
@@ -62,18 +79,18 @@ class Kernel:
                 for value, step in each.tail.items():
                     operands = [_read(o, known) for o in step.operands]
                     known[value] = step.function(*operands, **dict(step.options))
-        return [_read(number, known) for number in self.plan.numbers]
+        return [_number(number, known) for number in self.plan.numbers]
 
 
 class _Benches(local):
     """The benches of a thread, in its own memory."""
 
-    def __init__(self, kernel: Kernel, each: Round, known: dict[Value, Any]) -> None:
+    def __init__(self, kernel: Kernel, each: Round, known: Known) -> None:
         self.made: dict[int, _Bench] = {}
         self.memory = _memory(kernel.plan.buffers, kernel.tile_entries)
         self.of = kernel, each, known
 
-    def run(self, start: int, stop: int) -> list[Any]:
+    def run(self, start: int, stop: int) -> list[Raw]:
         """Do the work on some entries; the sums over them."""
         entries = stop - start
         if entries not in self.made:
@@ -85,40 +102,42 @@ class _Bench:
     """The calls of a plan for tiles of one size, in one thread's memory.
 
     calls  of functions, with their operands and where they write
-    cuts   what is another part of an array in each tile: where the part is put, under
-           which number or name, and the array
+    cuts   what is another part of an array in each tile: what puts the part where it
+           is read, and the array
     """
 
     def __init__(
         self,
         kernel: Kernel,
         each: Round,
-        known: dict[Value, Any],
-        memory: dict[tuple[int, int], Any],
+        known: Known,
+        memory: Memory,
         entries: int,
     ) -> None:
-        self.calls: list[tuple[Any, list[Any], dict[str, Any]]] = []
-        self.cuts: list[tuple[Any, int | str, Any]] = []
+        self.calls: list[tuple[Function, list[Held], dict[str, Held]]] = []
+        self.cuts: list[tuple[Put, Raw]] = []
         for function, reads, writes in each.work:
-            operands: list[Any] = [None] * len(reads)
-            out: dict[str, Any] = {} if writes is None else {"out": None}
-            places: list[tuple[Any, int | str, Any]] = [
-                *((operands, nr, place) for nr, place in enumerate(reads)),
-                *((out, name, writes) for name in out),
+            operands: list[Held] = [None] * len(reads)
+            out: dict[str, Held] = {}
+            places: list[tuple[Put, Place]] = [
+                (partial(operands.__setitem__, nr), place)
+                for nr, place in enumerate(reads)
             ]
-            for held, at, place in places:
+            if writes is not None:
+                places.append((partial(out.__setitem__, "out"), writes))
+            for put, place in places:
                 if isinstance(place, Input):
-                    self.cuts.append((held, at, kernel.arrays[place.nr]))
+                    self.cuts.append((put, kernel.arrays[place.nr]))
                 elif isinstance(place, Output):
-                    self.cuts.append((held, at, kernel.outputs[place.nr]))
+                    self.cuts.append((put, kernel.outputs[place.nr]))
                 else:
-                    held[at] = _always(_read(place, known), memory, entries)
+                    put(_always(_read(place, known), memory, entries))
             self.calls.append((function, operands, out))
 
-    def run(self, start: int, stop: int) -> list[Any]:
+    def run(self, start: int, stop: int) -> list[Raw]:
         """Call everything for a tile; the numbers that are sums over it."""
-        for held, at, whole in self.cuts:
-            held[at] = whole[start:stop]
+        for put, whole in self.cuts:
+            put(whole[start:stop])
         sums = []
         with np.errstate(all="ignore"):
             for function, operands, out in self.calls:
@@ -129,17 +148,18 @@ class _Bench:
         return sums
 
 
-def _always(place: Any, memory: dict[tuple[int, int], Any], entries: int) -> Any:
+def _always(place: Place, memory: Memory, entries: int) -> Held:
     """What a buffer or a constant is for all tiles of a size."""
     if isinstance(place, Buffer):
         size = place.dtype.itemsize
-        return memory[size, place.nr][: entries * size].view(place.dtype)
+        held: Host = memory[size, place.nr][: entries * size]
+        return held.view(place.dtype.str)
     if isinstance(place, Uniform) and place.stretched:
         return np.broadcast_to(place.number, entries)
     return np.full(entries, place.number) if isinstance(place, Uniform) else place
 
 
-def _memory(buffers: dict[int, int], entries: int) -> dict[tuple[int, int], Any]:
+def _memory(buffers: dict[int, int], entries: int) -> Memory:
     """Memory for a tile in each buffer, by its bytes an entry and its number."""
     found = {}
     for size, count in buffers.items():
@@ -150,8 +170,16 @@ def _memory(buffers: dict[int, int], entries: int) -> dict[tuple[int, int], Any]
     return found
 
 
-def _read(operand: Any, known: dict[Value, Any]) -> Any:
+def _read(operand: Place, known: Known) -> Place:
     """An operand, or the number that it is by now."""
     if isinstance(operand, Spread):
-        return Uniform(known[operand.number], True)
+        return Uniform(_number(operand.number, known), True)
     return known[operand] if isinstance(operand, Value) else operand
+
+
+def _number(operand: Operand, known: Known) -> Number:
+    """A constant number, or the number that a value is by now."""
+    if isinstance(operand, Value):
+        return known[operand]
+    assert not isinstance(operand, Uniform)
+    return operand

@@ -10,11 +10,11 @@ that repeat one on the same values, and products of what was computed with an ex
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 
 from gradcli.lang.kernels.traced import (
+    Operand,
     Recording,
     Step,
     Traced,
@@ -25,8 +25,8 @@ from gradcli.lang.kernels.traced import (
 
 
 def needed(
-    recording: Recording, wanted: Sequence[Any]
-) -> tuple[dict[int, Step], list[Any]]:
+    recording: Recording, wanted: Sequence[Traced | Operand]
+) -> tuple[dict[int, Step], list[Operand]]:
     """The steps by the numbers of their values, in order, and what was wanted: a value,
     or the constant that it is.
 
@@ -34,7 +34,7 @@ def needed(
         recording: what was done.
         wanted: traced arrays, or constants.
     """
-    same: dict[Value, Any] = {}
+    same: dict[Value, Operand] = {}
     seen: dict[Hashable, Value] = {}
     kept: dict[int, Step] = {}
     for nr, step in enumerate(recording.steps, recording.inputs):

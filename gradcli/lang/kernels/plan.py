@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradcli.engine.raw import RawDtype
 from gradcli.lang.kernels.into import copied, into
 from gradcli.lang.kernels.needed import needed
 from gradcli.lang.kernels.traced import (
     Function,
+    Operand,
     Recording,
     Step,
     Traced,
@@ -57,14 +59,18 @@ class Output(NamedTuple):
 class Spread(NamedTuple):
     """A number that is known before, as a tile."""
 
-    number: Value
+    number: Operand
 
 
 class Buffer(NamedTuple):
     """Memory for the entries of a tile; its number is among those of its item size."""
 
     nr: int
-    dtype: np.dtype[Any]
+    dtype: RawDtype
+
+
+Place: TypeAlias = Input | Output | Buffer | Spread | Operand
+"""Where an operand lies; a constant, or a number's value, as it is."""
 
 
 class Work(NamedTuple):
@@ -75,7 +81,7 @@ class Work(NamedTuple):
     """
 
     function: Function
-    reads: tuple[Any, ...]
+    reads: tuple[Place, ...]
     writes: Output | Buffer | None
 
 
@@ -102,13 +108,13 @@ class Plan(NamedTuple):
 
     rounds: tuple[Round, ...]
     buffers: dict[int, int]
-    numbers: tuple[Any, ...]
+    numbers: tuple[Operand, ...]
 
 
 def plan(
     recording: Recording,
-    arrays: Sequence[tuple[Traced, np.dtype[Any]]],
-    numbers: Sequence[Any],
+    arrays: Sequence[tuple[Traced, RawDtype]],
+    numbers: Sequence[Traced | Operand],
 ) -> Plan | None:
     """What to do to tiles for results of a recording; None where so much would have to
     be done again that it does not pay.
@@ -145,7 +151,7 @@ def _round(
     steps: dict[int, Step],
     places: _Places,
     slots: list[int],
-    wanted: Sequence[Any],
+    wanted: Sequence[Operand],
     levels: dict[int, int],
     level: int,
 ) -> Round:
@@ -176,13 +182,15 @@ def _round(
 
 
 def _outputs(
-    steps: dict[int, Step], wanted: Sequence[Any], dtypes: Sequence[np.dtype[Any]]
+    steps: dict[int, Step], wanted: Sequence[Operand], dtypes: Sequence[RawDtype]
 ) -> dict[int, Output]:
     """The values that are written where they are asked for."""
     found: dict[int, Output] = {}
     for slot, (result, dtype) in enumerate(zip(wanted, dtypes, strict=True)):
-        made = steps.get(result.nr) if isinstance(result, Value) else None
-        if made is not None and made.dtype == dtype and made.function is not spread:
+        if not isinstance(result, Value) or result.nr not in steps:
+            continue
+        made = steps[result.nr]
+        if made.dtype == dtype and made.function is not spread:
             found.setdefault(result.nr, Output(slot))
     return found
 
@@ -202,7 +210,7 @@ def _adds_entries(steps: dict[int, Step], step: Step) -> bool:
     return not step.entries and any(_has_entries(steps, o) for o in step.operands)
 
 
-def _has_entries(steps: dict[int, Step], operand: Any) -> bool:
+def _has_entries(steps: dict[int, Step], operand: Operand) -> bool:
     """Whether an operand is an array: a constant one, an input or a step's."""
     if not isinstance(operand, Value):
         return isinstance(operand, Uniform)
@@ -227,12 +235,13 @@ class _Places:
         levels: dict[int, int],
         level: int,
         outputs: dict[int, Output],
-        wanted: Sequence[Any],
+        wanted: Sequence[Operand],
     ) -> None:
         self.counts: dict[int, int] = defaultdict(int)
         self._free: dict[int, list[int]] = defaultdict(list)
         self._steps = steps
-        self._where: dict[int, Any] = dict(outputs)
+        self._written: dict[int, Output | Buffer] = dict(outputs)
+        self._given: dict[int, Input | Spread] = {}
         asked = [r for r in wanted if isinstance(r, Value)]
         asked += [
             Value(nr)
@@ -244,9 +253,9 @@ class _Places:
             nr = asked.pop().nr
             step = steps.get(nr)
             if step is None:
-                self._where[nr] = Input(nr)
+                self._given[nr] = Input(nr)
             elif step.function is spread:
-                self._where[nr] = Spread(step.operands[0])
+                self._given[nr] = Spread(step.operands[0])
             elif nr not in done and _is_done(step, levels[nr], level, nr in outputs):
                 done.add(nr)
                 asked += [o for o in step.operands if isinstance(o, Value)]
@@ -264,26 +273,28 @@ class _Places:
         for value, reader in last.items():
             self._ends[reader].append(value)
 
-    def at(self, operand: Any) -> Any:
+    def at(self, operand: Operand) -> Place:
         """Where a value lies; a constant, or a number's value, as it is."""
         if isinstance(operand, Value):
-            return self._where.get(operand.nr, operand)
+            nr = operand.nr
+            written = self._written.get(nr)
+            return self._given.get(nr, operand) if written is None else written
         return operand
 
-    def new(self, nr: int) -> Any:
+    def new(self, nr: int) -> Output | Buffer:
         """Where a step writes."""
-        if nr not in self._where:
+        if nr not in self._written:
             dtype = self._steps[nr].dtype
             free = self._free[dtype.itemsize]
             if not free:
                 free.append(self.counts[dtype.itemsize])
                 self.counts[dtype.itemsize] += 1
-            self._where[nr] = Buffer(free.pop(), dtype)
-        return self._where[nr]
+            self._written[nr] = Buffer(free.pop(), dtype)
+        return self._written[nr]
 
     def let_go(self, nr: int) -> None:
         """Let what a step was the last to read be written over."""
         for value in self._ends.pop(nr, ()):
-            place = self._where.get(value)
+            place = self._written.get(value)
             if isinstance(place, Buffer):
                 self._free[place.dtype.itemsize].append(place.nr)

@@ -9,12 +9,13 @@ counts only if both are the same, so that nothing in it depends on either.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.engine.raw import Raw, RawDtype
 from gradcli.lang.kernels.plan import Plan, plan
-from gradcli.lang.kernels.traced import Recording, Traced, constant_key
+from gradcli.lang.kernels.traced import Operand, Recording, Traced, constant_key
 
 SAMPLE_ENTRIES = (61, 67)
 """Of the two recordings: first and last ones."""
@@ -27,8 +28,8 @@ class Results(NamedTuple):
     numbers  traced numbers, or constants
     """
 
-    arrays: list[tuple[Traced, np.dtype[Any]]]
-    numbers: list[Any]
+    arrays: list[tuple[Traced, RawDtype]]
+    numbers: list[Traced | Operand]
 
 
 Program = Callable[[Recording, list[Traced]], Results]
@@ -36,7 +37,7 @@ Program = Callable[[Recording, list[Traced]], Results]
 
 
 def recorded(
-    program: Program, arrays: Sequence[Any], shape: tuple[int, ...] | None
+    program: Program, arrays: Sequence[Raw], shape: tuple[int, ...] | None
 ) -> Plan | None:
     """What is to be done to tiles of arrays; None where that depends on their entries.
 
@@ -57,7 +58,7 @@ def recorded(
 
 
 def _recording(
-    program: Program, shape: tuple[int, ...] | None, samples: list[Any]
+    program: Program, shape: tuple[int, ...] | None, samples: list[Raw]
 ) -> tuple[Recording, Results] | None:
     recording = Recording(samples[0].shape if shape is None else shape)
     given = [recording.input(sample) for sample in samples]
@@ -70,7 +71,7 @@ def _recording(
     return None if recording.refused else (recording, results)
 
 
-def _told(recording: Recording, results: Results) -> tuple[Any, ...]:
+def _told(recording: Recording, results: Results) -> tuple[object, ...]:
     """What two recordings agree in that are the same."""
     steps = [step.key() for step in recording.steps]
     asked = [(array.value, dtype) for array, dtype in results.arrays]

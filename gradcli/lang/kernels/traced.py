@@ -14,15 +14,22 @@ to other entries, gives what the program would have given there, to the last bit
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from gradcli.engine.raw import Flags, Raw, RawDtype
 from gradcli.lang.pointwise import is_elementwise
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+Function: TypeAlias = Callable[..., Raw]
+"""What a step does to its operands."""
+
+T = TypeVar("T")
 
 
 class Untraceable(TypeError, AttributeError):
@@ -41,8 +48,12 @@ class Uniform(NamedTuple):
     stretched  it is one number in memory, broadcast
     """
 
-    number: Any
+    number: Raw | np.generic | float
     stretched: bool
+
+
+Operand: TypeAlias = Value | Uniform | Raw | np.generic | float
+"""What a step is done to: a value of the recording, or a constant."""
 
 
 class Step(NamedTuple):
@@ -52,9 +63,9 @@ class Step(NamedTuple):
     """
 
     function: Function
-    operands: tuple[Any, ...]
-    options: tuple[tuple[str, Any], ...]
-    dtype: np.dtype[Any]
+    operands: tuple[Operand, ...]
+    options: tuple[tuple[str, object], ...]
+    dtype: RawDtype
     entries: bool
 
     def key(self) -> Hashable:
@@ -64,12 +75,12 @@ class Step(NamedTuple):
         return self.function, operands, options, self.dtype.str, self.entries
 
 
-def constant_key(operand: Any) -> Hashable:
+def constant_key(operand: Operand) -> Hashable:
     """What two operands agree in that are the same to the last bit."""
     if isinstance(operand, Value):
         return operand
     if isinstance(operand, Uniform):
-        return Uniform(constant_key(operand.number), operand.stretched)
+        return Uniform, constant_key(operand.number), operand.stretched
     return type(operand), np.asarray(operand).dtype.str, np.asarray(operand).tobytes()
 
 
@@ -89,13 +100,13 @@ class Recording:
         self.steps: list[Step] = []
         self.refused = ""
 
-    def input(self, sample: Any) -> Traced:
+    def input(self, sample: Raw) -> Traced:
         """A traced array of which some entries are known; before all steps."""
         self.inputs += 1
         self.known = len(sample)
         return Traced(sample, self, Value(self.inputs - 1))
 
-    def constant(self, array: Any) -> Traced:
+    def constant(self, array: Raw) -> Traced:
         """A traced array with the same number at each entry."""
         return self._wrapped(constant, (self._operand(array),), {}, self._some(array))
 
@@ -104,7 +115,7 @@ class Recording:
         stretched = np.broadcast_to(number.known, self.known)
         return self._wrapped(spread, (number.value,), {}, stretched)
 
-    def array(self, given: Any) -> Traced:
+    def array(self, given: Traced | Raw) -> Traced:
         """A traced array as it is; of a constant one."""
         return given if isinstance(given, Traced) else self.constant(given)
 
@@ -114,7 +125,7 @@ class Recording:
         return Untraceable(reason)
 
     def call(
-        self, function: Function, args: tuple[Any, ...], options: Mapping[str, Any]
+        self, function: Function, args: Sequence[object], options: Mapping[str, object]
     ) -> Traced:
         """Do an operation on the known entries and write it down."""
         result = function(*map(self._some, args), **options)
@@ -125,16 +136,16 @@ class Recording:
     def _wrapped(
         self,
         function: Function,
-        operands: tuple[Any, ...],
-        options: Mapping[str, Any],
-        result: Any,
+        operands: tuple[Operand, ...],
+        options: Mapping[str, object],
+        result: Raw,
     ) -> Traced:
         entries = np.ndim(result) > 0
         given = tuple(sorted(options.items()))
         self.steps.append(Step(function, operands, given, result.dtype, entries))
         return Traced(result, self, Value(self.inputs + len(self.steps) - 1))
 
-    def _some(self, given: Any) -> Any:
+    def _some(self, given: T) -> T | Raw:
         """The entries that are known of an operand."""
         if isinstance(given, Traced):
             return given.known
@@ -144,7 +155,7 @@ class Recording:
             raise self.refuse("an array has another shape than the inputs")
         return np.broadcast_to(given.reshape(-1)[:1], self.known)
 
-    def _operand(self, given: Any) -> Any:
+    def _operand(self, given: object) -> Operand:
         """An operand as it is written down."""
         if isinstance(given, Traced):
             if given.recording is not self:
@@ -175,7 +186,7 @@ class Traced(NDArrayOperatorsMixin):
     base = None
     """It lies in memory of its own."""
 
-    def __init__(self, known: Any, recording: Recording, value: Value) -> None:
+    def __init__(self, known: Raw, recording: Recording, value: Value) -> None:
         self.known = known
         self.recording = recording
         self.value = value
@@ -194,18 +205,18 @@ class Traced(NDArrayOperatorsMixin):
         return int(self.known.size)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        found: np.dtype[Any] = self.known.dtype
+    def dtype(self) -> RawDtype:
+        found: RawDtype = self.known.dtype
         return found
 
     @property
-    def flags(self) -> Any:
+    def flags(self) -> Flags:
         """How the entries lie, which is as they lie in the whole."""
         return self.known.flags
 
     def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any
-    ) -> Any:
+        self, ufunc: np.ufunc, method: str, *inputs: object, **options: object
+    ) -> Traced:
         recording = self.recording
         if "out" in options or "where" in options:
             raise recording.refuse(f"{ufunc.__name__} changes an array")
@@ -219,8 +230,9 @@ class Traced(NDArrayOperatorsMixin):
         return recording.call(np.add.reduce, inputs, options)
 
     def __array_function__(
-        self, function: Function, types: Any, args: tuple[Any, ...], options: Any
-    ) -> Any:
+        self, function: Function, types: object, args: tuple[object, ...],
+        options: Mapping[str, object],
+    ) -> Traced:  # fmt: skip
         if function is np.broadcast_to and len(args) == 2:
             if args[1] == self.shape:
                 return self
@@ -230,20 +242,20 @@ class Traced(NDArrayOperatorsMixin):
             raise self.recording.refuse(f"numpy.{function.__name__} is not recorded")
         return self.recording.call(function, args, options)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Traced | Raw | float) -> Traced:
         if not self.ndim and not np.ndim(_known(other)):
             return self.recording.call(operator.pow, (self, other), {})
         if not isinstance(other, bool | int | float):
-            return np.power(self, other)
+            return self.recording.call(np.power, (self, other), {})
         ufunc, count = _power_by(self.dtype, other)
-        return ufunc(*(self, other)[:count])
+        return self.recording.call(ufunc, (self, other)[:count], {})
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Raw | float) -> Traced:
         if not self.ndim and not np.ndim(other):
             return self.recording.call(operator.pow, (other, self), {})
-        return np.power(other, self)
+        return self.recording.call(np.power, (other, self), {})
 
-    def astype(self, dtype: Any, copy: bool = True) -> Traced:
+    def astype(self, dtype: DTypeLike, copy: bool = True) -> Traced:
         """The entries in another type."""
         dtype = np.dtype(dtype)
         if dtype == self.dtype:
@@ -254,19 +266,20 @@ class Traced(NDArrayOperatorsMixin):
         """The same value, of which a change leaves this one as it is."""
         return Traced(self.known, self.recording, self.value)
 
-    def reshape(self, *shape: Any) -> Traced:
+    def reshape(self, *shape: int | Sequence[int]) -> Traced:
         """The array itself under its own shape."""
-        sizes = shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape
-        if tuple(sizes) != self.shape and (self.ndim != 1 or tuple(sizes) != (-1,)):
+        first = shape[0] if len(shape) == 1 else shape
+        sizes = tuple(first) if isinstance(first, Sequence) else shape
+        if sizes != self.shape and (self.ndim != 1 or sizes != (-1,)):
             raise self.recording.refuse("an array's shape is changed")
         return self
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise self.recording.refuse(f"an array's {name} is asked for")
 
 
-def _refusing(name: str) -> Function:
-    def refuse(self: Traced, *args: object) -> Any:
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    def refuse(self: Traced, *args: object) -> NoReturn:
         raise self.recording.refuse(f"an array's {name} is asked for")
 
     return refuse
@@ -282,27 +295,27 @@ for _name in (
 class Cast:
     """Converts arrays to a type."""
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
+    def __init__(self, dtype: RawDtype) -> None:
         self.dtype = dtype
         self.__name__ = "astype"
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Raw) -> Raw:
         return x.astype(self.dtype)
 
 
-_CASTS: dict[np.dtype[Any], Cast] = {}
+_CASTS: dict[RawDtype, Cast] = {}
 
 
-def constant(x: Any) -> Any:
+def constant(x: Raw) -> Raw:
     """The step that makes a value of a constant."""
     return x
 
 
-def _known(x: Any) -> Any:
+def _known(x: Traced | T) -> Raw | T:
     return x.known if isinstance(x, Traced) else x
 
 
-def spread(x: Any) -> Any:
+def spread(x: Raw) -> Raw:
     """The step that makes an array of a number, which is one number in memory."""
     return x
 
@@ -310,11 +323,15 @@ def spread(x: Any) -> Any:
 class _Asked(np.ndarray):
     """An array that says which function an operator calls, and with how many."""
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **_: object
+    ) -> tuple[np.ufunc, int]:
         return ufunc, len(inputs)
 
 
-def _power_by(dtype: np.dtype[Any], exponent: float) -> tuple[Any, int]:
+def _power_by(dtype: RawDtype, exponent: float) -> tuple[np.ufunc, int]:
     """What NumPy's ``**`` calls for an array and a plain number."""
-    found: tuple[Any, int] = operator.pow(np.ones(2, dtype).view(_Asked), exponent)
+    found: tuple[np.ufunc, int] = operator.pow(
+        np.ones(2, dtype.str).view(_Asked), exponent
+    )
     return found

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from gradcli.lang.nested import Floats
 
 
 class BadRow(NamedTuple):
@@ -21,7 +24,7 @@ class BadRow(NamedTuple):
 class Points(NamedTuple):
     """Some rows of a table: a column of the good ones for each input, and the bad."""
 
-    columns: dict[str, Any]
+    columns: dict[str, Floats]
     bad: tuple[BadRow, ...]
 
     @property

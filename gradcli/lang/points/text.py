@@ -12,11 +12,12 @@ from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
 from sys import modules
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from gradcli.lang.excerpt import shortened
+from gradcli.lang.nested import Floats
 from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
 from gradcli.ops.limits import size_text
 
@@ -123,7 +124,7 @@ def _worth_arrow(data: bytes) -> bool:
     return find_spec("pyarrow") is not None
 
 
-def _by_arrow(data: bytes, layout: Layout) -> list[Any] | None:
+def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
     """The columns of a block; None where some row is not as it should be."""
     import pyarrow as pa
     from pyarrow import csv as arrow
@@ -156,7 +157,7 @@ def _distinct(layout: Layout) -> list[str]:
     ]
 
 
-def _by_numpy(data: bytes, layout: Layout) -> list[Any] | None:
+def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     """As `_by_arrow`, without it."""
     try:
         table = np.loadtxt(
@@ -213,7 +214,7 @@ def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
 
 def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
     """Rows of JSON: an object a line, whose values are numbers or lists of them."""
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+    columns: dict[str, list[Floats]] = {name: [] for name in names}
     bad: list[BadRow] = []
     count = -1
     for nr, text in enumerate(decoded(data, what).split("\n"), line):
@@ -238,7 +239,7 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
     return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
 
 
-def _object(text: str, names: Sequence[str]) -> dict[str, Any] | str:
+def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
     """The values of a line of JSON, or why it has none."""
     try:
         found = json.loads(text)

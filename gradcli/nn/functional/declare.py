@@ -83,7 +83,7 @@ def of_row(
     shown = called or name
     parameters, known = _parameters(name, operands, hidden)
 
-    def run(*args: object, **kwargs: object) -> Any:
+    def run(*args: object, **kwargs: object) -> object:
         if known and kwargs:
             kwargs = {known.get(key, key): value for key, value in kwargs.items()}
         try:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import warnings
 from inspect import signature
-from typing import Any, cast
+from typing import cast
 
 from ...engine.draws import uniform
 from ...engine.signatures import Parameters
 from ...engine.tensor import Tensor
 from ...ops.resampling import Factor
 from ...ops.types import Sizes
-from .declare import published
+from .declare import Function, published
 from .shared import run
 from .table import (
     adaptive_max_pool1d,
@@ -30,7 +30,7 @@ from .table import (
 )
 
 
-def _samples(input: Tensor, rank: int, given: Tensor | None) -> Any:
+def _samples(input: Tensor, rank: int, given: Tensor | None) -> object:
     """A number per item, channel and dimension; drawn where none are given."""
     if given is not None or input.ndim not in (rank + 1, rank + 2):
         return given
@@ -39,7 +39,7 @@ def _samples(input: Tensor, rank: int, given: Tensor | None) -> Any:
     return Tensor(input.xp.array(uniform(shape, input.raw.dtype.name, None)), input.xp)
 
 
-def _in_fractions(name: str, rank: int) -> Any:
+def _in_fractions(name: str, rank: int) -> Function:
     def pooled(
         input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
         output_ratio: Factor | None = None, return_indices: bool = False,
@@ -68,7 +68,7 @@ fractional_max_pool2d = _in_fractions("fractional_max_pool2d", 2)
 fractional_max_pool3d = _in_fractions("fractional_max_pool3d", 3)
 
 
-def _with_places(base: Any) -> Any:
+def _with_places(base: Function) -> object:
     """A pooling that always gives the positions of the entries as well."""
     name = f"{base.__name__}_with_indices"
     parameters = [*signature(base).parameters.values()]

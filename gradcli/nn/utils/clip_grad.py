@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from typing import Any
 
 from ...engine.creation import tensor
 from ...engine.modes import no_grad
@@ -19,7 +18,7 @@ ADDED_TO_TOTAL_NORM = 1e-6
 """What a norm is raised by before it is divided by."""
 
 
-def _gradients(parameters: Any) -> list[Tensor]:
+def _gradients(parameters: Tensor | Iterable[Tensor] | list[Tensor]) -> list[Tensor]:
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     return [p.grad for p in given if p.grad is not None]
 

@@ -65,7 +65,7 @@ def _evaluating(layer: Module, bn: Module) -> None:
         raise AssertionError("Fusion only for eval!")
 
 
-def _put_into(layer: M, bn: Any, along: int) -> M:
+def _put_into(layer: M, bn: Module, along: int) -> M:
     twin = deepcopy(layer)
     twin.weight, twin.bias = _fused(
         twin.weight, twin.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 from ..module import Module
 
 
-def skip_init(module_cls: object, *args: object, **kwargs: object) -> Any:
+def skip_init(module_cls: object, *args: object, **kwargs: object) -> Module:
     """A module whose values are to be set anew.
 
     Args:

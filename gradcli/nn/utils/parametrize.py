@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
@@ -185,9 +185,9 @@ class ParametrizationList(ModuleList):
             return ["original"]
         return [f"original{i}" for i in range(self.ntensors)]
 
-    def forward(self) -> Any:
+    def forward(self) -> Tensor:
         first, *rest = self
-        made = first(*[getattr(self, name) for name in self._originals()])
+        made: Tensor = first(*[getattr(self, name) for name in self._originals()])
         for module in rest:
             made = module(made)
         return made
@@ -205,10 +205,10 @@ def _own_class(module: Module) -> None:
     """Give a module a class of its own, of the same behaviour."""
     kind = type(module)
 
-    def refuse(self: object, *_: object) -> Any:
+    def refuse(self: object, *_: object) -> NoReturn:
         raise RuntimeError(BY_STATE_ALONE)
 
-    def copied(self: object, memo: dict[int, object]) -> Any:
+    def copied(self: object, memo: dict[int, object]) -> object:
         if id(self) in memo:
             return memo[id(self)]
         twin = self.__new__(type(self))
@@ -290,7 +290,7 @@ def register_parametrization(
     return module
 
 
-def _check_next(before: Tensor, parametrization: Any) -> None:
+def _check_next(before: Tensor, parametrization: Module) -> None:
     """Raise unless a further parametrization takes the tensor to one like it."""
     made = parametrization(before)
     _registered(before, made, ("module", "parametrization(module)"))

@@ -7,16 +7,17 @@ Invariant: what a call leaves out is what its function takes by default.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
 from ...engine import NUMPY
 from ...engine.raw import Params
 from ...ops import FUNCTIONS, Composite, Op, defaults, parameters
+from ...ops.op import Formula
 from .tree import Tree
 
-Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+Call: TypeAlias = tuple[tuple[object, ...], dict[str, object]]
 
 VARARGS: Final = 0x04
 """The flag of a function that takes any number of positional arguments."""
@@ -62,7 +63,7 @@ def _variadic(
 
 
 def _arranged(
-    given: Mapping[str, object], defaults: Mapping[str, object], order: Any
+    given: Mapping[str, object], defaults: Mapping[str, object], order: Iterable[str]
 ) -> Call:
     """Pass arguments without a default by position, the others by name."""
     args = []
@@ -78,13 +79,13 @@ def _arranged(
     return tuple(args), params
 
 
-def _dimension(name: str, value: Any) -> Any:
+def _dimension(name: str, value: Any) -> object:
     """Replace a list of one dimension by that dimension."""
     lone = name == "dim" and isinstance(value, tuple | list) and len(value) == 1
     return value[0] if lone else value
 
 
-def _formula(entry: Op | Composite) -> Any:
+def _formula(entry: Op | Composite) -> Formula:
     return entry.fwd if isinstance(entry, Op) else entry.build
 
 

@@ -21,17 +21,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...engine.raw import Host
+from ...engine.raw import Host, Params, Run
 from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ...ops.checks import KindError
-from ..arrays import ObjectArray, boxed
+from ...ops.types import Dims
+from ..arrays import Numbers, ObjectArray, boxed
 from ..balls import STEPS, Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC
 from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
-from ..namespace import Dims, ObjectNamespace, are_indices
+from ..namespace import ObjectNamespace, are_indices
 from ..scalars import is_literal
-from ..system import RELATIONS
+from ..system import RELATIONS, Number
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
 
@@ -47,7 +48,7 @@ class EntrySystem:
         """Whether rows of a matrix were put in order by value."""
         self._count = 0
 
-    def lift(self, number: Any) -> Tree:
+    def lift(self, number: Number) -> Tree:
         return self.trees.number(float(number))
 
     def apply(self, name: str, *elements: Tree) -> Tree:
@@ -61,7 +62,7 @@ class EntrySystem:
         if own is not None:
             found: Tree = own.value(*elements)
             return found
-        numbers = [self.trees.as_type_of(e, None) for e in elements]
+        numbers: list[Any] = [self.trees.as_type_of(e, None) for e in elements]
         if name not in ARITHMETIC and is_literal(name):
             # A number that is a part of the formula, and no operand.
             numbers = [int(e.value) if constant(e) else e for e in numbers]
@@ -80,11 +81,11 @@ class EntrySystem:
     def select(self, which: Tree, a: Tree, b: Tree) -> Tree:
         numbers = [self.trees.as_type_of(e, None) for e in (a, b)]
         if a is b:
-            return numbers[0]  # type: ignore[no-any-return]
+            return numbers[0]
         found: Tree = self.trees._basis("where", self.truth(which), *numbers)
         return found
 
-    def total(self, elements: Any) -> Tree:
+    def total(self, elements: Sequence[Tree]) -> Tree:
         """Add up in the order of the parts: each addition is a step of the code."""
         return reduce(partial(self.apply, "add"), elements, self.lift(0))
 
@@ -101,7 +102,7 @@ class EntrySystem:
     def compare(self, relation: str, a: Tree, b: Tree) -> bool:
         return self.decide(self.apply(_RELATIONS[relation], a, b))
 
-    def fixed(self, element: Tree, value: Any) -> Tree:
+    def fixed(self, element: Tree, value: Number) -> Tree:
         """Give ``value``, under the condition that the element equals it."""
         if value == value and not constant(element):
             self.decide(self.apply("eq", element, self.lift(value)))
@@ -120,7 +121,7 @@ class EntrySystem:
         """Give the element itself: the engine's reverse pass ends derivatives here."""
         return element
 
-    def nearest(self, element: Tree, number: Any) -> bool:
+    def nearest(self, element: Tree, number: Number) -> bool:
         """Meet no number by rounding: a rounding is written as a call."""
         return False
 
@@ -137,13 +138,17 @@ class EntryArray(ObjectArray):
     __slots__ = ("mask",)
 
     def __init__(
-        self, data: Any, namespace: Any, source: Any = None, mask: bool = False
+        self,
+        data: Host,
+        namespace: Any,
+        source: ObjectArray | None = None,
+        mask: bool = False,
     ) -> None:
         super().__init__(data, namespace, source)
         self.mask = mask
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         return np.dtype(bool) if self.mask else super().dtype
 
     def __bool__(self) -> bool:
@@ -152,10 +157,11 @@ class EntryArray(ObjectArray):
     def item(self) -> Any:
         return self._values().item()
 
-    def _values(self) -> Any:
+    def _values(self) -> Host:
         """Read plain numbers, under the condition that the entries equal them."""
         if self.mask:
-            return self.__gradcli_namespace__.truth(self)
+            truth: Host = self.__gradcli_namespace__.truth(self)
+            return truth
         system = self.__gradcli_namespace__.system
         for element in self.data.flat:
             system.fixed(element, float(element.value))
@@ -188,17 +194,17 @@ class EntryNamespace(ObjectNamespace):
             data[index] = tree[index] if index else tree
         return self._of(data)
 
-    def _of(self, data: Any) -> EntryArray:
+    def _of(self, data: object) -> EntryArray:
         return EntryArray(boxed(data), self)
 
-    def arranged(self, data: Any, source: ObjectArray) -> EntryArray:
+    def arranged(self, data: Host, source: ObjectArray) -> EntryArray:
         mask = isinstance(source, EntryArray) and source.mask
         return EntryArray(boxed(data), self, source, mask)
 
     def stop(self, x: Any) -> Any:
         return self.arranged(x.data, x) if isinstance(x, EntryArray) else x
 
-    def _row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def _row(self, op: Op, raw: tuple[object, ...], params: Params) -> object:
         """Run a row's formula, and note the truth values that the program computes."""
         self._in_formula += 1
         try:
@@ -213,16 +219,16 @@ class EntryNamespace(ObjectNamespace):
         if self.watching and not self._in_formula:
             self.trees.asked.update(t.serial for t in made if t.dtype.kind == "b")
 
-    def _truths(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def _truths(self, rule: Run) -> Callable[..., Host | EntryArray]:
         """Make a mask of elements; a plain array where nothing depends on an input."""
 
-        def run(*operands: object) -> Any:
+        def run(*operands: object) -> Host | EntryArray:
             arrays = [self.elements(o) for o in operands]
             return self._mask_of(np.frompyfunc(rule, len(arrays), 1)(*arrays))
 
         return run
 
-    def _mask_of(self, data: Any) -> Host | EntryArray:
+    def _mask_of(self, data: Host) -> Host | EntryArray:
         data = boxed(data)
         if all(map(constant, data.flat)):
             flat = [bool(tree.value) for tree in data.flat]
@@ -230,7 +236,7 @@ class EntryNamespace(ObjectNamespace):
         self._note_asked(data.flat)
         return EntryArray(data, self, mask=True)
 
-    def truth(self, x: Any) -> Any:
+    def truth(self, x: object) -> Host:
         if not isinstance(x, ObjectArray):
             return np.asarray(x)
         flat = [self.system.decide(tree) for tree in x.data.flat]
@@ -251,7 +257,7 @@ class EntryNamespace(ObjectNamespace):
             return self.expand(self._of(self.elements(b)), shape)
         return self._chosen(masks, a, b)
 
-    def _chosen(self, masks: Any, a: Any, b: Any) -> EntryArray:
+    def _chosen(self, masks: Host, a: Any, b: Any) -> EntryArray:
         select = np.frompyfunc(self.system.select, 3, 1)
         return self._of(select(masks, self.elements(a), self.elements(b)))
 
@@ -273,15 +279,15 @@ class EntryNamespace(ObjectNamespace):
     def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(self._chain, "minimum"), x, dim, keepdim)
 
-    def _chain(self, name: str, row: list[object]) -> Any:
+    def _chain(self, name: str, row: list[Tree]) -> Tree:
         if not row:
             raise ValueError("the largest or smallest of no entries is not defined")
         return reduce(partial(self.system.apply, name), row)
 
-    def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def all(self, x: object, dim: Dims = None, keepdim: bool = False) -> Numbers:
         return self._quantified("logical_and", x, dim, keepdim)
 
-    def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+    def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Numbers:
         return self._quantified("logical_or", x, dim, keepdim)
 
     def _quantified(
@@ -294,7 +300,7 @@ class EntryNamespace(ObjectNamespace):
 
         return self._mask_of(self._reduce(rule, x, dim, keepdim).data)
 
-    def solve(self, a: object, b: object) -> Any:
+    def solve(self, a: object, b: object) -> ObjectArray:
         self._note_pivots(a)
         return super().solve(a, b)
 
@@ -306,7 +312,7 @@ class EntryNamespace(ObjectNamespace):
         if a.shape and a.shape[-1] > MAX_COFACTOR_SIZE:
             self.system.pivoted = True
 
-    def as_index(self, index: object) -> Any:
+    def as_index(self, index: object) -> Host:
         if isinstance(index, EntryArray) and index.mask:
             return self.truth(index)
         return super().as_index(index)

@@ -11,10 +11,10 @@ basis that arrays have, for printing in NumPy's words. So is what the language l
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ...engine.arrays import ArrayNamespace
 from ...engine.factors import Factors
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
-from ...engine.raw import Params, Raw
+from ...engine.raw import Host, Params, Raw, Run
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -65,7 +65,7 @@ def _is_nan(tree: Tree) -> bool:
 class _Operators:
     """A namespace without functions: only formulas of operators run in it."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise _WordNeeded(name)
 
 
@@ -112,14 +112,18 @@ class TreeNamespace(Namespace):
         self._watching = False
         self._in_formula = 0
         """How deep in rows' formulas a call is made."""
-        self._made: dict[Any, Tree] = {}
+        self._made: dict[Hashable, Tree] = {}
         self._bytes = 0
         self.whole_row = self._row
 
     # making trees
 
     def made(
-        self, head: str, args: tuple[Any, ...], params: Mapping[str, object], value: Any
+        self,
+        head: str,
+        args: tuple[object, ...],
+        params: Mapping[str, object],
+        value: object,
     ) -> Tree:
         """Make a tree once; a tree of numbers alone becomes a number."""
         key = head, frozen(args), frozen(params)
@@ -157,11 +161,11 @@ class TreeNamespace(Namespace):
     def _kept_constant(self, tree: Tree) -> Tree:
         return self.stop(tree) if self._watching and not MODE.enabled else tree
 
-    def named(self, name: str, value: Any) -> Tree:
+    def named(self, name: str, value: object) -> Tree:
         """Make an input."""
         return self.made(NAME, (name,), {}, np.asarray(value))
 
-    def number(self, value: Any) -> Tree:
+    def number(self, value: object) -> Tree:
         plain = value.item() if hasattr(value, "item") else value
         return self.made(NUMBER, (plain,), {}, np.asarray(plain))
 
@@ -184,7 +188,9 @@ class TreeNamespace(Namespace):
             return self.filled(values.shape, first(values))
         return self.made(LITERAL, (values,), {}, values)
 
-    def constructed(self, name: str, args: Any, params: Any, value: Any) -> Tree:
+    def constructed(
+        self, name: str, args: tuple[object, ...], params: Params, value: object
+    ) -> Tree:
         """Make the tree of a constructor's call; each random draw is another."""
         random = name in RANDOM
         if random and self._draws_again:
@@ -202,9 +208,9 @@ class TreeNamespace(Namespace):
             self.decisions.setdefault(tree.serial, tree)
         return bool(tree.value)
 
-    def read(self, tree: Tree) -> Any:
+    def read(self, tree: Tree) -> Host:
         """Give the tree's value as plain numbers, and remember them."""
-        value = tree.value
+        value: Host = tree.value
         while tree.head == "detach":
             tree = tree.args[0]
         if not known(tree) and value.size and (value == value).all():
@@ -212,7 +218,7 @@ class TreeNamespace(Namespace):
             self.decide(self.all(same) if same.ndim else same)
         return value
 
-    def where(self, condition: object, a: object, b: Any) -> Tree:
+    def where(self, condition: object, a: object, b: object) -> Tree:
         """Choose by a mask. A guard against a single point is left out away from that
         point, and the condition is remembered."""
         mask, other = self.array(condition), self.array(b)
@@ -285,7 +291,7 @@ class TreeNamespace(Namespace):
 
     # the basis
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Run:
         if name in BASIS:
             bound = partial(self._basis, name)
         else:
@@ -392,7 +398,7 @@ class TreeNamespace(Namespace):
         value = NUMPY.call(name, *valued(args), **valued(params))
         return self.made(name, args, params, np.asarray(value))
 
-    def _is_short(self, tree: Any, given: Any) -> bool:
+    def _is_short(self, tree: object, given: Call) -> bool:
         """Tell whether a result is at most one function of the given trees."""
         if not isinstance(tree, Tree):
             return False
@@ -404,7 +410,7 @@ class TreeNamespace(Namespace):
 
     # what the language says otherwise
 
-    def stop(self, x: Any) -> Any:
+    def stop(self, x: object) -> Any:
         tree = self.array(x)
         if known(tree) or tree.head == "detach" or tree.value.dtype.kind != "f":
             return tree
@@ -425,13 +431,13 @@ class TreeNamespace(Namespace):
         word = "as_numbers" if kind == "f" else "as_index"
         return self.made(word, (tree,), {}, tree.value.astype(dtype))
 
-    def as_type_of(self, x: Any, like: Any) -> Any:
+    def as_type_of(self, x: object, like: object) -> Tree:
         tree = self.array(x)
         if tree.value.dtype.kind == "f":
             return tree
         return self.made("as_numbers", (tree,), {}, tree.value.astype(np.float64))
 
-    def as_index(self, index: Any) -> Any:
+    def as_index(self, index: object) -> Tree:
         if not isinstance(index, Tree):
             return self.array(NUMPY.as_index(index))
         value = NUMPY.as_index(index.value)
@@ -449,7 +455,7 @@ class TreeNamespace(Namespace):
     def ones_like(self, x: Tree) -> Tree:
         return self.filled(x.shape, 1.0)
 
-    def eye(self, n: int, like: object) -> Any:
+    def eye(self, n: int, like: object) -> Tree:
         return self.made("eye", (n,), {}, np.eye(n))
 
     def zero_pivots(self, a: object) -> Tree:
@@ -459,7 +465,7 @@ class TreeNamespace(Namespace):
         return self.array(NUMPY.indefinite_minors(self.array(a).value))
 
     def solve_triangle(
-        self, a: Tree, b: Any, unitriangular: bool = False, *, upper: bool
+        self, a: Tree, b: object, unitriangular: bool = False, *, upper: bool
     ) -> Any:
         if self.words:
             unit = {"unitriangular": True} if unitriangular else {}
@@ -468,34 +474,34 @@ class TreeNamespace(Namespace):
         one = self.triu(a, beside) if upper else self.tril(a, -beside)
         return self.solve(one + self.eye(a.shape[-1], a) if beside else one, b)
 
-    def clone(self, x: object, memory_format: str | None = None) -> Any:
+    def clone(self, x: object, memory_format: str | None = None) -> object:
         return x
 
-    def is_contiguous(self, x: Any) -> Any:
+    def is_contiguous(self, x: Tree) -> np.bool_:
         return np.bool_(x.value.flags.c_contiguous)
 
-    def is_viewable(self, x: Any, shape: Sequence[int]) -> Raw:
+    def is_viewable(self, x: Tree, shape: Sequence[int]) -> Raw:
         return NUMPY.is_viewable(x.value, shape)
 
-    def array_itself(self, x: object) -> Any:
+    def array_itself(self, x: object) -> object:
         return x
 
-    def address(self, x: Any) -> int:
+    def address(self, x: Tree) -> int:
         return NUMPY.address(x.value)
 
-    def getitem(self, x: object, index: Any) -> Any:
+    def getitem(self, x: object, index: object) -> Tree:
         tree = self.array(x)
         for part in parts(index):
             self._keep_count(part)
         value = np.asarray(tree.value[valued(index)])
         return self.made("getitem", (tree, index), {}, value)
 
-    def put_add(self, shape: Sequence[int], index: object, g: object) -> Any:
+    def put_add(self, shape: Sequence[int], index: object, g: object) -> object:
         if not self.words:
             return self._basis("put_add", tuple(shape), index, g)
         return scatter.added(self, tuple(shape), index, self.array(g))
 
-    def put_view(self, shape: Sequence[int], index: object, g: object) -> Any:
+    def put_view(self, shape: Sequence[int], index: object, g: object) -> object:
         if not self.words:
             return self._basis("put_view", tuple(shape), index, g)
         return scatter.put(self, tuple(shape), index, self.array(g))

@@ -94,7 +94,7 @@ class TreeFactory(Factory):
         return {n: self._remembering(n, f) if n in MADE else f for n, f in made.items()}
 
     def _remembering(self, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> object:
             tensor = make(*args, **kwargs)
             given = tuple([a.raw if isinstance(a, Tensor) else a for a in args])
             tensor.raw = self.xp.constructed(name, given, kwargs, tensor.raw.value)

@@ -8,6 +8,7 @@ dimension is filled up by one word, so an index of one slice is one word.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .tree import LITERAL, Tree, TreeMaker
@@ -41,13 +42,13 @@ def added(xp: TreeMaker, shape: tuple[int, ...], index: object, g: Tree) -> Tree
 
 
 def _zeros_and_positions(
-    xp: TreeMaker, shape: tuple[int, ...], items: list[object]
-) -> tuple[Tree, tuple[Any, ...]]:
+    xp: TreeMaker, shape: tuple[int, ...], items: Sequence[object]
+) -> tuple[Tree, tuple[object, ...]]:
     where = [_position(i, size) for i, size in zip(items, shape, strict=False)]
     return xp.filled(shape, 0.0), tuple(where)
 
 
-def _position(item: Any, size: int) -> Any:
+def _position(item: object, size: int) -> object:
     """Give an index item as a list of positions; None: all of them."""
     if isinstance(item, slice):
         chosen = range(size)[item]

@@ -9,7 +9,7 @@ change of shape that changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from ...engine.raw import Host
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import REDUCTIONS
+from ...ops.types import Dims
 from ..limits import MAX_REGROUPED_FACTOR
 from .tree import FILLED, NUMBER, Tree, TreeMaker
 
@@ -35,7 +36,7 @@ def _rule(*heads: str) -> Callable[[Rule], Rule]:
     return enter
 
 
-def broadcast_anyway(operands: tuple[Tree, ...], value: Any) -> tuple[Tree, ...]:
+def broadcast_anyway(operands: tuple[Tree, ...], value: Host) -> tuple[Tree, ...]:
     """Drop from the operands the broadcasts that the operation does by itself."""
     shown = list(operands)
     for position in range(len(shown)):
@@ -50,7 +51,7 @@ def broadcast_anyway(operands: tuple[Tree, ...], value: Any) -> tuple[Tree, ...]
 def _narrower(operand: Tree) -> Tree:
     """Give the part of an operand from which broadcasting alone makes it."""
     if operand.head == FILLED:
-        return operand.xp.number(operand.args[0])  # type: ignore[no-any-return]
+        return operand.xp.number(operand.args[0])
     if _is_unary(operand):
         inner = _narrower(operand.args[0])
         return operand if inner is operand.args[0] else _again(operand, inner)
@@ -76,7 +77,7 @@ def _again(tree: Tree, operand: Tree) -> Tree:
     return getattr(tree.xp, tree.head)(operand)  # type: ignore[no-any-return]
 
 
-def _reduced_to(operand: Tree, params: Mapping[str, Any], value: Any) -> Tree:
+def _reduced_to(operand: Tree, params: Mapping[str, object], value: Host) -> Tree:
     """Drop the leading dimensions of size 1 that a reduction keeps."""
     dim = operand.params.get("dim")
     dims = dim if isinstance(dim, tuple | list) else [dim]
@@ -95,7 +96,7 @@ def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def simplified(
-    xp: TreeMaker, name: str, args: tuple[Any, ...], value: Any,
+    xp: TreeMaker, name: str, args: tuple[Any, ...], value: Host,
     params: Mapping[str, object] | None = None,
 ) -> Tree:  # fmt: skip
     """Give the tree of a call, or a simpler tree of the same value."""
@@ -111,7 +112,7 @@ def _is(tree: object, number: float) -> bool:
     return isinstance(tree, Tree) and tree.head == NUMBER and tree.args[0] == number
 
 
-def _unchanged(tree: Tree, value: Any) -> Tree | None:
+def _unchanged(tree: Tree, value: Host) -> Tree | None:
     """Give the tree if its shape and kind of numbers equal the value's."""
     same = tree.shape == value.shape and tree.dtype.kind == value.dtype.kind
     return tree if same else None
@@ -124,7 +125,7 @@ def _of_kind(xp: TreeMaker, tree: Tree, value: Host) -> Tree:
 
 
 @_rule("add")
-def _add(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _add(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     if _is(a, 0):
         return _unchanged(b, value)
     if _is(b, 0):
@@ -214,7 +215,7 @@ def _replaced(a: Tree, b: Tree, negative: Tree) -> tuple[Tree, Tree]:
 
 
 @_rule("div")
-def _div(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _div(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 1) or (xp.zeros_vanish and _is(a, 0)):
         return _unchanged(a, value)
     if a.head == "neg":
@@ -244,7 +245,7 @@ def _pow(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
 
 
 @_rule("neg")
-def _neg(xp: TreeMaker, value: Any, a: Tree) -> Tree | None:
+def _neg(xp: TreeMaker, value: Host, a: Tree) -> Tree | None:
     if a.head == "neg":
         return a.args[0]  # type: ignore[no-any-return]
     if a.head == "sub":
@@ -275,7 +276,7 @@ def _vector(tree: Tree) -> Tree | None:
     return tree.args[0] if made and tree.args[0].ndim == 1 else None
 
 
-def _flat_product(xp: TreeMaker, value: Any, x: Tree) -> Tree | None:
+def _flat_product(xp: TreeMaker, value: Host, x: Tree) -> Tree | None:
     """Replace a matrix of one row or column in a flattened product by its vector."""
     a, b = x.args
     p, q = _vector(a), _vector(b)
@@ -290,11 +291,11 @@ def _flat_product(xp: TreeMaker, value: Any, x: Tree) -> Tree | None:
 
 @_rule("reshape", "squeeze")
 def _resized(
-    xp: TreeMaker, value: Any, x: Any, *sizes: object, **params: Any
+    xp: TreeMaker, value: Host, x: Tree, *sizes: object, **params: object
 ) -> Tree | None:
     """Drop a change to the same shape, and of two changes the first."""
     if x.shape == value.shape:
-        return x  # type: ignore[no-any-return]
+        return x
     if x.head == "reshape":
         return xp.reshape(x.args[0], value.shape)  # type: ignore[no-any-return]
     if x.head == "sum" and "keepdim" in x.params:
@@ -311,9 +312,9 @@ def _resized(
 
 
 @_rule("expand")
-def _expand(xp: TreeMaker, value: Host, x: Any, shape: Any) -> Tree | None:
+def _expand(xp: TreeMaker, value: Host, x: Tree, shape: object) -> Tree | None:
     if x.shape == value.shape:
-        return x  # type: ignore[no-any-return]
+        return x
     inner = _narrower(x)
     if inner is not x and x.head in ("reshape", "unsqueeze"):
         # A reshape may have dropped dimensions that no broadcast drops.
@@ -323,10 +324,10 @@ def _expand(xp: TreeMaker, value: Host, x: Any, shape: Any) -> Tree | None:
 
 def _reduced(name: str) -> Rule:
     def rule(
-        xp: TreeMaker, value: Host, x: Any, dim: Any = None, keepdim: bool = False
+        xp: TreeMaker, value: Host, x: Tree, dim: Dims = None, keepdim: bool = False
     ) -> Tree | None:
         if x.shape == value.shape:
-            return x  # type: ignore[no-any-return]
+            return x
         if dim is not None and not value.ndim:
             return getattr(xp, name)(x)  # type: ignore[no-any-return]
         if name == "sum" and x.head == "neg":
@@ -339,10 +340,10 @@ def _reduced(name: str) -> Rule:
 
 
 @_rule("permute")
-def _permuted(xp: TreeMaker, value: Host, x: Any, dims: Any) -> Tree | None:
+def _permuted(xp: TreeMaker, value: Host, x: Tree, dims: Sequence[int]) -> Tree | None:
     order = tuple([d % x.ndim for d in dims])
     if order == tuple(range(x.ndim)):
-        return x  # type: ignore[no-any-return]
+        return x
     moved = [d for d, to in enumerate(order) if d != to]
     if len(moved) == 2:
         return xp.transpose(x, *moved)  # type: ignore[no-any-return]
@@ -351,11 +352,11 @@ def _permuted(xp: TreeMaker, value: Host, x: Any, dims: Any) -> Tree | None:
 
 @_rule("transpose")
 def _transposed(
-    xp: TreeMaker, value: Host, x: Any, dim0: int, dim1: int
+    xp: TreeMaker, value: Host, x: Tree, dim0: int, dim1: int
 ) -> Tree | None:
     dims = sorted((dim0 % x.ndim, dim1 % x.ndim)) if x.ndim else [0, 0]
     if dims[0] == dims[1]:
-        return x  # type: ignore[no-any-return]
+        return x
     if dims != [x.ndim - 2, x.ndim - 1]:
         return None
     if x.head in ("T", "mT"):
@@ -372,12 +373,12 @@ def _transposed(
 
 
 @_rule("t")
-def _turned(xp: TreeMaker, value: Host, x: Any) -> Tree | None:
-    return xp.transpose(x, 0, 1) if x.ndim == 2 else x  # type: ignore[no-any-return]
+def _turned(xp: TreeMaker, value: Host, x: Tree) -> Tree | None:
+    return xp.transpose(x, 0, 1) if x.ndim == 2 else x
 
 
 @_rule("where")
-def _where(xp: TreeMaker, value: object, mask: Tree, a: Tree, b: Tree) -> Tree | None:
+def _where(xp: TreeMaker, value: Host, mask: Tree, a: Tree, b: Tree) -> Tree | None:
     if mask.head in (NUMBER, FILLED):
         return _unchanged(a if mask.args[0] else b, value)
     if mask.head == "eq" and mask.args[0] is b and _is(mask.args[1], 0) and _is(a, 0):
@@ -387,7 +388,7 @@ def _where(xp: TreeMaker, value: object, mask: Tree, a: Tree, b: Tree) -> Tree |
 
 
 @_rule("ne")
-def _ne(xp: TreeMaker, value: object, a: Tree, b: Tree) -> Tree | None:
+def _ne(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     return _unchanged(a, value) if _is(b, 0) and a.dtype.kind == "b" else None
 
 

@@ -11,12 +11,13 @@ shapes and branches, and stands in the text only where a condition says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from ...engine.errors import EngineError
+from ...engine.raw import Run
 from ..operators import put_on
 
 NAME: Final = "a name"
@@ -46,8 +47,8 @@ class Tree:
     __array_ufunc__ = None
 
     def __init__(
-        self, head: str, args: tuple[Any, ...], params: Mapping[str, Any],
-        value: Any, serial: int, xp: Any,
+        self, head: str, args: tuple[Any, ...], params: Mapping[str, object],
+        value: Any, serial: int, xp: TreeMaker,
     ) -> None:  # fmt: skip
         self.head = head
         self.args = args
@@ -73,8 +74,9 @@ class Tree:
         return self.value.dtype
 
     @property
-    def T(self) -> Any:
-        return self.xp.permute(self, tuple(reversed(range(self.ndim))))
+    def T(self) -> Tree:
+        found: Tree = self.xp.permute(self, tuple(reversed(range(self.ndim))))
+        return found
 
     def reshape(self, *shape: Any) -> Any:
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
@@ -83,19 +85,19 @@ class Tree:
     def copy(self, order: str = "C") -> Tree:
         return self
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: object) -> Any:
         return self.xp.to_copy(self, dtype, None)
 
     @property
-    def __gradcli_namespace__(self) -> Any:
+    def __gradcli_namespace__(self) -> TreeMaker:
         return self.xp
 
     # Bounds are looked at to refuse an index, which is no part of a program's course.
 
-    def min(self) -> Any:
+    def min(self) -> object:
         return self.value.min()
 
-    def max(self) -> Any:
+    def max(self) -> object:
         return self.value.max()
 
     # What is read as plain numbers stands in the text, and holds where it is that.
@@ -106,7 +108,7 @@ class Tree:
     def item(self) -> Any:
         return self.xp.read(self).item()
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         return self.xp.getitem(self, index)
 
     def __len__(self) -> int:
@@ -137,14 +139,14 @@ class TreeMaker(Protocol):
         head: str,
         args: tuple[object, ...],
         params: Mapping[str, object],
-        value: Any,
+        value: object,
     ) -> Tree: ...
     def operate(self, name: str, *operands: object) -> Tree: ...
-    def number(self, value: Any) -> Tree: ...
+    def number(self, value: object) -> Tree: ...
     def filled(self, shape: Sequence[int], value: object) -> Tree: ...
     def word(self, name: str, *args: object, **params: object) -> Tree: ...
-    def as_type_of(self, x: object, like: object) -> Any: ...
-    def __getattr__(self, name: str) -> Any: ...
+    def as_type_of(self, x: object, like: object) -> Tree: ...
+    def __getattr__(self, name: str) -> Run: ...
 
 
 def constant(tree: Tree) -> bool:
@@ -175,7 +177,7 @@ def below(tree: Tree) -> list[Tree]:
     return [*parts(tree.args), *parts(tuple(tree.params.values()))]
 
 
-def frozen(value: object) -> Any:
+def frozen(value: object) -> Hashable:
     """A key that is equal for equal arguments and differs for others."""
     if isinstance(value, Tree):
         return value.serial, Tree

@@ -22,7 +22,7 @@ def uniform(value: object) -> bool:
     return isinstance(value, np.ndarray) and bool((value == first(value)).all())
 
 
-def first(value: Any) -> Any:
+def first(value: Host) -> Any:
     """Give an array's first entry; without entries, zero of its type."""
     return value.flat[0] if value.size else value.dtype.type()
 
@@ -37,7 +37,7 @@ def publicly(name: str, call: Call) -> Any:
         return None
 
 
-def agree(value: Host, spelled: Any) -> bool:
+def agree(value: Host, spelled: object) -> bool:
     """Tell whether a function's results equal the formula's."""
     if isinstance(spelled, tuple) or isinstance(value, tuple):
         several = isinstance(spelled, tuple) and isinstance(value, tuple)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import ref
 
 from ...engine.raw import Params
@@ -49,6 +49,10 @@ UNKNOWN_START = (
 )
 
 
+Rate: TypeAlias = "float | Tensor"
+"""A rate of learning; a tensor where the group's own is one."""
+
+
 class LRScheduler:
     """The base of schedules; a subclass defines ``get_lr``.
 
@@ -82,11 +86,11 @@ class LRScheduler:
         finally:
             self._is_initial = False
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[Rate]:
         """The rates of the epoch ``last_epoch``, one per group."""
         raise NotImplementedError
 
-    def get_last_lr(self) -> list[Any]:
+    def get_last_lr(self) -> list[Rate]:
         """The rates that were set last, one per group."""
         return self._last_lr
 
@@ -118,7 +122,7 @@ class LRScheduler:
     def _remember(self) -> None:
         self._last_lr = self._each(lambda group: copied(group["lr"]))
 
-    def _each(self, rate: Callable[[Group], float]) -> list[Any]:
+    def _each(self, rate: Callable[[Group], float]) -> list[Rate]:
         return [rate(group) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> Params:
@@ -139,16 +143,16 @@ class Rule(LRScheduler):
     """A schedule by a rule: a subclass defines ``_rates``, the groups' next rates, and
     ``_get_closed_form_lr`` if they have a closed form in the epoch."""
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[Rate]:
         """The rates of the epoch ``last_epoch``, one per group."""
         if not self._get_lr_called_within_step:
             warnings.warn(ASKED_LATE, stacklevel=2)
         return self._rates()
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         raise NotImplementedError
 
-    def _scaled(self, factor: float) -> list[Any]:
+    def _scaled(self, factor: float) -> list[Rate]:
         """The rates as they are, times a factor."""
         return self._each(lambda group: group["lr"] * factor)
 
@@ -181,7 +185,7 @@ def _note_steps(optimizer: Optimizer) -> None:
     optimizer._opt_called = False
 
     @wraps(step)
-    def counted(*args: object, **kwargs: object) -> Any:
+    def counted(*args: object, **kwargs: object) -> object:
         own = weak()
         if own is not None:
             own._opt_called = True
@@ -191,7 +195,7 @@ def _note_steps(optimizer: Optimizer) -> None:
     optimizer.step = counted  # type: ignore[method-assign]
 
 
-def per_group(name: str, optimizer: Optimizer, value: object) -> list[Any]:
+def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     """List one value per group, from one for all or from a list.
 
     Raises:

@@ -6,10 +6,9 @@ Loshchilov and Hutter 2017, SGDR, equation 5.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..optimizer import Optimizer
-from .base import Rule
+from .base import Rate, Rule
 
 
 class _Cosine(Rule):
@@ -17,7 +16,7 @@ class _Cosine(Rule):
 
     eta_min: float
 
-    def _down(self, epoch: float, epochs: float) -> list[Any]:
+    def _down(self, epoch: float, epochs: float) -> list[Rate]:
         """Compute the rates at an epoch of a fall that takes so many epochs."""
         height = (1 + math.cos(math.pi * epoch / epochs)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
@@ -34,7 +33,7 @@ class CosineAnnealingLR(_Cosine):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         epoch, low = self.last_epoch, self.eta_min
         if self._is_initial:
             return self._scaled(1)
@@ -49,7 +48,7 @@ class CosineAnnealingLR(_Cosine):
         )
         return self._each(lambda group: ratio * (group["lr"] - low) + low)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Rate]:
         return self._down(self.last_epoch, self.T_max)
 
 
@@ -82,7 +81,7 @@ class CosineAnnealingWarmRestarts(_Cosine):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         return self._down(self.T_cur, self.T_i)
 
     def step(self, epoch: float | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...engine.raw import Params
 from ..optimizer import Group, Optimizer
-from .base import Rule, check_optimizer, check_strategy, per_group, state_of
+from .base import Rate, Rule, check_optimizer, check_strategy, per_group, state_of
 
 
 def set_momentum(group: Group, momentum: float) -> None:
@@ -108,7 +108,7 @@ class CyclicLR(Rule):
             return float(2.0 ** (1 - x))
         return float(self.gamma**x) if self.mode == "exp_range" else 1.0
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         ratio = self.step_ratio
@@ -190,7 +190,7 @@ class OneCycleLR(Rule):
             self.use_beta1 = bounds["use_beta1"]
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(
@@ -245,7 +245,7 @@ def _phases(total: int, rising: float, three: bool) -> list[Params]:
         rising * total - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum",
     )  # fmt: skip
     down = ("base_momentum", "max_momentum")
-    rest: list[tuple[Any, ...]] = [(total - 1, "max_lr", "min_lr", *down)]
+    rest: list[tuple[object, ...]] = [(total - 1, "max_lr", "min_lr", *down)]
     if three:
         rest = [
             (2 * rising * total - 2, "max_lr", "initial_lr", *down),

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...engine.raw import Params
 from ...engine.signatures import constructor, new_class
-from .base import Rule
+from .base import Rate, Rule
 
 Formula = Callable[[Any], float]
 """A factor, from the schedule."""
@@ -36,10 +36,10 @@ class ByFactor(Rule):
     def _closed(self) -> float:
         raise NotImplementedError
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         return self._scaled(self._factor())
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Rate]:
         factor = self._closed()
         return [base * factor for base in self.base_lrs]
 

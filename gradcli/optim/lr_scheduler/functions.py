@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.raw import Params
 from ..optimizer import Optimizer
-from .base import Rule, state_of
+from .base import Rate, Rule, state_of
 
 
 class _ByFunctions(Rule):
@@ -47,7 +47,7 @@ class _ByFunctions(Rule):
 class LambdaLR(_ByFunctions):
     """The initial rate times a function of the epoch."""
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         return [
             base * function(self.last_epoch)
             for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
@@ -57,7 +57,7 @@ class LambdaLR(_ByFunctions):
 class MultiplicativeLR(_ByFunctions):
     """The rate before, times a function of the epoch."""
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[Rate]:
         if self._is_initial:
             return self._scaled(1)
         groups = self.optimizer.param_groups

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...engine.raw import Host
 from ...lang.tables import is_number
 from ...numbers.trees.texts import Text, filled, repeated
 from ...numbers.trees.tree import (
@@ -160,7 +161,7 @@ class Dialect:
         """An array of one number, or truth value."""
         raise Unwritable(f"an array in {self.column}")
 
-    def literal(self, array: object) -> Text:
+    def literal(self, array: Host) -> Text:
         """An array's numbers or truth values."""
         raise Unwritable(f"an array in {self.column}")
 
@@ -168,7 +169,7 @@ class Dialect:
         """What says of which kind a constructor's numbers are, if it has to be said."""
         return {}
 
-    def returned(self, value: Any) -> str:
+    def returned(self, value: object) -> str:
         """A number that is a result."""
         return self.plain(value).written
 
@@ -277,7 +278,7 @@ class Dialect:
         }  # fmt: skip
         return {**texts, **made}
 
-    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         """An argument of a call: a tree, a number, a text, a list of these."""
         if isinstance(value, Tree):
             return texts[value.serial].written
@@ -291,7 +292,7 @@ class Dialect:
         return self.plain(value).written
 
     def index(
-        self, value: Any, shape: tuple[int, ...], texts: Mapping[int, Text]
+        self, value: object, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
         """What stands between the brackets of an index into an array of a shape."""
         items = list(value) if isinstance(value, tuple) else [value]
@@ -315,16 +316,16 @@ class Dialect:
             return ":".join([*ends, self._end(item.step, texts)] if step else ends)
         return self.argument(item, texts)
 
-    def _end(self, value: Any, texts: Mapping[int, Text]) -> str:
+    def _end(self, value: object, texts: Mapping[int, Text]) -> str:
         return "" if value is None else self.argument(value, texts)
 
-    def nested(self, array: Any) -> str:
+    def nested(self, array: Host) -> str:
         """An array's numbers as a nested list."""
         if array.ndim == 0:
             return self.plain(array.item()).written
         return f"[{', '.join([self.nested(part) for part in array])}]"
 
-    def plain(self, value: Any) -> Text:
+    def plain(self, value: object) -> Text:
         """A number by itself."""
         plain = value.item() if hasattr(value, "item") else value
         if isinstance(plain, float) and not isfinite(plain):
@@ -381,7 +382,7 @@ class Language(Dialect):
             return Text(f"{plain}({sizes})")
         return Text(f"full([{sizes}], {self.plain(value)})")
 
-    def literal(self, array: Any) -> Text:
+    def literal(self, array: Host) -> Text:
         if array.dtype.kind == "b":
             return Text(f"tensor({self.nested(array.astype(int))}) > 0", RELATION)
         return Text(f"tensor({self.nested(array)})")

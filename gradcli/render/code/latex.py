@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from math import isnan
 from string import Formatter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ...numbers.trees.texts import Text, filled
 from ...numbers.trees.tree import Tree
@@ -20,6 +20,9 @@ from ...ops import FUNCTIONS, overloads, parameters
 from ...ops.spellings import PRODUCT, SUM, Precedence, Template, spelling
 from .dialect import PLAIN, Dialect, Written
 from .latex_names import Symbols, matrix, verbatim
+
+if TYPE_CHECKING:
+    from ...engine.raw import Host
 
 _OPENING: Final = frozenset("{(|,")
 _CLOSING: Final = frozenset("})|,")
@@ -85,14 +88,14 @@ class Latex(Dialect):
         return Formula(rf"{self.plain(value):SIGN} \cdot \mathbf{{1}}_{{{sizes}}}",
                        PRODUCT)  # fmt: skip
 
-    def literal(self, array: Any) -> Text:
+    def literal(self, array: Host) -> Text:
         if array.ndim > 2:
             return Formula(rf"\left{self.nested(array)[:-1]}\right]")
         entries = [self.plain(each).written for each in array.flat]
         return Formula(matrix(entries, array.shape))
 
     def index(
-        self, value: Any, shape: tuple[int, ...], texts: Mapping[int, Text]
+        self, value: object, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
         return super().index(value, shape, texts).replace(" ", "")
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import getsource
 from math import isnan
 from textwrap import indent
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from ...numbers.trees.tree import NUMBER, Tree, below
 from ...ops import KEYWORDS, OPS
 from .dialect import INDENT, PLAIN, Dialect, Written, listed
 from .lacking import argsort, lu_factors, matrix_exp, put, put_add
+
+if TYPE_CHECKING:
+    from ...engine.raw import Host
 
 HELPERS: Final = {
     each.__name__: getsource(each)
@@ -133,7 +136,7 @@ class NumPy(Python):
         integer = isinstance(value, float) and written.lstrip("-").isdecimal()
         return f"{written}.0" if integer else written
 
-    def literal(self, array: Any) -> Text:
+    def literal(self, array: Host) -> Text:
         kind = ", dtype=float" if array.dtype.kind == "f" else ""
         return Text(f"np.array({self.nested(array)}{kind})")
 
@@ -185,7 +188,7 @@ class PyTorch(Python):
             return Text(f"{self.like}.new_{plain}({shape})")
         return Text(f"{self.like}.new_full({shape}, {self.plain(value)})")
 
-    def literal(self, array: Any) -> Text:
+    def literal(self, array: Host) -> Text:
         integer = array.dtype.kind in "biu"
         made = "torch.tensor" if integer else f"{self.like}.new_tensor"
         return Text(f"{made}({self.nested(array)})")

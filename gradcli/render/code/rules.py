@@ -44,7 +44,7 @@ class Rules:
     def __init__(self, names: Names, view: GraphView) -> None:
         self._names = names
         self._factors = Factors(names, view)
-        self._found: dict[Any, str | None] = {}
+        self._found: dict[object, str | None] = {}
 
     def __call__(self, node: Node, nr: int) -> str | None:
         if node.op.partials is None:
@@ -83,7 +83,7 @@ def general(op: Op, slot: int) -> str | None:
     return derivatives(op).get(parameters(op)[slot])
 
 
-def _shape(raw: object) -> Any:
+def _shape(raw: object) -> object:
     return getattr(raw, "shape", None)
 
 

@@ -9,7 +9,7 @@ Invariant: it is the row's own rule, run on names; nothing is written down twice
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def rules_of(output: Tensor, view: GraphView) -> dict[tuple[int, int], Stated | 
     return found
 
 
-def _kind(node: Node, nr: int) -> Any:
+def _kind(node: Node, nr: int) -> object:
     """What nodes with the same rule have in common."""
     op, params = node.op, repr(node.params)
     if op.elementwise or op.variadic:

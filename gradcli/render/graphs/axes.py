@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ..ticks import ticks
+
+if TYPE_CHECKING:
+    from ...engine.raw import Host
 
 STEEP: Final = 8.0
 """How many times as high as its middle half a curve may be drawn: beyond it is cut,
@@ -26,7 +29,7 @@ class Axis:
     start: float
     end: float
 
-    def at(self, number: float) -> Any:
+    def at(self, number: float) -> float:
         """Where a number stands."""
         share = (number - self.low) / ((self.high - self.low) or 1.0)
         return self.start + share * (self.end - self.start)
@@ -35,7 +38,7 @@ class Axis:
         return ticks(self.low, self.high)
 
 
-def heights(numbers: Any) -> tuple[float, float]:
+def heights(numbers: Host) -> tuple[float, float]:
     """The ends of an axis for these numbers, a pole cut off; 0 to 1 of none."""
     known = numbers[np.isfinite(numbers)]
     if not known.size:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from ...lang.excerpt import printable
 from ...views.briefly import Brief
@@ -175,7 +175,7 @@ def _data(
     placed: Placed,
     insides: Sequence[Scene],
     rooms: Sequence[Placed],
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """What the script works with."""
     box_of = {n: at for at, box in enumerate(scene.boxes) for n in box.nodes}
     inner = {
@@ -243,7 +243,7 @@ def _box(box: Box, middle: Point) -> dict[str, tuple[int, ...] | float | int | N
 
 def _node(
     node: PictureNode, box: int, inner: int | None, fold: int | None
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     view = node.node
     title = leaf_name(view) if view.is_leaf else view.name
     return {
@@ -285,7 +285,7 @@ def _whole(value: Brief | None) -> str | None:
     return brief(value)
 
 
-def _step(step: StepView) -> Mapping[str, Any]:
+def _step(step: StepView) -> Mapping[str, object]:
     """What arrives at a node and goes on, with the edges that it goes on along."""
     sends = [
         [send.edge, send.id, brief(send.gradient), brief(send.total)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ..theme import Theme, sheet_for
 from ..ticks import ticks
 from .axes import Axis, heights
 from .svg import escaped, sheet
+
+if TYPE_CHECKING:
+    from ...engine.raw import Host
 
 WIDTH: Final = 720.0
 PANEL: Final = 250.0
@@ -158,7 +161,7 @@ def _breaks(view: Curve) -> list[float]:
 
 
 def stretches(
-    x: Any, y: Any, up: Axis, breaks: Sequence[float] = ()
+    x: Host, y: Host, up: Axis, breaks: Sequence[float] = ()
 ) -> Iterator[list[tuple[float, float]]]:
     """The pieces of a curve that are drawn without a stop.
 
@@ -262,7 +265,7 @@ def _field(view: Field, theme: Theme) -> Iterator[str]:
     yield "</svg>"
 
 
-def levels(view: Surface) -> Iterator[tuple[int, float, list[Any]]]:
+def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
     """The number of the colour, the value, and the points of each line."""
     from contourpy import contour_generator
 
@@ -280,7 +283,7 @@ def levels(view: Surface) -> Iterator[tuple[int, float, list[Any]]]:
         yield round(share * (len(COLOURS) - 1)), level, lines
 
 
-def _round_levels(known: Any) -> list[float]:
+def _round_levels(known: Host) -> list[float]:
     """Round numbers among these; of numbers above 0 that span decades 1, 2, 5 times
     powers of ten."""
     if not known.size:

@@ -26,14 +26,14 @@ NOT_REENTRANT = (
 
 
 def noop_context_fn() -> tuple[
-    AbstractContextManager[Any], AbstractContextManager[Any]
+    AbstractContextManager[object], AbstractContextManager[object]
 ]:
     """Give two blocks that do nothing."""
     return nullcontext(), nullcontext()
 
 
 def checkpoint(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *args: object,
     use_reentrant: bool | None = None,
     context_fn: Contexts = noop_context_fn,
@@ -93,7 +93,7 @@ def checkpoint(
 def checkpoint_sequential(
     functions: Any,
     segments: int,
-    input: Any,
+    input: object,
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
@@ -125,8 +125,8 @@ def checkpoint_sequential(
     return _in_turn(steps[last:])(input)
 
 
-def _in_turn(steps: Sequence[Callable[[object], object]]) -> Callable[[Any], Any]:
-    def run(value: object) -> Any:
+def _in_turn(steps: Sequence[Callable[[object], object]]) -> Callable[[object], object]:
+    def run(value: object) -> object:
         for step in steps:
             value = step(value)
         return value

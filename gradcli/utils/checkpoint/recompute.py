@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 from ...autograd import Function
@@ -18,12 +18,17 @@ from ...autograd.graph import saved_tensors_hooks
 from ...engine.errors import EngineError
 from ...engine.modes import MODE, enable_grad
 from ...engine.passes import PASSES, Pass
-from ...engine.raw import Params, Run
+from ...engine.raw import Params, Raw, Run
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from .draws import same_draws
 
-Contexts = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
+if TYPE_CHECKING:
+    from ...ops import Op
+
+Contexts = Callable[
+    [], tuple[AbstractContextManager[object], AbstractContextManager[object]]
+]
 """Makes the block of the forward run and the one of the second."""
 
 
@@ -62,7 +67,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         _Settings.debug = before
 
 
-CHECKS: dict[str, Callable[[Tensor], Any]] = {
+CHECKS: dict[str, Callable[[Tensor], object]] = {
     "default": lambda t: {"shape": t.shape, "dtype": t.dtype, "device": t.device},
     "none": lambda t: None,
 }
@@ -102,7 +107,7 @@ class _Inputs(Function):
         return leaf.detach()
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: object, g: Any) -> Any:
         raise AssertionError("the inputs of a checkpoint are no part of a graph")
 
 
@@ -136,7 +141,7 @@ class Region:
             self._node = _Inputs.apply(leaf, *tensors).grad_fn if leaf.edge else None
         self._tensors = [args[i] for i in self._at] if self._node is None else []
         self._slots: list[ref[_Slot]] = []
-        self._kinds: list[Any] = []
+        self._kinds: list[object] = []
         self._filled: WeakKeyDictionary[Pass, Filled] = WeakKeyDictionary()
         self._done = False
         self._ran: list[str] = []
@@ -166,7 +171,7 @@ class Region:
 
     def _fill(self, filled: Filled) -> None:
         """Run the function again, and fill every slot that somebody still holds."""
-        kinds: list[Any] = []
+        kinds: list[object] = []
         ran: list[str] = []
 
         def pack(tensor: Tensor) -> Tensor:
@@ -195,7 +200,7 @@ class Region:
             pass
         self._compare(kinds, ran)
 
-    def _args(self) -> list[Any]:
+    def _args(self) -> list[object]:
         kept = self._tensors if self._node is None else self._node.ctx.saved_tensors
         args = list(self._others)
         for position, tensor in zip(self._at, kept, strict=True):
@@ -235,9 +240,7 @@ class Region:
             yield
             return
 
-        def note(
-            op: Any, inputs: object, params: object, raw: Any, out: object
-        ) -> None:
+        def note(op: Op, inputs: object, params: object, raw: Raw, out: object) -> None:
             shapes = [list(r.shape) for r in raw if hasattr(r, "shape")]
             steps.append(f"{op.name} of shapes {', '.join(map(str, shapes))}")
 

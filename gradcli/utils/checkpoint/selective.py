@@ -18,6 +18,7 @@ from typing import Any
 
 from ...engine.errors import EngineError
 from ...engine.modes import MODE
+from ...engine.raw import Params
 from ...engine.versions import version
 from ...ops import Op
 
@@ -59,7 +60,7 @@ class SelectiveCheckpointContext:
 class _Kept:
     """The raw outputs of one operation, or nothing if it is to be computed again."""
 
-    def __init__(self, outputs: Any, is_kept: bool) -> None:
+    def __init__(self, outputs: object, is_kept: bool) -> None:
         self.outputs = outputs if is_kept else None
         self.is_kept = is_kept
         self.versions = [version(raw) for raw in self._parts()]
@@ -72,8 +73,8 @@ class _Kept:
         return self.versions != [version(raw) for raw in self._parts()]
 
 
-Policy = Callable[..., Any]
-Compute = Callable[[], Any]
+Policy = Callable[..., object]
+Compute = Callable[[], object]
 
 
 class _Storage:
@@ -94,7 +95,7 @@ class _Storage:
         self._kept[op].append(_Kept(y, decided not in COMPUTED_AGAIN))
         return y
 
-    def give(self, op: Op, inputs: Any, params: Any, compute: Compute) -> Any:
+    def give(self, op: Op, inputs: object, params: Params, compute: Compute) -> object:
         """Take what was kept, or compute."""
         if not self._kept[op]:
             raise EngineError(ONCE if self.is_used_up else NEVER_SEEN.format(op.name))
@@ -120,7 +121,7 @@ class _Block(AbstractContextManager[None]):
         self._before.append(MODE.instead)
         MODE.divert(self._handle)
 
-    def __exit__(self, *problem: Any) -> None:
+    def __exit__(self, *problem: object) -> None:
         MODE.divert(self._before.pop())
         self._storage.is_used_up |= self._is_last
 

@@ -48,7 +48,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     raise TypeError(_unknown(type(first)))
 
 
-def _members(first: Sequence[Any], batch: Sequence[Any]) -> Any:
+def _members(first: Sequence[object], batch: Sequence[Any]) -> object:
     if any(len(item) != len(first) for item in batch):
         raise RuntimeError("each element in list of batch should be of equal size")
     parts = [default_collate(members) for members in zip(*batch, strict=True)]
@@ -57,7 +57,7 @@ def _members(first: Sequence[Any], batch: Sequence[Any]) -> Any:
     return parts if isinstance(first, tuple) else _alike(first, parts)
 
 
-def _alike(first: Any, parts: Any) -> Any:
+def _alike(first: Any, parts: Any) -> object:
     """Put the parts into a container of the items' own type, where it takes them."""
     try:
         return type(first)(parts)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
+from ...engine.raw import Host
 from .text import Claim
 
 Index = tuple[int | slice, ...]
@@ -20,7 +20,7 @@ Index = tuple[int | slice, ...]
 
 def positions(
     claim: Claim, lead: Sequence[int], inputs: Sequence[Sequence[int]]
-) -> Any:
+) -> Host:
     """The positions of the entries claimed in the derivative, in C order.
 
     Args:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import sympy
 
@@ -79,7 +78,7 @@ def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
 
 def derivatives(
     book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
-) -> list[Any]:
+) -> list[sympy.Expr]:
     """SymPy's derivatives in C order: of each output by each entry of each input."""
     found = [book.of(term) for term in outputs]
     for name in by:

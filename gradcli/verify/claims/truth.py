@@ -21,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...engine import Tensor
+from ...engine.raw import Host
 from ...lang.run import evaluate
 from ...numbers.balls import START_BITS, Ball, ball, close, working
 from ...numbers.namespace import ObjectNamespace
@@ -49,7 +50,7 @@ class Grid:
     def finite(self) -> bool:
         return all(v.is_finite() for v in self.values)
 
-    def at(self, positions: Any) -> Grid:
+    def at(self, positions: Host) -> Grid:
         """The entries at ``positions``, in the shape of that array."""
         flat = positions.reshape(-1).tolist()
         return Grid(positions.shape, [self.values[k] for k in flat])
@@ -58,7 +59,7 @@ class Grid:
 class Visit:
     """The program at one point."""
 
-    def __init__(self, task: ClaimsTask, point: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, task: ClaimsTask, point: Mapping[str, Sequence[object]]) -> None:
         self.task = task
         self.point = point
         claimed = [claim.expression for claim in task.claims]
@@ -105,7 +106,7 @@ class Visit:
         found = self._derivative(claim, self.target(claim))
         return found if claim.is_complete else found.at(self.positions(claim))
 
-    def positions(self, claim: Claim) -> Any:
+    def positions(self, claim: Claim) -> Host:
         """The positions of the entries claimed in the derivative."""
         lead = () if len(claim.by) > 1 else tuple(self.target(claim).shape)
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
@@ -126,7 +127,7 @@ class Visit:
         found, _ = self._run(claim.expression, self.named())
         return found
 
-    def named(self) -> dict[str, Any]:
+    def named(self) -> dict[str, object]:
         """Everything that a claim may name."""
         return {**self.tensors, **{k: v for k, v in self.environment.items()
                                    if k not in self.tensors}}  # fmt: skip
@@ -174,7 +175,7 @@ class Visit:
 
     def _run(
         self, source: str, named: Mapping[str, Any], of: str | None = None
-    ) -> tuple[Tensor, Mapping[str, Any]]:
+    ) -> tuple[Tensor, Mapping[str, object]]:
         seed = self.task.seed
         with working(START_BITS):
             output, _, environment = evaluate(
@@ -197,7 +198,7 @@ def values_of(tensor: Tensor) -> Grid:
 
 def fitted(
     claimed: Sequence[object], shape: Sequence[int], onto: Sequence[int]
-) -> list[Any] | None:
+) -> list[Ball] | None:
     """A claim's entries in the shape of the derivative; None where they do not fit."""
     grid = np.empty(prod(shape), dtype=object)
     grid[:] = list(claimed)
@@ -205,7 +206,7 @@ def fitted(
     return None if found is None else list(found.flat)
 
 
-def fitted_array(claimed: Any, onto: tuple[int, ...]) -> Any | None:
+def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:
     """An array in the shape of the derivative: as it is, with dimensions of size 1
     added or dropped, or broadcast; None where none of that fits."""
     if [n for n in claimed.shape if n != 1] == [n for n in onto if n != 1]:

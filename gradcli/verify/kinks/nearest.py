@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 from ...engine.reverse import accumulate
 from ...numbers.balls import Ball, apply, ball, derivative, to_float, working
@@ -49,14 +49,14 @@ ROUGH_RELATIVE_STEP: Final = ball(10) ** -15
 HALVING_RATIOS: Final = (0.45, 0.55)
 """Between these a step is half of the one before."""
 
-Location = dict[int, Any]
+Location = dict[int, Ball]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """A location, a number per entry that moved, and its distance from the start."""
 
-    moved: Mapping[int, Any]
+    moved: Mapping[int, Ball]
     distance: float
 
 
@@ -72,7 +72,9 @@ class _Gap:
             s: t.value for t in self._terms if (s := t.serial) in entries
         }
 
-    def values(self, location: Mapping[int, object], bits: int = WIDE_BITS) -> Location:
+    def values(
+        self, location: Mapping[int, Ball | float], bits: int = WIDE_BITS
+    ) -> Location:
         """The value of every term there."""
         values: Location = {}
         with working(bits):
@@ -81,17 +83,19 @@ class _Gap:
         return values
 
     def _value(
-        self, term: Term, location: Mapping[int, object], values: Location
+        self, term: Term, location: Mapping[int, Ball | float], values: Location
     ) -> Ball:
         if term.name == "number":
             return ball(exact(term.content))
         if term.name == "symbol":
-            return ball(0) + location.get(term.serial, term.value)
+            start: Ball = ball(0) + location.get(term.serial, term.value)
+            return start
         arguments = [values[a.serial] for a in term.args]
         return arguments[0] if term.name == "stop" else apply(term.name, *arguments)
 
     def of(self, values: Location) -> Ball:
-        return (values[self._left] - values[self._right]).mid()
+        gap: Ball = values[self._left] - values[self._right]
+        return gap.mid()
 
     def fast(self, location: Mapping[int, float]) -> float:
         """The gap in floating point."""
@@ -221,7 +225,7 @@ def _settled(
     return None
 
 
-def _halving(steps: Sequence[Any]) -> bool:
+def _halving(steps: Sequence[Ball]) -> bool:
     """Whether a double root is approached: each step is half of what is left."""
     least, most = HALVING_RATIOS
     return len(steps) == 3 and all(
@@ -235,8 +239,8 @@ def _within(location: Location, start: Location, within: float) -> Point | None:
 
 
 def _step(
-    start: Mapping[int, Any], location: Mapping[int, Any], gap: Any,
-    normal: Mapping[int, Any],
+    start: Mapping[int, Ball], location: Mapping[int, Ball], gap: Ball,
+    normal: Mapping[int, Ball],
 ) -> Location | None:  # fmt: skip
     """The point of the linearised surface that is nearest to the start."""
     square = sum((n * n for n in normal.values()), ball(0)).mid()
@@ -247,9 +251,9 @@ def _step(
     return {**location, **moved}
 
 
-def _distance(a: Mapping[int, Any], b: Mapping[int, Any]) -> Any:
+def _distance(a: Mapping[int, Ball], b: Mapping[int, Ball]) -> Ball:
     return _norm(a[s] - b[s] for s in a)
 
 
-def _norm(vector: Iterable[Any]) -> Any:
+def _norm(vector: Iterable[Ball]) -> Ball:
     return sum((v * v for v in vector), ball(0)).sqrt().mid()

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, isnan
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ...numbers.balls import text, to_float
+from ...numbers.balls import Ball, text, to_float
 from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
 from ..limits import (
@@ -66,8 +66,8 @@ class Side:
 
     input: str
     entry: str
-    below: Any
-    above: Any
+    below: float
+    above: float
     jumps: bool
     engine: float | None
     verdict: str | None
@@ -137,7 +137,7 @@ class _Search:
         """Conditions that there was no time to look for everywhere."""
 
     def report(self, crossings: Sequence[Crossing]) -> Report:
-        groups: dict[Any, list[_Candidate]] = {}
+        groups: dict[object, list[_Candidate]] = {}
         for found in self._candidates(crossings):
             moved = found.point.moved.items()
             key = tuple((s, text(v, POINT_DIGITS)) for s, v in moved
@@ -213,7 +213,7 @@ class _Search:
 
     def _sides(
         self,
-        location: Sequence[object],
+        location: Sequence[Ball],
         touched: Sequence[int],
         engine: dict[int, float],
     ) -> list[Side]:
@@ -234,7 +234,7 @@ class _Search:
 
     def _by_row(self, real: Iterable[_Candidate]) -> list[list[_Candidate]]:
         """A row meets its own kink in several ways: one for each set of entries."""
-        rows: dict[Any, dict[frozenset[int], _Candidate]] = {}
+        rows: dict[object, dict[frozenset[int], _Candidate]] = {}
         for each in real:
             crossing = each.crossing
             row = crossing.op.name if crossing.op else each.condition
@@ -246,7 +246,7 @@ class _Search:
         claims = [i.claim.values() for i in self.job.inputs if i.claim is not None]
         return dict(enumerate(v for claim in claims for v in claim))
 
-    def _side(self, location: Sequence[object], at: int, engine: float | None) -> Side:
+    def _side(self, location: Sequence[Ball], at: int, engine: float | None) -> Side:
         way = unit(len(self.entries), at)
         lower, upper = (slope(self.field, location, way, s) for s in (-1, 1))
         jumps = lower.jumps or upper.jumps
@@ -257,7 +257,7 @@ class _Search:
         return Side(name, entry, lower.value, upper.value, jumps, engine, verdict)
 
     def _jointly(
-        self, location: Sequence[object], touched: Sequence[int], sides: list[Side]
+        self, location: Sequence[Ball], touched: Sequence[int], sides: list[Side]
     ) -> list[Side]:
         """Between the slopes in every coordinate is not enough in several."""
         words = {s.verdict for s in sides} - {"gradient"}
@@ -286,7 +286,7 @@ def _as_neither(side: Side) -> Side:
                 side.engine, "neither")  # fmt: skip
 
 
-def judged(engine: float, lower: Any, upper: Any, jumps: bool) -> str:
+def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
     """What the engine's number is, given the slopes on both sides.
 
     gradient       both sides agree, and on it
@@ -312,12 +312,12 @@ def judged(engine: float, lower: Any, upper: Any, jumps: bool) -> str:
     return "subgradient" if lower < upper else "supergradient"
 
 
-def _onto(number: object, *sides: object) -> Any:
+def _onto(number: float, *sides: float) -> float:
     """The number, or the side that it is but for rounding."""
     return next((side for side in sides if _equal(number, side)), number)
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: float, b: float) -> bool:
     """Up to the rounding of the engine's number."""
     if not (isfinite(a) and isfinite(b)):
         return bool(a == b)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, nan
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from ...numbers.namespace import ObjectNamespace
 from ...numbers.numbers import Balls
 from ..limits import WIDE_BITS, ZERO_DIGITS
 from ..process.job import Job
+
+if TYPE_CHECKING:
+    from ...lang.code import Code
 
 WIDE_STEP: Final = ball(2) ** -332
 NARROW_STEP: Final = ball(2) ** -498
@@ -52,16 +55,16 @@ class Field:
         return ObjectNamespace(Balls())
 
     @cached_property
-    def _code(self) -> Any:
+    def _code(self) -> Code:
         names = {i.name: None for i in self._job.inputs}
         return compile_program(parse(self._job.source, names))
 
-    def at(self, location: Sequence[object]) -> Any:
+    def at(self, location: Sequence[Ball | float]) -> Ball:
         """The value there, to hundreds of digits; nan where there is none."""
         given, start = {}, 0
         for each in self._job.inputs:
             count = len(each.value.values())
-            numbers: Sequence[Any] = [ball(v) for v in each.value.values()]
+            numbers: Sequence[object] = [ball(v) for v in each.value.values()]
             if each.claim is not None:
                 numbers = location[start : start + count]
                 start += count
@@ -92,7 +95,7 @@ class Slope:
 
 
 def slope(
-    field: Field, location: Sequence[object], way: Sequence[object], side: int
+    field: Field, location: Sequence[Ball], way: Sequence[float], side: int
 ) -> Slope:
     """The derivative along ``way``, ahead of a location (side 1) or behind it (-1)."""
     here = field.at(location)
@@ -107,7 +110,9 @@ def slope(
         return Slope(_limit(*steps), jumps)
 
 
-def _moved(location: Sequence[Any], way: Sequence[Any], width: Any) -> list[Any]:
+def _moved(
+    location: Sequence[Ball], way: Sequence[float], width: Ball
+) -> list[Ball | float]:
     return [p + width * w if w else p for p, w in zip(location, way, strict=True)]
 
 

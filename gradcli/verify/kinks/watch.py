@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...engine.modes import MODE
 from ...lang.compiler import compile_program
@@ -30,6 +30,9 @@ from ...numbers.terms import Terms
 from ...ops import Op
 from ..process.job import Job
 from ..subject import OnTerms, on_terms
+
+if TYPE_CHECKING:
+    from ...engine import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     """
     terms = _Watching(reach)
 
-    def evaluate(inputs: dict[str, Any]) -> Any:
+    def evaluate(inputs: dict[str, Tensor]) -> object:
         factory = Factory(next(iter(inputs.values())).xp, job.dtype, job.seed)
         code = compile_program(parse(job.source, inputs))
         return computed(code, inputs, _Attributing(factory, terms), job.of)[0]

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from ..claims.task import ClaimsTask
     from .job import Job
 
@@ -50,7 +52,7 @@ class Checker:
         self.process = process
         self._job: Job | ClaimsTask | None = None
         self._lines: Any = None
-        self._threads: list[Any] = []
+        self._threads: list[Thread] = []
 
     @classmethod
     def start(cls) -> Checker:
@@ -91,7 +93,7 @@ class Checker:
         for thread in self._threads:
             thread.start()
 
-    def results(self, timeout: float | None = None) -> Iterator[Any]:
+    def results(self, timeout: float | None = None) -> Iterator[object]:
         """What was shown, ever more of it, until all is done or time is over:
         a `Verification` of a job, a `Judgement` of a task on claims.
 
@@ -108,7 +110,7 @@ class Checker:
             raise RuntimeError("no job was submitted")
         limit = job.seconds + GRACE if timeout is None else timeout
         start = monotonic()
-        last: Any = job.unanswered()
+        last = job.unanswered()
         while True:
             try:
                 line = self._lines.get(timeout=max(0.0, start + limit - monotonic()))

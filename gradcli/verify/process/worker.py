@@ -16,7 +16,7 @@ import sys
 from time import process_time
 from typing import Final
 
-MAX_MEMORY_BYTES: Final = 400_000_000
+MAX_MEMORY_BYTES: Final = 450_000_000
 """Of address space beyond what the imports have taken."""
 
 SPARE_SECONDS: Final = 5
