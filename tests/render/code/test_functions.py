@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gradcli.numbers.balls import FUNCTIONS as SCALARS
-from gradcli.numbers.balls import ball, to_float, working
+from gradcli.numbers.balls import STEPS, ball, to_float, working
 from gradcli.numbers.decided import LOGIC, MASKS, NUMERIC
 from gradcli.numbers.numbers import Balls
 from gradcli.numbers.trees.entries import EntryNamespace, EntrySystem
@@ -24,7 +24,7 @@ from gradcli.render.code.programs import DIALECTS
 from .written import Library, function_of, run_python
 
 CHOICE = "where"
-FUNCTIONS = ({*SCALARS, *NUMERIC, *MASKS, *LOGIC, CHOICE}) - {"total", "dot", "choice"}
+FUNCTIONS = {*SCALARS, *NUMERIC, *MASKS, *LOGIC, CHOICE} - {*STEPS}
 """What an entry can be made by."""
 
 ORDINARY = [(-2.5,), (-0.75,), (-0.0078125,), (0.0,), (0.3,), (1.0,), (2.0,), (40.25,)]
