@@ -33,6 +33,7 @@ from ..engine import NUMPY
 from ..engine.raw import Host, Run
 from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
+from ..ops.families import enters_none
 from ..ops.spellings import SPELLINGS
 from .eigenvalues import (
     eigenvalue,
@@ -464,6 +465,11 @@ STEPS: Final[dict[str, Function]] = {
 }  # fmt: skip
 """The steps of a graph that no row is. A ``part`` is a number that was computed beside
 others, so that its rounding is that of the size behind it."""
+
+LEAVES: Final = frozenset({"number", "symbol"})
+"""The terms that no function gives."""
+
+enters_none((*STEPS, *LEAVES))
 
 UNTOLD: Final = frozenset({"lost_vector"})
 """Steps whose value no precision tells."""

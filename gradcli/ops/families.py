@@ -11,7 +11,7 @@ or knows wrongly, is looked for in all families.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from importlib import import_module
 from threading import RLock
 from typing import Any, Final, TypeVar, overload
@@ -99,9 +99,20 @@ _waiting: Final = [*FAMILIES]
 _lock: Final = RLock()
 """Of ``_waiting``. A family that looks into the table imports another."""
 
+_none: Final[set[str]] = set()
+"""Names that no family enters."""
+
+
+def enters_none(names: Iterable[str]) -> None:
+    """Say that no family enters these names, but for those known to be entered:
+    looking for one imports nothing."""
+    _none.update(name for name in names if name not in _HOMES)
+
 
 def _seek(name: str) -> None:
     """Import the family that enters a name; all if none of those known to does."""
+    if name in _none:
+        return
     with _lock:
         if name in _HOMES:
             _import(_HOMES[name])

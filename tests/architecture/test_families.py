@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from gradcli.numbers.balls import LEAVES, STEPS
 from gradcli.ops import ALIASES, FAMILIES, FUNCTIONS, OPS, families
 
 TABLES = {"OPS": OPS, "FUNCTIONS": FUNCTIONS, "ALIASES": ALIASES}
@@ -64,6 +65,17 @@ def test_a_name_that_nobody_enters_is_in_no_table() -> None:
     assert fresh(code).split() == ["False", "7", "False", "sin", "False", "False"]
     with pytest.raises(KeyError, match="no_such"):
         OPS["no_such"]
+
+
+def test_no_family_enters_a_step_of_graphs() -> None:
+    assert {"total", "number"} <= families._none <= {*STEPS, *LEAVES}
+    assert not families._none & {*OPS, *FUNCTIONS, *ALIASES}
+    code = (
+        "from gradcli.numbers import balls; from gradcli.ops import families;"
+        "before = len(families._waiting);"
+        "print('total' in FUNCTIONS, before - len(families._waiting), before > 30)"
+    )
+    assert fresh(code).split() == ["False", "0", "True"]
 
 
 def test_several_threads_find_all_names() -> None:
