@@ -20,11 +20,14 @@ from .errors import ValueRangeError
 from .factors import Factors
 from .layouts import laid_out
 from .limits import (
+    BYTES_OF_HALF_FLOAT,
     MAX_FACTORIAL_ARGUMENT,
+    MAX_LINE_TO_ADD,
     MAX_NUMBER_OF_ALL_TYPES,
     MAX_SHORT_LINE,
     MAX_SIZE_TO_TURN,
     MIN_GAMMA_ARGUMENT,
+    MIN_LINE_TO_SPLIT,
     MIN_SIZE_TO_CHOOSE_BY_BITS,
     MIN_SIZE_TO_FLATTEN,
     MIN_SIZE_TO_TURN,
@@ -264,30 +267,42 @@ class ArrayNamespace(Factors, Namespace):
     # reductions and scans; dim None means all
 
     def sum(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
+        if x.size >= MIN_SIZE_TO_TURN and self._has_lines(x, dim, MAX_LINE_TO_ADD):
+            lines = x.reshape(-1, x.shape[-1])
+            if lines.shape[1] < MIN_LINE_TO_SPLIT:
+                found = self.np.add.reduce(self.np.array(lines.T, order="C"), axis=0)
+            else:
+                found = self.np.einsum("ij->i", lines)
+            return found.reshape((*x.shape[:-1], *(1,) * keepdim))
         return self.np.add.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
-    def _has_short_lines(self, x: Raw, dim: Dims) -> bool:
-        """Whether a reduction is one of many short lines, which take less time as
-        columns, one beside the other."""
+    def _has_lines(self, x: Raw, dim: Dims, longest: int) -> bool:
+        """Whether a reduction is one of many short lines, which take NumPy as long as
+        many reductions."""
         last = (x.ndim - 1,)
         alone = dim if isinstance(dim, tuple) else (dim,)
-        lies = self.device == "cpu" and x.dtype.kind == "f" and x.flags.c_contiguous
-        return bool(lies and alone == last and 1 < x.shape[-1] <= MAX_SHORT_LINE)
+        wide = x.dtype.kind == "f" and x.dtype.itemsize > BYTES_OF_HALF_FLOAT
+        lies = self.device == "cpu" and wide and x.flags.c_contiguous
+        return bool(lies and alone == last and 1 < x.shape[-1] <= longest)
 
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
 
     def amax(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
-        if MIN_SIZE_TO_TURN <= x.size <= MAX_SIZE_TO_TURN and (
-            self._has_short_lines(x, dim)
-        ):
-            lines = self.np.array(x.reshape(-1, x.shape[-1]).T, order="C")
-            found = self.np.maximum.reduce(lines, axis=0)
-            return found.reshape((*x.shape[:-1], *(1,) * keepdim))
-        return self.np.maximum.reduce(x, axis=_axes(dim), keepdims=keepdim)
+        return self._extreme(self.np.maximum, x, dim, keepdim)
 
     def amin(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
-        return self.np.minimum.reduce(x, axis=_axes(dim), keepdims=keepdim)
+        return self._extreme(self.np.minimum, x, dim, keepdim)
+
+    def _extreme(self, of_two: Any, x: Raw, dim: Dims, keepdim: bool) -> Raw:
+        if MIN_SIZE_TO_TURN <= x.size <= MAX_SIZE_TO_TURN and (
+            self._has_lines(x, dim, MAX_SHORT_LINE)
+        ):
+            lines = self.np.array(x.reshape(-1, x.shape[-1]).T, order="C")
+            found: Raw = of_two.reduce(lines, axis=0)
+            return found.reshape((*x.shape[:-1], *(1,) * keepdim))
+        found = of_two.reduce(x, axis=_axes(dim), keepdims=keepdim)
+        return found
 
     def all(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.all(x, axis=_axes(dim), keepdims=keepdim)

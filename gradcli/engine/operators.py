@@ -19,7 +19,7 @@ from .limits import MAX_NUMBER_OF_ALL_TYPES
 from .members import install as members_of_tensors
 from .raw import Params, Run
 from .record import call, function, recorder, replace
-from .seeing import reading, reshaping, turning
+from .seeing import reading, reshaping, transposing, turning
 from .tensor import Tensor
 
 TRANSPOSES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
@@ -72,6 +72,7 @@ def install() -> None:
         setattr(Tensor, name, member)
     replace("reshape", reshaping)
     replace("numpy_T", turning)
+    replace("transpose", transposing)
     members_of_tensors()
     for name, transposed in TRANSPOSES.items():
         setattr(Tensor, name, property(function(transposed)))

@@ -309,9 +309,10 @@ def call(name: str, /, *args: object, **kwargs: object) -> Any:
     """Run a row (by its full name) or a public function on tensors."""
     record = RECORDERS.get(name)
     if record is None:
-        op = OPS.get(name)
+        run = FUNCTIONS_ON_TENSORS.get(name)  # a row's has a recorder
+        op = OPS.get(name) if run is None else None
         if op is None:
-            return function(name)(*args, **kwargs)
+            return (run or function(name))(*args, **kwargs)
         record = recorder(op)
     if record.asks:
         return ask(record.op, *args)

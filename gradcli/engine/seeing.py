@@ -68,6 +68,29 @@ def turning(general: General) -> Callable[[Tensor], object]:
     return turn
 
 
+def transposing(general: General) -> General:
+    """``x.transpose(0, 1)``."""
+    transpose = recorder(OPS["transpose"]).see
+    assert transpose is not None
+
+    def exchange(*args: object, **kwargs: object) -> Any:
+        if kwargs or len(args) != 3 or not MODE.fast:
+            return general(*args, **kwargs)
+        x, dim0, dim1 = args
+        if type(dim0) is not int or type(dim1) is not int or not isinstance(x, Tensor):
+            return general(*args)
+        raw = x.raw
+        if not raw.shape or not x.xp.plain:
+            return general(*args)
+        try:
+            y = raw.swapaxes(dim0, dim1)
+        except ValueError:
+            return general(*args)
+        return transpose(x, raw, y, {"dim0": dim0, "dim1": dim1})
+
+    return exchange
+
+
 def reshaping(general: General) -> General:
     """``reshape`` of a tensor whose entries lie in the order of their indices."""
     view = recorder(OPS["view.default"]).see

@@ -1,6 +1,8 @@
-"""The largest of many short lines is NumPy's, whichever way the lines are laid."""
+"""The largest, the least and the sum of many short lines are NumPy's."""
 
 from __future__ import annotations
+
+from math import fsum
 
 import numpy as np
 import pytest
@@ -13,16 +15,57 @@ SPECIAL = [np.nan, np.inf, -np.inf, 1.0]
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("length", [1, 2, 7, limits.MAX_SHORT_LINE, 40])
 @pytest.mark.parametrize("keepdim", [True, False])
-def test_the_largest_of_short_lines_is_numpys(dtype, length, keepdim):
+def test_the_largest_and_the_least_of_short_lines_are_numpys(dtype, length, keepdim):
     draw = np.random.default_rng(length)
     x = draw.normal(size=(limits.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
     x.flat[: len(SPECIAL)] = SPECIAL
     for dim in (2, (2,)):
-        found = NUMPY.amax(x, dim, keepdim)
-        wanted = np.max(x, 2, keepdims=keepdim)
-        assert found.dtype == wanted.dtype
-        assert found.flags.c_contiguous
-        assert np.array_equal(found, wanted, equal_nan=True)
+        for extreme, numpys in ((NUMPY.amax, np.max), (NUMPY.amin, np.min)):
+            found, wanted = extreme(x, dim, keepdim), numpys(x, 2, keepdims=keepdim)
+            assert found.dtype == wanted.dtype
+            assert found.flags.c_contiguous
+            assert np.array_equal(found, wanted, equal_nan=True)
+
+
+def lines(length, dtype):
+    draw = np.random.default_rng(length)
+    return draw.normal(size=(limits.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "length", [2, 7, limits.MIN_LINE_TO_SPLIT, 33, limits.MAX_LINE_TO_ADD, 200]
+)
+@pytest.mark.parametrize("keepdim", [True, False])
+def test_a_sum_of_a_short_line_errs_no_more_than_numpys(dtype, length, keepdim):
+    x = lines(length, dtype)
+    found, wanted = NUMPY.sum(x, 2, keepdim), np.add.reduce(x, 2, keepdims=keepdim)
+    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape
+    exact = np.array([fsum(line) for line in x.reshape(-1, length)])
+    size = np.abs(x).sum(2).reshape(-1) * np.finfo(dtype).eps
+    error, allowed = (
+        np.abs(sums.reshape(-1) - exact) / size for sums in (found, wanted)
+    )
+    assert np.sqrt(np.mean(error**2)) <= 1.2 * np.sqrt(np.mean(allowed**2))
+    if length < limits.MIN_LINE_TO_SPLIT:
+        assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("length", [3, 20])
+def test_a_sum_of_a_short_line_keeps_what_is_not_finite(length):
+    x = lines(length, "float64")
+    x[0, 0, 0], x[1, 0, 1], x[2, 0, :2] = np.nan, np.inf, (np.inf, -np.inf)
+    with np.errstate(invalid="ignore"):
+        found, wanted = NUMPY.sum(x, 2), np.add.reduce(x, 2)
+    assert np.array_equal(np.isnan(found), np.isnan(wanted))
+    assert np.array_equal(np.isinf(found), np.isinf(wanted))
+    assert found[1, 0] == np.inf
+
+
+def test_a_sum_of_half_floats_is_numpys():
+    x = lines(5, "float16")
+    assert np.array_equal(NUMPY.sum(x, 2), np.add.reduce(x, 2))
 
 
 def test_other_dimensions_and_orders_are_numpys():
