@@ -29,7 +29,7 @@ from .modes import MODE
 from .namespace import Namespace
 from .node import FREED, AccumulateGrad, Edge, Node, Port, carried, output_at
 from .passes import Pass, in_a_thread, is_crowded
-from .raw import Arrived, Raw
+from .raw import Arrived, Pulled, Raw
 from .record import RECORDING
 from .tensor import Tensor, lifted, ones_for, with_edge
 from .unchanged import demand_unchanged
@@ -232,11 +232,18 @@ def _visit(
                 continue
             if clock and node.born != clock:
                 demand_unchanged(node)
-            edges = node.edges
+            edges, some = node.edges, None
+            if pruned:
+                edges = tuple([edge if edge in waiting else None for edge in edges])
+                some = None if edges == node.edges else edges
             if g is None and not isinstance(node, CustomNode):
                 pulled = (None,) * len(edges)
             elif special:
-                pulled = _pull_with_care(node, g, on_tensors)
+                pulled = _pull_with_care(node, g, on_tensors, some)
+            elif some is not None:
+                pulled = _pull_some(
+                    node, g if type(g) is not list else materialise(node, g), some
+                )
             else:
                 pulled = node.pull(g if type(g) is not list else materialise(node, g))
             if frees and node.holds:
@@ -247,7 +254,7 @@ def _visit(
                     node.free()
             # What becomes ready last is run next, straight from here.
             for edge, gi in zip(edges, pulled):  # noqa: B905 (hot; both are one per edge)
-                if edge is None or (pruned and edge not in waiting):
+                if edge is None:
                     continue
                 left = waiting[edge] - 1
                 if left:
@@ -347,8 +354,19 @@ def materialise(node: Node, gs: list[object]) -> Any:
     )
 
 
-def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[object, ...]:
+def _pull_some(node: Node, g: Array, some: Sequence[Edge] | None) -> Pulled:
+    """Pull through a node; the rules of edges that are None in ``some`` are not run."""
+    if some is None or isinstance(node, CustomNode):
+        return node.pull(g)
+    inputs, y = node.restored()
+    return node.apply_rules(node.xp, g, y, inputs, some)
+
+
+def _pull_with_care(
+    node: Node, g: Any, on_tensors: bool, some: Sequence[Edge] | None
+) -> tuple[object, ...]:
     """Pull through a node where the pass runs on tensors or is observed."""
+    run = _pull_recorded if on_tensors else _pull_some
     shown = hooks.before(node, tuple(g) if type(g) is list else g)
     parts = shown if isinstance(shown, tuple) else (shown,)
     if all(part is None for part in parts) and not isinstance(node, CustomNode):
@@ -356,10 +374,10 @@ def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[object, ...]:
     g = materialise(node, list(parts)) if type(g) is list else shown
     if ANOMALY.enabled:
         with ANOMALY.inside(node):
-            pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
+            pulled = run(node, g, some)
         ANOMALY.check(node, pulled)
     else:
-        pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
+        pulled = run(node, g, some)
     found: tuple[object, ...] = hooks.after(node, pulled, shown)
     return found
 
@@ -373,13 +391,15 @@ def _shown(node: Any, g: Any) -> Any:
     return hooks.arrive(node, 0, g, node.xp)
 
 
-def _pull_recorded(node: Node, g: Array) -> tuple[Any, ...]:
-    """Run the node's rules on tensors that carry their own graph."""
+def _pull_recorded(
+    node: Node, g: Array, some: Sequence[Edge] | None
+) -> tuple[Any, ...]:
+    """The same on tensors that carry their own graph."""
     if isinstance(node, CustomNode):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
     arrived = in_types_of(y, g)
-    pulled = node.apply_rules(RECORDING, arrived, y, inputs)
+    pulled = node.apply_rules(RECORDING, arrived, y, inputs, some)
     name_as_in_rules(node, arrived, pulled)
     rule = node.op.rule
     found: tuple[object, ...] = (
