@@ -23,9 +23,10 @@ from .limits import (
     BYTES_OF_HALF_FLOAT,
     MAX_FACTORIAL_ARGUMENT,
     MAX_LINE_TO_ADD,
+    MAX_LINE_TO_TURN,
+    MAX_LINE_TO_TURN_IN_MEMORY,
     MAX_NUMBER_OF_ALL_TYPES,
-    MAX_SHORT_LINE,
-    MAX_SIZE_TO_TURN,
+    MAX_SIZE_IN_CACHE,
     MIN_GAMMA_ARGUMENT,
     MIN_LINE_TO_SPLIT,
     MIN_SIZE_TO_CHOOSE_BY_BITS,
@@ -295,9 +296,10 @@ class ArrayNamespace(Factors, Namespace):
         return self._extreme(self.np.minimum, x, dim, keepdim)
 
     def _extreme(self, of_two: Any, x: Raw, dim: Dims, keepdim: bool) -> Raw:
-        if MIN_SIZE_TO_TURN <= x.size <= MAX_SIZE_TO_TURN and (
-            self._has_lines(x, dim, MAX_SHORT_LINE)
-        ):
+        longest = MAX_LINE_TO_TURN
+        if x.size > MAX_SIZE_IN_CACHE:
+            longest = MAX_LINE_TO_TURN_IN_MEMORY
+        if x.size >= MIN_SIZE_TO_TURN and self._has_lines(x, dim, longest):
             lines = self.np.array(x.reshape(-1, x.shape[-1]).T, order="C")
             found: Raw = of_two.reduce(lines, axis=0)
             return found.reshape((*x.shape[:-1], *(1,) * keepdim))

@@ -36,10 +36,11 @@ MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
 """From so many entries on, choosing by a mask's bits is faster than branching."""
 
 MIN_SIZE_TO_TURN = 1 << 11
-MAX_SIZE_TO_TURN = 1 << 17
-MAX_SHORT_LINE = 32
+MAX_SIZE_IN_CACHE = 1 << 19
+MAX_LINE_TO_TURN = 32
+MAX_LINE_TO_TURN_IN_MEMORY = 10
 """Of so many entries, in lines of at most so many, the largest of each line is found
-faster in the transpose, as long as that stays in the processor's cache."""
+faster in the transpose; of more than the processor's cache holds, in shorter lines."""
 
 MIN_LINE_TO_SPLIT = 8
 MAX_LINE_TO_ADD = 128

@@ -23,6 +23,10 @@ from .raw import Raw, Run
 PART_BYTES = 1 << 20
 """About as much is made of a part: what a core's second cache holds."""
 
+MIN_PART_BYTES = 1 << 16
+"""And no less than this, however many threads there are: small arrays may be added up in
+another order."""
+
 MIN_BYTES_TO_CUT = 1 << 22
 MIN_BYTES_TO_SHARE = 1 << 20
 """From so much on, a batch is cut on one thread, and on several."""
@@ -45,17 +49,17 @@ def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
     rounds = -(-count // (max(1, PART_BYTES // each) * shares))
     if count * each < MIN_BYTES_TO_CUT:
         rounds = 1
-    items = -(-count // (rounds * shares))
-    starts = range(0, count, items)
+    most = max(1, count * each // MIN_PART_BYTES)
+    parts = min(rounds * shares, count, most)
     joined = _Joined(count)
-    waiting = iter(range(len(starts)))
+    waiting = iter(range(parts))
 
     def work() -> None:
         for nr in waiting:
-            at = slice(starts[nr], starts[nr] + items)
+            at = slice(count * nr // parts, count * (nr + 1) // parts)
             joined.put(at, run(*[a[at] for a in arrays]))
 
-    helpers = _helped(work, min(shares, len(starts)) - 1)
+    helpers = _helped(work, min(shares, parts) - 1)
     try:
         work()
     finally:

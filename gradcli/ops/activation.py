@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from .checks import KindError, ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
+from .checks import (
+    KindError,
+    ShapeError,
+    ValueRangeError,
+    count_of,
+    dim_of,
+    dims_of,
+    kept_shape,
+)
 from .op import (
     FLOATS,
     KEPT,
@@ -410,21 +418,49 @@ def peak(xp: Namespace, x: Array, over: tuple[int, ...]) -> Array:
     return xp.amax(x, over, True)
 
 
+def line_by_line(xp: Namespace, formula: ArrayRule, operands: tuple[Array, ...],
+                 dim: int) -> Array:
+    """A formula whose result along a line depends on the operands' entries there alone;
+    of large operands a few lines at a time."""
+    shape = operands[0].shape
+    over = dims_of(shape, dim)
+
+    def lines(*parts: Array) -> Array:
+        return formula(xp, over, *parts)
+
+    if over in ((), (0,)):
+        return lines(*operands)
+    return xp.in_parts(lines, operands, count_of(shape[1:]))
+
+
 def softmax_of(xp: Namespace, x: Array, dim: int) -> Array:
-    over = dims_of(x.shape, dim)
-    powers = xp.exp(x - peak(xp, x, over))
-    return powers / xp.sum(powers, over, True)
+    def formula(xp: Namespace, over: tuple[int, ...], x: Array) -> Array:
+        powers = xp.exp(x - peak(xp, x, over))
+        return powers / xp.sum(powers, over, True)
+    return line_by_line(xp, formula, (x,), dim)
 
 
 def log_softmax_of(xp: Namespace, x: Array, dim: int) -> Array:
-    over = dims_of(x.shape, dim)
-    shifted = x - peak(xp, x, over)
-    return shifted - xp.log(xp.sum(xp.exp(shifted), over, True))
+    def formula(xp: Namespace, over: tuple[int, ...], x: Array) -> Array:
+        shifted = x - peak(xp, x, over)
+        return shifted - xp.log(xp.sum(xp.exp(shifted), over, True))
+    return line_by_line(xp, formula, (x,), dim)
 
 
 def softmax_push(xp: Namespace, t: Array, y: Array, dim: int) -> Array:
     """The softmax's derivative, a symmetric matrix, applied to a vector."""
-    return y * (t - xp.sum(y * t, dims_of(y.shape, dim), True))
+    return line_by_line(
+        xp, lambda xp, over, t, y: y * (t - xp.sum(y * t, over, True)), (t, y), dim)
+
+
+def log_softmax_pull(xp: Namespace, g: Array, y: Array, dim: int) -> Array:
+    return line_by_line(
+        xp, lambda xp, over, g, y: g - xp.exp(y) * xp.sum(g, over, True), (g, y), dim)
+
+
+def log_softmax_push(xp: Namespace, t: Array, y: Array, dim: int) -> Array:
+    return line_by_line(
+        xp, lambda xp, over, t, y: t - xp.sum(xp.exp(y) * t, over, True), (t, y), dim)
 
 
 row("softmax", node="SoftmaxBackward0",
@@ -445,11 +481,9 @@ row("log_softmax", node="LogSoftmaxBackward0",
     memory=PACKED,
     doc="Logarithm of the softmax.",
     fwd=log_softmax_of,
-    vjp=(lambda xp, g, y, x, dim:
-         g - xp.exp(y) * xp.sum(g, dims_of(x.shape, dim), True),),
-    jvp=lambda xp, t, y, x, dim:
-        t[0] - xp.sum(xp.exp(y) * t[0], dims_of(x.shape, dim), True),
-    cases=ALONG, special="log_softmax", casts=True, saves="y")
+    vjp=(lambda xp, g, y, x, dim: log_softmax_pull(xp, g, y, dim),),
+    jvp=lambda xp, t, y, x, dim: log_softmax_push(xp, t[0], y, dim), cases=ALONG,
+    special="log_softmax", casts=True, saves="y")
 
 function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
          doc="The softmax of -x.", formula="softmax(-x, dim)",

@@ -36,6 +36,17 @@ def test_parts_are_joined_in_order(threads, count):
     assert sum(sizes) == count
 
 
+def test_no_part_is_small_however_many_threads_there_are(monkeypatch):
+    monkeypatch.setattr(parts, "threads", lambda: 1000)
+    monkeypatch.setattr(parts, "_pool", [])
+    sizes = []
+    x = np.ones((parts.MIN_BYTES_TO_CUT // 8, 1))
+    parts.over_parts(lambda a: sizes.append(a.nbytes) or a, (x,), 1)
+    assert len(sizes) > 1
+    assert min(sizes) >= parts.MIN_PART_BYTES - x.itemsize
+    parts._pool[0].shutdown()
+
+
 def test_little_is_done_in_one_piece(threads):
     x = np.ones((8, 3))
     seen = []
@@ -74,18 +85,41 @@ def test_nobody_waits_for_a_thread_that_has_not_begun(monkeypatch):
     assert len(set(mine)) == 1
 
 
-def test_a_convolution_in_parts_is_the_same_to_the_last_bit(monkeypatch):
+def convolved():
+    x = gradcli.randn(9, 4, 12, 12, requires_grad=True)
+    w = gradcli.randn(6, 2, 3, 3, requires_grad=True)
+    return gradcli.conv2d(x, w, padding=1, groups=2), x, w
+
+
+def along(name, shape, dim):
+    def made():
+        x = gradcli.randn(*shape, requires_grad=True)
+        return getattr(gradcli, name)(x, dim), x
+
+    return made
+
+
+@pytest.mark.parametrize(
+    "made",
+    [convolved]
+    + [
+        along(name, shape, dim)
+        for name in ("softmax", "log_softmax")
+        for shape, dim in (((601, 20), -1), ((601, 20), 0), ((37, 3, 200), 1))
+    ],
+)
+@pytest.mark.usefixtures("threads")
+def test_a_batch_in_parts_is_the_same_to_the_last_bit(monkeypatch, made):
     def outcome():
         gradcli.manual_seed(0)
-        x = gradcli.randn(9, 4, 12, 12, requires_grad=True)
-        w = gradcli.randn(6, 2, 3, 3, requires_grad=True)
-        y = gradcli.conv2d(x, w, padding=1, groups=2)
+        y, *leaves = made()
         (y * y).sum().backward()
-        return [t.detach().numpy() for t in (y, x.grad, w.grad)]
+        return [t.detach().numpy() for t in (y, *[x.grad for x in leaves])]
 
     whole = outcome()
     monkeypatch.setattr(parts, "MIN_BYTES_TO_CUT", 1)
     monkeypatch.setattr(parts, "PART_BYTES", 1 << 15)
     monkeypatch.setattr(parts, "MIN_BYTES_TO_SHARE", 1)
+    monkeypatch.setattr(parts, "MIN_PART_BYTES", 1 << 14)
     for a, b in zip(whole, outcome(), strict=True):
         assert a.tobytes() == b.tobytes()

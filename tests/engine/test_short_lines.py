@@ -7,13 +7,13 @@ from math import fsum
 import numpy as np
 import pytest
 
-from gradcli.engine import NUMPY, limits
+from gradcli.engine import NUMPY, arrays, limits
 
 SPECIAL = [np.nan, np.inf, -np.inf, 1.0]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("length", [1, 2, 7, limits.MAX_SHORT_LINE, 40])
+@pytest.mark.parametrize("length", [1, 2, 7, limits.MAX_LINE_TO_TURN, 40])
 @pytest.mark.parametrize("keepdim", [True, False])
 def test_the_largest_and_the_least_of_short_lines_are_numpys(dtype, length, keepdim):
     draw = np.random.default_rng(length)
@@ -66,6 +66,13 @@ def test_a_sum_of_a_short_line_keeps_what_is_not_finite(length):
 def test_a_sum_of_half_floats_is_numpys():
     x = lines(5, "float16")
     assert np.array_equal(NUMPY.sum(x, 2), np.add.reduce(x, 2))
+
+
+@pytest.mark.parametrize("length", [2, 10, 11, 33])
+def test_the_largest_of_lines_beyond_the_cache_is_numpys(monkeypatch, length):
+    monkeypatch.setattr(arrays, "MAX_SIZE_IN_CACHE", limits.MIN_SIZE_TO_TURN)
+    x = lines(length, "float32")
+    assert np.array_equal(NUMPY.amax(x, 2), np.max(x, 2))
 
 
 def test_other_dimensions_and_orders_are_numpys():
