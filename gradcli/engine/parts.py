@@ -24,8 +24,8 @@ PART_BYTES = 1 << 20
 """About as much is made of a part: what a core's second cache holds."""
 
 MIN_PART_BYTES = 1 << 16
-"""And no less than this, however many threads there are: small arrays may be added up in
-another order."""
+"""And no less than this, however many threads there are: small arrays may be added up
+in another order."""
 
 MIN_BYTES_TO_CUT = 1 << 22
 MIN_BYTES_TO_SHARE = 1 << 20
