@@ -486,17 +486,37 @@ class ArrayNamespace(Factors, Namespace):
 
     def _numbers_of(self, x: Raw, index: object) -> Any:
         """The numbers of entries in the flattened array; None where an index is not
-        one array of positions within ``x``, none from the end, per dimension."""
-        if type(index) is not tuple or len(index) != x.ndim:
+        arrays of positions within ``x``, none from the end, of dimensions that follow
+        one another."""
+        if type(index) is not tuple or not x.size:
             return None
-        found, step = 0, x.size
-        for at, n in zip(index, x.shape, strict=True):
+        named = len(index) - sum(item is Ellipsis for item in index)
+        rest = [slice(None)] * (x.ndim - named)
+        items: list[Any] = []
+        for item in index:
+            items += rest if item is Ellipsis else [item]
+        items += [slice(None)] * (x.ndim - len(items))
+        whole = [isinstance(item, slice) and item == slice(None) for item in items]
+        first, count = whole.index(False) if False in whole else 0, whole.count(False)
+        if not count or any(whole[first : first + count]):
+            return None
+        shape = x.shape
+        block = step = x.size // math.prod(shape[:first])
+        found: Any = 0
+        for at, n in zip(items[first : first + count], shape[first:], strict=False):
             if getattr(at, "dtype", None) != "int64" or not at.size:
                 return None
             if int(at.min()) < 0 or int(at.max()) >= n:
                 return None
             step //= n
             found = found + (at if step == 1 else at * step)
+        behind = shape[first + count :]
+        if behind:
+            within = self.np.arange(step).reshape(behind)
+            found = found.reshape((*found.shape, *(1,) * len(behind))) + within
+        if first:
+            before = self.np.arange(x.size // block) * block
+            found = before.reshape((*shape[:first], *(1,) * found.ndim)) + found
         return found
 
     def put_view(self, shape: Sequence[int], index: Index, g: Raw) -> Raw:

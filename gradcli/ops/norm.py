@@ -9,6 +9,7 @@ Invariant: every norm is a row of `NORMS`, its value beside its slope.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
 from .op import (
@@ -272,6 +273,27 @@ def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
     return slope_of(xp, between_rows(xp, a, b), xp.unsqueeze(y, -1), p, -1)
 
 
+def by_rows(xp: Namespace, run: ArrayRule, rows: tuple[Array, ...], b: Array) -> Array:
+    """``run`` of a few ``rows`` at a time, where each meets every row of ``b``."""
+    if {len(each.shape) for each in (*rows, b)} != {2}:
+        return run(*rows)
+    return xp.in_parts(run, rows, prod(b.shape))
+
+
+def distances(xp: Namespace, a: Array, b: Array, p: float) -> Array:
+    def run(a: Array) -> Array:
+        return xp.squeeze(row_norms(xp, between_rows(xp, a, b), p), -1)
+    return by_rows(xp, run, (a,), b)
+
+
+def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: float
+                   ) -> Array:
+    """The cotangent of ``a``; that of ``b`` is the same of the transposes."""
+    def run(a: Array, g: Array, y: Array) -> Array:
+        return xp.sum(xp.unsqueeze(g, -1) * row_slopes(xp, a, b, y, p), -2)
+    return sum_to(xp, by_rows(xp, run, (a, g, y), b), a.shape)
+
+
 row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
     rule=Rule("CdistBackwardBackward0", (0, 1, RESULT), gives=(0,), passes=True),
     refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}",
@@ -280,12 +302,10 @@ row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
     doc="The distance of every row of one matrix from every row of another.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly", one_type=ONE_TYPE,
-    fwd=lambda xp, x1, x2, p=2.0:
-        xp.squeeze(row_norms(xp, between_rows(xp, x1, x2), p), -1),
-    vjp=(lambda xp, g, y, x1, x2, p=2.0: sum_to(xp, xp.sum(
-             xp.unsqueeze(g, -1) * row_slopes(xp, x1, x2, y, p), -2), x1.shape),
-         lambda xp, g, y, x1, x2, p=2.0: sum_to(xp, -xp.sum(
-             xp.unsqueeze(g, -1) * row_slopes(xp, x1, x2, y, p), -3), x2.shape)),
+    fwd=lambda xp, x1, x2, p=2.0: distances(xp, x1, x2, p),
+    vjp=(lambda xp, g, y, x1, x2, p=2.0: distances_pull(xp, g, y, x1, x2, p),
+         lambda xp, g, y, x1, x2, p=2.0: distances_pull(
+             xp, xp.transpose(g, -2, -1), xp.transpose(y, -2, -1), x2, x1, p)),
     jvp=lambda xp, t, y, x1, x2, p=2.0:
         xp.sum(between_rows(xp, *t) * row_slopes(xp, x1, x2, y, p), -1),
     cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),

@@ -1,0 +1,54 @@
+"""Adding at positions gives what NumPy's `add.at` gives, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli.engine import NUMPY, limits
+
+ALL = slice(None)
+
+
+def positions(*shape, n=4):
+    return np.random.default_rng(sum(shape)).integers(0, n, shape)
+
+
+INDICES = {
+    "all dimensions": (positions(9), positions(9), positions(9)),
+    "the first": (positions(9),),
+    "a matrix at the first": (positions(3, 5),),
+    "the last": (..., positions(9)),
+    "the last, of all": (ALL, ALL, positions(9)),
+    "the middle": (ALL, positions(9)),
+    "the middle, two": (ALL, positions(3, 1), positions(5)),
+    "the first two": (positions(9), positions(9), ...),
+    "apart": (positions(9), ALL, positions(9)),
+    "from the end": (positions(9) - 4,),
+    "some of a dimension": (slice(1, 3), positions(9)),
+    "one row": (np.array(2),),
+    "a mask": (positions(4, n=2) == 1,),
+    "a slice": (slice(1, 3),),
+    "nothing": (positions(0),),
+}
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=list(INDICES))
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_adding_is_numpys(monkeypatch, index, dtype):
+    monkeypatch.setattr("gradcli.engine.arrays.MIN_SIZE_TO_FLATTEN", 0)
+    shape = (4, 5, 6)
+    wanted = np.zeros(shape, dtype)
+    g = np.random.default_rng(0).normal(size=wanted[index].shape) * 100
+    g = g.astype(dtype)
+    np.add.at(wanted, index, g)
+    assert NUMPY.put_add(shape, index, g).tobytes() == wanted.tobytes()
+
+
+def test_rows_of_a_table_are_added_by_their_numbers():
+    count = limits.MIN_SIZE_TO_FLATTEN
+    at, wanted = positions(count, n=7), np.zeros((7, 3))
+    g = np.random.default_rng(0).normal(size=(count, 3))
+    np.add.at(wanted, at, g)
+    assert NUMPY._numbers_of(wanted, (at,)) is not None
+    assert NUMPY.put_add((7, 3), (at,), g).tobytes() == wanted.tobytes()
