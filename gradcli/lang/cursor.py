@@ -132,16 +132,26 @@ class Cursor:
             return error
         from gradcli.lang.mend import between
 
-        return between(error, self.tokens, at, self.is_function)
+        return between(error, self.tokens, at, self.function_meant)
 
-    def is_function(self, token: Token) -> bool:
-        """Whether a token is a function's name, and not that of a variable."""
-        return token.kind == "name" and self.names_function(str(token.value))
+    def function_meant(self, token: Token) -> str | None:
+        """The function that a token names, however it is spelled; None for a variable
+        and for what names none."""
+        name = str(token.value)
+        if token.kind != "name" or len(name) == 1 or name in self.variables:
+            return None
+        if self.names_function(name):
+            return name
+        from gradcli.lang.suggest import other_spelling
+
+        return other_spelling(name, self.names_function)
 
     def names_function(self, name: str) -> bool:
+        """Whether a name is that of a function; a single letter is a variable's before
+        it is that."""
         from gradcli.lang.tensors import is_function
 
-        return name not in self.variables and is_function(name)
+        return len(name) > 1 and name not in self.variables and is_function(name)
 
     def text(self, token: Token) -> str:
         return shortened(self.source[token.start : token.end])

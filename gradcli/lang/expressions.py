@@ -126,6 +126,8 @@ class ExpressionParser(Cursor):
         token, last = self.token, self.tokens[self.at - 1]
         if token.kind == BAR and (self.within == BAR or last.kind not in _FACTOR_ENDS):
             if self.within != BAR:
+                if last.kind == "name" and self._bar_closes():
+                    raise self.missing_operator(last, token)
                 raise self._refused_bar()
             return False
         if last.kind not in _FACTOR_ENDS or self.within == "for":
@@ -141,6 +143,15 @@ class ExpressionParser(Cursor):
         for a factor or for a part of the exponent."""
         signed = self.kind_before(2) in ("+", "-")
         return last.kind == "number" and self.kind_before(2 + signed) == "**"
+
+    def _bar_closes(self) -> bool:
+        """Whether another bar follows in the statement: `sin|x|`, but not `x | y`."""
+        for token in self.tokens[self.at + 1 :]:
+            if token.kind in ("newline", ";"):
+                return False
+            if token.kind == BAR:
+                return token.start > self.token.end
+        return False
 
     def _refused_bar(self) -> ProgramError:
         doubled = self.kind_after() == BAR

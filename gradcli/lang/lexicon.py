@@ -34,7 +34,7 @@ SAME_SIGN = {
     "^": "**",
     "^=": "**=",
     **dict.fromkeys("−–—‐‑‒﹣－", "-"),
-    **dict.fromkeys("×·⋅∙∗•＊⊙", "*"),
+    **dict.fromkeys("×·⋅∙∗•＊⊙✕✖⨯", "*"),
     **dict.fromkeys("÷∕⁄／", "/"),
     **dict.fromkeys("≤⩽≦", "<="),
     **dict.fromkeys("≥⩾≧", ">="),
@@ -128,8 +128,25 @@ FOREIGN_SIGNS = {
     "\\": "only at the end of a line, to continue on the next",
 }
 
-DERIVATIVE = re.compile(r"\s*[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+\s*")
-"""What is differentiated, as it stands on the left of a claim."""
+DERIVATIVE = re.compile(
+    r"\s*(?:[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+"
+    r"|(?:the )?(?:derivative|gradient|slope)\s+of\b|differentiate\b|derive\b)\s*"
+)
+"""What says that a derivative is taken, as it stands before what it is taken of or on
+the left of a claim."""
+
+WORDS_BETWEEN = {
+    **dict.fromkeys(("mod", "rem"), "%"),
+    "div": "//",
+    "times": "*",
+    "over": "/",
+    "plus": "+",
+    "minus": "-",
+}
+"""Words that stand for an operator, and the sign of it."""
+
+BESIDE = frozenset({"where", "at", "when", "given"})
+"""Words before the value of an input, as in `x^2 where x=3`."""
 
 _NO_LATEX = "write sqrt(x), x^(2), (a)/(b)"
 

@@ -19,7 +19,7 @@ from gradcli.engine.errors import DeviceError
 from gradcli.lang.bindings import Binding
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.errors import Edit, ProgramError, Span
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
 from gradcli.lang.inputs import Array, value_of
@@ -211,20 +211,28 @@ def _apart(
     program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
 ) -> str | None:
     """The line put right that has ``unread`` written together with other names."""
-    from gradcli.lang.mend import TO_MULTIPLY, mended
-    from gradcli.lang.suggest import written_together
+    from gradcli.lang.mend import TO_MULTIPLY, apart, mended
+    from gradcli.lang.suggest import before_function, written_together
 
-    edits, spans = [], []
+    values = {*given, *CONSTANTS}
+    edits: list[Edit] = []
+    found: dict[Span, str] = {}
     for node in walk(program):
         if isinstance(node, Name) and node.name in names and node.name not in given:
-            parts = written_together(node.name, {*given, *CONSTANTS}, is_function)
+            parts = written_together(node.name, values, is_function)
             if parts is not None:
-                edits.append((*node.span, parts))
-                spans.append(node.span)
-    if not any(unread in re.split(r"\W", parts) for _, _, parts in edits):
+                edits += apart(program.source, node.span, parts)
+                found[node.span] = parts
+        elif isinstance(node, Call) and not is_function(node.function):
+            parts = before_function(node.function, values, is_function)
+            if parts is not None:
+                edits.append((*node.op_span, parts))
+                found[node.op_span] = parts
+    if not any(unread in re.split(r"\W|(?<=\d)", parts) for parts in found.values()):
         return None
-    error = ProgramError("E505", "", spans[0], program.source)
-    lead = TO_MULTIPLY if "*" in edits[0][2] else "write"
+    at, parts = next(iter(found.items()))
+    error = ProgramError("E505", "", at, program.source)
+    lead = TO_MULTIPLY if "*" in parts else "write"
     return mended(error.mended_by(*edits, lead=lead), parse).hint
 
 

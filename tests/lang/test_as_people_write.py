@@ -89,6 +89,7 @@ READ = {
     "nCr(3, 2)*x": 3 * X,
     "x^2/2 - 1e-3": X**2 / 2 - sympy.Rational(1, 1000),
     "y = 2x; y²": (2 * X) ** 2,
+    "x✕y⨯2": 2 * X * Y,
 }
 """What a line means; None: it is among those that are put right."""
 
@@ -128,6 +129,26 @@ PUT_RIGHT = {
     "(x+1)!": ("exp(lgamma((x+1) + 1))", sympy.gamma(X + 2)),
     "σ(x)": ("sigmoid(x)", 1 / (1 + E**-X)),
     "∑x²": ("sum(x²)", X**2),
+    "ln|x-1|": ("ln(|x-1|)", sympy.log(abs(X - 1))),
+    "sin|x|y": ("sin(|x|)y", sympy.sin(abs(X)) * Y),
+    "y|x-1|": ("y*|x-1|", Y * abs(X - 1)),
+    "lg x": ("log10(x)", sympy.log(X) / sympy.log(10)),
+    "tg^-1 x": ("atan(x)", sympy.atan(X)),
+    "SIN(x)": ("sin(x)", sympy.sin(X)),
+    "IF(x>0,x²,0)": ("where(x>0,x²,0)", X**2),
+    "sh(x)": ("sinh(x)", sympy.sinh(X)),
+    "2x mod 1": ("2x % 1", 2 * X - 1),
+    "mod(x, 2)": ("remainder(x, 2)", X),
+    "sinxcosx": ("sin(x)*cos(x)", sympy.sin(X) * sympy.cos(X)),
+    "sinx^2": ("sin(x^2)", sympy.sin(X**2)),
+    "sin2x": ("sin(2x)", sympy.sin(2 * X)),
+    "xsin(x)": ("x*sin(x)", X * sympy.sin(X)),
+    "xysin(x)": ("x*y*sin(x)", X * Y * sympy.sin(X)),
+    "e^-xy": ("e^-(x*y)", E ** (-X * Y)),
+    "1/xy": ("1/(x*y)", 1 / (X * Y)),
+    "1/xy^2": ("1/(x*y^2)", 1 / (X * Y**2)),
+    "√xy": ("√(x*y)", sympy.sqrt(X * Y)),
+    "derivative of x^2": ("x^2", X**2),
     "½x": ("(1/2)x", X / 2),
     "x ＋ 1": ("x + 1", X + 1),
     "5% * x": ("5/100 * x", X / 20),
@@ -241,6 +262,11 @@ def test_constants_are_names_until_something_else_has_the_name(
 ) -> None:
     output = execute(prepare(program, read_bindings(words))).output
     assert output.item() == pytest.approx(value, nan_ok=True)
+
+
+@pytest.mark.parametrize("line", ["t²+1", "2t^2 + 1", "t³", "|t|+t²"])
+def test_a_single_letter_is_a_value_before_it_is_a_function(line: str) -> None:
+    assert [given.name for given in prepare(line).inputs] == ["t"]
 
 
 def test_a_name_that_the_program_assigns_later_is_no_constant() -> None:
