@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import FOREIGN_WORDS, ROOTS
+from gradcli.lang.lexicon import BESIDE, FOREIGN_WORDS, ROOTS
 from gradcli.lang.tokens import Token, tokenize
 
 _VALUES = frozenset({"name", "number", "string", "True", "False", "None"})
@@ -100,6 +100,12 @@ class Cursor:
             hint = f"write a value after '{self.text(before)}'"
         message = f"expected {wanted}, found {found}"
         error = self.fail("E207", message, token.span, hint)
+        if token.kind == ";" and wanted == "')'":
+            edit = (*token.span, ",")
+            return error.mended_by(edit, lead="arguments are split by commas: write")
+        if token.kind == "=" and (before is None or before.kind in ("newline", ";")):
+            lead = "a program begins without '=': write"
+            return error.mended_by((*token.span, ""), lead=lead)
         if before and before.kind == "%" and wanted != _BODY:
             edit = before.start, before.end, "/100"
             return error.mended_by(edit, lead="a percentage is a number: write")
@@ -126,6 +132,11 @@ class Cursor:
         at = self.tokens.index(after)
         if after.kind == "name" and self.tokens[at + 1].kind == "=":
             hint = f"';' ends a statement; a value {right}=3 stands outside the quotes"
+            return self.fail("E208", message, span, hint)
+        follows = [token.kind for token in self.tokens[at + 1 : at + 3]]
+        if after.value in BESIDE and follows == ["name", "="]:
+            name = self.text(self.tokens[at + 1])
+            hint = f"a value {name}=3 stands outside the quotes"
             return self.fail("E208", message, span, hint)
         error = self.fail("E208", message, span, f"to multiply, write {product}")
         if "string" in (before.kind, after.kind):

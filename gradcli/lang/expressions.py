@@ -23,6 +23,7 @@ from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import shortened
 from gradcli.lang.lexicon import (
     BAR,
+    CLOSING,
     DOTTED,
     FOREIGN_SIGNS,
     PREFIX_HEADS,
@@ -112,10 +113,38 @@ class ExpressionParser(Cursor):
                 left = yield self._chain(left, start, power)
                 continue
             op_span = self.take().span
+            if sign in _QUOTIENTS:
+                self._note_quotient(left, start, op_span)
             inner = power if sign == "**" else power + 1
             right = self._lone_operand(inner) or (yield self._operation(inner))
             left = syntax.Binary(self.span_from(start), sign, left, right, op_span)
             before = sign
+
+    def _note_quotient(self, left: syntax.Expression, start: int, sign: Span) -> None:
+        """Say how `x^1/2` was read, whose power 1 does nothing, and `5% x`, which
+        could be a percentage."""
+        opened = self.tokens[self.at - 2].kind == ")"
+        percent = self.source[sign.start] == "%" and sign.start == left.span.end
+        if percent and self.token.start > sign.end:
+            token = self.text(self.token)
+            remainder = shortened(self.source[start : sign.start])
+            message = f"{remainder}% {token} is read as the remainder by {token}"
+            self.notes.append(syntax.Note(message, sign))
+        if opened or not isinstance(left, syntax.Binary) or left.operator != "**":
+            return
+        power = (
+            left.right.operand if isinstance(left.right, syntax.Unary) else left.right
+        )
+        if isinstance(power, syntax.Literal) and power.value == 1:
+            base = self.source[start : left.op_span.start].strip()
+            exponent = self.source[left.op_span.end : sign.start].strip()
+            divisor = self.text(self.token)
+            whole = f"{base}^{exponent}/{divisor}"
+            message = (
+                f"{whole} is read as ({base}^{exponent})/{divisor}; a root is "
+                f"{base}^({exponent}/{divisor})"
+            )
+            self.notes.append(syntax.Note(message, sign))
 
     def _joins(self, left: syntax.Expression) -> bool:
         """Whether the token begins a factor of a product without a sign.
@@ -388,7 +417,13 @@ class ExpressionParser(Cursor):
         self.expect(bracket)
 
     def _member(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
-        self.take()
+        dot = self.take()
+        if self.token.kind in ("*", "/", "**", "//") and self.token.start == dot.end:
+            sign = self.text(self.token)
+            message = f"'.{sign}' is not an operator here: all are entry by entry"
+            span = Span(dot.start, self.token.end)
+            error = self.fail("E201", message, span, f"write {sign}")
+            raise error.mended_by((*dot.span, ""))
         name, token = self.expect_name("a method or attribute")
         if self.token.kind != "(":
             return syntax.Attribute(self.span_from(start), value, name, token.span)
@@ -436,6 +471,8 @@ class ExpressionParser(Cursor):
         opened = self.take()
         if self.token.kind == "]":
             raise self.unexpected("an index")
+        if isinstance(value, syntax.Name) and not value.qualified:
+            self._refuse_square_call(value, opened)
         keys_start = self.token.start
         outside, self.within = self.within, "("
         keys: list[syntax.Expression] = [(yield self._key())]
@@ -448,6 +485,25 @@ class ExpressionParser(Cursor):
         self.within = outside
         op_span = self.span_from(opened.start)
         return syntax.Index(self.span_from(start), value, key, op_span)
+
+    def _refuse_square_call(self, name: syntax.Name, opened: Token) -> None:
+        """Refuse `Sin[x]`, as Mathematica calls a function, and show the call."""
+        function = self.function_meant(self.tokens[self.at - 2])
+        if function is None:
+            return
+        message = f"'{function}' is a function, and it is called with round brackets"
+        error = self.fail("E105", message, name.span, f"write {function}(...)")
+        depth, comma = 0, False
+        for token in self.tokens[self.at - 1 :]:
+            depth += (token.kind in CLOSING) - (token.kind in CLOSING.values())
+            comma = comma or (token.kind == "," and depth == 1)
+            if depth == 0:
+                break
+        if comma and name.name == "Log":
+            error.hint = "the base stands behind: write log(x, base)"
+            raise error
+        start, end = name.span.start, opened.end
+        raise error.mended_by((start, end, f"{function}("), (*token.span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
         """An expression, `...`, or a slice."""

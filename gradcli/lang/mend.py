@@ -11,6 +11,7 @@ keeps the hint that it has. Loaded only when an error is being worded.
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from gradcli.lang.errors import Edit, ProgramError, Span
 from gradcli.lang.excerpt import LINE_BREAK, locate
@@ -27,6 +28,7 @@ TO_MULTIPLY = "to multiply, write"
 _TO_CALL = "to call it, write"
 _TO_RAISE = "to raise its result to a power, write"
 _TO_DERIVE = "derivatives are taken of what is written: write"
+_THOUSANDS = re.compile(r"\d{1,3} \d{3}(\.\d*)?")
 _BEFORE_CALL = re.compile(r"[d∂]\s*\w*\s*/\s*\Z")
 _OF_STATEMENT = frozenset({"newline", ";", "=", "indent", "dedent", ":"})
 
@@ -50,12 +52,27 @@ def mended(error: ProgramError, read: Reader) -> ProgramError:
                     return error
                 edits = problem.edits
                 continue
-        shown = LINE_BREAK.split(text)[line - 1].strip()
+        shown = LINE_BREAK.split(_respelled(text))[line - 1].strip()
         if len(shown) <= MAX_MENDED_CHARACTERS:
             error.right = shown
             error.hint = f"{error.lead} {shown}"
         return error
     return error
+
+
+def _respelled(text: str) -> str:
+    """The text with functions called by their names, where it calls them otherwise."""
+    from gradcli.lang.suggest import other_spelling
+    from gradcli.lang.tensors import is_function
+
+    edits = []
+    for token, follower in pairwise(tokenize(text)):
+        name = str(token.value)
+        if token.kind == "name" and follower.kind == "(" and not is_function(name):
+            meant = other_spelling(name, is_function)
+            if meant is not None:
+                edits.append((*token.span, meant))
+    return edited(text, edits)
 
 
 def _line_of(error: ProgramError) -> int:
@@ -98,11 +115,27 @@ def between(
     if meant(before):
         edits = _called(tokens, at - 1, at, meant)
         return error.mended_by(*edits, lead=_TO_CALL)
+    if before.kind == after.kind == "number":
+        return error.mended_by(*_numbers(error.source, tokens, at), lead="write")
     base = _base_of_power(tokens, at)
     if base is not None and meant(tokens[base]):
         return _raised(error, tokens, base, at, meant)
     edit = (before.end, max(before.end, after.start), "*")
     return error.mended_by(edit, lead=TO_MULTIPLY)
+
+
+def _numbers(source: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """What joins two numbers side by side: thousands apart, a fraction, or factors."""
+    before, after = tokens[at - 1], tokens[at]
+    first, second = source[slice(*before.span)], source[slice(*after.span)]
+    if _THOUSANDS.fullmatch(f"{first} {second}") and before.value:
+        return [(before.end, after.start, "")]
+    fraction = tokens[at + 1].kind == "/" and tokens[at + 2].kind == "number"
+    if fraction and first.isdecimal() and second.isdecimal():
+        end = tokens[at + 2].end
+        return [(before.start, before.start, "("), (before.end, after.start, "+"),
+                (end, end, ")")]  # fmt: skip
+    return [(before.end, after.start, "*")]
 
 
 def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:

@@ -185,6 +185,12 @@ class _Parser(ExpressionParser):
 
     def _targets(self, target: syntax.Expression) -> tuple[syntax.Target, ...]:
         """The names on the left of `=`; `a, b` and `[a, b]` are several."""
+        if isinstance(target, syntax.Sequence):
+            *before, last = target.items or (None,)
+            if isinstance(last, syntax.Name) and any(map(_is_formula, before)):
+                message = "this cannot be assigned to"
+                hint = f"a value {last.name}=3 stands outside the quotes"
+                raise self.fail("E210", message, target.span, hint)
         items = target.items if isinstance(target, syntax.Sequence) else (target,)
         if not items:
             raise self._not_assignable(target)
@@ -309,6 +315,10 @@ class _Parser(ExpressionParser):
         while self.tokens[at].kind in ("newline", "dedent"):
             at -= 1
         return Span(start, self.tokens[at].end)
+
+
+def _is_formula(item: object) -> bool:
+    return isinstance(item, syntax.Binary | syntax.Call | syntax.Unary)
 
 
 def _defines(call: syntax.Call) -> bool:
