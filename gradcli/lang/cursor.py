@@ -130,6 +130,12 @@ class Cursor:
         message = f"no operator between {left} and {right}"
         span = Span(before.start, after.end)
         at = self.tokens.index(after)
+        signed = self.tokens[at - 2].kind in ("+", "-")
+        raised = at > 2 and self.tokens[at - 2 - signed].kind == "**"
+        directly = before.kind == "number" and before.end == after.start
+        if raised and directly and after.kind == "name":
+            if not self.function_meant(self.tokens[at - 3 - signed]):
+                message += f"; if both are in the exponent, write ^({left}{right})"
         if after.kind == "name" and self.tokens[at + 1].kind == "=":
             hint = f"';' ends a statement; a value {right}=3 stands outside the quotes"
             return self.fail("E208", message, span, hint)

@@ -29,6 +29,7 @@ _TO_CALL = "to call it, write"
 _TO_RAISE = "to raise its result to a power, write"
 _TO_DERIVE = "derivatives are taken of what is written: write"
 _THOUSANDS = re.compile(r"\d{1,3} \d{3}(\.\d*)?")
+_OVER_D = re.compile(r"\s*/\s*[d∂]\s*\w+")
 _BEFORE_CALL = re.compile(r"[d∂]\s*\w*\s*/\s*\Z")
 _OF_STATEMENT = frozenset({"newline", ";", "=", "indent", "dedent", ":"})
 
@@ -145,6 +146,13 @@ def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
     if derived is not None and error.source[name.start] in "d∂":
         edit = (derived.start(), name.end, "")
         return mended(error.mended_by(edit, lead=_TO_DERIVE), read)
+    tokens = tokenize(error.source)
+    at = next(at for at, token in enumerate(tokens) if token.span == name)
+    end = tokens[_behind_group(tokens, at + 1) - 1].end
+    over = _OVER_D.match(error.source, end)
+    if over is not None and error.source[slice(*name)] in ("d", "∂"):
+        edits = (*name, ""), (*over.span(), "")
+        return mended(error.mended_by(*edits, lead=_TO_DERIVE), read)
     edit = (name.end, name.end, "*")
     return mended(error.mended_by(edit, lead=TO_MULTIPLY), read)
 

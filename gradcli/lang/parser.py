@@ -36,6 +36,7 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
 }
 _NO_FUNCTIONS = "functions are not defined: write"
 _NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
+_NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - (right)"
 
 
 def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
@@ -86,11 +87,22 @@ class _Parser(ExpressionParser):
             raise ProgramError(
                 "E211", "the program is empty", None, self.source, hint=hint
             )
+        self._refuse_quoted(statements)
         span = Span(0, len(self.source))
         body = syntax.Block(
             Span(statements[0].span.start, statements[-1].span.end), tuple(statements)
         )
         return syntax.Program(span, self.source, body, tuple(self.notes))
+
+    def _refuse_quoted(self, statements: list[syntax.Statement]) -> None:
+        """Refuse a program that is a string, as quotes inside quotes make it one."""
+        lone = statements[0]
+        if len(statements) == 1 and isinstance(lone, syntax.Evaluate):
+            value, (start, end) = lone.value, lone.span
+            if isinstance(value, syntax.Literal) and isinstance(value.value, str):
+                message = "the program is in quotes twice, so it is a string"
+                error = self.fail("E207", message, lone.span, "leave out one pair")
+                raise error.mended_by((start, start + 1, ""), (end - 1, end, ""))
 
     def _line(self) -> Steps[list[syntax.Statement]]:
         """The statements of one line, and all of a body that is indented below it."""
@@ -203,6 +215,8 @@ class _Parser(ExpressionParser):
 
     def _not_assignable(self, target: syntax.Expression) -> ProgramError:
         message, hint = _NOT_ASSIGNABLE.get(type(target), _NO_TARGET)
+        if isinstance(target, syntax.Binary) and self.token.kind != "in":
+            hint = _NO_EQUATION
         error = self.fail("E210", message, target.span, hint)
         start, end = target.span
         if isinstance(target, syntax.Call) and _defines(target):

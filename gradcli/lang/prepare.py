@@ -214,12 +214,13 @@ def _apart(
     from gradcli.lang.mend import TO_MULTIPLY, apart, mended
     from gradcli.lang.suggest import before_function, written_together
 
-    values = {*given, *CONSTANTS}
+    values = {*given, *names, *CONSTANTS}
     edits: list[Edit] = []
     found: dict[Span, str] = {}
     for node in walk(program):
         if isinstance(node, Name) and node.name in names and node.name not in given:
-            parts = written_together(node.name, values, is_function)
+            others = values - {node.name}
+            parts = written_together(node.name, others, is_function)
             if parts is not None:
                 edits += apart(program.source, node.span, parts)
                 found[node.span] = parts

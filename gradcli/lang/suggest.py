@@ -97,6 +97,23 @@ def before_function(
     return None
 
 
+def other_reading(
+    name: str,
+    values: Collection[str],
+    constants: Collection[str],
+    is_function: Callable[[str], bool],
+) -> str | None:
+    """What to write if an input's name was not meant as one: `Pi`, `xe`, `T`; None if
+    there is no sign of that."""
+    if name == "T":
+        return "a transpose is written x.T"
+    constant = next((c for c in (synonym(name), name.lower()) if c in constants), None)
+    if constant is not None:
+        return f"the constant is written {constant}"
+    parts = written_together(name, values, is_function)
+    return f"a product is written {parts}" if parts and parts != name else None
+
+
 @cache
 def _spoken() -> dict[str, str]:
     """The functions of the table by their synonyms."""

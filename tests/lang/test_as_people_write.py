@@ -8,6 +8,8 @@ import sympy
 from gradcli.lang import ProgramError
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
+from gradcli.lang.suggest import other_reading
+from gradcli.lang.tensors import CONSTANTS, is_function
 
 X, Y, W, B = sympy.symbols("x y w b", real=True)
 POINT = {X: 0.75, Y: 2.5, W: -1.5, B: 0.25}
@@ -181,6 +183,10 @@ PUT_RIGHT = {
         root(X, 3) * abs(X - 1),
     ),
     r"\frac{d}{dx} \sin x": ("sin(x)", sympy.sin(X)),
+    "d(x^2)/dx": ("(x^2)", X**2),
+    "'x^2'": ("x^2", X**2),
+    "xy+y": ("x*y+y", X * Y + Y),
+    "e^2x": ("e^2*x", E**2 * X),
     r"\sigma(x)": ("sigmoid(x)", 1 / (1 + E**-X)),
     "½x": ("(1/2)x", X / 2),
     "x ＋ 1": ("x + 1", X + 1),
@@ -202,6 +208,8 @@ REFUSED = {
     "x^2 where x=3": "outside the quotes",
     "x^2, x=3": "outside the quotes",
     "∫x dx": "integrals",
+    "e^2x": "write ^(2x)",
+    "x^2 = 4": "an equation is not solved",
     "x!!": "lgamma",
     "x || y": "norm(x)",
     "x | y": "abs(x)",
@@ -313,6 +321,26 @@ def test_constants_are_names_until_something_else_has_the_name(
 @pytest.mark.parametrize("line", ["t²+1", "2t^2 + 1", "t³", "|t|+t²"])
 def test_a_single_letter_is_a_value_before_it_is_a_function(line: str) -> None:
     assert [given.name for given in prepare(line).inputs] == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Pi", "the constant is written pi"),
+        ("E", "the constant is written e"),
+        ("T", "a transpose is written x.T"),
+        ("xe", "a product is written x*e"),
+        ("xsiny", "a product is written x*sin(y)"),
+        ("theta", None),
+        ("wx", None),
+        ("sinw", None),
+    ],
+)
+def test_an_input_that_may_be_meant_otherwise_is_told(
+    name: str, told: str | None
+) -> None:
+    values = {"x", "y", *CONSTANTS}
+    assert other_reading(name, values, CONSTANTS, is_function) == told
 
 
 def test_a_name_that_the_program_assigns_later_is_no_constant() -> None:
