@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..lang.errors import ProgramError
-from .options import GradOutput, Request, on_programs, refuse_idle
+from .options import VERIFIES_NOTHING, GradOutput, Request, without
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..views.paths import PathsAnswer
 
 
-@on_programs
+@without(VERIFIES_NOTHING)
 def main(
     request: Request,
     start: Annotated[
@@ -52,7 +52,6 @@ def main(
 
     Example: gradcli paths "b = w1*a; c = w2*a; L = b*c" a=2 w1=3 w2=1
     """
-    refuse_idle(request, "gradcli paths")
     if start is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     if latex and request.quiet:

@@ -133,9 +133,9 @@ class Cursor:
         signed = self.tokens[at - 2].kind in ("+", "-")
         raised = at > 2 and self.tokens[at - 2 - signed].kind == "**"
         directly = before.kind == "number" and before.end == after.start
-        if raised and directly and after.kind == "name":
-            if not self.function_meant(self.tokens[at - 3 - signed]):
-                message += f"; if both are in the exponent, write ^({left}{right})"
+        ambiguous = raised and directly and after.kind == "name"
+        if ambiguous and not self.function_meant(self.tokens[at - 3 - signed]):
+            message += f"; if both are in the exponent, write ^({left}{right})"
         if after.kind == "name" and self.tokens[at + 1].kind == "=":
             hint = f"';' ends a statement; a value {right}=3 stands outside the quotes"
             return self.fail("E208", message, span, hint)
