@@ -240,6 +240,19 @@ SO_ANYWAY: Final = frozenset({"no_verify", "strict"})
 """Those of them that ask for what is so anyway: only their opposites are refused."""
 
 
+IDLE_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "condition": ("quiet",),
+    "every": ("quiet",),
+    "out": ("code",),
+    "mode": ("code",),
+    "wrt": ("to",),
+}
+"""Options of any command, and those beside which they do nothing."""
+
+_OF_TEXT: Final = frozenset({"quiet", "code"})
+"""Those that say what text is printed, and nothing of an object."""
+
+
 class _Typed:
     """The options that the command line has, by their parameters' names."""
 
@@ -270,6 +283,16 @@ def refuse_idle(
             if opposite:
                 option = _opposite(option)
             raise wrong("E590", f"{option} does nothing: {command} {reason}", hint)
+
+
+def _refuse_beside(request: Request) -> None:
+    """Refuse the options that do nothing beside another that was typed."""
+    for name, others in IDLE_BESIDE.items():
+        for other in others:
+            counts = not (request.json and other in _OF_TEXT)
+            if counts and was_typed(name) and was_typed(other):
+                message = f"--{name} does nothing beside --{other}"
+                raise wrong("E590", message, "leave out one of the two")
 
 
 def _opposite(option: str) -> str:
@@ -322,6 +345,7 @@ def on_programs(
             # An object has no shorter form anywhere.
             if reason != PRINTS_NOTHING_SHORTER or not request.json:
                 refuse_idle(request, called, reason)
+        _refuse_beside(request)
         with kept(Limits(request.max_seconds, request.max_memory)):
             return function(**values)
 

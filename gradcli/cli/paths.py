@@ -8,7 +8,7 @@ import typer
 
 from ..lang.errors import ProgramError
 from .options import VERIFIES_NOTHING, GradOutput, Request, without
-from .problems import wrong
+from .problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
     from ..engine import Tensor
@@ -54,10 +54,9 @@ def main(
     """
     if start is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
-    if latex and request.quiet:
-        raise wrong(
-            "E590", "--latex and --quiet exclude each other", "choose one of them"
-        )
+    if latex:
+        others = typed(quiet=request.quiet, json=request.json)
+        refuse_both(["--latex", *others])
     from ..render import paths as draw
     from .output import show
     from .session import as_name, run_with_names

@@ -40,6 +40,12 @@ IDLE = {
     'check "x^2" --claim "d/dx = 2*x" --dtype float32': "--dtype",
     'hessian "x^2" x=1 --times x=1 --sparse': "--sparse",
     'graph "x^2" x=1 -q': "--quiet",
+    'grad "x^2" x=1 -q --condition': "--condition",
+    'grad "x^2" x=1 --code c --out g.npz': "--out",
+    'jacobian "x^2" x=1 --code c --mode fwd': "--mode",
+    'descend "x^2" x=1 -q --every 2': "--every",
+    'paths "x*y" x=1 y=2 --wrt x --to y': "--wrt",
+    'paths "x^2" x=1 --latex --json': "--latex",
     'graph "x^2" x=1 -o g.svg --verify': "--verify",
     'grad "x^2" x=1 --no-verify --verify-seconds 9': "--verify-seconds",
 }
