@@ -3,6 +3,7 @@ is told how it was read."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import fields
 from typing import Final
@@ -45,7 +46,6 @@ IDLE = {
     'jacobian "x^2" x=1 --code c --mode fwd': "--mode",
     'descend "x^2" x=1 -q --every 2': "--every",
     'paths "x*y" x=1 y=2 --wrt x --to y': "--wrt",
-    'paths "x^2" x=1 --latex --json': "--latex",
     'graph "x^2" x=1 -o g.svg --verify': "--verify",
     'grad "x^2" x=1 --no-verify --verify-seconds 9': "--verify-seconds",
 }
@@ -166,3 +166,10 @@ def test_the_note_is_on_stderr_once(gradcli: Run, words: tuple[str, ...]) -> Non
     ended = gradcli(*words)
     assert ended.err.count("note: x=1,5 is two numbers, 1 and 5") == 1
     assert "note" not in ended.out
+
+
+def test_equations_are_no_object(gradcli: Run) -> None:
+    ended = gradcli("paths", "x^2", "x=1", "--latex", "--json")
+    error = json.loads(ended.err)["error"]
+    assert (ended.status, error["code"]) == (2, "E590")
+    assert error["message"] == "--latex and --json exclude each other"
