@@ -37,6 +37,10 @@ OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
 NAMES_JOINED: Final = frozenset({"--wrt"})
 """Options that may be given several times, each time for more names."""
 
+VERIFYING: Final = "Verifying"
+HELPING: Final = "Help"
+"""Headings of a help page."""
+
 
 GradOutput: TypeAlias = Annotated[
     str | None,
@@ -64,6 +68,7 @@ Requirement: TypeAlias = Annotated[
     Literal["proved", "certified", "sampled"] | None,
     typer.Option(
         "--require",
+        rich_help_panel=VERIFYING,
         help="Exit with status 1 if a verdict is weaker than this.",
     ),
 ]
@@ -219,6 +224,15 @@ class Request:
     debug: Debug = False
 
 
+PANELS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Program and inputs": ("file", "of", "wrt", "shape", "seed", "strict"),
+    "Output": ("json", "quiet"),
+    VERIFYING: ("no_verify", "verify_seconds"),
+    "Computing": ("device", "dtype", "max_seconds", "max_memory", "max_program"),
+    HELPING: ("debug",),
+}
+"""The headings of a help page, and the shared options below each."""
+
 VERIFIES_NOTHING: Final = "verifies nothing"
 IS_A_CHECK: Final = "is itself a check"
 HAS_NO_DERIVATIVES: Final = "has no derivatives"
@@ -328,9 +342,16 @@ def on_programs(
         for name, kind in groups.items()
     }
 
-    idle = {name for reason in reasons for name in IDLE[reason]}
-    for name in idle:
-        members["request"][name] = _hidden(members["request"][name])
+    for title, names in PANELS.items():
+        for name in names:
+            members["request"][name] = _with(members["request"][name], panel=title)
+    for name in {name for reason in reasons for name in IDLE[reason]}:
+        members["request"][name] = _with(members["request"][name], hidden=True)
+    for name, kind in groups.items():
+        for option, each in members[name].items():
+            if name != "request":
+                title = getattr(kind.annotation, "TITLE", None)
+                members[name][option] = _with(each, panel=title)
     called = "gradcli " + function.__module__.rpartition(".")[2]
 
     def command(**values: Any) -> int:
@@ -372,16 +393,38 @@ def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parame
     }
 
 
-def _hidden(option: Parameter) -> Parameter:
-    """An option that no help shows."""
+def _with(
+    option: Parameter, panel: str | None = None, hidden: bool = False
+) -> Parameter:
+    """An option below a heading of its help page, or one that no help shows."""
     kind, info = get_args(option.annotation)
     shown = copy(info)
-    shown.hidden = True
+    shown.hidden = hidden
+    shown.rich_help_panel = panel
     return option.replace(annotation=Annotated[kind, shown])
 
 
 class ExpressionCommand(NarrowHelp, TyperCommand):
     """A command whose arguments may begin with a minus."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments, and the options below their headings: its own come first,
+        those that all commands have last."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            panel = getattr(param, "rich_help_panel", None) or "Options"
+            if param.param_type_name == "argument":
+                panel = "Arguments"
+            elif param.name == "help" and HELPING in sections:
+                panel = HELPING
+            if record is not None:
+                sections.setdefault(panel, []).append(record)
+        own = [title for title in sections if title not in PANELS]
+        for title in (*own, *PANELS):
+            if sections.get(title):
+                with formatter.section(title):
+                    formatter.write_dl(sections[title])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.resilient_parsing:
