@@ -10,7 +10,7 @@ import pytest
 
 from gradcli.cli import prompt
 from gradcli.cli.repl import Session
-from gradcli.cli.workspace import Workspace, goes_on
+from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
 
 from .conftest import Run, environment
@@ -44,6 +44,44 @@ def test_what_stands_behind_a_command_is_its_program_its_values_and_options() ->
     *_, words = words_of("x = 3", 'grad "-x + 1" x=5 -q')
     assert words == ["grad", "-x + 1", "x=5", "-q"]
     assert words_of("ops tanh") == [["ops", "tanh"]]
+
+
+def test_a_line_is_read_as_it_is_copied() -> None:
+    lines = words_of("x = 3", "  y = x^2", 'gradcli grad "y" -q', "E101", "gradcli y")
+    assert lines[1:] == [
+        ["value", "y = x^2", "x=3"],
+        ["grad", "y = x^2\ny", "x=3", "-q"],
+        ["help", "E101"],
+        ["value", "y = x^2\ny", "x=3"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("x = 3; y = x^2; grad", ["x = 3", " y = x^2", " grad"]),
+        ("x = 3;", ["x = 3"]),
+        ("for i in range(2): x = 1; y = 2", None),
+        ("if x > 0: y = 1; z = 2", None),
+        ("while: x; y", None),
+        ('check --claim "a; b"', None),
+        ("check y; z", None),
+        ("x = 1  # one; two", None),
+        ("y = x\nz = x; w = z", None),
+        ("%save a;b", None),
+    ],
+)
+def test_statements_of_a_line_are_shown_one_by_one(
+    line: str, parts: list[str] | None
+) -> None:
+    assert parted(line) == ([line] if parts is None else parts)
+
+
+def test_an_open_quote_is_an_error_that_ends_nothing(gradcli: Run) -> None:
+    ended = gradcli("repl", stdin='x = 3\ncheck --claim "d/dx\nx; 2x\n?\nquit()\ny')
+    assert ended.err.startswith("error[E204]: a quote is opened and not closed")
+    assert ended.out == "x = 3.0\noutput = 3.0\noutput = 6.0\n"
+    assert "%undo" in ended.err
 
 
 def test_a_name_may_be_that_of_a_command() -> None:
