@@ -89,6 +89,8 @@ class Session:
         """Run what was typed; its exit status. What failed leaves nothing behind."""
         before = self.typed.copy()
         try:
+            if text.lstrip().startswith("#") and "\n" not in text:
+                return Exit.DONE
             if text.lstrip().startswith(("%", "?")):
                 return self._perform(text.strip())
             words = self.typed.take(text)
@@ -109,8 +111,8 @@ class Session:
         if found is not None:
             return found[1], files(found[1])
         first = before.split(maxsplit=1)[0] if before.split() else ""
-        begun = re.search(r"[-%\w]*$", before)
-        word = begun[0] if begun else ""
+        begun = re.search(r"(?:^|(?<=\s))-[-\w]*$|^\s*%\w*$|\w*$", before)
+        word = begun[0].lstrip() if begun else ""
         if word.startswith("%"):
             return word, [name for name in OWN if name.startswith(word)]
         if word.startswith("-"):

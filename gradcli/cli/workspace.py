@@ -137,13 +137,14 @@ def parted(text: str) -> list[str]:
 
 def goes_on(text: str) -> bool:
     """Whether more lines belong to what was typed: a block that was opened and has not
-    been ended by an empty line, or a bracket that has not been closed."""
+    been ended by an empty line, a bracket that has not been closed, or a line that
+    ends with a backslash."""
     first, *_ = text.split(maxsplit=1) or [""]
     if first in COMMANDS:
         return False
     bare = re.sub(r"#.*|'[^'\n]*'|\"[^\"\n]*\"", "", text)
     depth = sum(map(bare.count, _OPENING)) - sum(map(bare.count, _CLOSING))
-    if depth > 0:
+    if depth > 0 or bare.rstrip(" ").endswith("\\"):
         return True
     lines = bare.rstrip("\n").split("\n")
     block = any(line.rstrip().endswith(":") for line in lines)

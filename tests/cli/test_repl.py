@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
@@ -69,6 +70,7 @@ def test_a_line_is_read_as_it_is_copied() -> None:
         ("x = 1  # one; two", None),
         ("y = x\nz = x; w = z", None),
         ("%save a;b", None),
+        ("# one; two", None),
     ],
 )
 def test_statements_of_a_line_are_shown_one_by_one(
@@ -105,6 +107,8 @@ def test_a_line_that_cannot_be_read_is_an_error() -> None:
     ("text", "more"),
     [
         ("x = [1,", True),
+        ("x = 1 + \\", True),
+        ("x = 1 + \\\n2", False),
         ("x = [1,\n2]", False),
         ("for i in range(3):", True),
         ("for i in range(3):\n  y = y*x", True),
@@ -167,6 +171,9 @@ def test_own_commands_say_what_they_need(gradcli: Run) -> None:
         ("y = wid", "wid", {"width"}),
         ("y = tan", "tan", {"tan", "tanh"}),
         ("grad y --ver", "--ver", {"--verify-seconds"}),
+        ("y = 2*wid", "wid", {"width"}),
+        ("y = wid-wid", "wid", {"width"}),
+        ("y = 3%ta", "ta", {"tan"}),
         ("%s", "%s", {"%save"}),
         ("x = @da", "da", {"data.csv"}),
         ("%save da", "da", {"data.csv"}),
@@ -192,8 +199,12 @@ def test_without_prompt_toolkit_lines_are_read_by_readline(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     monkeypatch.setattr(prompt, "terminal", lambda: True)
-    monkeypatch.setattr("atexit.register", lambda *args: None)
+    kept: list[Callable[[], None]] = []
+    monkeypatch.setattr(prompt, "before_exit", kept)
     assert prompt._editor(lambda before: ("", [])) is input
+    (keep,) = kept
+    keep()
+    assert (tmp_path / "gradcli" / "readline").is_file()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
@@ -211,6 +222,8 @@ def test_a_session_in_a_terminal(tmp_path: Path) -> None:
         child.expect_exact(shown)
     child.send("for i in range(2):\r  y = y*x\r\r")
     child.expect_exact("y = 81.0")
+    child.send("value 2*x-tanhs\t(x)\r")
+    child.expect_exact("output = 3.995")
     child.send("while True: y = y*1\r")
     child.expect_exact("True: y = y*1")
     child.send("\x03")
