@@ -102,12 +102,6 @@ class Check:
         """The process that had a head start, or one that is started now; none where
         nothing of the check is shown and nobody ``needed`` it."""
         hidden = request.quiet and not request.json
-        from .options import was_typed
-
-        unverified = was_typed("no_verify") and request.no_verify
-        if unverified and was_typed("verify_seconds") and not was_typed("box"):
-            message = "--verify-seconds does nothing beside --no-verify"
-            raise wrong("E590", message, "leave out one of the two")
         if (request.no_verify or hidden) and not needed:
             return cls(None)
         return cls(_waiting.pop() if _waiting else _start())

@@ -281,7 +281,7 @@ MISSING_ATTRIBUTES = {
 SYNONYMS = {
     **dict.fromkeys(("array", "asarray", "vector", "matrix", "Variable"), "tensor"),
     **dict.fromkeys(("Tensor", "FloatTensor", "DoubleTensor", "LongTensor"), "tensor"),
-    **dict.fromkeys(("Infinity", "infinity"), "inf"),
+    **dict.fromkeys(("Infinity", "infinity", "oo"), "inf"),
     "NaN": "nan",
     "PI": "pi",
     "identity": "eye",

@@ -87,22 +87,11 @@ class _Parser(ExpressionParser):
             raise ProgramError(
                 "E211", "the program is empty", None, self.source, hint=hint
             )
-        self._refuse_quoted(statements)
         span = Span(0, len(self.source))
         body = syntax.Block(
             Span(statements[0].span.start, statements[-1].span.end), tuple(statements)
         )
         return syntax.Program(span, self.source, body, tuple(self.notes))
-
-    def _refuse_quoted(self, statements: list[syntax.Statement]) -> None:
-        """Refuse a program that is a string, as quotes inside quotes make it one."""
-        lone = statements[0]
-        if len(statements) == 1 and isinstance(lone, syntax.Evaluate):
-            value, (start, end) = lone.value, lone.span
-            if isinstance(value, syntax.Literal) and isinstance(value.value, str):
-                message = "the program is in quotes twice, so it is a string"
-                error = self.fail("E207", message, lone.span, "leave out one pair")
-                raise error.mended_by((start, start + 1, ""), (end - 1, end, ""))
 
     def _line(self) -> Steps[list[syntax.Statement]]:
         """The statements of one line, and all of a body that is indented below it."""

@@ -28,7 +28,7 @@ from gradcli.lang.names import read_names
 from gradcli.lang.parser import parse
 from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Call, Name, Program, walk
+from gradcli.lang.syntax import Call, Evaluate, Literal, Name, Program, walk
 from gradcli.lang.tensors import CONSTANTS, is_function
 from gradcli.ops.limits import check_size
 
@@ -112,6 +112,7 @@ def prepare(
     factory = _factory(device, dtype, seed)
     given = {binding.name: binding for binding in bindings}
     program = parse(source, {*given, *shapes})
+    _refuse_quoted(program)
     names = input_names(program, {*given, *shapes})
     code = compile_program(program)
     _refuse_unread(bindings, names, code, program)
@@ -182,6 +183,22 @@ def _input(
         values = value_of(binding, factory)
     tensor = factory.leaf(values) if wanted else factory.constant(values)
     return Input(name, tensor, binding is None, wanted, data)
+
+
+def _refuse_quoted(program: Program) -> None:
+    """Refuse a program that is a string, as quotes inside quotes make it one."""
+    lone = program.body.statements[0]
+    if len(program.body.statements) > 1 or not isinstance(lone, Evaluate):
+        return
+    value, (start, end) = lone.value, lone.span
+    if isinstance(value, Literal) and isinstance(value.value, str):
+        from gradcli.lang.mend import mended
+
+        message = "the program is in quotes twice, so it is a string"
+        hint = "leave out one pair"
+        error = ProgramError("E207", message, lone.span, program.source, hint=hint)
+        edits = (start, start + 1, ""), (end - 1, end, "")
+        raise mended(error.mended_by(*edits), parse)
 
 
 def _refuse_unread(

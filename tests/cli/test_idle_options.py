@@ -47,7 +47,6 @@ IDLE = {
     'descend "x^2" x=1 -q --every 2': "--every",
     'paths "x*y" x=1 y=2 --wrt x --to y': "--wrt",
     'graph "x^2" x=1 -o g.svg --verify': "--verify",
-    'grad "x^2" x=1 --no-verify --verify-seconds 9': "--verify-seconds",
 }
 """Command lines, each with the option that would do nothing there because of what else
 is on it."""
