@@ -350,8 +350,8 @@ def on_programs(
     for name, kind in groups.items():
         for option, each in members[name].items():
             if name != "request":
-                title = getattr(kind.annotation, "TITLE", None)
-                members[name][option] = _with(each, panel=title)
+                heading = getattr(kind.annotation, "TITLE", None)
+                members[name][option] = _with(each, panel=heading)
     called = "gradcli " + function.__module__.rpartition(".")[2]
 
     def command(**values: Any) -> int:

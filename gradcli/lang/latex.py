@@ -7,6 +7,7 @@ error is being worded.
 """
 
 import re
+from functools import partial
 from typing import Final
 
 from gradcli.lang.limits import MAX_MENDED_CHARACTERS
@@ -66,12 +67,12 @@ def plain(text: str) -> str | None:
     while before != text:
         before = text
         for pattern, made in _GROUPS:
-            text = re.sub(pattern, lambda found, made=made: _made(found, made), text)
+            text = re.sub(pattern, partial(_made, made), text)
     text = _WORD.sub(_word, text.replace("{", "(").replace("}", ")"))
     return None if "\\" in text or "&" in text else " ".join(text.split())
 
 
-def _made(found: re.Match[str], made: str) -> str:
+def _made(made: str, found: re.Match[str]) -> str:
     parts = [part.strip() for part in found.groups()]
     held = [part if _SIMPLE.fullmatch(part) else f"({part})" for part in parts]
     return made.format(*held, *[""] * (2 - len(held)), *reversed(parts))
