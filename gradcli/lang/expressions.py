@@ -48,6 +48,7 @@ CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None}
 _OPENERS = frozenset({*"([.", "superscript"})
 _FACTOR_ENDS = frozenset({"number", ")", "superscript", BAR})
 _FACTOR_STARTS = frozenset({"name", "(", BAR, *ROOTS})
+_ARGUMENT_STARTS = _FACTOR_STARTS | {"number"}
 _FOLLOWERS = _OPENERS | _FACTOR_STARTS
 """What may stand behind a number or a name and go on with the same operand."""
 _QUOTIENTS = frozenset({"/", "//", "%"})
@@ -159,6 +160,10 @@ class ExpressionParser(Cursor):
                     raise self.missing_operator(last, token)
                 raise self._refused_bar()
             return False
+        if token.kind == BAR and not self._bar_closes():
+            raise self._refused_bar()
+        if last.kind == BAR and token.kind == "name" and self.text(token)[0] == "_":
+            raise self._subscript(token)
         if last.kind not in _FACTOR_ENDS or self.within == "for":
             return False
         if self.within == "[" and token.start > last.end:
@@ -172,6 +177,13 @@ class ExpressionParser(Cursor):
         for a factor or for a part of the exponent."""
         signed = self.kind_before(2) in ("+", "-")
         return last.kind == "number" and self.kind_before(2 + signed) == "**"
+
+    def _subscript(self, token: Token) -> ProgramError:
+        """The error for the kind of a norm behind its bars: `||w||_2`."""
+        kind = self.text(token).strip("_")
+        error = self.fail("E208", "a norm's kind does not stand behind it", token.span)
+        error.hint = f"write norm(x, {kind})"
+        return error.mended_by((*token.span, "")) if kind == "2" else error
 
     def _bar_closes(self) -> bool:
         """Whether another bar follows in the statement: `sin|x|`, but not `x | y`."""
@@ -290,7 +302,7 @@ class ExpressionParser(Cursor):
     ) -> syntax.Expression:
         exponent = self.take()
         function = isinstance(value, syntax.Name) and self.names_function(value.name)
-        if function and not opened:
+        if function and not opened and self.token.kind in _ARGUMENT_STARTS:
             raise self.missing_operator(exponent, self.token)
         number = syntax.Literal(exponent.span, exponent.value)
         span = self.span_from(start)

@@ -64,11 +64,17 @@ PREFIXES = frozenset(
         ("math",),
         ("nn",),
         ("nn", "functional"),
+        ("jax",),
+        ("jax", "numpy"),
+        ("jnp",),
         ("np",),
         ("np", "random"),
         ("numpy",),
         ("numpy", "random"),
+        ("scipy",),
+        ("scipy", "special"),
         ("special",),
+        ("sympy",),
         ("torch",),
         ("torch", "functional"),
         ("torch", "nn"),
@@ -130,9 +136,10 @@ FOREIGN_SIGNS = {
 
 DERIVATIVE = re.compile(
     r"\s*(?:[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+"
-    r"|(?:the )?(?:derivative|gradient|slope)\s+of\b|differentiate\b|derive\b)\s*"
+    r"|(?:the )?(?:derivative|gradient|slope)\s+of\b"
+    r"|(?:differentiate|derive|evaluate|compute|calculate|plot)\b)\s*"
 )
-"""What says that a derivative is taken, as it stands before what it is taken of or on
+"""What says that a derivative or a value is wanted: before what it is wanted of, or on
 the left of a claim."""
 
 WORDS_BETWEEN = {

@@ -4,6 +4,7 @@ Names are resolved here, before anything runs: a program that calls an unknown f
 or reads a name that nothing defines stops before its first step.
 """
 
+import re
 from collections.abc import Callable, Mapping
 
 from gradcli.lang import plain
@@ -69,7 +70,7 @@ def _either(name: str, given: Callable[..., object] | None) -> Callable[..., obj
 def _unknown_function(
     name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
 ) -> ProgramError:
-    from gradcli.lang.mend import TO_MULTIPLY, mended, multiplied
+    from gradcli.lang.mend import TO_MULTIPLY, mended, multiplied, with_base
 
     if name in env or name in library.constants or name in code.assigned:
         message = f"'{name}' is a value, not a function"
@@ -92,11 +93,15 @@ def _unknown_function(
     if meant is not None:
         lead = f"did you mean '{meant}'? write"
         return mended(error.mended_by((*at, meant), lead=lead), parse)
+    based = re.fullmatch(r"log_?(\d+)", name)
+    if based is not None:
+        return with_base(error, at, based[1], parse)
     product = before_function(name, {*env, *library.constants}, callables.__contains__)
     if product is not None:
         return mended(error.mended_by((*at, product), lead=TO_MULTIPLY), parse)
     # A name this short is a factor, as products are written by hand.
-    factor = found is None and (len(name) == 1 or name[0] in "d∂")
+    derived = re.search(r"(?:^|\W)[d∂]\w*\s*/\s*$", code.source[: at.start])
+    factor = (found is None and len(name) == 1) or (name[0] in "d∂" and derived)
     return multiplied(error, at, parse) if factor else error
 
 

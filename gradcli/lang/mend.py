@@ -157,6 +157,15 @@ def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
     return mended(error.mended_by(edit, lead=TO_MULTIPLY), read)
 
 
+def with_base(error: ProgramError, name: Span, base: str, read: Reader) -> ProgramError:
+    """The error about `log_3(x)`: the base of a logarithm is its second argument."""
+    tokens = tokenize(error.source)
+    at = next(at for at, token in enumerate(tokens) if token.span == name)
+    closing = tokens[_behind_group(tokens, at + 1) - 1]
+    edits = (*name, "log"), (closing.start, closing.start, f", {base}")
+    return mended(error.mended_by(*edits), read)
+
+
 def called(error: ProgramError, name: Span, meant: Meant, read: Reader) -> ProgramError:
     """The error about a function that is used as a value, with the line put right if
     it is as `exp -x`, where a blank is before the sign and none behind it."""

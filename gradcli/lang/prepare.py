@@ -235,7 +235,7 @@ def _apart(
     edits: list[Edit] = []
     found: dict[Span, str] = {}
     for node in walk(program):
-        if isinstance(node, Name) and node.name in names and node.name not in given:
+        if isinstance(node, Name) and node.name not in {*given, *CONSTANTS}:
             others = values - {node.name}
             parts = written_together(node.name, others, is_function)
             if parts is not None:

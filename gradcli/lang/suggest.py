@@ -97,6 +97,14 @@ def before_function(
     return None
 
 
+_SIGNS_READ_AS_NAMES = {
+    "T": "a transpose is written x.T",
+    "Σ": "a sum is written sum(x)",
+    "Π": "a product of entries is written prod(x)",
+}
+"""Letters that stand for an operation in books."""
+
+
 def other_reading(
     name: str,
     values: Collection[str],
@@ -105,8 +113,8 @@ def other_reading(
 ) -> str | None:
     """What to write if an input's name was not meant as one: `Pi`, `xe`, `T`; None if
     there is no sign of that."""
-    if name == "T":
-        return "a transpose is written x.T"
+    if name in _SIGNS_READ_AS_NAMES:
+        return _SIGNS_READ_AS_NAMES[name]
     constant = next((c for c in (synonym(name), name.lower()) if c in constants), None)
     if constant is not None:
         return f"the constant is written {constant}"

@@ -174,6 +174,8 @@ class _Tokenizer:
             error = self.fail("E202", message, start, start + 1, hint)
             if character in FRACTIONS:
                 raise error.mended_by(*self._fraction(start, replacement))
+            if replacement == ".T" and _continues_name(self.source[start + 1 :][:1]):
+                replacement += " @ "
             raise error.mended_by((start, start + 1, replacement))
         if character.isidentifier():
             return self._wide_name(start, start + 1)
@@ -519,6 +521,9 @@ def _braces(source: str, start: int) -> Iterator[Edit]:
 
 
 def _continues_name(character: str) -> bool:
+    """Whether it can stand inside a name; nothing cannot."""
+    if not character:
+        return False
     foreign = character in FOREIGN_CHARACTERS or character in SAME_SIGN
     return not foreign and ("a" + character).isidentifier()
 

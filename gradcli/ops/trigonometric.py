@@ -159,14 +159,14 @@ row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
     saves="",
-    formula="x*pi/180", doc="Degrees to radians.",
+    formula="x*pi/180", also=("radians",), doc="Degrees to radians.",
     fwd=lambda xp, x: x * (pi(xp, x) / 180),
     partials=(lambda xp, y, x: pi(xp, x) / 180,),
     vjp=(lambda xp, g, y, x: g * (pi(xp, g) / 180),), cases=ALL)
 
 row("rad2deg", node="Rad2DegBackward0", latex=r"\frac{{180}}{{\pi}} {0}",
     saves="",
-    formula="x*180/pi", doc="Radians to degrees.",
+    formula="x*180/pi", also=("degrees",), doc="Radians to degrees.",
     fwd=lambda xp, x: x * (180 / pi(xp, x)),
     partials=(lambda xp, y, x: 180 / pi(xp, x),),
     vjp=(lambda xp, g, y, x: g * (180 / pi(xp, g)),), cases=ALL)

@@ -91,6 +91,7 @@ READ = {
     "x^2/2 - 1e-3": X**2 / 2 - sympy.Rational(1, 1000),
     "y = 2x; y²": (2 * X) ** 2,
     "x✕y⨯2": 2 * X * Y,
+    "jnp.sin(x)": sympy.sin(X),
 }
 """What a line means; None: it is among those that are put right."""
 
@@ -183,6 +184,13 @@ PUT_RIGHT = {
         root(X, 3) * abs(X - 1),
     ),
     r"\frac{d}{dx} \sin x": ("sin(x)", sympy.sin(X)),
+    "log_3(x)*2": ("log(x, 3)*2", 2 * sympy.log(X) / sympy.log(3)),
+    "xy²/2": ("x*y²/2", X * Y**2 / 2),
+    "3,000x": ("3000x", 3000 * X),
+    "||x||_2": ("||x||", abs(X)),
+    "evaluate x^2": ("x^2", X**2),
+    "degrees(x)": ("rad2deg(x)", 180 * X / PI),
+    "d/dtheta(x^2)": ("(x^2)", X**2),
     "d(x^2)/dx": ("(x^2)", X**2),
     "'x^2'": ("x^2", X**2),
     "xy+y": ("x*y+y", X * Y + Y),
@@ -204,6 +212,8 @@ PUT_RIGHT = {
 REFUSED = {
     r"\int_0^1 x dx": "LaTeX",
     r"\begin{pmatrix}x\end{pmatrix}": "LaTeX",
+    "x^2 | x=3": "abs(x)",
+    "||x||_1": "norm(x, 1)",
     "Log[2, x]": "log(x, base)",
     "x^2 where x=3": "outside the quotes",
     "x^2, x=3": "outside the quotes",
@@ -318,6 +328,13 @@ def test_constants_are_names_until_something_else_has_the_name(
     assert output.item() == pytest.approx(value, nan_ok=True)
 
 
+@pytest.mark.parametrize("line", ["mv²/2", "mv^2/2", "1/2mv²"])
+def test_a_function_s_name_may_be_a_product_of_what_is_given(line: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        prepare(line, read_bindings(["m=2", "v=3"]))
+    assert caught.value.hint == f"to multiply, write {line.replace('mv', 'm*v')}"
+
+
 @pytest.mark.parametrize("line", ["t²+1", "2t^2 + 1", "t³", "|t|+t²"])
 def test_a_single_letter_is_a_value_before_it_is_a_function(line: str) -> None:
     assert [given.name for given in prepare(line).inputs] == ["t"]
@@ -351,6 +368,12 @@ def test_of_an_array_max_with_a_number_is_along_a_dimension_and_says_so() -> Non
     run = execute(prepare("a, b = max(x, 0); a", read_bindings(["x=[1, 2]"])))
     assert run.output.item() == 2.0
     assert "entry by entry it is maximum(x, 0)" in run.notes[0]
+
+
+@pytest.mark.parametrize("head", ["scipy.special", "jax.numpy", "sympy", "torch"])
+def test_what_other_libraries_write_before_a_function_is_ignored(head: str) -> None:
+    output = execute(prepare(f"{head}.erf(x)", read_bindings(["x=0.75"]))).output
+    assert output.item() == pytest.approx(math.erf(0.75))
 
 
 def test_a_product_without_a_sign_costs_no_recursion() -> None:
