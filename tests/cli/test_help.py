@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
+from rich.console import Console
 
 from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
 from gradcli.cli.options import HELPING, PANELS
+from gradcli.render.markdown import drawn, theme
 from gradcli.views.pages import ORDER, page, schema, schemas, section, whole
 
 from .conftest import Run
@@ -93,6 +96,14 @@ def test_a_terminal_gets_a_drawn_page_whose_examples_can_be_copied(
     (command,) = [line for line in plain.splitlines() if "tahn" in line and "$" in line]
     assert command in drawn
     assert json.dumps(drawn)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_narrow_terminal_cuts_no_word_of_a_page(name: str) -> None:
+    console = Console(file=io.StringIO(), width=40)
+    with console.use_theme(theme()), console.capture() as captured:
+        console.print(drawn(whole(name)))
+    assert captured.get().count("…") == whole(name).count("…")
 
 
 @pytest.mark.parametrize("command", ON_PROGRAMS)
