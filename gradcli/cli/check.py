@@ -10,7 +10,7 @@ import typer
 
 from .checking import Check
 from .exits import Exit
-from .options import Request, on_programs
+from .options import IS_EXACT, Request, without
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ DIAGNOSIS_SECONDS = 3.0
 _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
 
-@on_programs
+@without(IS_EXACT)
 def main(
     request: Request,
     claim: Annotated[

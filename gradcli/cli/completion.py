@@ -97,8 +97,7 @@ def _parameters(command: str) -> list[Any]:
     from .command import command_of
 
     made = command_of(command)
-    found: list[object] = [*made.params]
-    return found
+    return [param for param in made.params if not getattr(param, "hidden", False)]
 
 
 def offers(words: Sequence[str], text: str) -> list[Offer]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .descent_options import Choice
-from .options import Request, on_programs, refuse_idle
+from .options import VERIFIES_NOTHING, Request, without
 
 
-@on_programs
+@without(VERIFIES_NOTHING)
 def main(request: Request, choice: Choice) -> int:
     """Minimise a scalar program over its inputs.
 
@@ -16,7 +16,6 @@ def main(request: Request, choice: Choice) -> int:
 
     Example: gradcli descend "(w - 3)^2 + (b + 1)^2" w=0 b=0 --lr 0.2
     """
-    refuse_idle(request, "gradcli descend")
     from .downhill import Downhill
 
     return Downhill(replace(request, no_verify=True), choice).run()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exits import Exit
-from .options import GradOutput, Request, on_programs, refuse_idle
+from .options import VERIFIES_NOTHING, GradOutput, Request, without
 from .problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..views.explanation import Explanation
 
 
-@on_programs
+@without(VERIFIES_NOTHING)
 def main(
     request: Request,
     step: Annotated[
@@ -44,7 +44,6 @@ def main(
 
     Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
     """
-    refuse_idle(request, "gradcli explain")
     written = _form(request, step, latex=latex, markdown=markdown, html=html)
     if step:
         _require_terminal(request)

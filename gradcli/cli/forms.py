@@ -6,7 +6,7 @@ Invariant: what cannot be shown together is refused before any work is done.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Forms:
     """A group of options: what was asked for beside the numbers."""
+
+    TITLE: ClassVar = "Formulas and code"
 
     symbolic: Annotated[
         bool,

@@ -26,8 +26,8 @@ from .options import (
     GradOutput,
     Request,
     Requirement,
-    bounds_check,
     on_programs,
+    was_typed,
 )
 from .problems import typed
 from .tracing import begin_trace, tell, trace_json
@@ -107,7 +107,7 @@ def main(
         from .at_points import run
 
         others = {"require": require, "order": order > 1, "shape": request.shape,
-                  "verify-seconds": bounds_check(request)}  # fmt: skip
+                  "verify-seconds": was_typed("verify_seconds")}  # fmt: skip
         return run(request, many, {**beside, **others}, trace)
     if order > 1:
         from .order import of_order

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .checking import PAGE
-from .options import GradOutput, Request, on_programs, refuse_idle
+from .options import (
+    PRINTS_NOTHING_SHORTER,
+    VERIFIES_NOTHING,
+    GradOutput,
+    Request,
+    on_programs,
+    refuse_idle,
+)
 from .problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
@@ -76,7 +83,10 @@ def main(
     Example: gradcli graph "sin(x)*exp(x)" x=0.7 -o g.html
     """
     if out is None or not out.endswith(PAGE):
-        refuse_idle(request, "gradcli graph")
+        hint = "only a page is checked: -o g.html; else leave it out"
+        refuse_idle(request, "gradcli graph", VERIFIES_NOTHING, hint)
+    if out is None and not request.json:
+        refuse_idle(request, "gradcli graph", PRINTS_NOTHING_SHORTER)
     asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
     form = _only(asked)
     if out is not None:

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .limits import allow
-from .options import GradOutput, Request, on_programs, refuse_quiet
+from .options import (
+    IS_A_CHECK,
+    PRINTS_NOTHING_SHORTER,
+    GradOutput,
+    Request,
+    without,
+)
 
 if TYPE_CHECKING:
     from ..verify.kinks.report import Report
     from ..verify.process.job import Job
 
 
-@on_programs
+@without(IS_A_CHECK, PRINTS_NOTHING_SHORTER)
 def main(
     request: Request,
     radius: Annotated[
@@ -37,7 +43,6 @@ def main(
 
     Example: gradcli kinks "relu(x) - relu(-x)" x=0
     """
-    refuse_quiet(request, "gradcli kinks")
     from ..render.kinks import as_json, lines
     from ..views.kinks import kinks_view
     from .grad import gradient_job

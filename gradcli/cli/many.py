@@ -6,7 +6,7 @@ Invariant: importing this costs nothing; the work is done by `gradcli.cli.at_poi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
@@ -16,6 +16,8 @@ from .problems import wrong
 @dataclass(frozen=True, slots=True)
 class Many:
     """A group of options: where points come from, and where results go."""
+
+    TITLE: ClassVar = "Many points"
 
     table: Annotated[
         str | None,

@@ -6,7 +6,7 @@ Invariant: what cannot be done is refused before any work.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -24,6 +24,8 @@ NAME = "{}"
 @dataclass(frozen=True, slots=True)
 class Matrices:
     """A group of options: blocks with or without their zeros, and files of them."""
+
+    TITLE: ClassVar = "Blocks"
 
     sparse: Annotated[
         bool,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, is_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from math import isfinite
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -32,6 +33,13 @@ from .preset import anything_set
 from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
+
+NAMES_JOINED: Final = frozenset({"--wrt"})
+"""Options that may be given several times, each time for more names."""
+
+VERIFYING: Final = "Verifying"
+HELPING: Final = "Help"
+"""Headings of a help page."""
 
 
 GradOutput: TypeAlias = Annotated[
@@ -60,6 +68,7 @@ Requirement: TypeAlias = Annotated[
     Literal["proved", "certified", "sampled"] | None,
     typer.Option(
         "--require",
+        rich_help_panel=VERIFYING,
         help="Exit with status 1 if a verdict is weaker than this.",
     ),
 ]
@@ -157,7 +166,7 @@ class Request:
         typer.Option(
             "--quiet",
             "-q",
-            help="Print the numbers only; `gradcli graph` still draws.",
+            help="Print the numbers only.",
         ),
     ] = False
     device: Annotated[
@@ -175,8 +184,7 @@ class Request:
         bool,
         typer.Option(
             "--no-verify/--verify",
-            help="Do not verify the result; explain and paths never do, graph only for "
-            "a page (-o g.html).",
+            help="Do not verify the result.",
             show_default=False,
         ),
     ] = False
@@ -216,38 +224,111 @@ class Request:
     debug: Debug = False
 
 
-def bounds_check(request: Request) -> bool:
-    """Whether the time of a check was set."""
-    default = Request.__dataclass_fields__["verify_seconds"].default
-    return bool(request.verify_seconds != default)
+PANELS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Program and inputs": ("file", "of", "wrt", "shape", "seed", "strict"),
+    "Output": ("json", "quiet"),
+    VERIFYING: ("no_verify", "verify_seconds"),
+    "Computing": ("device", "dtype", "max_seconds", "max_memory", "max_program"),
+    HELPING: ("debug",),
+}
+"""The headings of a help page, and the shared options below each."""
+
+VERIFIES_NOTHING: Final = "verifies nothing"
+IS_A_CHECK: Final = "is itself a check"
+HAS_NO_DERIVATIVES: Final = "has no derivatives"
+PRINTS_NOTHING_SHORTER: Final = "has nothing shorter to print"
+NEEDS_ALL_VALUES: Final = "needs a value for every input anyway"
+IS_EXACT: Final = "computes in high precision, on the processor"
+
+IDLE: Final[Mapping[str, tuple[str, ...]]] = {
+    VERIFIES_NOTHING: ("no_verify", "verify_seconds"),
+    IS_A_CHECK: ("no_verify",),
+    HAS_NO_DERIVATIVES: ("wrt",),
+    PRINTS_NOTHING_SHORTER: ("quiet",),
+    NEEDS_ALL_VALUES: ("strict",),
+    IS_EXACT: ("dtype", "device"),
+}
+"""Of what is so of a command, the shared options that then do nothing."""
+
+SO_ANYWAY: Final = frozenset({"no_verify", "strict"})
+"""Those of them that ask for what is so anyway: only their opposites are refused."""
 
 
-def refuse_quiet(request: Request, command: str) -> None:
-    """Refuse to print less where there is nothing less to print.
+IDLE_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "condition": ("quiet",),
+    "every": ("quiet",),
+    "out": ("code",),
+    "mode": ("code",),
+    "wrt": ("to",),
+}
+"""Options of any command, and those beside which they do nothing."""
+
+_OF_TEXT: Final = frozenset({"quiet", "code"})
+"""Those that say what text is printed, and nothing of an object."""
+
+
+class _Typed:
+    """The options that the command line has, by their parameters' names."""
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] = frozenset()
+
+
+_typed = _Typed()
+
+
+def was_typed(name: str) -> bool:
+    """Whether an option was given on the command line, and is not a default."""
+    return name in _typed.names
+
+
+def refuse_idle(
+    request: Request, command: str, reason: str, hint: str = "leave it out"
+) -> None:
+    """Refuse the options that do nothing for a reason, a key of `IDLE`.
 
     Raises:
-        ProgramError: it was asked for.
+        ProgramError: one was typed.
     """
-    if request.quiet and not request.json:
-        message = f"--quiet does nothing: {command} has nothing shorter to print"
-        raise wrong("E590", message, "leave it out; --json is for programs")
+    for name in IDLE[reason]:
+        opposite = name in SO_ANYWAY
+        if was_typed(name) and not (opposite and getattr(request, name)):
+            option = "--" + name.replace("_", "-")
+            if opposite:
+                option = _opposite(option)
+            raise wrong("E590", f"{option} does nothing: {command} {reason}", hint)
 
 
-def refuse_idle(request: Request, command: str, derives: bool = True) -> None:
-    """Refuse options that a command without a check, or derivatives, has no use for.
+def _refuse_beside(request: Request) -> None:
+    """Refuse the options that do nothing beside another that was typed."""
+    for name, others in IDLE_BESIDE.items():
+        for other in others:
+            counts = not (request.json and other in _OF_TEXT)
+            if counts and was_typed(name) and was_typed(other):
+                message = f"--{name} does nothing beside --{other}"
+                raise wrong("E590", message, "leave out one of the two")
 
-    Raises:
-        ProgramError: one was given.
+
+def _opposite(option: str) -> str:
+    """`--verify` of `--no-verify`, and `--no-strict` of `--strict`."""
+    bare = option.removeprefix("--no-")
+    return f"--no-{option[2:]}" if bare == option else f"--{bare}"
+
+
+def without(*reasons: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Make a command on programs for which some shared options do nothing.
+
+    They are left out of its help, and refused.
+
+    Args:
+        reasons: keys of `IDLE`.
     """
-    if bounds_check(request):
-        message = f"--verify-seconds does nothing: {command} verifies nothing"
-        raise wrong("E590", message, "leave it out")
-    if request.wrt is not None and not derives:
-        message = f"--wrt does nothing: {command} has no derivatives"
-        raise wrong("E590", message, "leave it out")
+    return partial(on_programs, reasons=reasons)
 
 
-def on_programs(function: Callable[..., int]) -> Callable[..., int]:
+def on_programs(
+    function: Callable[..., int], reasons: tuple[str, ...] = ()
+) -> Callable[..., int]:
     """Make a command on programs of a function of groups of options and of options.
 
     A parameter whose type is a dataclass, as `Request`, is a group: each of its fields
@@ -261,6 +342,18 @@ def on_programs(function: Callable[..., int]) -> Callable[..., int]:
         for name, kind in groups.items()
     }
 
+    for title, names in PANELS.items():
+        for name in names:
+            members["request"][name] = _with(members["request"][name], panel=title)
+    for name in {name for reason in reasons for name in IDLE[reason]}:
+        members["request"][name] = _with(members["request"][name], hidden=True)
+    for name, kind in groups.items():
+        for option, each in members[name].items():
+            if name != "request":
+                heading = getattr(kind.annotation, "TITLE", None)
+                members[name][option] = _with(each, panel=heading)
+    called = "gradcli " + function.__module__.rpartition(".")[2]
+
     def command(**values: Any) -> int:
         for name, value in values.items():
             if isinstance(value, float) and not isfinite(value):
@@ -269,6 +362,11 @@ def on_programs(function: Callable[..., int]) -> Callable[..., int]:
             given = {option: values.pop(option) for option in members[name]}
             values[name] = group.annotation(**given)
         request: Request = values["request"]
+        for reason in reasons:
+            # An object has no shorter form anywhere.
+            if reason != PRINTS_NOTHING_SHORTER or not request.json:
+                refuse_idle(request, called, reason)
+        _refuse_beside(request)
         with kept(Limits(request.max_seconds, request.max_memory)):
             return function(**values)
 
@@ -295,8 +393,38 @@ def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parame
     }
 
 
+def _with(
+    option: Parameter, panel: str | None = None, hidden: bool = False
+) -> Parameter:
+    """An option below a heading of its help page, or one that no help shows."""
+    kind, info = get_args(option.annotation)
+    shown = copy(info)
+    shown.hidden = hidden
+    shown.rich_help_panel = panel
+    return option.replace(annotation=Annotated[kind, shown])
+
+
 class ExpressionCommand(NarrowHelp, TyperCommand):
     """A command whose arguments may begin with a minus."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments, and the options below their headings: its own come first,
+        those that all commands have last."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            panel = getattr(param, "rich_help_panel", None) or "Options"
+            if param.param_type_name == "argument":
+                panel = "Arguments"
+            elif param.name == "help" and HELPING in sections:
+                panel = HELPING
+            if record is not None:
+                sections.setdefault(panel, []).append(record)
+        own = [title for title in sections if title not in PANELS]
+        for title in (*own, *PANELS):
+            if sections.get(title):
+                with formatter.section(title):
+                    formatter.write_dl(sections[title])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.resilient_parsing:
@@ -309,7 +437,15 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
             if spelling.startswith("-")
         }
         arranged = arrange(args, takes_value)
-        stand_in(ctx, self, arranged[: arranged.index("--")])
+        options = arranged[: arranged.index("--")]
+        names = {
+            spelling: param.name
+            for param in self.get_params(ctx)
+            for spelling in (*param.opts, *param.secondary_opts)
+        }
+        words = {word.partition("=")[0] for word in options}
+        _typed.names = frozenset(str(names[word]) for word in words if word in names)
+        stand_in(ctx, self, options)
         return super().parse_args(ctx, arranged)
 
 
@@ -362,10 +498,6 @@ def _join(options: list[str]) -> None:
                 options[nr] = f"{word},{names}"
                 options.pop()
                 return
-
-
-NAMES_JOINED: Final = frozenset({"--wrt"})
-"""Options that may be given several times, each time for more names."""
 
 
 def _value(words: Iterator[str], option: str) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..lang.errors import ProgramError
-from .options import GradOutput, Request, on_programs, refuse_idle
-from .problems import wrong
+from .options import VERIFIES_NOTHING, GradOutput, Request, without
+from .problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
     from ..engine import Tensor
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..views.paths import PathsAnswer
 
 
-@on_programs
+@without(VERIFIES_NOTHING)
 def main(
     request: Request,
     start: Annotated[
@@ -52,13 +52,11 @@ def main(
 
     Example: gradcli paths "b = w1*a; c = w2*a; L = b*c" a=2 w1=3 w2=1
     """
-    refuse_idle(request, "gradcli paths")
     if start is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
-    if latex and request.quiet:
-        raise wrong(
-            "E590", "--latex and --quiet exclude each other", "choose one of them"
-        )
+    if latex:
+        others = typed(quiet=request.quiet, json=request.json)
+        refuse_both(["--latex", *others])
     from ..render import paths as draw
     from .output import show
     from .session import as_name, run_with_names

@@ -10,7 +10,13 @@ import typer
 
 from . import slips
 from .many import Many
-from .options import Request, on_programs, refuse_quiet
+from .options import (
+    NEEDS_ALL_VALUES,
+    PRINTS_NOTHING_SHORTER,
+    Request,
+    refuse_idle,
+    without,
+)
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -33,7 +39,7 @@ ENDINGS = (".svg", ".png", ".pdf", ".json")
 _RANGE = re.compile(r"(?P<name>[^\W\d]\w*)=(?P<ends>[^@\[:]*:[^:]*?)(?P<count>:\d+)?")
 
 
-@on_programs
+@without(NEEDS_ALL_VALUES)
 def main(
     request: Request,
     out: Annotated[
@@ -53,8 +59,8 @@ def main(
 
     Example: gradcli plot "x^2*sin(x)" x=-3:3
     """
-    if out is None:
-        refuse_quiet(request, "gradcli plot")
+    if out is None and not request.json:
+        refuse_idle(request, "gradcli plot", PRINTS_NOTHING_SHORTER)
     if request.shape:
         hint = "give each input a value or a range: y=[1,2]"
         raise wrong("E590", "--shape does nothing: a curve draws no values", hint)

@@ -84,7 +84,10 @@ def usage(error: Exception) -> ProgramError | None:
     known = [o for p in context.command.get_params(context) for o in p.opts]
     hint = did_you_mean(option, [name for name in known if name.startswith("--")])
     name = option.lstrip("-")
-    if context.info_name in ON_PROGRAMS and len(name) == 1 and name.isalpha():
+    if option == "-o":
+        own = f"gradcli {context.info_name} writes a file with --out"
+        hint = own if "--out" in known else "a picture is written by gradcli graph -o"
+    elif context.info_name in ON_PROGRAMS and len(name) == 1 and name.isalpha():
         hint = f"{see}; a value of an input has no dash: {name}=3"
     elif context.info_name == "graph" and name in _PICTURES:
         hint = f"write a picture with -o g.{name}"
@@ -134,6 +137,8 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
 
     known = tuple(commands)
     advice = f"type {_PAGES[word]}" if word in _PAGES else did_you_mean(word, known)
+    if re.fullmatch(r"[Ee]\d{3}", word):
+        advice = f"gradcli help {word.upper()} says what it means"
     meant = _MEANT.get(word.lower())
     if meant is not None:
         advice = f"it is called {meant}: gradcli {meant} --help"

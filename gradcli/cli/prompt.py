@@ -10,9 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .ending import before_exit
 from .keys import terminal
 
 PROMPT, MORE = "> ", ". "
@@ -73,15 +75,42 @@ def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
             for word in words:
                 yield Completion(word, start_position=-len(begun))
 
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("tab")
+    def completed(event: Any) -> None:
+        """Put in at once what is certain, so that no key is read before it."""
+        buffer = event.current_buffer
+        begun, words = complete(buffer.document.text_before_cursor)
+        shared = _shared_beginning(words)
+        if buffer.complete_state:
+            buffer.complete_next()
+        elif len(shared) > len(begun):
+            buffer.insert_text(shared[len(begun) :])
+        elif len(words) > 1:
+            buffer.start_completion()
+
     path = _history("history")
     session = toolkit.PromptSession(
         history=InMemoryHistory() if path is None else FileHistory(str(path)),
         completer=Words(),
         complete_while_typing=False,
+        key_bindings=keys,
         enable_history_search=True,
     )
     read: Callable[[str], str] = session.prompt
     return read
+
+
+def _shared_beginning(words: list[str]) -> str:
+    """What all of some words begin with."""
+    if not words:
+        return ""
+    first, last = min(words), max(words)
+    pairs = enumerate(zip(first, last, strict=False))
+    return first[: next((at for at, (a, b) in pairs if a != b), len(first))]
 
 
 def _with_readline(complete: Complete) -> Callable[[str], str]:
@@ -89,17 +118,18 @@ def _with_readline(complete: Complete) -> Callable[[str], str]:
         import readline
     except ImportError:
         return input
-    import atexit
-
     path = _history("readline")
     if path is not None:
         with suppress(OSError):
             readline.read_history_file(path)
-        atexit.register(_keep, readline, path)
+        # The process ends without what Python would do at its exit.
+        before_exit.append(partial(_keep, readline, path))
 
     def nth(begun: str, state: int) -> str | None:
-        _, words = complete(readline.get_line_buffer()[: readline.get_endidx()])
-        return words[state] if state < len(words) else None
+        word, words = complete(readline.get_line_buffer()[: readline.get_endidx()])
+        # Readline's word begins behind a sign, where ours may begin with it.
+        known = len(word) - len(begun)
+        return words[state][known:] if state < len(words) else None
 
     readline.set_completer(nth)
     readline.set_completer_delims(" \t\n()[]{},;=+-*/^%@'\"")

@@ -16,7 +16,7 @@ from .keys import terminal
 from .output import note
 from .problems import wrong
 from .prompt import typed
-from .workspace import Workspace, goes_on
+from .workspace import Workspace, goes_on, parted
 
 WELCOME = """\
 Type a value (x = 3), a formula (y = x^2), then grad, graph --tree, check --claim ...
@@ -33,6 +33,9 @@ grad x*y z=2     the same, of another expression, with further values
 %reset           forget all
 %save FILE       write the program to a file, with the command that runs it
 %quit            end; so does Ctrl-D"""
+
+ENDING = ("%quit", "quit", "exit", "quit()", "exit()", ":q")
+"""What ends a session, however people are used to write it."""
 
 OWN = ("%help", "%names", "%undo", "%reset", "%save", "%quit")
 
@@ -70,10 +73,14 @@ class Session:
         """Read lines to their end; the status of the last one that failed."""
         status: int = Exit.DONE
         for text in typed(self.complete, goes_on):
-            if text.strip() in ("%quit", "quit", "exit"):
+            if text.strip() in ENDING:
                 break
             try:
-                status = self.take(text) or status
+                for line in parted(text):
+                    failed = self.take(line)
+                    status = failed or status
+                    if failed:
+                        break
             except KeyboardInterrupt:
                 continue
         return status
@@ -82,7 +89,9 @@ class Session:
         """Run what was typed; its exit status. What failed leaves nothing behind."""
         before = self.typed.copy()
         try:
-            if text.lstrip().startswith("%"):
+            if text.lstrip().startswith("#") and "\n" not in text:
+                return Exit.DONE
+            if text.lstrip().startswith(("%", "?")):
                 return self._perform(text.strip())
             words = self.typed.take(text)
         except ProgramError as problem:
@@ -102,8 +111,8 @@ class Session:
         if found is not None:
             return found[1], files(found[1])
         first = before.split(maxsplit=1)[0] if before.split() else ""
-        begun = re.search(r"[-%\w]*$", before)
-        word = begun[0] if begun else ""
+        begun = re.search(r"(?:^|(?<=\s))-[-\w]*$|^\s*%\w*$|\w*$", before)
+        word = begun[0].lstrip() if begun else ""
         if word.startswith("%"):
             return word, [name for name in OWN if name.startswith(word)]
         if word.startswith("-"):
@@ -114,7 +123,7 @@ class Session:
         return word, sorted({n for n in names if n.startswith(word)}) if word else []
 
     def _perform(self, text: str) -> int:
-        name, _, rest = text.partition(" ")
+        name, _, rest = ("%help" if text[0] == "?" else text).partition(" ")
         if name not in self._own:
             from ..lang.suggest import did_you_mean
 

@@ -183,7 +183,8 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
     sampled = [i.name for i in run.inputs if i.sampled]
     if not sampled:
         return
-    from ..lang.suggest import letters_apart, lookalike
+    from ..lang.suggest import letters_apart, lookalike, other_reading
+    from ..lang.tensors import CONSTANTS, is_function
 
     names = [given.name for given in run.inputs]
     for name in sampled:
@@ -191,6 +192,10 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
         if twin:
             apart = letters_apart(name, twin)
             yield printable(f"two inputs look alike: {name} and {twin}: {apart}")
+        others = {*names, *CONSTANTS} - {name}
+        meant = other_reading(name, others, CONSTANTS, is_function)
+        if meant is not None:
+            yield printable(f"{name} is read as one input: {meant}")
     them = "it has" if len(sampled) == 1 else "they have"
     example = f"{enumerated(sampled[:1])}=VALUE"
     yield printable(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .options import Request, on_programs, refuse_idle
+from .options import HAS_NO_DERIVATIVES, VERIFIES_NOTHING, Request, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,13 +13,12 @@ if TYPE_CHECKING:
     from ..views.gradients import OutputView
 
 
-@on_programs
+@without(VERIFIES_NOTHING, HAS_NO_DERIVATIVES)
 def main(request: Request) -> int:
     """The value of a program, without derivatives.
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
-    refuse_idle(request, "gradcli value", derives=False)
     from ..render.arrays import bare_line
     from ..render.jsons import answer, output_object
     from .output import show

@@ -29,6 +29,8 @@ _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
 _RANGE = re.compile(r"[^\W\d]\w*=[^=@\[:][^@\[:]*:")
 """A range of an input, as `plot` takes it."""
 
+_BLOCKS = frozenset({"if", "for", "while", "with"})
+
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -58,7 +60,10 @@ class Workspace:
         Raises:
             ProgramError: the line is no line of the language.
         """
+        line = re.sub(r"^\s*gradcli\s+(?=\w)", "", line).lstrip(" \t")
         first, *_ = line.split(maxsplit=1)
+        if re.fullmatch(r"[Ee]\d{3}", line.strip()) and line.strip() not in self.names:
+            return ["help", line.strip()]
         if first in COMMANDS and not _is_changed(first, line):
             return self._command(first, line)
         given = _given(line)
@@ -85,7 +90,13 @@ class Workspace:
 
     def _command(self, name: str, line: str) -> list[str]:
         """The words of a command: its program is what was typed, or that after it."""
-        words = shlex.split(line)[1:]
+        try:
+            words = shlex.split(line)[1:]
+        except ValueError:
+            message = "a quote is opened and not closed"
+            raise ProgramError(
+                "E204", message, hint="close it, or leave it out"
+            ) from None
         if name not in ON_PROGRAMS or "-f" in words or "--file" in words:
             return [name, *words]
         end = next((i for i, word in enumerate(words) if _is_beside(i, word)), None)
@@ -114,15 +125,26 @@ class Workspace:
         return [(name, self.values[name]) for name in names if name in self.values]
 
 
+def parted(text: str) -> list[str]:
+    """The lines that a line with `;` stands for, each of which is shown; what is a
+    command, a block or has quotes stays one."""
+    first, *_ = text.split(maxsplit=1) or [""]
+    whole = first in COMMANDS or first.rstrip(":") in _BLOCKS
+    if whole or re.search(r"[\n#'\"]|^\s*[%?]", text):
+        return [text]
+    return [part for part in text.split(";") if part.strip()]
+
+
 def goes_on(text: str) -> bool:
     """Whether more lines belong to what was typed: a block that was opened and has not
-    been ended by an empty line, or a bracket that has not been closed."""
+    been ended by an empty line, a bracket that has not been closed, or a line that
+    ends with a backslash."""
     first, *_ = text.split(maxsplit=1) or [""]
     if first in COMMANDS:
         return False
     bare = re.sub(r"#.*|'[^'\n]*'|\"[^\"\n]*\"", "", text)
     depth = sum(map(bare.count, _OPENING)) - sum(map(bare.count, _CLOSING))
-    if depth > 0:
+    if depth > 0 or bare.rstrip(" ").endswith("\\"):
         return True
     lines = bare.rstrip("\n").split("\n")
     block = any(line.rstrip().endswith(":") for line in lines)

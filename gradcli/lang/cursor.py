@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import FOREIGN_WORDS, ROOTS
+from gradcli.lang.lexicon import BESIDE, FOREIGN_WORDS, ROOTS
 from gradcli.lang.tokens import Token, tokenize
 
 _VALUES = frozenset({"name", "number", "string", "True", "False", "None"})
@@ -100,6 +100,12 @@ class Cursor:
             hint = f"write a value after '{self.text(before)}'"
         message = f"expected {wanted}, found {found}"
         error = self.fail("E207", message, token.span, hint)
+        if token.kind == ";" and wanted == "')'":
+            edit = (*token.span, ",")
+            return error.mended_by(edit, lead="arguments are split by commas: write")
+        if token.kind == "=" and (before is None or before.kind in ("newline", ";")):
+            lead = "a program begins without '=': write"
+            return error.mended_by((*token.span, ""), lead=lead)
         if before and before.kind == "%" and wanted != _BODY:
             edit = before.start, before.end, "/100"
             return error.mended_by(edit, lead="a percentage is a number: write")
@@ -124,24 +130,45 @@ class Cursor:
         message = f"no operator between {left} and {right}"
         span = Span(before.start, after.end)
         at = self.tokens.index(after)
+        signed = self.tokens[at - 2].kind in ("+", "-")
+        raised = at > 2 and self.tokens[at - 2 - signed].kind == "**"
+        directly = before.kind == "number" and before.end == after.start
+        ambiguous = raised and directly and after.kind == "name"
+        if ambiguous and not self.function_meant(self.tokens[at - 3 - signed]):
+            message += f"; if both are in the exponent, write ^({left}{right})"
         if after.kind == "name" and self.tokens[at + 1].kind == "=":
             hint = f"';' ends a statement; a value {right}=3 stands outside the quotes"
+            return self.fail("E208", message, span, hint)
+        follows = [token.kind for token in self.tokens[at + 1 : at + 3]]
+        if after.value in BESIDE and follows == ["name", "="]:
+            name = self.text(self.tokens[at + 1])
+            hint = f"a value {name}=3 stands outside the quotes"
             return self.fail("E208", message, span, hint)
         error = self.fail("E208", message, span, f"to multiply, write {product}")
         if "string" in (before.kind, after.kind):
             return error
         from gradcli.lang.mend import between
 
-        return between(error, self.tokens, at, self.is_function)
+        return between(error, self.tokens, at, self.function_meant)
 
-    def is_function(self, token: Token) -> bool:
-        """Whether a token is a function's name, and not that of a variable."""
-        return token.kind == "name" and self.names_function(str(token.value))
+    def function_meant(self, token: Token) -> str | None:
+        """The function that a token names, however it is spelled; None for a variable
+        and for what names none."""
+        name = str(token.value)
+        if token.kind != "name" or len(name) == 1 or name in self.variables:
+            return None
+        if self.names_function(name):
+            return name
+        from gradcli.lang.suggest import other_spelling
+
+        return other_spelling(name, self.names_function)
 
     def names_function(self, name: str) -> bool:
+        """Whether a name is that of a function; a single letter is a variable's before
+        it is that."""
         from gradcli.lang.tensors import is_function
 
-        return name not in self.variables and is_function(name)
+        return len(name) > 1 and name not in self.variables and is_function(name)
 
     def text(self, token: Token) -> str:
         return shortened(self.source[token.start : token.end])

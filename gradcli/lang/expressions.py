@@ -23,6 +23,7 @@ from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import shortened
 from gradcli.lang.lexicon import (
     BAR,
+    CLOSING,
     DOTTED,
     FOREIGN_SIGNS,
     PREFIX_HEADS,
@@ -47,6 +48,7 @@ CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None}
 _OPENERS = frozenset({*"([.", "superscript"})
 _FACTOR_ENDS = frozenset({"number", ")", "superscript", BAR})
 _FACTOR_STARTS = frozenset({"name", "(", BAR, *ROOTS})
+_ARGUMENT_STARTS = _FACTOR_STARTS | {"number"}
 _FOLLOWERS = _OPENERS | _FACTOR_STARTS
 """What may stand behind a number or a name and go on with the same operand."""
 _QUOTIENTS = frozenset({"/", "//", "%"})
@@ -112,10 +114,38 @@ class ExpressionParser(Cursor):
                 left = yield self._chain(left, start, power)
                 continue
             op_span = self.take().span
+            if sign in _QUOTIENTS:
+                self._note_quotient(left, start, op_span)
             inner = power if sign == "**" else power + 1
             right = self._lone_operand(inner) or (yield self._operation(inner))
             left = syntax.Binary(self.span_from(start), sign, left, right, op_span)
             before = sign
+
+    def _note_quotient(self, left: syntax.Expression, start: int, sign: Span) -> None:
+        """Say how `x^1/2` was read, whose power 1 does nothing, and `5% x`, which
+        could be a percentage."""
+        opened = self.tokens[self.at - 2].kind == ")"
+        percent = self.source[sign.start] == "%" and sign.start == left.span.end
+        if percent and self.token.start > sign.end:
+            token = self.text(self.token)
+            remainder = shortened(self.source[start : sign.start])
+            message = f"{remainder}% {token} is read as the remainder by {token}"
+            self.notes.append(syntax.Note(message, sign))
+        if opened or not isinstance(left, syntax.Binary) or left.operator != "**":
+            return
+        power = (
+            left.right.operand if isinstance(left.right, syntax.Unary) else left.right
+        )
+        if isinstance(power, syntax.Literal) and power.value == 1:
+            base = self.source[start : left.op_span.start].strip()
+            exponent = self.source[left.op_span.end : sign.start].strip()
+            divisor = self.text(self.token)
+            whole = f"{base}^{exponent}/{divisor}"
+            message = (
+                f"{whole} is read as ({base}^{exponent})/{divisor}; a root is "
+                f"{base}^({exponent}/{divisor})"
+            )
+            self.notes.append(syntax.Note(message, sign))
 
     def _joins(self, left: syntax.Expression) -> bool:
         """Whether the token begins a factor of a product without a sign.
@@ -126,8 +156,14 @@ class ExpressionParser(Cursor):
         token, last = self.token, self.tokens[self.at - 1]
         if token.kind == BAR and (self.within == BAR or last.kind not in _FACTOR_ENDS):
             if self.within != BAR:
+                if last.kind == "name" and self._bar_closes():
+                    raise self.missing_operator(last, token)
                 raise self._refused_bar()
             return False
+        if token.kind == BAR and not self._bar_closes():
+            raise self._refused_bar()
+        if last.kind == BAR and token.kind == "name" and self.text(token)[0] == "_":
+            raise self._subscript(token)
         if last.kind not in _FACTOR_ENDS or self.within == "for":
             return False
         if self.within == "[" and token.start > last.end:
@@ -141,6 +177,22 @@ class ExpressionParser(Cursor):
         for a factor or for a part of the exponent."""
         signed = self.kind_before(2) in ("+", "-")
         return last.kind == "number" and self.kind_before(2 + signed) == "**"
+
+    def _subscript(self, token: Token) -> ProgramError:
+        """The error for the kind of a norm behind its bars: `||w||_2`."""
+        kind = self.text(token).strip("_")
+        error = self.fail("E208", "a norm's kind does not stand behind it", token.span)
+        error.hint = f"write norm(x, {kind})"
+        return error.mended_by((*token.span, "")) if kind == "2" else error
+
+    def _bar_closes(self) -> bool:
+        """Whether another bar follows in the statement: `sin|x|`, but not `x | y`."""
+        for token in self.tokens[self.at + 1 :]:
+            if token.kind in ("newline", ";"):
+                return False
+            if token.kind == BAR:
+                return token.start > self.token.end
+        return False
 
     def _refused_bar(self) -> ProgramError:
         doubled = self.kind_after() == BAR
@@ -250,7 +302,7 @@ class ExpressionParser(Cursor):
     ) -> syntax.Expression:
         exponent = self.take()
         function = isinstance(value, syntax.Name) and self.names_function(value.name)
-        if function and not opened:
+        if function and not opened and self.token.kind in _ARGUMENT_STARTS:
             raise self.missing_operator(exponent, self.token)
         number = syntax.Literal(exponent.span, exponent.value)
         span = self.span_from(start)
@@ -377,7 +429,13 @@ class ExpressionParser(Cursor):
         self.expect(bracket)
 
     def _member(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
-        self.take()
+        dot = self.take()
+        if self.token.kind in ("*", "/", "**", "//") and self.token.start == dot.end:
+            sign = self.text(self.token)
+            message = f"'.{sign}' is not an operator here: all are entry by entry"
+            span = Span(dot.start, self.token.end)
+            error = self.fail("E201", message, span, f"write {sign}")
+            raise error.mended_by((*dot.span, ""))
         name, token = self.expect_name("a method or attribute")
         if self.token.kind != "(":
             return syntax.Attribute(self.span_from(start), value, name, token.span)
@@ -425,6 +483,8 @@ class ExpressionParser(Cursor):
         opened = self.take()
         if self.token.kind == "]":
             raise self.unexpected("an index")
+        if isinstance(value, syntax.Name) and not value.qualified:
+            self._refuse_square_call(value, opened)
         keys_start = self.token.start
         outside, self.within = self.within, "("
         keys: list[syntax.Expression] = [(yield self._key())]
@@ -437,6 +497,25 @@ class ExpressionParser(Cursor):
         self.within = outside
         op_span = self.span_from(opened.start)
         return syntax.Index(self.span_from(start), value, key, op_span)
+
+    def _refuse_square_call(self, name: syntax.Name, opened: Token) -> None:
+        """Refuse `Sin[x]`, as Mathematica calls a function, and show the call."""
+        function = self.function_meant(self.tokens[self.at - 2])
+        if function is None:
+            return
+        message = f"'{function}' is a function, and it is called with round brackets"
+        error = self.fail("E105", message, name.span, f"write {function}(...)")
+        depth, comma = 0, False
+        for token in self.tokens[self.at - 1 :]:
+            depth += (token.kind in CLOSING) - (token.kind in CLOSING.values())
+            comma = comma or (token.kind == "," and depth == 1)
+            if depth == 0:
+                break
+        if comma and name.name == "Log":
+            error.hint = "the base stands behind: write log(x, base)"
+            raise error
+        start, end = name.span.start, opened.end
+        raise error.mended_by((start, end, f"{function}("), (*token.span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
         """An expression, `...`, or a slice."""

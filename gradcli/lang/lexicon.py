@@ -34,7 +34,7 @@ SAME_SIGN = {
     "^": "**",
     "^=": "**=",
     **dict.fromkeys("−–—‐‑‒﹣－", "-"),
-    **dict.fromkeys("×·⋅∙∗•＊⊙", "*"),
+    **dict.fromkeys("×·⋅∙∗•＊⊙✕✖⨯", "*"),
     **dict.fromkeys("÷∕⁄／", "/"),
     **dict.fromkeys("≤⩽≦", "<="),
     **dict.fromkeys("≥⩾≧", ">="),
@@ -64,11 +64,17 @@ PREFIXES = frozenset(
         ("math",),
         ("nn",),
         ("nn", "functional"),
+        ("jax",),
+        ("jax", "numpy"),
+        ("jnp",),
         ("np",),
         ("np", "random"),
         ("numpy",),
         ("numpy", "random"),
+        ("scipy",),
+        ("scipy", "special"),
         ("special",),
+        ("sympy",),
         ("torch",),
         ("torch", "functional"),
         ("torch", "nn"),
@@ -128,26 +134,65 @@ FOREIGN_SIGNS = {
     "\\": "only at the end of a line, to continue on the next",
 }
 
-DERIVATIVE = re.compile(r"\s*[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+\s*")
-"""What is differentiated, as it stands on the left of a claim."""
+DERIVATIVE = re.compile(
+    r"\s*(?:[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+"
+    r"|(?:the )?(?:derivative|gradient|slope)\s+of\b"
+    r"|(?:differentiate|derive|evaluate|compute|calculate|plot)\b)\s*"
+)
+"""What says that a derivative or a value is wanted: before what it is wanted of, or on
+the left of a claim."""
 
-_NO_LATEX = "write sqrt(x), x^(2), (a)/(b)"
+WORDS_BETWEEN = {
+    **dict.fromkeys(("mod", "rem"), "%"),
+    "div": "//",
+    "times": "*",
+    "over": "/",
+    "plus": "+",
+    "minus": "-",
+}
+"""Words that stand for an operator, and the sign of it."""
+
+BESIDE = frozenset({"where", "at", "when", "given"})
+"""Words before the value of an input, as in `x^2 where x=3`."""
+
+NO_LATEX = "LaTeX is not read"
+_LATEX_HINT = "write sqrt(x), x^(2), (a)/(b)"
 
 _LINE_BREAK = r"\\n(?!(?:abla|u|e|eq|eg|ot|otin|i|ewline|onumber)\b)"
 """A line break as it is escaped in strings, but no command of LaTeX."""
 
+SIGNS_MEANT = {
+    "===": "==",
+    "<>": "!=",
+    "=<": "<=",
+    "=>": ">=",
+    ":=": "=",
+    "$": "",
+    "`": "",
+}
+"""Foreign signs that one of the language's means, or that mean nothing."""
+
 FOREIGN_PHRASES = (
     (_LINE_BREAK, "\\n ends no line", "write ';', or press Enter inside the quotes"),
-    (r"\\[A-Za-z]+|(?<=[\^_])\{", "LaTeX is not read", _NO_LATEX),
+    (r"\\[A-Za-z]+|\\\||(?<=[\^_])\{", NO_LATEX, _LATEX_HINT),
     (r"\\\s*\Z", "nothing follows to be joined to this line", "delete it"),
     (r"```\w*", "a fence of Markdown is not part of a program", "leave its lines out"),
     (r">>>", "a prompt is not part of a program", "leave it out"),
+    (r"∫", "integrals are not computed", "write what is integrated, to derive it"),
     (r"[∂∇]", "derivatives are not written in a program", "write what to derive"),
     (r"′", "a prime is not part of a name", "write it in letters: x_prime"),
 )
 """A pattern, what it is, and the way out; the first that fits is the message."""
 
 _SUBSCRIPTS = {digit: f"_{value}" for value, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+
+FRACTIONS = {
+    "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5",
+    "⅖": "2/5", "⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅛": "1/8", "⅜": "3/8",
+}  # fmt: skip
+"""Fractions of one character; behind a digit one is added: `3½`."""
+
+DEGREES = "°"
 
 FOREIGN_CHARACTERS = {
     **_SUBSCRIPTS,
@@ -168,11 +213,12 @@ FOREIGN_CHARACTERS = {
     "＜": "<",
     "＞": ">",
     "…": "...",
-    "½": "(1/2)",
-    "⅓": "(1/3)",
-    "⅔": "(2/3)",
-    "¼": "(1/4)",
-    "¾": "(3/4)",
+    **{sign: f"({text})" for sign, text in FRACTIONS.items()},
+    "⌊": "floor(",
+    "⌈": "ceil(",
+    **dict.fromkeys("⌋⌉", ")"),
+    "‖": "||",
+    "∣": "|",
     "∑": "sum ",
     "∏": "prod ",
     "∧": " and ",
@@ -242,7 +288,7 @@ MISSING_ATTRIBUTES = {
 SYNONYMS = {
     **dict.fromkeys(("array", "asarray", "vector", "matrix", "Variable"), "tensor"),
     **dict.fromkeys(("Tensor", "FloatTensor", "DoubleTensor", "LongTensor"), "tensor"),
-    **dict.fromkeys(("Infinity", "infinity"), "inf"),
+    **dict.fromkeys(("Infinity", "infinity", "oo"), "inf"),
     "NaN": "nan",
     "PI": "pi",
     "identity": "eye",

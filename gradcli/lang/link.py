@@ -4,6 +4,7 @@ Names are resolved here, before anything runs: a program that calls an unknown f
 or reads a name that nothing defines stops before its first step.
 """
 
+import re
 from collections.abc import Callable, Mapping
 
 from gradcli.lang import plain
@@ -14,7 +15,7 @@ from gradcli.lang.lexicon import CALLS_LEFT_OUT
 from gradcli.lang.library import Library
 from gradcli.lang.parser import parse
 from gradcli.lang.span import Span
-from gradcli.lang.suggest import did_you_mean, synonym
+from gradcli.lang.suggest import before_function, did_you_mean, other_spelling
 
 
 def bind_registers(
@@ -69,7 +70,7 @@ def _either(name: str, given: Callable[..., object] | None) -> Callable[..., obj
 def _unknown_function(
     name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
 ) -> ProgramError:
-    from gradcli.lang.mend import mended, multiplied
+    from gradcli.lang.mend import TO_MULTIPLY, mended, multiplied, with_base
 
     if name in env or name in library.constants or name in code.assigned:
         message = f"'{name}' is a value, not a function"
@@ -88,11 +89,19 @@ def _unknown_function(
     )
     hint = found or "'gradcli ops' lists all functions"
     error = ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)
-    meant = synonym(name)
-    if meant in callables:
-        return mended(error.mended_by((*at, meant), lead=f"{found} write"), parse)
+    meant = other_spelling(name, callables.__contains__)
+    if meant is not None:
+        lead = f"did you mean '{meant}'? write"
+        return mended(error.mended_by((*at, meant), lead=lead), parse)
+    based = re.fullmatch(r"log_?(\d+)", name)
+    if based is not None:
+        return with_base(error, at, based[1], parse)
+    product = before_function(name, {*env, *library.constants}, callables.__contains__)
+    if product is not None:
+        return mended(error.mended_by((*at, product), lead=TO_MULTIPLY), parse)
     # A name this short is a factor, as products are written by hand.
-    factor = found is None and (len(name) == 1 or name[0] in "d∂")
+    derived = re.search(r"(?:^|\W)[d∂]\w*\s*/\s*$", code.source[: at.start])
+    factor = (found is None and len(name) == 1) or (name[0] in "d∂" and derived)
     return multiplied(error, at, parse) if factor else error
 
 
@@ -105,10 +114,12 @@ def _unknown_name(
         message = f"'{name}' is a function, and it is used as a value"
         hint = f"call it: {name}(x)"
         error = ProgramError("E105", message, at, code.source, hint=hint)
-        is_function = lambda token: (
-            token.kind == "name" and token.value in library.functions
+        meant = lambda token: (
+            token.value
+            if token.kind == "name" and token.value in library.functions
+            else None
         )
-        return called(error, at, is_function, parse)
+        return called(error, at, meant, parse)
     known = {*env, *library.constants, *code.assigned}
     hint = did_you_mean(name, known) or f"give it a value: {name}=VALUE"
     return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)

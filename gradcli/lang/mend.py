@@ -11,20 +11,25 @@ keeps the hint that it has. Loaded only when an error is being worded.
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from gradcli.lang.errors import Edit, ProgramError, Span
 from gradcli.lang.excerpt import LINE_BREAK, locate
-from gradcli.lang.lexicon import CLOSING, DERIVATIVE, ROOTS
+from gradcli.lang.lexicon import BAR, CLOSING, DERIVATIVE, ROOTS, WORDS_BETWEEN
 from gradcli.lang.limits import MAX_MENDED_CHARACTERS, MAX_MENDS
 from gradcli.lang.tokens import Token, tokenize
 
-IsFunction = Callable[[Token], bool]
+Meant = Callable[[Token], str | None]
+"""The function that a token names, properly spelled; None if it names none."""
+
 Reader = Callable[[str], object]
 
 TO_MULTIPLY = "to multiply, write"
 _TO_CALL = "to call it, write"
 _TO_RAISE = "to raise its result to a power, write"
 _TO_DERIVE = "derivatives are taken of what is written: write"
+_THOUSANDS = re.compile(r"\d{1,3} \d{3}(\.\d*)?")
+_OVER_D = re.compile(r"\s*/\s*[d∂]\s*\w+")
 _BEFORE_CALL = re.compile(r"[d∂]\s*\w*\s*/\s*\Z")
 _OF_STATEMENT = frozenset({"newline", ";", "=", "indent", "dedent", ":"})
 
@@ -48,12 +53,27 @@ def mended(error: ProgramError, read: Reader) -> ProgramError:
                     return error
                 edits = problem.edits
                 continue
-        shown = LINE_BREAK.split(text)[line - 1].strip()
+        shown = LINE_BREAK.split(_respelled(text))[line - 1].strip()
         if len(shown) <= MAX_MENDED_CHARACTERS:
             error.right = shown
             error.hint = f"{error.lead} {shown}"
         return error
     return error
+
+
+def _respelled(text: str) -> str:
+    """The text with functions called by their names, where it calls them otherwise."""
+    from gradcli.lang.suggest import other_spelling
+    from gradcli.lang.tensors import is_function
+
+    edits = []
+    for token, follower in pairwise(tokenize(text)):
+        name = str(token.value)
+        if token.kind == "name" and follower.kind == "(" and not is_function(name):
+            meant = other_spelling(name, is_function)
+            if meant is not None:
+                edits.append((*token.span, meant))
+    return edited(text, edits)
 
 
 def _line_of(error: ProgramError) -> int:
@@ -70,7 +90,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def between(
-    error: ProgramError, tokens: Sequence[Token], at: int, is_function: IsFunction
+    error: ProgramError, tokens: Sequence[Token], at: int, meant: Meant
 ) -> ProgramError:
     """The error about a missing operator, with the edits that put one there.
 
@@ -78,24 +98,45 @@ def between(
         error: the error.
         tokens: all tokens.
         at: which of them has no operator before it.
-        is_function: whether a token is a function's name.
+        meant: the function that a token names.
     """
     start = at
     while start and tokens[start - 1].kind not in _OF_STATEMENT:
         start -= 1
     first, after = tokens[start].start, tokens[at]
     derived = DERIVATIVE.match(error.source, first)
-    if derived is not None and first < derived.end() <= after.start:
+    if derived is not None:
         return error.mended_by((first, derived.end(), ""), lead=_TO_DERIVE)
     before = tokens[at - 1]
-    if is_function(before):
-        edits = _called(tokens, at - 1, at, is_function)
+    for word in (before, after):
+        sign = WORDS_BETWEEN.get(str(word.value)) if word.kind == "name" else None
+        behind = tokens[tokens.index(word) + 1].kind
+        if sign is not None and behind not in _OF_STATEMENT:
+            return error.mended_by((word.start, word.end, sign))
+    if meant(before):
+        edits = _called(tokens, at - 1, at, meant)
         return error.mended_by(*edits, lead=_TO_CALL)
+    if before.kind == after.kind == "number":
+        return error.mended_by(*_numbers(error.source, tokens, at), lead="write")
     base = _base_of_power(tokens, at)
-    if base is not None and is_function(tokens[base]):
-        return _raised(error, tokens, base, at, is_function)
+    if base is not None and meant(tokens[base]):
+        return _raised(error, tokens, base, at, meant)
     edit = (before.end, max(before.end, after.start), "*")
     return error.mended_by(edit, lead=TO_MULTIPLY)
+
+
+def _numbers(source: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """What joins two numbers side by side: thousands apart, a fraction, or factors."""
+    before, after = tokens[at - 1], tokens[at]
+    first, second = source[slice(*before.span)], source[slice(*after.span)]
+    if _THOUSANDS.fullmatch(f"{first} {second}") and before.value:
+        return [(before.end, after.start, "")]
+    fraction = tokens[at + 1].kind == "/" and tokens[at + 2].kind == "number"
+    if fraction and first.isdecimal() and second.isdecimal():
+        end = tokens[at + 2].end
+        return [(before.start, before.start, "("), (before.end, after.start, "+"),
+                (end, end, ")")]  # fmt: skip
+    return [(before.end, after.start, "*")]
 
 
 def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
@@ -105,13 +146,27 @@ def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
     if derived is not None and error.source[name.start] in "d∂":
         edit = (derived.start(), name.end, "")
         return mended(error.mended_by(edit, lead=_TO_DERIVE), read)
+    tokens = tokenize(error.source)
+    at = next(at for at, token in enumerate(tokens) if token.span == name)
+    end = tokens[_behind_group(tokens, at + 1) - 1].end
+    over = _OVER_D.match(error.source, end)
+    if over is not None and error.source[slice(*name)] in ("d", "∂"):
+        edits = (*name, ""), (*over.span(), "")
+        return mended(error.mended_by(*edits, lead=_TO_DERIVE), read)
     edit = (name.end, name.end, "*")
     return mended(error.mended_by(edit, lead=TO_MULTIPLY), read)
 
 
-def called(
-    error: ProgramError, name: Span, is_function: IsFunction, read: Reader
-) -> ProgramError:
+def with_base(error: ProgramError, name: Span, base: str, read: Reader) -> ProgramError:
+    """The error about `log_3(x)`: the base of a logarithm is its second argument."""
+    tokens = tokenize(error.source)
+    at = next(at for at, token in enumerate(tokens) if token.span == name)
+    closing = tokens[_behind_group(tokens, at + 1) - 1]
+    edits = (*name, "log"), (closing.start, closing.start, f", {base}")
+    return mended(error.mended_by(*edits), read)
+
+
+def called(error: ProgramError, name: Span, meant: Meant, read: Reader) -> ProgramError:
     """The error about a function that is used as a value, with the line put right if
     it is as `exp -x`, where a blank is before the sign and none behind it."""
     tokens = tokenize(error.source)
@@ -120,9 +175,28 @@ def called(
         if token.span != name or sign.kind != "-":
             continue
         if token.end < sign.start and sign.end == operand.start:
-            edits = _called(tokens, at, at + 1, is_function)
+            edits = _called(tokens, at, at + 1, meant)
             return mended(error.mended_by(*edits, lead=_TO_CALL), read)
     return error
+
+
+def apart(source: str, name: Span, parts: str) -> list[Edit]:
+    """What takes a name apart that was written together: a product is in brackets
+    where it is an exponent, a divisor or under a root, as it is one word there; and a
+    power behind a function without brackets is of its argument."""
+    tokens = tokenize(source)
+    at = next(at for at, token in enumerate(tokens) if token.span == name)
+    before = at - 1
+    while before > 0 and tokens[before].kind in ("-", "+"):
+        before -= 1
+    raised = tokens[before].kind == "**" if before >= 0 else False
+    held = raised or (at > 0 and tokens[at - 1].kind in ("/", "//", "%", *ROOTS))
+    held = held and "*" in parts
+    end = tokens[_behind_factor(tokens, at) - 1].end
+    if end > name.end and parts.endswith(")"):
+        parts = parts[:-1]
+        return [(*name, f"({parts}" if held else parts), (end, end, ")" * (1 + held))]
+    return [(*name, f"({parts}"), (end, end, ")")] if held else [(*name, parts)]
 
 
 def bracketed(error: ProgramError, tokens: Sequence[Token], at: int) -> ProgramError:
@@ -135,13 +209,14 @@ def bracketed(error: ProgramError, tokens: Sequence[Token], at: int) -> ProgramE
     )
 
 
-def _called(
-    tokens: Sequence[Token], name: int, at: int, is_function: IsFunction
-) -> list[Edit]:
+def _called(tokens: Sequence[Token], name: int, at: int, meant: Meant) -> list[Edit]:
     """What puts brackets around the argument that begins at a token."""
-    end = _behind_argument(tokens, at, is_function)
+    lone = tokens[at].kind == BAR
+    end = _behind_bars(tokens, at) if lone else _behind_argument(tokens, at, meant)
     last = tokens[end - 1].end
-    return [(tokens[name].end, tokens[at].start, "("), (last, last, ")")]
+    function = meant(tokens[name]) or str(tokens[name].value)
+    begun = (tokens[name].start, tokens[at].start, f"{function}(")
+    return [begun, (last, last, ")")]
 
 
 def _base_of_power(tokens: Sequence[Token], at: int) -> int | None:
@@ -165,7 +240,7 @@ def _base_of_power(tokens: Sequence[Token], at: int) -> int | None:
 
 def _raised(
     error: ProgramError, tokens: Sequence[Token], base: int, at: int,
-    is_function: IsFunction,
+    meant: Meant,
 ) -> ProgramError:  # fmt: skip
     """The error about `sin^2(x)`: the exponent belongs behind the argument; of -1 it
     means the inverse function."""
@@ -173,34 +248,37 @@ def _raised(
     exponent = error.source[name.end : tokens[at - 1].end].strip()
     lone = after.kind == "("
     end = _behind_group(tokens, at) if lone else _behind_argument(
-        tokens, at, is_function)  # fmt: skip
+        tokens, at, meant)  # fmt: skip
     opened, closed = ("", "") if lone else ("(", ")")
     last = tokens[end - 1].end
-    inverse = name._replace(value=f"a{name.value}")
-    if _EXPONENT_OF_INVERSES.get(exponent.replace(" ", "")) and is_function(inverse):
+    function = meant(name)
+    inverse = meant(name._replace(value=f"a{function}"))
+    if _EXPONENT_OF_INVERSES.get(exponent.replace(" ", "")) and inverse:
         return error.mended_by(
-            (name.start, after.start, f"{inverse.value}{opened}"),
+            (name.start, after.start, f"{inverse}{opened}"),
             (last, last, closed),
             lead="for its inverse function, write",
         )
     return error.mended_by(
-        (name.end, after.start, opened), (last, last, closed + exponent), lead=_TO_RAISE
+        (name.start, after.start, f"{function}{opened}"),
+        (last, last, closed + exponent),
+        lead=_TO_RAISE,
     )
 
 
 _EXPONENT_OF_INVERSES = dict.fromkeys(("^-1", "**-1", "^(-1)", "**(-1)", "⁻¹"), True)
 
 
-def _behind_argument(tokens: Sequence[Token], at: int, is_function: IsFunction) -> int:
+def _behind_argument(tokens: Sequence[Token], at: int, meant: Meant) -> int:
     """Behind the argument of a function without brackets: the factors that no sign is
     between, up to the next function."""
     if tokens[at].kind in ("-", "+"):
         at += 1
-    if is_function(tokens[at]) and tokens[at + 1].kind != "(":
-        return _behind_argument(tokens, at + 1, is_function)
+    if meant(tokens[at]) and tokens[at + 1].kind != "(":
+        return _behind_argument(tokens, at + 1, meant)
     at = _behind_factor(tokens, at)
-    while tokens[at].kind in ("name", "number", "(", *ROOTS):
-        if is_function(tokens[at]):
+    while tokens[at].kind in ("name", "number", "(", BAR, *ROOTS):
+        if meant(tokens[at]):
             break
         at = _behind_factor(tokens, at)
     return at
@@ -227,7 +305,9 @@ def _behind_factor(tokens: Sequence[Token], at: int) -> int:
 
 
 def _behind_group(tokens: Sequence[Token], at: int) -> int:
-    """Behind a token, or behind the bracket that closes it."""
+    """Behind a token, or behind the bracket or bar that closes it."""
+    if tokens[at].kind == BAR:
+        return _behind_bars(tokens, at)
     depth = 0
     while at < len(tokens) - 1:
         kind = tokens[at].kind
@@ -236,3 +316,14 @@ def _behind_group(tokens: Sequence[Token], at: int) -> int:
         if depth <= 0:
             break
     return at
+
+
+def _behind_bars(tokens: Sequence[Token], at: int) -> int:
+    """Behind the bar that closes the one at a token, or behind that if none does."""
+    doubled = tokens[at + 1].kind == BAR
+    for end in range(at + 1 + doubled, len(tokens)):
+        if tokens[end].kind in _OF_STATEMENT:
+            break
+        if tokens[end].kind == BAR:
+            return end + 1 + doubled
+    return at + 1

@@ -36,6 +36,7 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
 }
 _NO_FUNCTIONS = "functions are not defined: write"
 _NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
+_NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - (right)"
 
 
 def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
@@ -185,6 +186,12 @@ class _Parser(ExpressionParser):
 
     def _targets(self, target: syntax.Expression) -> tuple[syntax.Target, ...]:
         """The names on the left of `=`; `a, b` and `[a, b]` are several."""
+        if isinstance(target, syntax.Sequence):
+            *before, last = target.items or (None,)
+            if isinstance(last, syntax.Name) and any(map(_is_formula, before)):
+                message = "this cannot be assigned to"
+                hint = f"a value {last.name}=3 stands outside the quotes"
+                raise self.fail("E210", message, target.span, hint)
         items = target.items if isinstance(target, syntax.Sequence) else (target,)
         if not items:
             raise self._not_assignable(target)
@@ -197,6 +204,8 @@ class _Parser(ExpressionParser):
 
     def _not_assignable(self, target: syntax.Expression) -> ProgramError:
         message, hint = _NOT_ASSIGNABLE.get(type(target), _NO_TARGET)
+        if isinstance(target, syntax.Binary) and self.token.kind != "in":
+            hint = _NO_EQUATION
         error = self.fail("E210", message, target.span, hint)
         start, end = target.span
         if isinstance(target, syntax.Call) and _defines(target):
@@ -309,6 +318,10 @@ class _Parser(ExpressionParser):
         while self.tokens[at].kind in ("newline", "dedent"):
             at -= 1
         return Span(start, self.tokens[at].end)
+
+
+def _is_formula(item: object) -> bool:
+    return isinstance(item, syntax.Binary | syntax.Call | syntax.Unary)
 
 
 def _defines(call: syntax.Call) -> bool:

@@ -19,7 +19,7 @@ from gradcli.engine.errors import DeviceError
 from gradcli.lang.bindings import Binding
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.errors import Edit, ProgramError, Span
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
 from gradcli.lang.inputs import Array, value_of
@@ -28,7 +28,7 @@ from gradcli.lang.names import read_names
 from gradcli.lang.parser import parse
 from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Call, Name, Program, walk
+from gradcli.lang.syntax import Call, Evaluate, Literal, Name, Program, walk
 from gradcli.lang.tensors import CONSTANTS, is_function
 from gradcli.ops.limits import check_size
 
@@ -112,6 +112,7 @@ def prepare(
     factory = _factory(device, dtype, seed)
     given = {binding.name: binding for binding in bindings}
     program = parse(source, {*given, *shapes})
+    _refuse_quoted(program)
     names = input_names(program, {*given, *shapes})
     code = compile_program(program)
     _refuse_unread(bindings, names, code, program)
@@ -184,6 +185,22 @@ def _input(
     return Input(name, tensor, binding is None, wanted, data)
 
 
+def _refuse_quoted(program: Program) -> None:
+    """Refuse a program that is a string, as quotes inside quotes make it one."""
+    lone = program.body.statements[0]
+    if len(program.body.statements) > 1 or not isinstance(lone, Evaluate):
+        return
+    value, (start, end) = lone.value, lone.span
+    if isinstance(value, Literal) and isinstance(value.value, str):
+        from gradcli.lang.mend import mended
+
+        message = "the program is in quotes twice, so it is a string"
+        hint = "leave out one pair"
+        error = ProgramError("E207", message, lone.span, program.source, hint=hint)
+        edits = (start, start + 1, ""), (end - 1, end, "")
+        raise mended(error.mended_by(*edits), parse)
+
+
 def _refuse_unread(
     bindings: Sequence[Binding], names: tuple[str, ...], code: Code, program: Program
 ) -> None:
@@ -211,20 +228,29 @@ def _apart(
     program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
 ) -> str | None:
     """The line put right that has ``unread`` written together with other names."""
-    from gradcli.lang.mend import TO_MULTIPLY, mended
-    from gradcli.lang.suggest import written_together
+    from gradcli.lang.mend import TO_MULTIPLY, apart, mended
+    from gradcli.lang.suggest import before_function, written_together
 
-    edits, spans = [], []
+    values = {*given, *names, *CONSTANTS}
+    edits: list[Edit] = []
+    found: dict[Span, str] = {}
     for node in walk(program):
-        if isinstance(node, Name) and node.name in names and node.name not in given:
-            parts = written_together(node.name, {*given, *CONSTANTS}, is_function)
+        if isinstance(node, Name) and node.name not in {*given, *CONSTANTS}:
+            others = values - {node.name}
+            parts = written_together(node.name, others, is_function)
             if parts is not None:
-                edits.append((*node.span, parts))
-                spans.append(node.span)
-    if not any(unread in re.split(r"\W", parts) for _, _, parts in edits):
+                edits += apart(program.source, node.span, parts)
+                found[node.span] = parts
+        elif isinstance(node, Call) and not is_function(node.function):
+            parts = before_function(node.function, values, is_function)
+            if parts is not None:
+                edits.append((*node.op_span, parts))
+                found[node.op_span] = parts
+    if not any(unread in re.split(r"\W|(?<=\d)", parts) for parts in found.values()):
         return None
-    error = ProgramError("E505", "", spans[0], program.source)
-    lead = TO_MULTIPLY if "*" in edits[0][2] else "write"
+    at, parts = next(iter(found.items()))
+    error = ProgramError("E505", "", at, program.source)
+    lead = TO_MULTIPLY if "*" in parts else "write"
     return mended(error.mended_by(*edits, lead=lead), parse).hint
 
 

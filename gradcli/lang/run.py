@@ -410,6 +410,9 @@ def _tensor(
     raise _with_points(error) if known is tuple and span is not None else error
 
 
+_THOUSANDS = re.compile(r"(?<![\w.])[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
+
+
 def _with_points(error: ProgramError) -> ProgramError:
     """The error with decimal points in the place of commas, if there are any."""
     from gradcli.lang.mend import mended
@@ -420,6 +423,10 @@ def _with_points(error: ProgramError) -> ProgramError:
     if not edits:
         return error
     lead = "a decimal number has a point: write"
+    thousands = _THOUSANDS.sub("", error.source[slice(*error.span)])
+    if not re.search(r"\d,\d", thousands):
+        edits = [(start, end, "") for start, end, _ in edits]
+        lead = "thousands have no comma: write"
     return mended(error.mended_by(*edits, lead=lead), parse)
 
 

@@ -6,8 +6,10 @@ Looked up only when an error is being worded, so a slow search costs nobody anyt
     did_you_mean("lg", ["log10", "sin"])      # "did you mean 'log10'?"
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
+from itertools import takewhile
 
 from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
 from gradcli.lang.limits import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
@@ -44,27 +46,80 @@ def synonym(name: str) -> str | None:
     return SYNONYMS.get(name) or _spoken().get(name)
 
 
+def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
+    """The function that another library or another hand writes as `name`: `tg`, `Sin`;
+    None if it is none."""
+    lowered = name.lower() if len(name) > 1 else ""
+    found = (synonym(name), synonym(lowered), lowered)
+    return next((f for f in found if f and is_function(f)), None)
+
+
 def written_together(
     name: str, values: Collection[str], is_function: Callable[[str], bool]
 ) -> str | None:
-    """`w*x` of `wx`, `sin(x)` of `sinx`: what a name is if the values' names were
-    written together; None if it is none of these."""
+    """`w*x` of `wx`, `sin(x)` of `sinx`, `sin(2x)*cos(x)` of `sin2xcosx`: what a name
+    is if the names of values and functions were written together; None if it is none
+    of these."""
     if len(name) > MAX_PARTED_CHARACTERS:
         return None
-    behind: list[str | None] = [None] * (len(name) + 1)
+    behind: list[list[str] | None] = [None] * len(name) + [[]]
     for start in reversed(range(len(name))):
         for end in range(len(name), start, -1):
             part, rest = name[start:end], behind[end]
-            if end < len(name) and rest is None:
+            if rest is None:
                 continue
             if part in values:
-                behind[start] = f"{part}*{rest}" if rest else part
+                behind[start] = [part, *rest]
+            elif rest and part.isdecimal() and rest[0] in values:
+                # A number is a factor behind a function alone: `x2` is a name.
+                behind[start] = [part + rest[0], *rest[1:]]
             elif rest and len(part) > 1 and is_function(part):
-                behind[start] = f"{part}({rest})"
-            else:
-                continue
-            break
-    return behind[0]
+                plain = list(takewhile(lambda factor: "(" not in factor, rest))
+                if plain:
+                    called = f"{part}({'*'.join(plain)})"
+                    behind[start] = [called, *rest[len(plain) :]]
+            if behind[start] is not None:
+                break
+    found = behind[0]
+    counted = found is None or any(re.match(r"\d", each) for each in found)
+    return None if found is None or counted else "*".join(found)
+
+
+def before_function(
+    name: str, values: Collection[str], is_function: Callable[[str], bool]
+) -> str | None:
+    """`x*sin` of `xsin`: factors written together with the function that is called;
+    None if it is none of these."""
+    for end in range(1, len(name) - 1):
+        factors = written_together(name[:end], values, is_function)
+        if factors is not None and is_function(name[end:]):
+            return f"{factors}*{name[end:]}"
+    return None
+
+
+_SIGNS_READ_AS_NAMES = {
+    "T": "a transpose is written x.T",
+    "Σ": "a sum is written sum(x)",
+    "Π": "a product of entries is written prod(x)",
+}
+"""Letters that stand for an operation in books."""
+
+
+def other_reading(
+    name: str,
+    values: Collection[str],
+    constants: Collection[str],
+    is_function: Callable[[str], bool],
+) -> str | None:
+    """What to write if an input's name was not meant as one: `Pi`, `xe`, `T`; None if
+    there is no sign of that."""
+    if name in _SIGNS_READ_AS_NAMES:
+        return _SIGNS_READ_AS_NAMES[name]
+    constant = next((c for c in (synonym(name), name.lower()) if c in constants), None)
+    if constant is not None:
+        return f"the constant is written {constant}"
+    parts = written_together(name, values, is_function)
+    return f"a product is written {parts}" if parts and parts != name else None
 
 
 @cache

@@ -20,12 +20,17 @@ from gradcli.lang.lexicon import (
     BAR,
     CHARACTER_HINTS,
     CLOSING,
+    DEGREES,
+    DERIVATIVE,
     FOREIGN_CHARACTERS,
     FOREIGN_PHRASES,
     FOREIGN_SIGNS,
+    FRACTIONS,
     KEYWORDS,
+    NO_LATEX,
     ROOTS,
     SAME_SIGN,
+    SIGNS_MEANT,
     SIGNS_OF_NAMES,
     STRING_ESCAPES,
     SUPERSCRIPTS,
@@ -77,6 +82,7 @@ _LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|
 _RUN = re.compile(r"[^\s()\[\],;]*")
 _PRIMED = re.compile(r"'{1,3}(?:\s*\([^()'\"]*\))?(?=\s*=)")
 TAB_STOP = 8
+_OPERAND_ENDS = frozenset({"name", "number", ")"})
 
 
 def tokenize(source: str) -> list[Token]:
@@ -141,6 +147,9 @@ class _Tokenizer:
         """A name with characters beyond ASCII, normalised so that bindings find it."""
         source = self.source
         while end < len(source) and _continues_name(source[end]):
+            if _is_raised(source[end]):
+                self._add_name(source[start:end], start, end)
+                self._refuse_raised(end)
             end += 1
         text = source[start:end]
         if not text.isascii():
@@ -153,6 +162,9 @@ class _Tokenizer:
     def _unmatched(self, start: int) -> int:
         character = self.source[start]
         self._refuse_phrase(start)
+        self._refuse_raised(start)
+        if character == DEGREES:
+            raise self._degrees(start)
         replacement = FOREIGN_CHARACTERS.get(character)
         if replacement is not None:
             message = f"'{character}' is a typographic character"
@@ -160,6 +172,10 @@ class _Tokenizer:
             if start == 0 and replacement in ("'", '"'):
                 hint = f"a shell knows straight quotes alone: type {replacement}"
             error = self.fail("E202", message, start, start + 1, hint)
+            if character in FRACTIONS:
+                raise error.mended_by(*self._fraction(start, replacement))
+            if replacement == ".T" and _continues_name(self.source[start + 1 :][:1]):
+                replacement += " @ "
             raise error.mended_by((start, start + 1, replacement))
         if character.isidentifier():
             return self._wide_name(start, start + 1)
@@ -172,6 +188,50 @@ class _Tokenizer:
             start + 1,
             f"it is U+{ord(character):04X}; the language does not use it",
         )
+
+    def _fraction(self, start: int, text: str) -> Iterator[Edit]:
+        """What writes a fraction of one character: behind a digit it is added."""
+        before = self.tokens[-1] if self.tokens else None
+        if before and before.kind == "number" and before.end == start:
+            yield before.start, before.start, "("
+            yield start, start + 1, f"+{text[1:]}"
+        else:
+            factor = before is not None and before.kind in _OPERAND_ENDS
+            yield start, start + 1, "*" * factor + text
+
+    def _degrees(self, start: int) -> ProgramError:
+        message = "an angle in degrees, and functions take radians"
+        error = self.fail("E202", message, start, start + 1, "write 30*pi/180")
+        at = self._operand_start()
+        if at is None:
+            return error
+        alone = self.source[at - 1 : at] == "(" and self.source[start + 1 :][:1] == ")"
+        opened, closed = ("", "") if alone else ("(", ")")
+        return error.mended_by((at, at, opened), (start, start + 1, f"*pi/180{closed}"))
+
+    def _refuse_raised(self, start: int) -> None:
+        """Refuse letters above the line, and show the power that they are."""
+        end = start
+        while end < len(self.source) and (
+            _is_raised(self.source[end])
+            or (end > start and self.source[end] in SUPERSCRIPTS)
+        ):
+            end += 1
+        if end == start:
+            return
+        import unicodedata
+
+        written = self.source[start:end]
+        text = unicodedata.normalize("NFKC", written).replace("\u2212", "-")
+        if text[0] == "(" and text[-1] == ")":
+            text = text[1:-1]
+        error = self.fail("E202", f"'{written}' stands above the line", start, end)
+        error.hint = f"write ^({text})"
+        if not re.search(r"\w\d", text):
+            error.mended_by(
+                (start, end, f"^{text}" if len(text) == 1 else f"^({text})")
+            )
+        raise error
 
     def _number(self, start: int, end: int) -> int:
         text = self.source[start:end]
@@ -297,6 +357,10 @@ class _Tokenizer:
             self._refuse_phrase(start)
             message = f"'{sign}' is not an operator here"
             error = self.fail("E201", message, start, end, _FOREIGN[sign])
+            if sign in SIGNS_MEANT:
+                raise error.mended_by((start, end, SIGNS_MEANT[sign]))
+            if sign in "{}":
+                raise error.mended_by(*_braces(self.source, start))
             raise error.mended_by(*self._factorial(sign, start, end))
         if sign in SIGNS_OF_NAMES:
             self._add_name(SIGNS_OF_NAMES[sign], start, end)
@@ -312,8 +376,9 @@ class _Tokenizer:
     def _factorial(self, sign: str, start: int, end: int) -> Iterator[Edit]:
         """What writes `n!` as the language does."""
         before = self.tokens[-1] if self.tokens else None
-        operand = before and before.kind in ("name", "number", ")")
-        if sign == "!" and before and operand and before.end == start:
+        operand = before and before.kind in _OPERAND_ENDS
+        lone = not self.source.startswith("!", end)
+        if sign == "!" and lone and before and operand and before.end == start:
             at = self._operand_start()
             if at is not None:
                 yield at, at, "exp(lgamma("
@@ -322,6 +387,8 @@ class _Tokenizer:
     def _operand_start(self) -> int | None:
         """Where the operand begins that the last token ends."""
         tokens = self.tokens
+        if not tokens or tokens[-1].kind not in _OPERAND_ENDS:
+            return None
         if tokens[-1].kind in ("name", "number"):
             return tokens[-1].start
         depth = 0
@@ -346,7 +413,17 @@ class _Tokenizer:
         for pattern, message, hint in FOREIGN_PHRASES:
             found = re.compile(pattern).match(self.source, start)
             if found:
-                raise self.fail("E201", message, start, found.end(), hint)
+                error = self.fail("E201", message, start, found.end(), hint)
+                derived = DERIVATIVE.match(self.source, start)
+                if derived is not None:
+                    error.mended_by((start, derived.end(), ""))
+                elif message == NO_LATEX:
+                    from gradcli.lang.latex import plain
+
+                    text = plain(self.source)
+                    if text is not None:
+                        error.mended_by((0, len(self.source), text))
+                raise error
 
     def _close(self, token: Token) -> None:
         if not self.brackets:
@@ -420,7 +497,33 @@ class _Tokenizer:
         self.tokens.append(Token("end", None, end, end))
 
 
+def _is_raised(character: str) -> bool:
+    """Whether it is a letter above the line, or a sign there that no digit follows."""
+    if character.isascii() or character in FOREIGN_CHARACTERS:
+        return False
+    import unicodedata
+
+    raised = unicodedata.decomposition(character).startswith("<super>")
+    return raised and unicodedata.category(character) in ("Lm", "Sm", "Ps", "Pe")
+
+
+def _braces(source: str, start: int) -> Iterator[Edit]:
+    """What makes a pair of braces a list, or brackets if there is no comma in it."""
+    depth, comma = 0, False
+    for at in range(start, len(source)):
+        depth += (source[at] == "{") - (source[at] == "}")
+        comma = comma or (source[at] == "," and depth == 1)
+        if depth == 0:
+            left, right = "[]" if comma else "()"
+            yield start, start + 1, left
+            yield at, at + 1, right
+            return
+
+
 def _continues_name(character: str) -> bool:
+    """Whether it can stand inside a name; nothing cannot."""
+    if not character:
+        return False
     foreign = character in FOREIGN_CHARACTERS or character in SAME_SIGN
     return not foreign and ("a" + character).isidentifier()
 

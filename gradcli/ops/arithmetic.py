@@ -283,7 +283,7 @@ row("remainder.Scalar", node="RemainderBackward0", latex=r"{0} \bmod c",
 
 function("remainder", lambda call, a, b:
          call("remainder.Scalar", a, other=b) if is_number(b)
-         else call("remainder.Tensor", a, b))
+         else call("remainder.Tensor", a, b), also=("mod",))
 
 row("fmod.Tensor", node="FmodBackward1", latex=r"\operatorname{{fmod}}({0}, {1})",
     refuses=no_kernel("fmod_cpu", TRUTHS),

@@ -54,7 +54,7 @@ row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
     kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)],
-    domain="x != 0", roundings=0)
+    also=("signum",), domain="x != 0", roundings=0)
 
 row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
     saves="x y", always_saves=True,
@@ -383,6 +383,7 @@ ROW = Fixed([True, False, False, True])
 row("where", node="WhereBackward0", formula="input if condition else other",
     latex=r"\begin{{cases}} {1} & {0} \\ {2} \end{{cases}}", fits=True,
     doc="Chooses entry by entry; the entry not chosen gets no cotangent.",
+    also=("IF", "If", "iif", "ifelse"),
     fwd=lambda xp, condition, input, other: xp.where(condition, input, other),
     partials=(
         None,

@@ -302,5 +302,5 @@ function("nCr", lambda call, n, k: call("exp", call(
                   call("lgamma", call("add", call("sub", n, k), 1))))),
          doc="Binomial coefficient: ways to choose k of n.",
          formula="exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))",
-         operands=("n", "k"), also=("comb", "choose", "binom"),
+         operands=("n", "k"), also=("comb", "choose", "binom", "binomial"),
          cases=[case((3, 4), (4,), low=0.2, high=0.9), case((), (), low=0.1, high=0.8)])

@@ -53,7 +53,7 @@ row("acos", node="AcosBackward0", latex=r"\arccos {0}", formula="acos(x)",
 row("atan", node="AtanBackward0", latex=r"\arctan {0}", formula="atan(x)",
     doc="Inverse of the tangent.", aliases=("arctan",),
     fwd=lambda xp, x: xp.atan(x), partials=(lambda xp, y, x: 1 / (1 + x * x),),
-    cases=ALL)
+    cases=ALL, also=("arctg", "atg"))
 
 
 def over_square_norm(xp: Namespace, part: Array, a: Array, b: Array) -> Array:
@@ -96,18 +96,18 @@ row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
 row("sinh", node="SinhBackward0", latex=r"\sinh {0}", formula="sinh(x)",
     doc="Hyperbolic sine.",
     fwd=lambda xp, x: xp.sinh(x), partials=(lambda xp, y, x: xp.cosh(x),), cases=ALL,
-    tame=("0",), overflows=True)
+    also=("sh",), tame=("0",), overflows=True)
 
 row("cosh", node="CoshBackward0", latex=r"\cosh {0}", formula="cosh(x)",
     doc="Hyperbolic cosine.",
     fwd=lambda xp, x: xp.cosh(x), partials=(lambda xp, y, x: xp.sinh(x),), cases=ALL,
-    tame=("0",), overflows=True)
+    also=("ch",), tame=("0",), overflows=True)
 
 row("tanh", node="TanhBackward0", latex=r"\tanh {0}", formula="tanh(x)",
     rule=Rule("TanhBackwardBackward0", (RESULT,), passes=True),
     doc="Hyperbolic tangent.",
     fwd=lambda xp, x: xp.tanh(x), partials=(lambda xp, y, x: 1 - y * y,), cases=ALL,
-    saves="y")
+    also=("th",), saves="y")
 
 row("asinh", node="AsinhBackward0", latex=r"\operatorname{{arsinh}} {0}",
     formula="asinh(x)", doc="Inverse of the hyperbolic sine.", aliases=("arcsinh",),
@@ -159,14 +159,14 @@ row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
     saves="",
-    formula="x*pi/180", doc="Degrees to radians.",
+    formula="x*pi/180", also=("radians",), doc="Degrees to radians.",
     fwd=lambda xp, x: x * (pi(xp, x) / 180),
     partials=(lambda xp, y, x: pi(xp, x) / 180,),
     vjp=(lambda xp, g, y, x: g * (pi(xp, g) / 180),), cases=ALL)
 
 row("rad2deg", node="Rad2DegBackward0", latex=r"\frac{{180}}{{\pi}} {0}",
     saves="",
-    formula="x*180/pi", doc="Radians to degrees.",
+    formula="x*180/pi", also=("degrees",), doc="Radians to degrees.",
     fwd=lambda xp, x: x * (180 / pi(xp, x)),
     partials=(lambda xp, y, x: 180 / pi(xp, x),),
     vjp=(lambda xp, g, y, x: g * (180 / pi(xp, g)),), cases=ALL)
@@ -198,7 +198,8 @@ EDGES = "at -1 and 1 the derivative is infinite"
 
 reciprocal("sec", "cos", "Secant", edges=EDGES)
 reciprocal("csc", "sin", "Cosecant", edges=EDGES, aliases=("cosec",))
-reciprocal("cot", "tan", "Cotangent", inside=AWAY, aliases=("cotan",), also=("ctg",),
+reciprocal("cot", "tan", "Cotangent", inside=AWAY, aliases=("cotan",),
+           also=("ctg", "cotg"),
            edges="at 0 it jumps from -pi/2 to pi/2, and the derivative is NaN")
 reciprocal("sech", "cosh", "Hyperbolic secant",
            inside=[case((3, 4), low=0.2, high=0.8), case((), low=0.2, high=0.8)],

@@ -96,7 +96,8 @@ def _summary(block: BlockView) -> str:
     """How many entries are stored, and how far from the diagonal."""
     pattern = block.pattern
     share = 100 * pattern.stored / max(1, pattern.entries)
-    said = f"{pattern.stored:,} of {pattern.entries:,} entries stored ({share:.2g}%)"
+    part = "100" if share == 100 else f"{share:.2g}"
+    said = f"{pattern.stored:,} of {pattern.entries:,} entries stored ({part}%)"
     if block.structure == "block diagonal":
         height, width = (side // pattern.blocks for side in pattern.shape)
         return f"{said}, {pattern.blocks:,} blocks of {height} × {width}"
@@ -142,9 +143,12 @@ def _coordinates(block: BlockView, layout: Layout) -> Generator[Line, None, bool
     pattern = block.pattern
     most = pattern.stored if layout.rows is None else MAX_TERMINAL_ENTRIES
     places = pattern.rows[:most] * pattern.shape[1] + pattern.columns[:most]
-    where = [axis.tolist() for axis in np.unravel_index(places, block.shape)]
+    # Of a number by a number there is one entry, whose index is empty.
+    axes = np.unravel_index(places, block.shape) if block.shape else ()
+    indices = zip(*(axis.tolist() for axis in axes), strict=True)
     values: Any = plain(pattern.values[:most])
-    for index, value in zip(zip(*where, strict=True), values, strict=True):
+    found = indices if block.shape else [()] * len(values)
+    for index, value in zip(found, values, strict=True):
         label = ", ".join(map(str, index))
         yield Line(((f"  [{label}] = ", "name"), (number(value), "number")))
     return most < pattern.stored

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown
+from rich.markdown import CodeBlock, Heading, Markdown, TableElement
+from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
@@ -52,12 +53,26 @@ class _Heading(Heading):
         yield Text(str(self.text), style="bold underline")
 
 
+class _Table(TableElement):
+    """A table whose long words go on in the next line, and lose nothing."""
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        for each in super().__rich_console__(console, options):
+            if isinstance(each, Table):
+                for column in each.columns:
+                    column.overflow = "fold"
+            yield each
+
+
 class _Page(Markdown):
     elements: ClassVar = {
         **Markdown.elements,
         "fence": _Example,
         "code_block": _Example,
         "heading_open": _Heading,
+        "table_open": _Table,
     }
 
 

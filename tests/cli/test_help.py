@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
+from rich.console import Console
 
-from gradcli.cli.commands import COMMANDS
+from gradcli.cli.command import command_of
+from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
+from gradcli.cli.options import HELPING, PANELS
+from gradcli.render.markdown import drawn, theme
 from gradcli.views.pages import ORDER, page, schema, schemas, section, whole
 
 from .conftest import Run
@@ -91,3 +96,28 @@ def test_a_terminal_gets_a_drawn_page_whose_examples_can_be_copied(
     (command,) = [line for line in plain.splitlines() if "tahn" in line and "$" in line]
     assert command in drawn
     assert json.dumps(drawn)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_narrow_terminal_cuts_no_word_of_a_page(name: str) -> None:
+    console = Console(file=io.StringIO(), width=40)
+    with console.use_theme(theme()), console.capture() as captured:
+        console.print(drawn(whole(name)))
+    assert captured.get().count("…") == whole(name).count("…")
+
+
+@pytest.mark.parametrize("command", ON_PROGRAMS)
+def test_shared_options_stand_below_headings_behind_those_of_the_command(
+    gradcli: Run, command: str
+) -> None:
+    parts = gradcli(command, "--help").out.split("\n\n")
+    titles = [part.partition("\n")[0].rstrip(":") for part in parts]
+    assert titles[-1] == HELPING
+    shared = [title for title in titles if title in PANELS]
+    assert shared == [title for title in PANELS if title in shared]
+    assert titles[-len(shared) :] == shared
+    below = dict(zip(titles, parts, strict=True))
+    for title, names in PANELS.items():
+        for param in command_of(command).params:
+            if param.name in names and not param.hidden:
+                assert f"{max(param.opts, key=len)} " in below[title]

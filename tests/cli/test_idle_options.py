@@ -3,13 +3,23 @@ is told how it was read."""
 
 from __future__ import annotations
 
+import json
 import shlex
+from dataclasses import fields
+from typing import Final
 
 import pytest
 
+from gradcli.cli.app import run
+from gradcli.cli.command import command_of
+from gradcli.cli.commands import ON_PROGRAMS
+from gradcli.cli.defaults import SETTINGS, Setting
+from gradcli.cli.options import SO_ANYWAY, Request
 from gradcli.cli.readings import readings
+from gradcli.views.pages import schema as schema_of
 
 from .conftest import Run
+from .examples import example
 
 IDLE = {
     'graph "x^2" x=1 -o g.json --unfold': "--unfold",
@@ -30,9 +40,66 @@ IDLE = {
     'grad "x^2" --sweep x=0:1:2 --digits 9': "--digits",
     'check "x^2" --claim "d/dx = 2*x" --dtype float32': "--dtype",
     'hessian "x^2" x=1 --times x=1 --sparse': "--sparse",
+    'graph "x^2" x=1 -q': "--quiet",
+    'grad "x^2" x=1 -q --condition': "--condition",
+    'grad "x^2" x=1 --code c --out g.npz': "--out",
+    'jacobian "x^2" x=1 --code c --mode fwd': "--mode",
+    'descend "x^2" x=1 -q --every 2': "--every",
+    'paths "x*y" x=1 y=2 --wrt x --to y': "--wrt",
+    'graph "x^2" x=1 -o g.svg --verify': "--verify",
 }
-"""Command lines, each with the option that would do nothing there. That commands which
-verify nothing refuse --verify-seconds, `test_schemas` asks of all of them."""
+"""Command lines, each with the option that would do nothing there because of what else
+is on it."""
+
+SAID: Final = {
+    "verify_seconds": "9", "wrt": "x", "dtype": "float32", "device": "cpu",
+}  # fmt: skip
+
+
+OPPOSITE: Final = {"no_verify": "--verify", "strict": "--no-strict"}
+"""What asks for the opposite of what is so anyway."""
+
+
+def _shared(command: str) -> dict[str, bool]:
+    """The options that a command shares with others, and whether its help has them."""
+    named = {field.name for field in fields(Request)}
+    params = command_of(command).params
+    return {p.name: not p.hidden for p in params if p.name in named - {"words"}}
+
+
+@pytest.mark.parametrize("command", ON_PROGRAMS)
+def test_a_shared_option_is_shown_or_refused(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = _shared(command)
+    assert set(shown) == {field.name for field in fields(Request)} - {"words"}
+    for name in (name for name, seen in shown.items() if not seen):
+        option = OPPOSITE.get(name, "--" + name.replace("_", "-"))
+        words = [option, SAID[name]] if name in SAID else [option]
+        assert run([*example(command), *words]) == 2
+        told = f"error[E590]: {option} does nothing: gradcli {command} "
+        assert capsys.readouterr().err.startswith(told)
+
+
+@pytest.mark.parametrize(
+    "line", ["value x^2 x=3 -q --no-verify", "plot x^2 x=0:1 --json --strict"]
+)
+def test_what_is_so_anyway_may_be_asked_for(line: str) -> None:
+    assert run(line.split()) == 0
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s.commands])
+def test_a_default_stands_in_for_options_that_do_something(setting: Setting) -> None:
+    for name in (name for name in ON_PROGRAMS if name in setting.commands):
+        assert _shared(name).get(setting.name, True) or setting.name in SO_ANYWAY
+
+
+@pytest.mark.parametrize("command", [c for c in ON_PROGRAMS if c != "graph"])
+def test_what_a_command_says_of_verdicts_goes_with_its_options(command: str) -> None:
+    """Only what shows verdicts or kinks takes time to look for them."""
+    schema = schema_of(f"{command}.json")
+    judges = '"verdict"' in schema or '"kinks"' in schema
+    assert _shared(command)["verify_seconds"] == judges
 
 
 @pytest.mark.parametrize("words", IDLE)
@@ -98,3 +165,10 @@ def test_the_note_is_on_stderr_once(gradcli: Run, words: tuple[str, ...]) -> Non
     ended = gradcli(*words)
     assert ended.err.count("note: x=1,5 is two numbers, 1 and 5") == 1
     assert "note" not in ended.out
+
+
+def test_equations_are_no_object(gradcli: Run) -> None:
+    ended = gradcli("paths", "x^2", "x=1", "--latex", "--json")
+    error = json.loads(ended.err)["error"]
+    assert (ended.status, error["code"]) == (2, "E590")
+    assert error["message"] == "--latex and --json exclude each other"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
@@ -10,7 +11,7 @@ import pytest
 
 from gradcli.cli import prompt
 from gradcli.cli.repl import Session
-from gradcli.cli.workspace import Workspace, goes_on
+from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
 
 from .conftest import Run, environment
@@ -46,6 +47,45 @@ def test_what_stands_behind_a_command_is_its_program_its_values_and_options() ->
     assert words_of("ops tanh") == [["ops", "tanh"]]
 
 
+def test_a_line_is_read_as_it_is_copied() -> None:
+    lines = words_of("x = 3", "  y = x^2", 'gradcli grad "y" -q', "E101", "gradcli y")
+    assert lines[1:] == [
+        ["value", "y = x^2", "x=3"],
+        ["grad", "y = x^2\ny", "x=3", "-q"],
+        ["help", "E101"],
+        ["value", "y = x^2\ny", "x=3"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("x = 3; y = x^2; grad", ["x = 3", " y = x^2", " grad"]),
+        ("x = 3;", ["x = 3"]),
+        ("for i in range(2): x = 1; y = 2", None),
+        ("if x > 0: y = 1; z = 2", None),
+        ("while: x; y", None),
+        ('check --claim "a; b"', None),
+        ("check y; z", None),
+        ("x = 1  # one; two", None),
+        ("y = x\nz = x; w = z", None),
+        ("%save a;b", None),
+        ("# one; two", None),
+    ],
+)
+def test_statements_of_a_line_are_shown_one_by_one(
+    line: str, parts: list[str] | None
+) -> None:
+    assert parted(line) == ([line] if parts is None else parts)
+
+
+def test_an_open_quote_is_an_error_that_ends_nothing(gradcli: Run) -> None:
+    ended = gradcli("repl", stdin='x = 3\ncheck --claim "d/dx\nx; 2x\n?\nquit()\ny')
+    assert ended.err.startswith("error[E204]: a quote is opened and not closed")
+    assert ended.out == "x = 3.0\noutput = 3.0\noutput = 6.0\n"
+    assert "%undo" in ended.err
+
+
 def test_a_name_may_be_that_of_a_command() -> None:
     typed = Workspace()
     typed.take("value = 2")
@@ -67,6 +107,8 @@ def test_a_line_that_cannot_be_read_is_an_error() -> None:
     ("text", "more"),
     [
         ("x = [1,", True),
+        ("x = 1 + \\", True),
+        ("x = 1 + \\\n2", False),
         ("x = [1,\n2]", False),
         ("for i in range(3):", True),
         ("for i in range(3):\n  y = y*x", True),
@@ -129,6 +171,9 @@ def test_own_commands_say_what_they_need(gradcli: Run) -> None:
         ("y = wid", "wid", {"width"}),
         ("y = tan", "tan", {"tan", "tanh"}),
         ("grad y --ver", "--ver", {"--verify-seconds"}),
+        ("y = 2*wid", "wid", {"width"}),
+        ("y = wid-wid", "wid", {"width"}),
+        ("y = 3%ta", "ta", {"tan"}),
         ("%s", "%s", {"%save"}),
         ("x = @da", "da", {"data.csv"}),
         ("%save da", "da", {"data.csv"}),
@@ -154,8 +199,12 @@ def test_without_prompt_toolkit_lines_are_read_by_readline(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     monkeypatch.setattr(prompt, "terminal", lambda: True)
-    monkeypatch.setattr("atexit.register", lambda *args: None)
+    kept: list[Callable[[], None]] = []
+    monkeypatch.setattr(prompt, "before_exit", kept)
     assert prompt._editor(lambda before: ("", [])) is input
+    (keep,) = kept
+    keep()
+    assert (tmp_path / "gradcli" / "readline").is_file()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
@@ -173,6 +222,8 @@ def test_a_session_in_a_terminal(tmp_path: Path) -> None:
         child.expect_exact(shown)
     child.send("for i in range(2):\r  y = y*x\r\r")
     child.expect_exact("y = 81.0")
+    child.send("value 2*x-tanhs\t(x)\r")
+    child.expect_exact("output = 3.995")
     child.send("while True: y = y*1\r")
     child.expect_exact("True: y = y*1")
     child.send("\x03")

@@ -107,7 +107,7 @@ def test_a_schema_describes_what_the_example_prints(gradcli: Run, command: str) 
     for answer in answers:
         validator(f"{command}.json").validate(answer)
     assert idle != ('"verdict"' in ended.out or '"kinks"' in ended.out), (
-        "refuse_idle(request, ...) is for commands that verify nothing"
+        "@without(VERIFIES_NOTHING) is for commands that verify nothing"
     )
 
 

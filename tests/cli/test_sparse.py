@@ -35,6 +35,14 @@ def test_a_large_banded_block_is_a_line_per_stored_entry_in_a_pipe(
     assert lines[-1] == "one backward pass for all 4,999 rows"
 
 
+@pytest.mark.parametrize("command", ["jacobian", "hessian"])
+def test_a_number_by_a_number_is_one_entry_without_an_index(
+    gradcli: Run, command: str
+) -> None:
+    lines = gradcli(command, "b^2", "b=1", "--sparse", "--no-verify").out.splitlines()
+    assert lines[1:3] == ["  1 of 1 entries stored (100%)", "  [] = 2.0"]
+
+
 def test_json_has_coordinates_and_values(gradcli: Run) -> None:
     (block,) = gradcli("jacobian", *STENCIL, "--json", "--no-verify").json["blocks"]
     assert "value" not in block

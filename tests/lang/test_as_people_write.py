@@ -8,6 +8,8 @@ import sympy
 from gradcli.lang import ProgramError
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
+from gradcli.lang.suggest import other_reading
+from gradcli.lang.tensors import CONSTANTS, is_function
 
 X, Y, W, B = sympy.symbols("x y w b", real=True)
 POINT = {X: 0.75, Y: 2.5, W: -1.5, B: 0.25}
@@ -44,7 +46,6 @@ READ = {
     "2e^x": 2 * E**X,
     "2e": 2 * E + 0 * X,
     "2e3x": 2000 * X,
-    "e^{x}": None,
     "π*x": PI * X,
     "2πx": None,
     "2π*x": 2 * PI * X,
@@ -89,6 +90,8 @@ READ = {
     "nCr(3, 2)*x": 3 * X,
     "x^2/2 - 1e-3": X**2 / 2 - sympy.Rational(1, 1000),
     "y = 2x; y²": (2 * X) ** 2,
+    "x✕y⨯2": 2 * X * Y,
+    "jnp.sin(x)": sympy.sin(X),
 }
 """What a line means; None: it is among those that are put right."""
 
@@ -128,6 +131,71 @@ PUT_RIGHT = {
     "(x+1)!": ("exp(lgamma((x+1) + 1))", sympy.gamma(X + 2)),
     "σ(x)": ("sigmoid(x)", 1 / (1 + E**-X)),
     "∑x²": ("sum(x²)", X**2),
+    "ln|x-1|": ("ln(|x-1|)", sympy.log(abs(X - 1))),
+    "sin|x|y": ("sin(|x|)y", sympy.sin(abs(X)) * Y),
+    "y|x-1|": ("y*|x-1|", Y * abs(X - 1)),
+    "lg x": ("log10(x)", sympy.log(X) / sympy.log(10)),
+    "tg^-1 x": ("atan(x)", sympy.atan(X)),
+    "SIN(x)": ("sin(x)", sympy.sin(X)),
+    "IF(x>0,x²,0)": ("where(x>0,x²,0)", X**2),
+    "sh(x)": ("sinh(x)", sympy.sinh(X)),
+    "2x mod 1": ("2x % 1", 2 * X - 1),
+    "mod(x, 2)": ("remainder(x, 2)", X),
+    "sinxcosx": ("sin(x)*cos(x)", sympy.sin(X) * sympy.cos(X)),
+    "sinx^2": ("sin(x^2)", sympy.sin(X**2)),
+    "sin2x": ("sin(2x)", sympy.sin(2 * X)),
+    "xsin(x)": ("x*sin(x)", X * sympy.sin(X)),
+    "xysin(x)": ("x*y*sin(x)", X * Y * sympy.sin(X)),
+    "e^-xy": ("e^-(x*y)", E ** (-X * Y)),
+    "1/xy": ("1/(x*y)", 1 / (X * Y)),
+    "1/xy^2": ("1/(x*y^2)", 1 / (X * Y**2)),
+    "√xy": ("√(x*y)", sympy.sqrt(X * Y)),
+    "derivative of x^2": ("x^2", X**2),
+    "3½x": ("(3+1/2)x", 7 * X / 2),
+    "x½": ("x*(1/2)", X / 2),
+    "sin(30x°)": ("sin(30(x*pi/180))", sympy.sin(X * PI / 6)),
+    "sin 30° + x": ("sin (30*pi/180) + x", X + sympy.Rational(1, 2)),
+    "eˣ": ("e^x", E**X),
+    "2e⁻ˣ": ("2e^(-x)", 2 * E**-X),
+    "x⁽²⁺¹⁾": ("x^(2+1)", X**3),
+    "⌊x⌋ + x": ("floor(x) + x", X),
+    "x.^2./y": ("x^2./y", X**2 / Y),
+    "Sin[x]^2 Cos[x]": ("sin(x)^2*cos(x)", sympy.sin(X) ** 2 * sympy.cos(X)),
+    "exp[-x]": ("exp(-x)", E**-X),
+    "MAX(x;0)": ("max(x,0)", X),
+    "=SIN(x)*2": ("sin(x)*2", 2 * sympy.sin(X)),
+    "f(x) := x^2": ("f = x^2", X**2),
+    "$x^2$": ("x^2", X**2),
+    "exp{-x}/{x+1}": ("exp(-x)/(x+1)", E**-X / (X + 1)),
+    "1 000*x": ("1000*x", 1000 * X),
+    "2 1/2 x": ("(2+1/2) x", 5 * X / 2),
+    "∂/∂x x²": ("x²", X**2),
+    "e^{x}": ("e^x", E**X),
+    r"\frac{1}{2}x^2": ("(1/2)x^2", X**2 / 2),
+    r"\frac{1}{2x}": ("(1/(2x))", 1 / (2 * X)),
+    r"e^{x}y": ("e^(x)y", E**X * Y),
+    r"\frac{1}{\sqrt{2\pi}}e^{-\frac{x^2}{2}}": (
+        "(1/(sqrt(2pi)))e^(-((x^2)/2))",
+        E ** (-(X**2) / 2) / sympy.sqrt(2 * PI),
+    ),
+    r"\sin^{2}\left(x\right)": ("sin(x)^2", sympy.sin(X) ** 2),
+    r"\sqrt[3]{x} \cdot \left|x-1\right|": (
+        "root(x, 3) *|x-1|",
+        root(X, 3) * abs(X - 1),
+    ),
+    r"\frac{d}{dx} \sin x": ("sin(x)", sympy.sin(X)),
+    "log_3(x)*2": ("log(x, 3)*2", 2 * sympy.log(X) / sympy.log(3)),
+    "xy²/2": ("x*y²/2", X * Y**2 / 2),
+    "3,000x": ("3000x", 3000 * X),
+    "||x||_2": ("||x||", abs(X)),
+    "evaluate x^2": ("x^2", X**2),
+    "degrees(x)": ("rad2deg(x)", 180 * X / PI),
+    "d/dtheta(x^2)": ("(x^2)", X**2),
+    "d(x^2)/dx": ("(x^2)", X**2),
+    "'x^2'": ("x^2", X**2),
+    "xy+y": ("x*y+y", X * Y + Y),
+    "e^2x": ("e^2*x", E**2 * X),
+    r"\sigma(x)": ("sigmoid(x)", 1 / (1 + E**-X)),
     "½x": ("(1/2)x", X / 2),
     "x ＋ 1": ("x + 1", X + 1),
     "5% * x": ("5/100 * x", X / 20),
@@ -142,7 +210,17 @@ PUT_RIGHT = {
 """What is shown in place of a line, and what that means."""
 
 REFUSED = {
-    "e^{x}": "LaTeX",
+    r"\int_0^1 x dx": "LaTeX",
+    r"\begin{pmatrix}x\end{pmatrix}": "LaTeX",
+    "x^2 | x=3": "abs(x)",
+    "||x||_1": "norm(x, 1)",
+    "Log[2, x]": "log(x, base)",
+    "x^2 where x=3": "outside the quotes",
+    "x^2, x=3": "outside the quotes",
+    "∫x dx": "integrals",
+    "e^2x": "write ^(2x)",
+    "x^2 = 4": "an equation is not solved",
+    "x!!": "lgamma",
     "x || y": "norm(x)",
     "x | y": "abs(x)",
     "∑": None,
@@ -192,7 +270,7 @@ def put_right(line: str) -> str:
 @pytest.mark.parametrize("line", PUT_RIGHT)
 def test_a_line_that_can_be_meant_in_two_ways_is_put_right(line: str) -> None:
     shown, meant = PUT_RIGHT[line]
-    bound = line if "=" not in line else line.replace("y", "z")
+    bound = line.replace("y", "z") if "y'" in line or "dy" in line else line
     assert put_right(bound) == shown.replace("y", "z" if bound != line else "y")
     check(ran(shown if bound == line else shown.replace("y", "z")), meant)
 
@@ -211,13 +289,20 @@ def test_what_else_is_written_is_refused_with_a_reason(line: str) -> None:
         ("1/2x", "1/2x is read as (1/2)*x (line 1, column 1)"),
         ("y + x/2(y+1)", "x/2(y+1) is read as (x/2)*(y+1) (line 1, column 5)"),
         ("√2x", "√2x is read as (√2)*x (line 1, column 1)"),
+        ("x^1/2", "x^1/2 is read as (x^1)/2; a root is x^(1/2) (line 1, column 4)"),
+        ("y + x^-1/2", "(x^-1)/2; a root is x^(-1/2) (line 1, column 9)"),
+        ("5% x", "5% x is read as the remainder by x (line 1, column 2)"),
     ],
 )
 def test_a_note_says_how_a_quotient_was_read(line: str, told: str) -> None:
-    assert told in ran(line).notes
+    assert told in "\n".join(ran(line).notes)
 
 
-@pytest.mark.parametrize("line", ["x/2*y", "x/(2y)", "2x/3", "(x/2)y", "(1/2)x"])
+@pytest.mark.parametrize(
+    "line",
+    ["x/2*y", "x/(2y)", "2x/3", "(x/2)y", "(1/2)x",
+     "x^2/2", "x^(1)/2", "(x^1)/2", "5%x", "5 % x"],
+)  # fmt: skip
 def test_nothing_is_noted_where_nothing_is_ambiguous(line: str) -> None:
     assert ran(line).notes == ()
 
@@ -243,6 +328,38 @@ def test_constants_are_names_until_something_else_has_the_name(
     assert output.item() == pytest.approx(value, nan_ok=True)
 
 
+@pytest.mark.parametrize("line", ["mv²/2", "mv^2/2", "1/2mv²"])
+def test_a_function_s_name_may_be_a_product_of_what_is_given(line: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        prepare(line, read_bindings(["m=2", "v=3"]))
+    assert caught.value.hint == f"to multiply, write {line.replace('mv', 'm*v')}"
+
+
+@pytest.mark.parametrize("line", ["t²+1", "2t^2 + 1", "t³", "|t|+t²"])
+def test_a_single_letter_is_a_value_before_it_is_a_function(line: str) -> None:
+    assert [given.name for given in prepare(line).inputs] == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Pi", "the constant is written pi"),
+        ("E", "the constant is written e"),
+        ("T", "a transpose is written x.T"),
+        ("xe", "a product is written x*e"),
+        ("xsiny", "a product is written x*sin(y)"),
+        ("theta", None),
+        ("wx", None),
+        ("sinw", None),
+    ],
+)
+def test_an_input_that_may_be_meant_otherwise_is_told(
+    name: str, told: str | None
+) -> None:
+    values = {"x", "y", *CONSTANTS}
+    assert other_reading(name, values, CONSTANTS, is_function) == told
+
+
 def test_a_name_that_the_program_assigns_later_is_no_constant() -> None:
     assert [i.name for i in prepare("y = 2e; e = 3").inputs] == ["e"]
 
@@ -251,6 +368,12 @@ def test_of_an_array_max_with_a_number_is_along_a_dimension_and_says_so() -> Non
     run = execute(prepare("a, b = max(x, 0); a", read_bindings(["x=[1, 2]"])))
     assert run.output.item() == 2.0
     assert "entry by entry it is maximum(x, 0)" in run.notes[0]
+
+
+@pytest.mark.parametrize("head", ["scipy.special", "jax.numpy", "sympy", "torch"])
+def test_what_other_libraries_write_before_a_function_is_ignored(head: str) -> None:
+    output = execute(prepare(f"{head}.erf(x)", read_bindings(["x=0.75"]))).output
+    assert output.item() == pytest.approx(math.erf(0.75))
 
 
 def test_a_product_without_a_sign_costs_no_recursion() -> None:

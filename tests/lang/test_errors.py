@@ -62,11 +62,11 @@ error[E209]: the layer 'Linear' is not part of the language
     "y = \\frac{x}{2}": """\
 error[E201]: LaTeX is not read
   1 | y = \\frac{x}{2}
-    |     ^^^^^ write sqrt(x), x^(2), (a)/(b)""",
+    |     ^^^^^ write y = (x/2)""",
     "x^{2}": """\
 error[E201]: LaTeX is not read
   1 | x^{2}
-    |   ^ write sqrt(x), x^(2), (a)/(b)""",
+    |   ^ write x^2""",
     "```python\nx\n```": """\
 error[E201]: a fence of Markdown is not part of a program
   1 | ```python
