@@ -1,7 +1,8 @@
 """Where boxes stand: layers from above to below, with room for every label and line.
 
-igraph chooses the order inside each layer so that few lines cross; the positions are
-then the nearest to straight lines at which nothing overlaps.
+Inside a layer things stand in the order in which lines lead to them if no lines cross
+then, else in one that igraph finds; the positions are the nearest to straight lines
+at which nothing overlaps.
 
 Invariant: boxes of a layer do not overlap, and every line goes from one layer to the
 next: what spans several has a bend in each, and its label a place of its own.
@@ -16,7 +17,8 @@ from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from math import inf
+from typing import Any, Final, NamedTuple
 
 BOX_GAP: Final = 26.0
 """Between two boxes."""
@@ -47,6 +49,12 @@ UPRIGHT: Final = 0.08
 
 STRAIGHT: Final = 8.0
 """How much more a line's bends pull at each other than at a box."""
+
+UNBENT: Final = 3
+"""Times that lines are made straight, each of which may give room to others."""
+
+PORT_GAP: Final = 12.0
+"""Between two lines that leave or enter a box, where it is wide enough."""
 
 
 class Line(NamedTuple):
@@ -88,13 +96,23 @@ def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed
     """
     if not sizes:
         return Placed([], [], [], 0.0, 0.0)
+    _igraph()
     depths = _depths(len(sizes), lines)
     hinted = _too_long(depths, lines)
     grid = _Grid(sizes, lines, depths, hinted)
     grid.order()
-    grid.untangle()
     grid.settle()
+    grid.straighten()
     return grid.placed()
+
+
+def _igraph() -> Any:
+    """The library; raises ImportError where it is missing."""
+    try:
+        import igraph
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    return igraph
 
 
 def _depths(count: int, lines: Sequence[Line]) -> list[int]:
@@ -156,6 +174,7 @@ class _Grid:
             self._below[a].append(b)
             self._above[b].append(a)
         self._places: list[dict[int, int]] = []
+        self._rank: list[int] = []
 
     def _chain(self, line: Line, hinted: bool) -> list[int]:
         """The thing after thing that a line goes through; the first is its label."""
@@ -171,19 +190,39 @@ class _Grid:
         return chain
 
     def order(self) -> None:
-        """Fill the rows, in the order that igraph finds."""
-        try:
-            from igraph import Graph
-        except ImportError as error:
-            raise ImportError(MISSING) from error
+        """Fill the rows: in the order in which lines leave their boxes if no lines
+        cross then, else in the one that igraph finds, untangled."""
+        self._fill(self._as_written())
+        if self._crossings():
+            self._fill(self._as_found())
+            self._untangle()
 
-        graph = Graph(len(self._layer), self._links, directed=True)
-        found = graph.layout_sugiyama(layers=self._layer)
-        across = [point[0] for point in list(found)[: len(self._layer)]]
+    def _fill(self, across: Sequence[float]) -> None:
+        self._rows = [[] for _ in self._rows]
         for thing in sorted(range(len(self._layer)), key=across.__getitem__):
             self._rows[self._layer[thing]].append(thing)
 
-    def untangle(self) -> None:
+    def _as_found(self) -> list[float]:
+        """The places from left to right that igraph gives."""
+        graph = _igraph().Graph(len(self._layer), self._links, directed=True)
+        found = graph.layout_sugiyama(layers=self._layer)
+        return [point[0] for point in list(found)[: len(self._layer)]]
+
+    def _as_written(self) -> list[float]:
+        """The places from left to right in which everything is met first, going down
+        each line in turn."""
+        places = [-1.0] * len(self._layer)
+        stack = [n for n in range(self._real) if not self._above[n]][::-1]
+        met = 0
+        while stack:
+            thing = stack.pop()
+            if places[thing] < 0:
+                places[thing] = met
+                met += 1
+                stack.extend(reversed(self._below[thing]))
+        return places
+
+    def _untangle(self) -> None:
         """Move things in their rows as long as fewer lines cross then."""
         best, fewest = [list(row) for row in self._rows], self._crossings()
         for turn in range(SWEEPS):
@@ -262,6 +301,7 @@ class _Grid:
             up[b].append((a, pull))
         for row in self._rows:
             self._spread(row, [(0.0, 1.0)] * len(row))
+        self._rank = self._ranks()
         for turn in range(ROUNDS):
             downwards = turn % 2 == 0
             rows = self._rows if downwards else self._rows[::-1]
@@ -294,17 +334,54 @@ class _Grid:
             if left is not None:
                 at += (self._width[left] + self._width[thing]) / 2
             offsets.append(at)
-        blocks: list[tuple[float, float, int]] = []
-        for (wish, weight), offset in zip(wishes, offsets, strict=True):
-            mean, total, count = wish - offset, weight, 1
-            while blocks and blocks[-1][0] > mean:
-                other, heavy, many = blocks.pop()
-                mean = (mean * total + other * heavy) / (total + heavy)
-                total, count = total + heavy, count + many
-            blocks.append((mean, total, count))
-        places = [mean for mean, _, count in blocks for _ in range(count)]
+        places = risen(
+            [(w - at, weight) for (w, weight), at in zip(wishes, offsets, strict=True)]
+        )
         for thing, place_, offset in zip(row, places, offsets, strict=True):
             self._x[thing] = place_ + offset
+
+    def straighten(self) -> None:
+        """Let each line go straight down as far as there is room for it; the outer
+        ones first, as they make room for the others."""
+        long = [chain for chain in self._chains if len(chain) > 1]
+        for _ in range(UNBENT):
+            long.sort(key=self._aside, reverse=True)
+            for chain in long:
+                self._unbend(chain)
+
+    def _aside(self, chain: Sequence[int]) -> float:
+        """How far from the middle a line runs."""
+        return abs(sum(self._x[thing] for thing in chain)) / len(chain)
+
+    def _unbend(self, chain: Sequence[int]) -> None:
+        """The fewest places for what a line goes through, one under the other as long
+        as nothing beside is in the way."""
+        stretch: list[int] = []
+        low, high = -inf, inf
+        for thing in chain:
+            left, right = self._room(thing)
+            if max(low, left) > min(high, right):
+                self._align(stretch, low, high)
+                stretch, low, high = [], -inf, inf
+            stretch.append(thing)
+            low, high = max(low, left), min(high, right)
+        self._align(stretch, low, high)
+
+    def _align(self, stretch: Sequence[int], low: float, high: float) -> None:
+        mean = sum(self._x[thing] for thing in stretch) / len(stretch)
+        for thing in stretch:
+            self._x[thing] = min(max(mean, low), high)
+
+    def _room(self, thing: int) -> tuple[float, float]:
+        """From where to where a thing may move between its neighbours."""
+        row, at = self._rows[self._layer[thing]], self._rank[thing]
+        ends = [-inf, inf]
+        for nr, (beside, sign) in enumerate(((at - 1, 1), (at + 1, -1))):
+            if 0 <= beside < len(row):
+                other = row[beside]
+                room = (self._width[other] + self._width[thing]) / 2
+                ends[nr] = self._x[other] + sign * room
+        return min(ends[0], self._x[thing]), max(ends[1], self._x[thing])
 
     def placed(self) -> Placed:
         """Places with the upper left corner at 0, 0."""
@@ -352,8 +429,29 @@ class _Grid:
             ends.setdefault(line.end, []).append(nr)
         for by_box, ports, at in ((starts, leaving, 0), (ends, arriving, -1)):
             for box, own in by_box.items():
-                own.sort(key=lambda nr: self._x[self._chains[nr][at]])
-                step = self._sizes[box][0] / (len(own) + 1)
-                for place_, nr in enumerate(own, 1):
-                    ports[nr] = step * place_ - self._sizes[box][0] / 2
+                wishes = [(self._x[self._chains[nr][at]], nr) for nr in own]
+                wishes = sorted((x - self._x[box], nr) for x, nr in wishes)
+                # The corners are round: lines keep to the straight part between.
+                straight = max(0.0, self._sizes[box][0] - self._sizes[box][1])
+                step = min(PORT_GAP, straight / max(1, len(own) - 1))
+                places = risen(
+                    [(x - nr * step, 1.0) for nr, (x, _) in enumerate(wishes)]
+                )
+                end = straight / 2 - step * (len(own) - 1)
+                for place_, (_, nr) in enumerate(wishes):
+                    near = min(max(places[place_], -straight / 2), end)
+                    ports[nr] = near + place_ * step
         return leaving, arriving
+
+
+def risen(wishes: Sequence[tuple[float, float]]) -> list[float]:
+    """The numbers nearest to these, each with its weight, that never fall."""
+    blocks: list[tuple[float, float, int]] = []
+    for wish, weight in wishes:
+        mean, total, count = wish, weight, 1
+        while blocks and blocks[-1][0] > mean:
+            other, heavy, many = blocks.pop()
+            mean = (mean * total + other * heavy) / (total + heavy)
+            total, count = total + heavy, count + many
+        blocks.append((mean, total, count))
+    return [mean for mean, _, count in blocks for _ in range(count)]
