@@ -32,11 +32,6 @@ SWATCH: Final = 66.0
 MIN_LEGEND: Final = 470.0
 """Width that the legend takes."""
 
-LEGEND: Final = (
-    "left: value · right: gradient · on a line: local gradient",
-    "gradients flow down, values flow up",
-)
-
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
     """The lines of a document.
@@ -54,7 +49,7 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     decades = heat.listed({b.decade for b in scene.boxes if b.decade}) if heated else []
     width = max(placed.width, MIN_LEGEND, SWATCH * len(decades)) + 2 * MARGIN
     below = MARGIN + placed.height + MARGIN
-    height = below + NOTE * (len(LEGEND) + 2 * bool(decades)) + MARGIN / 2
+    height = below + NOTE * (len(scene.legend) + 2 * bool(decades)) + MARGIN / 2
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
@@ -69,7 +64,7 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     yield f'<g transform="translate({left:.1f} {MARGIN:.1f})">'
     yield from drawn(scene, placed, heated)
     yield "</g>"
-    yield from _legend(below, decades)
+    yield from _legend(below, scene.legend, decades)
     yield "</svg>"
 
 
@@ -216,9 +211,9 @@ def described(box: Box) -> str:
     return ", ".join(filter(None, said))
 
 
-def _legend(top: float, decades: Sequence[str]) -> Iterator[str]:
+def _legend(top: float, legend: Sequence[str], decades: Sequence[str]) -> Iterator[str]:
     y = top + NOTE / 2
-    for text in LEGEND:
+    for text in legend:
         yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(text)}</text>'
         y += NOTE
     if not decades:
