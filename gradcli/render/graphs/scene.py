@@ -158,7 +158,7 @@ def _legend(picture: Picture, links: Iterable[Link]) -> Iterator[str]:
     if told:
         yield " · ".join(f"{letter}: {meant}" for letter, meant in told.items())
     if picture.folds:
-        yield f"thick frame, {TIMES}: equal parts, drawn once; → from one end to the other"
+        yield f"thick frame, {TIMES}: equal parts drawn once; → from end to end"
 
 
 def _box(node: PictureNode) -> Box:
