@@ -151,6 +151,9 @@ def inside(picture: Picture, fold: Fold) -> Scene:
 
 
 def _legend(picture: Picture, links: Iterable[Link]) -> Iterator[str]:
+    if not picture.nodes:
+        yield "no graph: the output needs no gradient"
+        return
     yield "left: value · right: gradient · on a line: local gradient"
     yield "gradients flow down, values flow up"
     names = taken(picture.program, [node.node for node in picture.nodes])
