@@ -238,7 +238,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     from ..render.graphs.svg import whole
     from ..render.line import Line
     from ..render.theme import chosen
-    from .drawing import check_ending, put
+    from .drawing import check_ending, note_letters, put
     from .output import show
 
     suffix = check_ending(out, ENDINGS)
@@ -252,5 +252,6 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
 
             content = converted(document, suffix)
     put(out, content)
+    note_letters(suffix, view.program)
     said = Line(((f"written to {printable(out)}", "plain"),))
     return show(request, json=list, bare=list, text=lambda layout: [said])

@@ -59,7 +59,7 @@ BAR: Final = """<header>
 <button id="back" aria-label="Step back">◀</button>
 <input type="range" id="step" min="0" max="{steps}" value="0" aria-label="Step">
 <button id="on" aria-label="Step on">▶</button>
-<button id="all">All</button>
+<button id="all" aria-label="All of the pass">All</button>
 <span id="steps" class="quiet"></span></div>
 </header>"""
 
@@ -146,7 +146,7 @@ def _open_fold(nr: int, scene: Scene, room: Placed, count: int) -> Iterator[str]
         f'<g class="shut" role="button" tabindex="0" data-fold="{nr}" '
         f'aria-label="Fold {count} parts again">'
         f'<rect width="{min(width, 150.0):.1f}" height="{HANDLE}" rx="9"/>'
-        f'<text x="12" y="{HANDLE - 8:.1f}">× {count:,} fold</text></g>'
+        f'<text x="12" y="{HANDLE - 8:.1f}">×{count:,} fold up</text></g>'
     )
     yield f'<g transform="translate({INSET} {INSET + HANDLE})">'
     yield from drawn(scene, room, heated=True, live=True, prefix=f"f{nr}-")

@@ -264,6 +264,64 @@ def test_words_are_found(opened: Open, five: Picture) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_not_there_is_not_found(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    shown.keyboard.press("/")
+    shown.keyboard.type("nowhere")
+    assert shown.inner_text("#found") == "nothing found"
+    shown.keyboard.press("Enter")
+    assert shown.locator(".node.hit").count() == 0
+    assert shown.inner_text("#what") == "Nothing chosen"
+
+
+@pytest.mark.slow
+def test_every_state_of_the_pass_is_come_back_to(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    seen = "document.querySelector('main').innerHTML"
+    states = []
+    for _ in range(11):
+        shown.keyboard.press("n")
+        states.append(shown.evaluate(seen))
+    for before in states[-2::-1]:
+        shown.keyboard.press("p")
+        assert shown.evaluate(seen) == before
+    assert shown.get_attribute("#step", "aria-valuetext") == "1 of 11"
+
+
+@pytest.mark.slow
+def test_what_is_stepped_to_can_be_read(opened: Open) -> None:
+    program = "\n".join(f"x = {'sin' if n % 2 else 'tanh'}(x)*w{n}" for n in range(12))
+    shown = opened(picture(program, "x=1"))
+    whole = shown.locator("#b0")
+    assert whole.bounding_box()["height"] < 30
+    shown.keyboard.press("n")
+    assert whole.bounding_box()["height"] > 40
+    shown.click("#fit")
+    assert whole.bounding_box()["height"] < 30
+    for _ in range(5):
+        shown.keyboard.press("n")
+    mark, program_box = (
+        shown.locator(f"#program{each}").bounding_box() for each in (" mark", "")
+    )
+    assert mark["y"] >= program_box["y"]
+    assert mark["y"] + mark["height"] <= program_box["y"] + program_box["height"]
+    stage = shown.locator("#stage").bounding_box()
+    now = shown.locator(".node.now").bounding_box()
+    assert stage["y"] <= now["y"] <= stage["y"] + stage["height"]
+
+
+@pytest.mark.slow
+def test_the_whole_picture_fits_where_it_is_opened(opened: Open) -> None:
+    program = "\n".join(f"x = sin(x)*w{n}" for n in range(9))
+    shown = opened(picture(program, "x=1"))
+    stage = shown.locator("#stage").bounding_box()
+    for each in shown.locator(".node").all():
+        box = each.bounding_box()
+        assert box["y"] >= stage["y"]
+        assert box["y"] + box["height"] <= stage["y"] + stage["height"]
+
+
+@pytest.mark.slow
 def test_the_keyboard_alone_is_enough(opened: Open, five: Picture) -> None:
     shown = opened(five)
     shown.keyboard.press("Home")
