@@ -122,7 +122,7 @@ def _axes(request: Request, many: Many) -> dict[str, Floats]:
     from .at_points import swept
 
     factory = Factory(resolve(request.device), request.dtype, request.seed)
-    return swept(many.sweep or (), factory)
+    return swept(many.sweep or (), factory, rising=True)
 
 
 def _told(name: str, marks: Sequence[KinkMark] | None) -> Iterator[Line]:
