@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -165,7 +166,19 @@ def _kinks(
         at = values.get(name, middle) if others_stay else None
         if at is not None and low <= at <= high:
             marks.setdefault(at, where.text or kink.condition or kink.function)
-    return tuple(KinkMark(at, marks[at]) for at in sorted(marks))
+    return tuple(
+        KinkMark(at, marks[at], _value_at(alone, name, at)) for at in sorted(marks)
+    )
+
+
+def _value_at(request: Request, name: str, at: float) -> float:
+    """The value at a kink; NaN where the program has none."""
+    from ..lang.errors import ProgramError
+
+    try:
+        return float(_run_at(request, name, at).output.item())
+    except (ProgramError, ValueError):
+        return nan
 
 
 def _run_at(request: Request, name: str, value: float) -> Run:
