@@ -56,10 +56,16 @@ LEVELS: Final = 11
 """Lines of equal value, at most."""
 
 COLOURS: Final = (
-    "#2b4fa8", "#2f6fc0", "#2e8fc0", "#22a6a6", "#3cb07c", "#76b247", "#b3ab2c",
-    "#d6922a", "#dd6f2b", "#d54a33", "#b92c4a",
+    "#2b4fa8", "#2f6fc0", "#2e8fc0", "#219f9f", "#37a071", "#689d3e", "#989125",
+    "#c18326", "#dd6f2b", "#d54a33", "#b92c4a",
 )  # fmt: skip
-"""From the lowest line to the highest."""
+"""From the lowest line to the highest, on white."""
+
+ON_DARK: Final = (
+    "#607bbe", "#447dc6", "#2e8fc0", "#22a6a6", "#3cb07c", "#76b247", "#b3ab2c",
+    "#d6922a", "#dd6f2b", "#d64e37", "#c7566e",
+)  # fmt: skip
+"""The same on a dark ground."""
 
 GREYS: Final = tuple(
     f"#{shade:02x}{shade:02x}{shade:02x}" for shade in range(160, -1, -16)
@@ -104,12 +110,15 @@ def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[s
         'aria-labelledby="name">'
     )
     yield f'<title id="name">{escaped(title)}</title>'
-    levels, greys = (
-        "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(each))
-        for each in (COLOURS, GREYS)
+    light, dark, grey = (
+        sheet(name) + "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(each))
+        for name, each in (
+            ("plot.css", COLOURS),
+            ("plot-dark.css", ON_DARK),
+            ("plot-grey.css", GREYS),
+        )
     )
-    light, dark = sheet("plot.css") + levels, sheet("plot-dark.css")
-    style = sheet_for(theme, light, dark, sheet("plot-grey.css") + greys)
+    style = sheet_for(theme, light, dark, grey)
     yield f"<style>{style}</style>"
     yield '<rect class="paper" width="100%" height="100%"/>'
     shown = shorten(" ".join(printable(title).split()), MAX_TITLE)
