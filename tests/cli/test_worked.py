@@ -87,7 +87,7 @@ dL/dL = 1. Numbers are shown to six digits.
    - `y.grad` = **0.964028**
 4. TanhBackward0 `tanh(x)`: **3** arrives
    - to `x`: 3 × 0.0706508 = **0.211952**; 1 had arrived: together **1.21195** — \
-`d tanh(x)/dx = 1 - tanh(x) * tanh(x)`
+`d tanh(x)/dx = 1 - tanh(x)**2`
 5. AccumulateGrad `x`: **1.21195** arrives
    - `x.grad` = **1.21195**
 

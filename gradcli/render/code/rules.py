@@ -38,6 +38,9 @@ MAX_RULE_ENTRIES: Final = 4096
 CANNOT_SAY: Final = (Unwritable, TooLong, AttributeError, ValueError, TypeError)
 """What is raised where a rule, or a part of it, has no words."""
 
+CUT: Final = "…"
+"""What stands for a part that is too long, and says nothing."""
+
 MAX_RULE_CHARACTERS: Final = 80
 """Characters of a formula that is still worth reading."""
 
@@ -164,8 +167,8 @@ def _worded(
         tree = pulled(node, nr, raw, called, cotangent, result)
     except CANNOT_SAY:
         return None
-    found = "" if tree is None else inline(tree).written
-    return found if 0 < len(found) <= MAX_RULE_CHARACTERS else None
+    found = CUT if tree is None else inline(tree, cut=CUT).written
+    return None if CUT in found or len(found) > MAX_RULE_CHARACTERS else found
 
 
 def pulled(
