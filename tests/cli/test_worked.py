@@ -145,14 +145,30 @@ def test_paths_as_latex(capsys: Captured) -> None:
     assert_balanced(latex)
     numbers = [line.strip() for line in latex.splitlines()[3:-1]]
     assert numbers == [
-        r"&= \left(-1\right) \cdot 1 \cdot 3 \cdot 0.5 + "
-        r"\left(-1\right) \cdot 1 \cdot 0.25 \cdot \left(-1.5\right) \\",
+        r"&= \left(-1\right) \cdot \left(1 \cdot 3\right) \cdot 0.5 + "
+        r"\left(-1\right) \cdot \left(1 \cdot 0.25\right) \cdot \left(-1.5\right) \\",
         r"&= \left(-1.5\right) + 0.375 \\",
         r"&= -1.125",
     ]
     many = told(capsys, "paths", FIVE, *AT, "--to", "a", "--most", "1", "--latex")
     assert r"+ \cdots" in many
     assert told(capsys, "paths", "x*0 + y", "x=1", "y=1", "--to", "y", "--latex")
+
+
+@pytest.mark.parametrize("program", [FIVE, "y = sin(x)*x; L = (y + x)*y + 1"])
+def test_a_path_has_a_factor_for_each_derivative(
+    program: str, capsys: Captured
+) -> None:
+    words = AT if program == FIVE else ["x=0.5"]
+    latex = told(capsys, "paths", program, *words, "--latex")
+    for target in latex.split(r"\begin{align*}")[1:]:
+        rows = [row for row in target.splitlines() if "&=" in row]
+        chains, factors = (row.split("&= ")[1].split(" + ") for row in rows[:2])
+        for chain, product in zip(chains, factors, strict=True):
+            flat = product
+            while r"\left(" in flat:
+                flat = re.sub(r"\\left\([^()]*\\right\)", "n", flat)
+            assert len(chain.split(r" \, ")) == len(flat.split(r" \cdot "))
 
 
 @pytest.mark.parametrize("words", [("--latex", "--html"), ("--markdown", "--json"),

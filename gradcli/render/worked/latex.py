@@ -7,7 +7,7 @@ gives no name is called by its text.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from ...lang.excerpt import printable
@@ -89,7 +89,8 @@ def _aligned(equations: list[str]) -> Iterator[Line]:
 
 
 def paths_latex(answer: PathsAnswer) -> Iterator[Line]:
-    """The chain rule path by path: a sum of products of derivatives."""
+    """The chain rule path by path: a sum of products of derivatives, and below each
+    derivative its number, in brackets the product of several."""
     names = {n for t in answer.targets for p in t.paths for n in p.variables}
     symbols = Symbols([n for n in names if n.isidentifier()])
     for target in answer.targets:
@@ -129,7 +130,15 @@ def _product(path: PathView) -> str:
         return ""
     known = [p for p in path.local_gradients if p is not None]
     sign = r" \odot " if any(isinstance(p, list) for p in known) else r" \cdot "
-    return sign.join(map(factor, known))
+    rest = iter(known)
+    legs = [[factor(p) for p in islice(rest, count)] for count in path.legs]
+    # What several edges give together is one factor of the chain above it.
+    whole = [sign.join(leg) for leg in legs]
+    several = len(legs) > 1
+    return sign.join(
+        rf"\left({text}\right)" if several and len(leg) > 1 else text
+        for leg, text in zip(legs, whole, strict=True)
+    )
 
 
 def ratio(of: str, by: str, symbols: Symbols) -> str:

@@ -40,7 +40,8 @@ ONE = (
     "log(x)", "log1p(x)", "log2(x)", "log10(x)", "sin(x)", "cos(x)", "tan(x)",
     "asin(x)", "acos(x)", "atan(x)", "sinh(x)", "cosh(x)", "tanh(x)", "asinh(x)",
     "atanh(x)", "sigmoid(x)", "logsigmoid(x)", "relu(x)", "leaky_relu(x)", "elu(x)",
-    "selu(x)", "celu(x)", "softplus(x)", "gelu(x)", "silu(x)", "mish(x)", "hardswish(x)",
+    "selu(x)", "celu(x)", "softplus(x)", "gelu(x)", "silu(x)", "mish(x)",
+    "hardswish(x)",
     "abs(x)", "erf(x)", "erfc(x)", "lgamma(x)", "reciprocal(x)",
 )  # fmt: skip
 TWO = ("a + b", "a - b", "a * b", "a / b", "a**b", "maximum(a, b)", "minimum(a, b)",
