@@ -155,7 +155,7 @@ def test_paths_as_latex(capsys: Captured) -> None:
     assert told(capsys, "paths", "x*0 + y", "x=1", "y=1", "--to", "y", "--latex")
 
 
-@pytest.mark.parametrize("program", [FIVE, "y = sin(x)*x; L = (y + x)*y + 1"])
+@pytest.mark.parametrize("program", [FIVE, "y = sin(x)*x; L = (y+x)*y+1"])
 def test_a_path_has_a_factor_for_each_derivative(
     program: str, capsys: Captured
 ) -> None:
