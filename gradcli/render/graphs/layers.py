@@ -58,11 +58,13 @@ PORT_GAP: Final = 12.0
 
 
 class Line(NamedTuple):
-    """From one box to another, with the width of its label."""
+    """From one box to another, with the width of its label, and of the one that says
+    where it leads if it is only hinted at."""
 
     start: int
     end: int
     label: float
+    hint: float = 0.0
 
 
 class Point(NamedTuple):
@@ -119,7 +121,7 @@ def _depths(count: int, lines: Sequence[Line]) -> list[int]:
     """The layer of each box: below all that lead to it."""
     following: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
-    for start, end, _ in lines:
+    for start, end, *_ in lines:
         following[start].append(end)
         waiting[end] += 1
     depths = [0] * count
@@ -136,7 +138,7 @@ def _depths(count: int, lines: Sequence[Line]) -> list[int]:
 
 def _too_long(depths: Sequence[int], lines: Sequence[Line]) -> frozenset[int]:
     """The longest lines, where all together have too many bends."""
-    spans = [depths[end] - depths[start] for start, end, _ in lines]
+    spans = [depths[end] - depths[start] for start, end, *_ in lines]
     order = sorted(range(len(lines)), key=spans.__getitem__)
     room, kept = MAX_BENDS + 2 * len(lines), set()
     for nr in order:
@@ -181,7 +183,8 @@ class _Grid:
         first, last = self._layer[line.start] + 1, self._layer[line.end] - 1
         chain = []
         for layer in range(first, first + 1 if hinted else last + 1):
-            width = max(line.label, 0) if layer == first else 0
+            said = line.hint if hinted else line.label
+            width = max(said, 0) if layer == first else 0
             chain.append(len(self._layer))
             self._layer.append(layer)
             self._width.append(width + BEND_GAP)

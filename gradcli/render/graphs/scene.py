@@ -33,9 +33,10 @@ BETWEEN: Final = 3
 """Characters between value and gradient."""
 
 MAX_TEXT: Final = 34
-"""Characters of a text, of a number and of a line's label."""
+"""Characters of a text, of a number, of a line's label and of where it leads."""
 MAX_NUMBER: Final = 20
 MAX_LABEL: Final = 24
+MAX_HINT: Final = 16
 
 ROW: Final = 16.0
 """Height of a line of text; a box has two or three."""
@@ -110,7 +111,16 @@ class Link:
 
     @property
     def width(self) -> float:
-        return _cells(self.label) * SMALL_CHARACTER + 8 if self.label else 0.0
+        return label_width(self.label)
+
+    def hint(self, boxes: Sequence[Box]) -> str:
+        """The label where the line is not drawn to its end: it says where it leads."""
+        end = boxes[self.end]
+        name, is_called, _ = end.text.partition(" = ")
+        where = (
+            end.title if end.leaf or not end.text else name if is_called else end.text
+        )
+        return f"{self.label} ↓ {shorten(where, MAX_HINT)}".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +297,11 @@ def _label(node: PictureNode, nr: int, output: int) -> str:
 
 def _short(rule: str) -> str:
     return shorten(printable(rule), MAX_LABEL)
+
+
+def label_width(label: str) -> float:
+    """The room of a line's label."""
+    return _cells(label) * SMALL_CHARACTER + 8 if label else 0.0
 
 
 def _cells(text: str) -> int:

@@ -18,7 +18,7 @@ from ...views.picture import Picture
 from ..theme import Theme, sheet_for
 from . import heat
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place
-from .scene import PADDING, ROW, Box, Link, Scene, scene_of
+from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0
@@ -79,7 +79,10 @@ def place_scene(scene: Scene) -> Placed:
     """Where the boxes of a scene stand; raises ImportError where igraph is missing."""
     return place(
         [(box.width, box.height) for box in scene.boxes],
-        [Line(link.start, link.end, link.width) for link in scene.links],
+        [
+            Line(link.start, link.end, link.width, label_width(link.hint(scene.boxes)))
+            for link in scene.links
+        ],
     )
 
 
@@ -138,7 +141,7 @@ def _line(
     tip = "" if hinted else ' marker-end="url(#tip)"'
     dashed = ' stroke-dasharray="3 3"' if hinted else ""
     yield f'<path class="line" d="{path(points)}"{tip}{dashed}/>'
-    text = f"{link.label} ↓ {scene.boxes[link.end].title}" if hinted else link.label
+    text = link.hint(scene.boxes) if hinted else link.label
     if text:
         x, y = label
         if not hinted:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
-from gradcli.render.graphs import heat
+from gradcli.render.graphs import heat, layers
 from gradcli.render.graphs.graphml import graphml
 from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of
 from gradcli.render.graphs.svg import svg, whole
@@ -168,3 +169,22 @@ def test_long_names_of_inputs_are_told_apart_by_both_ends() -> None:
     titles = {box.title for box in scene_of(found).boxes if box.leaf}
     assert len(titles) == 3
     assert {len(title) for title in titles} == {MAX_TEXT}
+
+
+def test_a_line_that_is_hinted_at_has_room_to_say_where_it_leads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(layers, "MAX_BENDS", 2)
+    program = "; ".join(f"v{n} = sin(v{n - 1}*w)" for n in range(1, 9))
+    root = read(picture(f"v0 = w*w; {program}; L = v8 + v1 + v2 + v3", "w=1"))
+    shown = [e for e in root.iter(f"{SVG}text") if e.get("class") == "label"]
+    hints = {(e.text or "").partition(" ↓ ")[2] for e in shown} - {""}
+    assert {"w", "v2"} <= hints
+    rows: dict[float, list[tuple[float, float]]] = {}
+    for each in shown:
+        wide = 6.3 * len(each.text or "") / 2
+        x, y = float(each.get("x", 0)), float(each.get("y", 0))
+        rows.setdefault(y, []).append((x - wide, x + wide))
+    for row in rows.values():
+        row.sort()
+        assert all(a[1] <= b[0] for a, b in pairwise(row))
