@@ -78,18 +78,18 @@ L = tanh(x)*y + x
 dL/dL = 1. Numbers are shown to six digits.
 
 1. AddBackward0 `L = tanh(x)*y + x`: **1** arrives
-   - to `tanh(x)*y`: 1 × 1 = **1** — sum rule, `d(a + b)/da = 1`
-   - to `x`: 1 × 1 = **1** — sum rule, `d(a + b)/db = 1`
+    - to `tanh(x)*y`: 1 × 1 = **1** — sum rule, `d(a + b)/da = 1`
+    - to `x`: 1 × 1 = **1** — sum rule, `d(a + b)/db = 1`
 2. MulBackward0 `tanh(x)*y`: **1** arrives
-   - to `tanh(x)`: 1 × 3 = **3** — product rule, `d(a * b)/da = b`
-   - to `y`: 1 × 0.964028 = **0.964028** — product rule, `d(a * b)/db = a`
+    - to `tanh(x)`: 1 × 3 = **3** — product rule, `d(a * b)/da = b`
+    - to `y`: 1 × 0.964028 = **0.964028** — product rule, `d(a * b)/db = a`
 3. AccumulateGrad `y`: **0.964028** arrives
-   - `y.grad` = **0.964028**
+    - `y.grad` = **0.964028**
 4. TanhBackward0 `tanh(x)`: **3** arrives
-   - to `x`: 3 × 0.0706508 = **0.211952**; 1 had arrived: together **1.21195** — \
+    - to `x`: 3 × 0.0706508 = **0.211952**; 1 had arrived: together **1.21195** — \
 `d tanh(x)/dx = 1 - tanh(x)**2`
 5. AccumulateGrad `x`: **1.21195** arrives
-   - `x.grad` = **1.21195**
+    - `x.grad` = **1.21195**
 
 """
 
@@ -97,6 +97,21 @@ dL/dL = 1. Numbers are shown to six digits.
 def test_markdown(capsys: Captured) -> None:
     words = ["explain", "L = tanh(x)*y + x", "x=2", "y=3", "--markdown"]
     assert told(capsys, *words) == MARKDOWN
+
+
+@pytest.mark.parametrize("form", ["--markdown", "--html", "--latex"])
+def test_small_matrices_are_written_out(form: str, capsys: Captured) -> None:
+    words = ["explain", "(X*X/3).sum()", "X=[[1,2,3],[4,5,6],[7,8,9]]", form]
+    assert "4.66667" in told(capsys, *words)
+    assert "2.66667" in told(capsys, *words)
+
+
+def test_every_reader_of_markdown_finds_the_lists_inside(capsys: Captured) -> None:
+    markdown = pytest.importorskip("markdown", reason="Python-Markdown reads it")
+    text = told(capsys, "explain", "L = tanh(x)*y + x", "x=2", "y=3", "--markdown")
+    found = markdown.markdown(text, extensions=["fenced_code"])
+    assert found.count("<ol>") == 1
+    assert found.count("<ul>") == 5
 
 
 def test_backticks_stay_inside(capsys: Captured) -> None:

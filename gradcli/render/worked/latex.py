@@ -20,10 +20,7 @@ from ..gradients import derived
 from ..jsons import unbroken
 from ..line import Line
 from ..numbers import six_digits
-from .rows import ROUNDED, Move, Row, Rules, rows_of
-
-MAX_ENTRIES: Final = 9
-"""Entries of an array that is written out."""
+from .rows import MAX_ENTRIES, ROUNDED, Move, Row, Rules, rows_of
 
 MAX_NAME: Final = 40
 """Characters of a text that stands for a value without a name."""
