@@ -236,7 +236,9 @@ function start(document, window) {
     showProgram(node);
     at("help").hidden = node !== null;
     if (node === null) {
-      at("what").textContent = state.step === 0 ? "The pass begins at the output" : "Nothing chosen";
+      at("what").textContent = state.step === 0
+        ? "The pass begins at the output"
+        : data.nodes.length ? "Nothing chosen" : "No graph: the output needs no gradient";
       rows([]);
       return;
     }
@@ -289,23 +291,24 @@ function start(document, window) {
 
   // moving about
 
+  /** The left end, the width and the height; what is open pushes both sides apart. */
   function bounds() {
     const open = opened();
-    let right = data.width, bottom = data.height;
+    let wider = 0, bottom = data.height;
     open.forEach(({ box, width, height }) => {
-      right += Math.max(0, width - box.w);
+      wider += Math.max(0, width - box.w);
       bottom += height - box.h;
     });
-    return [right, bottom];
+    return [-wider / 2, data.width + wider, bottom];
   }
 
   function fit() {
-    const [width, height] = [data.width, bounds()[1]];
+    const [left, width, height] = bounds();
     const area = stage.getBoundingClientRect();
     const whole = Math.min(area.width / (width + 40), area.height / (height + 40));
     state.zoom = Math.min(1.2, Math.max(LIMITS[0], whole));
     if (state.zoom < 0.12) state.zoom = Math.min(1, area.width / (width + 40));
-    state.x = (area.width - width * state.zoom) / 2;
+    state.x = (area.width - width * state.zoom) / 2 - left * state.zoom;
     const free = (area.height - height * state.zoom) / 2;
     state.y = free < 0 ? 20 : free;
     render();
@@ -392,6 +395,10 @@ function start(document, window) {
   // the backward pass
 
   function step(to) {
+    if (!data.steps.length) {
+      tell(data.nodes.length ? "no pass is shown: it needs an output of one number" : "");
+      return;
+    }
     state.step = Math.min(data.steps.length, Math.max(0, to));
     state.picked = null;
     render();
@@ -447,6 +454,7 @@ function start(document, window) {
     const id = fold ? ids[ids.length - 1] : ids[0];
     if (fold) toggle(data.nodes[id].fold);
     pick(id);
+    if (fold) read(id);
     focus(id);
     return true;
   }
@@ -558,6 +566,8 @@ function start(document, window) {
   at("step").addEventListener("input", (event) => step(Number(event.target.value)));
   window.addEventListener("resize", fit);
   window.matchMedia("print").addEventListener("change", fit);
+  at("program").hidden = !data.program;
+  at("pass").hidden = !data.steps.length;
   fit();
   if (data.nodes.length) element(0).setAttribute("tabindex", "0");
   document.documentElement.dataset.ready = "yes";

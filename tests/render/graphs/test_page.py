@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
+import gradcli as torch
 from gradcli.render.graphs.page import embedded, file, page
 from gradcli.render.graphs.svg import whole
 from gradcli.views.picture import Picture
@@ -308,6 +309,38 @@ def test_what_is_stepped_to_can_be_read(opened: Open) -> None:
     stage = shown.locator("#stage").bounding_box()
     now = shown.locator(".node.now").bounding_box()
     assert stage["y"] <= now["y"] <= stage["y"] + stage["height"]
+
+
+@pytest.mark.slow
+def test_an_open_fold_can_be_read_and_fits(opened: Open, loop: Picture) -> None:
+    shown = opened(loop, 700, 900)
+    shown.click("#out", click_count=9)
+    shown.locator(".node.fold").click()
+    assert shown.locator(".node.picked:not(.fold)").bounding_box()["height"] > 40
+    weights = {f"w{n}": torch.ones(40, 40, requires_grad=True) for n in range(5)}
+    y = torch.ones(40, 40)
+    for each in weights.values():
+        y = torch.tanh(y @ each + y @ each.T) * torch.sin(y * 2)
+    shown = opened(torch.graph(y.sum(), weights).picture, 700, 1600)
+    shown.locator(".node.fold").click()
+    shown.click("#fit")
+    stage = shown.locator("#stage").bounding_box()
+    frame = shown.locator("#f0").bounding_box()
+    assert frame["x"] >= stage["x"]
+    assert frame["x"] + frame["width"] <= stage["x"] + stage["width"]
+
+
+@pytest.mark.slow
+def test_a_page_shows_no_controls_for_what_it_lacks(opened: Open) -> None:
+    weight = torch.ones(3, requires_grad=True)
+    shown = opened(torch.graph(weight * 2).picture)
+    assert shown.inner_text("h1") == "output"
+    assert not shown.locator("#pass").is_visible()
+    assert not shown.locator("#program").is_visible()
+    shown.keyboard.press("n")
+    assert "needs an output of one number" in shown.inner_text("#said")
+    shown = opened(torch.graph(torch.ones(3)).picture)
+    assert shown.inner_text("#what") == "No graph: the output needs no gradient"
 
 
 @pytest.mark.slow
