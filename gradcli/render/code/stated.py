@@ -27,6 +27,7 @@ from .latex import Latex, symbol
 from .latex_names import verbatim
 from .programs import inline
 from .rules import CANNOT_SAY, CUT, pulled
+from .steps import reachable
 
 INSIDE: Final = 0.7
 """How far from the lower end of its domain a row is tried."""
@@ -110,7 +111,7 @@ def _partial(node: Node, nr: int) -> Stated | None:
         # What chooses among cases has a name that is easier to read.
         y = getattr(xp, op.base)(*operands, **given)
     found = partial(xp, y, *operands, **given) if callable(partial) else partial
-    made = _as_in_books(found if isinstance(found, Tree) else xp.number(found), xp, {})
+    made = _as_in_books(found if isinstance(found, Tree) else xp.number(found), xp)
     if CUT in _in_words(made):
         return None
     of, by = _value(_in_words(y)), names[slot]
@@ -123,20 +124,21 @@ def _partial(node: Node, nr: int) -> Stated | None:
     )
 
 
-def _as_in_books(tree: Tree, xp: TreeNamespace, known: dict[int, Tree]) -> Tree:
+def _as_in_books(tree: Tree, xp: TreeNamespace) -> Tree:
     """The tree with squares and with one quotient for a quotient of a quotient."""
-    if tree.serial not in known:
+    known: dict[int, Tree] = {}
+    for part in reachable([tree]):
         args = [
-            _as_in_books(each, xp, known) if isinstance(each, Tree) else each
-            for each in tree.args
+            known[each.serial] if isinstance(each, Tree) else each for each in part.args
         ]
-        known[tree.serial] = _put(tree, args, xp)
+        known[part.serial] = _put(part, args, xp)
     return known[tree.serial]
 
 
 def _put(tree: Tree, args: list[Any], xp: TreeNamespace) -> Tree:
     if tree.head == "mul" and not tree.params:
-        return _times(*args, xp)
+        a, b = args
+        return _times(a, b, xp)
     if tree.head == "div" and not tree.params and args[0].head == "div":
         over, under = args[0].args
         return xp.made("div", (over, _times(under, args[1], xp)), {}, tree.value)

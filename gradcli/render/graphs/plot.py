@@ -160,8 +160,8 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
         )
         drawn = list(stretches(x_here, numbers, up, _breaks(view)))
         if not drawn:
-            middle = (left + WIDTH - RIGHT) / 2, top + PANEL / 2
-            yield _note(*middle, "middle", "nothing finite to draw")
+            middle = (left + WIDTH - RIGHT) / 2
+            yield _note(middle, top + PANEL / 2, "middle", "nothing finite to draw")
         for stretch in drawn:
             path = " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in stretch)
             yield (
