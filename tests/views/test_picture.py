@@ -71,3 +71,16 @@ def test_letters_of_a_rule_are_no_names_of_the_program() -> None:
     found = rules("y = b; softmax(b*b*b*b*b*b*b*b*b*b*b*b*b, 0) @ b", "b=[1,2]")
     unnamed = next(found[text] for text in found if text and text.startswith("softmax"))
     assert "y" not in (unnamed[0] or "").replace("result", "")
+
+
+def test_what_is_put_together_has_a_rule_for_each_part() -> None:
+    found = rules("cat([v, w*2]).sum() + stack([v, v]).sum()", "v=[1,2]", "w=[3]")
+    assert found["cat([v, w*2])"] == ("g[:2]", "g[2:3]")
+    assert found["stack([v, v])"] == ("g[0]", "g[1]")
+    found = rules("einsum('ij,j->i', A, exp(v)).sum()", "A=[[1,2]]", "v=[1,2]")
+    assert found["einsum('ij,j->i', A, exp(v))"] == (
+        "einsum('i,j->ij', g, exp(v))",
+        "einsum('i,ij->j', g, A)",
+    )
+    many = rules("cat([v, v, v, v, v, v, v]).sum()", "v=[1]")
+    assert many["cat([v, v, v, v, v, v, v])"] == (None,) * 7

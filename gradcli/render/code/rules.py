@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from string import ascii_lowercase
 from typing import Any, Final
 
 import numpy as np
@@ -45,10 +46,14 @@ MAX_RULE_CHARACTERS: Final = 80
 """Characters of a formula that is still worth reading."""
 
 
+MAX_OPERANDS: Final = 6
+"""Inputs up to which a rule is run to be worded."""
+
 MAX_TEXT: Final = 24
 """Characters of a text that stands for a value without a name."""
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
+_QUOTED: Final = re.compile("'[^']*'")
 _LETTER: Final = re.compile(r"(?<![\w.])[a-z](?![\w(=])")
 
 
@@ -90,7 +95,7 @@ class Rules:
         if isinstance(node, ConstantNode):
             return None
         op, raw = node.op, node.raw_inputs()
-        if op.variadic:
+        if len(raw) > MAX_OPERANDS:
             return None
         texts = [self._called(node, slot, each) for slot, each in enumerate(raw)]
         called = [text.within(ATOM) for text in texts]
@@ -111,12 +116,11 @@ class Rules:
 
     def _known(self, node: Node, slot: int, raw: object) -> bool:
         """Whether an input is of the graph or has a name."""
-        edge = dict(zip(node.slots, node.edges, strict=True)).get(slot)
-        return edge is not None or self._names.of_constant(raw) is not None
+        return _edge(node, slot) is not None or self._names.of_constant(raw) is not None
 
     def _called(self, node: Node, slot: int, raw: object) -> Text:
         """What an input is called."""
-        edge = dict(zip(node.slots, node.edges, strict=True)).get(slot)
+        edge = _edge(node, slot)
         name = self._names.of(edge) or self._names.of_constant(raw)
         if name is not None:
             return Text(name)
@@ -128,10 +132,23 @@ class Rules:
 
     def _letter(self, op: Op, slot: int) -> str:
         """What the row calls an input, or its number where that is a name."""
-        return self._free(parameters(op)[slot], f"operand{slot + 1}")
+        return self._free(operands(op, slot + 1)[slot], f"operand{slot + 1}")
 
     def _free(self, word: str, other: str) -> str:
         return other if word in self._taken else word
+
+
+def _edge(node: Node, slot: int) -> object:
+    """The edge of an input, if it can carry a gradient."""
+    slots = range(len(node.edges)) if node.op.variadic else node.slots
+    return dict(zip(slots, node.edges, strict=True)).get(slot)
+
+
+def operands(op: Op, count: int) -> tuple[str, ...]:
+    """What a row calls its first inputs; of any number of them by the alphabet."""
+    if not op.variadic:
+        return tuple(parameters(op)[:count])
+    return tuple(ascii_lowercase[:count])
 
 
 def taken(program: str, nodes: Iterable[NodeView]) -> frozenset[str]:
@@ -142,7 +159,8 @@ def taken(program: str, nodes: Iterable[NodeView]) -> frozenset[str]:
 
 def letters(rules: Iterable[str], known: frozenset[str]) -> dict[str, str]:
     """What the letters in these rules stand for, but those of the program."""
-    found = {word for rule in rules for word in _LETTER.findall(rule)} - known
+    plain = (_QUOTED.sub("", rule) for rule in rules)
+    found = {word for rule in plain for word in _LETTER.findall(rule)} - known
     meant = {COTANGENT: "what arrives", RESULT: "what the node made"}
     told = {letter: meant[letter] for letter in meant if letter in found}
     others = sorted(found - set(meant))
@@ -197,7 +215,7 @@ def pulled(
         CANNOT_SAY: what happens where a rule has no words.
     """
     op = node.op
-    if op.variadic or op.returns != 1 or op.vjp is None:
+    if op.returns != 1 or op.vjp is None or len(raw) > MAX_OPERANDS:
         return None
     arrays = [each for each in raw if _shape(each) is not None]
     if any(np.prod(each.shape) > MAX_RULE_ENTRIES for each in arrays):
@@ -213,7 +231,11 @@ def pulled(
         made = op.fwd(xp, *inputs, **node.params).value if y is None else y
         own = xp.named(result, numbers(made))
         g = xp.named(cotangent, np.ones(own.shape))
-        found: Tree = rules[node.slots[nr]](xp, g, own, *inputs, **node.params)
+        given = (xp, g, own, *inputs)
+        if op.variadic:
+            every: tuple[Tree, ...] = tuple(rules(*given, **node.params))
+            return every[nr]
+        found: Tree = rules[node.slots[nr]](*given, **node.params)
     return found
 
 

@@ -26,7 +26,7 @@ from ...views.graph import GraphView
 from .latex import Latex, symbol
 from .latex_names import verbatim
 from .programs import inline
-from .rules import CANNOT_SAY, CUT, pulled
+from .rules import CANNOT_SAY, CUT, MAX_OPERANDS, operands, pulled
 from .steps import reachable
 
 INSIDE: Final = 0.7
@@ -91,7 +91,7 @@ def rules_of(output: Tensor, view: GraphView) -> dict[tuple[int, int], Stated | 
 def _kind(node: Node, nr: int) -> object:
     """What nodes with the same rule have in common."""
     op, params = node.op, repr(node.params)
-    if op.elementwise or op.variadic:
+    if op.elementwise:
         return op.name, nr, params
     shapes = [getattr(each, "shape", None) for each in node.raw_inputs()]
     return op.name, nr, params, tuple(shapes)
@@ -168,13 +168,15 @@ def _inside(op: Op) -> float:
 
 def _pulled(node: Node, nr: int) -> Stated | None:
     op, raw = node.op, node.raw_inputs()
-    names = parameters(op)[: len(raw)]
-    found = None if op.variadic else pulled(node, nr, raw, names)
+    if len(raw) > MAX_OPERANDS:
+        return None
+    names = operands(op, len(raw))
+    found = pulled(node, nr, raw, names)
     if found is None:
         return None
     if CUT in _in_words(found):
         return None
-    by = names[node.slots[nr]]
+    by = names[nr if op.variadic else node.slots[nr]]
     return Stated(
         op.taught,
         f"{op.formula or op.name}: {by} gets {_in_words(found)}",

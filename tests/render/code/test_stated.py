@@ -27,6 +27,8 @@ W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
         (X @ W, 0, "", "a @ b: a gets g @ b.T"),
         (X @ W, 1, "", "a @ b: b gets a.T @ g"),
         (X.sum(), 0, "", "sum(x): x gets expand(g, [2, 2])"),
+        (torch.stack([X, W]), 1, "", "[a, b, ...]: b gets g[1]"),
+        (torch.cat([X, W[:1]]), 1, "", "[a, b, ...]: b gets g[2:3]"),
     ],
 )
 def test_rules(made: torch.Tensor, nr: int, name: str, text: str) -> None:

@@ -159,6 +159,8 @@ def test_the_legend_says_what_the_letters_of_the_rules_mean(
     assert "equal parts" in legend(loop)[2]
     softmax = picture("sum(softmax(x, 0)**2)", "x=[1,2]")
     assert legend(softmax)[2:] == ["g: what arrives · y: what the node made"]
+    einsum = picture("einsum('ij,j->i', A, v).sum()", "A=[[1,2]]", "v=[1,2]")
+    assert legend(einsum)[2:] == ["g: what arrives"]
 
 
 def test_long_names_of_inputs_are_told_apart_by_both_ends() -> None:
