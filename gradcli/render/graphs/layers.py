@@ -50,6 +50,12 @@ UPRIGHT: Final = 0.08
 STRAIGHT: Final = 8.0
 """How much more a line's bends pull at each other than at a box."""
 
+ASIDE: Final = 0.1
+"""How much less a line through several layers pulls at its box than one to the next."""
+
+FIRM: Final = 200.0
+"""How much more it matters where a box stands than where a line goes past."""
+
 UNBENT: Final = 3
 """Times that lines are made straight, each of which may give room to others."""
 
@@ -298,10 +304,13 @@ class _Grid:
         neighbours."""
         up: list[list[tuple[int, float]]] = [[] for _ in self._layer]
         down: list[list[tuple[int, float]]] = [[] for _ in self._layer]
+        long = {thing for chain in self._chains if len(chain) > 1 for thing in chain}
+        firm = [1.0 if n in long else FIRM for n in range(len(self._layer))]
         for a, b in self._links:
             pull = STRAIGHT if min(a, b) >= self._real else 1.0
-            down[a].append((b, pull))
-            up[b].append((a, pull))
+            # Boxes stand above each other; lines that go far find their own way.
+            down[a].append((b, ASIDE if a < self._real and b in long else pull))
+            up[b].append((a, ASIDE if b < self._real and a in long else pull))
         for row in self._rows:
             self._spread(row, [(0.0, 1.0)] * len(row))
         self._rank = self._ranks()
@@ -309,7 +318,9 @@ class _Grid:
             downwards = turn % 2 == 0
             rows = self._rows if downwards else self._rows[::-1]
             for row in rows:
-                self._spread(row, [self._wish(n, up, down, downwards) for n in row])
+                wishes = [self._wish(n, up, down, downwards) for n in row]
+                pairs = zip(row, wishes, strict=True)
+                self._spread(row, [(at, firm[n] * much) for n, (at, much) in pairs])
 
     def _wish(
         self,

@@ -144,12 +144,12 @@ def _line(
     text = link.hint(scene.boxes) if hinted else link.label
     if text:
         x, y = label
-        if not hinted:
-            left, top = x - link.width / 2, y - LABEL_HEIGHT / 2
-            yield (
-                f'<rect class="back" x="{left:.1f}" y="{top:.1f}" '
-                f'width="{link.width:.1f}" height="{LABEL_HEIGHT}"/>'
-            )
+        width = label_width(text)
+        left, top = x - width / 2, y - LABEL_HEIGHT / 2
+        yield (
+            f'<rect class="back" x="{left:.1f}" y="{top:.1f}" '
+            f'width="{width:.1f}" height="{LABEL_HEIGHT}"/>'
+        )
         yield (
             f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" '
             f'text-anchor="middle">{escaped(text)}</text>'

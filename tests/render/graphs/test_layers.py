@@ -101,3 +101,11 @@ def test_lines_meet_a_box_between_its_round_corners() -> None:
     assert ends[0] >= -40.001
     assert ends[-1] <= 40.001
     assert all(b - a > 5 for a, b in pairwise(ends))
+
+
+def test_a_chain_stands_upright_though_each_box_leads_far_as_well() -> None:
+    lines = [line for n in range(10) for line in (Line(n, n + 1, 20.0),
+                                                  Line(n, 11, 60.0))]  # fmt: skip
+    placed = place([(120.0, 40.0)] * 12, [*lines, Line(10, 11, 20.0)])
+    for above, below in pairwise(placed.boxes[:10]):
+        assert abs(above.x - below.x) < 15
