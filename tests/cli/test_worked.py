@@ -155,6 +155,18 @@ def test_html(capsys: Captured) -> None:
     assert "default-src 'none'; style-src 'sha256-" in page
 
 
+@pytest.mark.parametrize(
+    ("name", "told_of"),
+    [("x", ""), ("α", ""), ("é", ""), ("損失", "% 損 needs LuaLaTeX")],
+)
+def test_letters_that_pdflatex_lacks_are_told(
+    name: str, told_of: str, capsys: Captured
+) -> None:
+    latex = told(capsys, "explain", f"{name}*2", f"{name}=1", "--latex")
+    assert told_of in latex
+    assert ("LuaLaTeX" in latex) is bool(told_of)
+
+
 def test_paths_as_latex(capsys: Captured) -> None:
     latex = told(capsys, "paths", FIVE, *AT, "--to", "a", "--latex")
     assert_balanced(latex)

@@ -25,6 +25,9 @@ from .rows import MAX_ENTRIES, ROUNDED, Move, Row, Rules, rows_of
 MAX_NAME: Final = 40
 """Characters of a text that stands for a value without a name."""
 
+LAST_LETTER: Final = "\u017f"
+"""The last letter that every LaTeX has; Greek ones are written as commands."""
+
 _DIALECT: Final = Latex()
 
 OUTPUT: Final = "y"
@@ -77,6 +80,12 @@ def _rule(move: Move) -> str:
 
 def _aligned(equations: list[str]) -> Iterator[Line]:
     yield unbroken(f"% {ROUNDED}")
+    letters = (letter for each in equations for letter in each)
+    foreign = next((n for n in letters if n.isalpha() and n > LAST_LETTER), "")
+    if foreign:
+        yield unbroken(
+            f"% {foreign} needs LuaLaTeX or XeLaTeX, and a font that has it."
+        )
     yield unbroken(r"\begin{align*}")
     for each in equations[:-1]:
         yield unbroken(rf"  {each} \\")
