@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import chain, islice
-from math import prod
+from math import isfinite, prod
 from os.path import splitext
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -31,8 +31,8 @@ from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
 from ..render.contours import contours
 from ..render.curve import curve
-from ..render.numbers import six_digits
 from ..render.progress import Bar, wants_bar
+from ..render.ticks import labels
 from ..views.plot import Surface
 from .ending import before_exit
 from .exits import Exit
@@ -112,7 +112,7 @@ class _Work:
         factory = Factory(resolve(request.device), request.dtype, request.seed)
         bindings = read_bindings(words)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory)
+        self.swept = swept(many.sweep or (), factory, rising=many.plot)
         twice = next((name for name in self.swept if name in self.shared), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -175,12 +175,12 @@ class _Work:
         if len(known) < MIN_PLOT_POINTS:
             return Exit.PROGRAM if failed else Exit.DONE
         span = values[known[0] : known[-1] + 1]
-        ends = six_digits(float(span[0])), six_digits(float(span[-1]))
+        first, last = labels([float(span[0]), float(span[-1])])
         printer = Printer()
         width = printer.layout.width or PLOT_COLUMNS
         for label, numbers in heights.items():
-            shown = np.interp(span, values[finite], numbers[finite]).tolist()
-            printer.lines(curve(shown, label, width, ends))
+            shown = np.where(finite, numbers, np.nan)[known[0] : known[-1] + 1]
+            printer.lines(curve(shown.tolist(), label, width, (first, last)))
         printer.flush()
         return Exit.PROGRAM if failed else Exit.DONE
 
@@ -294,11 +294,14 @@ class _Work:
         self.count += done.count
 
 
-def swept(texts: Sequence[str], factory: Factory) -> dict[str, Floats]:
+def swept(
+    texts: Sequence[str], factory: Factory, rising: bool = False
+) -> dict[str, Floats]:
     """The values of inputs that are swept over, by name.
 
     Args:
         texts: each ``NAME=START:STOP:COUNT``.
+        rising: whether they are to be drawn, from the smaller end to the larger one.
 
     Raises:
         ProgramError: a text is none, or there are too many points.
@@ -317,11 +320,28 @@ def swept(texts: Sequence[str], factory: Factory) -> dict[str, Floats]:
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
         first, last = (_end(binding.name, end, factory) for end in (start, stop))
+        if rising:
+            first, last = sorted((first, last))
+            _refuse_point(text, first, last)
         found[binding.name] = np.linspace(first, last, number)
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"
         raise wrong("E595", "--sweep: the grid has too many points", hint)
     return found
+
+
+def _refuse_point(text: str, first: float, last: float) -> None:
+    """Refuse what no curve can be drawn over.
+
+    Raises:
+        ProgramError: the ends are equal, or one is no finite number.
+    """
+    if not isfinite(last - first):
+        hint = "give finite ends, as in x=-3:3"
+        raise wrong("E595", f"the range {text.rpartition(':')[0]} has no end", hint)
+    if not first < last:
+        hint = "give two different ends, as in x=-3:3"
+        raise wrong("E595", f"the range {text.rpartition(':')[0]} has no width", hint)
 
 
 def _end(name: str, text: str, factory: Factory) -> float:

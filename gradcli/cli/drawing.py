@@ -152,6 +152,21 @@ def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
         hint = "--of NAME draws the graph of one value"
         raise ProgramError("E403", str(error), hint=hint) from None
     put(path, content)
+    note_letters(suffix, found.picture.program)
+
+
+def note_letters(suffix: str, text: str) -> None:
+    """Say so if a file with this ending may lack letters of a text."""
+    if suffix not in (".png", ".pdf"):
+        return
+    from ..render.graphs.pixels import undrawn
+
+    letter = undrawn(text)
+    if letter:
+        note(
+            f"note: letters such as {letter!r} may be missing from a {suffix} or stand "
+            "in the wrong order: a .svg or .html has them right"
+        )
 
 
 def put(path: str, content: bytes) -> None:

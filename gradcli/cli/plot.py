@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -128,7 +129,7 @@ def _axes(request: Request, many: Many) -> dict[str, Floats]:
     from .at_points import swept
 
     factory = Factory(resolve(request.device), request.dtype, request.seed)
-    return swept(many.sweep or (), factory)
+    return swept(many.sweep or (), factory, rising=True)
 
 
 def _told(name: str, marks: Sequence[KinkMark] | None) -> Iterator[Line]:
@@ -171,7 +172,19 @@ def _kinks(
         at = values.get(name, middle) if others_stay else None
         if at is not None and low <= at <= high:
             marks.setdefault(at, where.text or kink.condition or kink.function)
-    return tuple(KinkMark(at, marks[at]) for at in sorted(marks))
+    return tuple(
+        KinkMark(at, marks[at], _value_at(alone, name, at)) for at in sorted(marks)
+    )
+
+
+def _value_at(request: Request, name: str, at: float) -> float:
+    """The value at a kink; NaN where the program has none."""
+    from ..lang.errors import ProgramError
+
+    try:
+        return float(_run_at(request, name, at).output.item())
+    except (ProgramError, ValueError):
+        return nan
 
 
 def _run_at(request: Request, name: str, value: float) -> Run:
@@ -244,7 +257,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     from ..render.graphs.svg import whole
     from ..render.line import Line
     from ..render.theme import chosen
-    from .drawing import check_ending, put
+    from .drawing import check_ending, note_letters, put
     from .output import show
 
     suffix = check_ending(out, ENDINGS)
@@ -258,5 +271,6 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
 
             content = converted(document, suffix)
     put(out, content)
+    note_letters(suffix, view.program)
     said = Line(((f"written to {printable(out)}", "plain"),))
     return show(request, json=list, bare=list, text=lambda layout: [said])

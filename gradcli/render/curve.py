@@ -3,7 +3,8 @@
 Invariant: a column shows the mean of the numbers that fall into it, or lies on the line
 between two numbers; columns are joined, so that no jump leaves a gap. Numbers that are
 all above 0 and span two decades or more are shown by their logarithms, and the heading
-says so.
+says so. Of a plot nothing is joined where numbers are missing or across a pole, and
+what lies far out is cut off, as the heading says.
 
     loss (log scale)
      5.0 ┤⠉⠢⡀
@@ -17,11 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from math import log10
+from math import isfinite, isnan, log10, nan
 
 from .limits import MAX_CURVE_COLUMNS, MIN_CURVE_COLUMNS
 from .line import Line
 from .numbers import six_digits
+from .ticks import labels, reach
 
 ROWS = 8
 DOTS_UP = 4
@@ -40,24 +42,30 @@ def curve(
     width: int,
     ends: tuple[str, str] | None = None,
 ) -> Iterator[Line]:
-    """The curve with its axes; at least two numbers, all finite.
+    """The curve with its axes; at least two numbers that are finite.
 
     Args:
-        numbers: in order, evenly spaced.
+        numbers: in order, evenly spaced; of a plot some may be NaN.
         name: what they are, for the heading.
         width: columns there are.
-        ends: where the first and the last number lie, and no logarithms; None: at step
-            0 and at the last step.
+        ends: of a plot, where the first and the last number lie; None: these are steps
+            from 0 on.
     """
-    low, high = min(numbers), max(numbers)
+    known = [number for number in numbers if isfinite(number)]
+    low, high = least, most = min(known), max(known)
+    if ends is not None:
+        low, high = reach(numbers)
     decades = low > 0 and log10(high) - log10(low) >= DECADES
     logarithmic = decades and ends is None
     heights = [log10(n) for n in numbers] if logarithmic else numbers
-    marks = [six_digits(high), six_digits(low)]
+    marks = labels([high, low]) if high > low else ["", six_digits(low)]
     columns = room_beside(marks, width)
     scale = " (log scale)" if logarithmic else ""
+    if (low, high) != (least, most):
+        scale = f" (cut off; from {six_digits(least)} to {six_digits(most)})"
     yield Line(((f"{name}{scale}", "title"),))
-    picture = dotted(heights, columns, ROWS)
+    limits = None if logarithmic else (low, high)
+    picture = dotted(heights, columns, ROWS, limits)
     yield from framed(picture, columns, marks, ends or ("0", str(len(numbers) - 1)))
 
 
@@ -89,14 +97,36 @@ def framed(
     yield Line(((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"),), "")
 
 
-def dotted(heights: Sequence[float], columns: int, rows: int) -> list[str]:
-    """The rows of a curve from the top, each so many characters of dots."""
-    levels = _levels(_means(heights, columns * DOTS_ACROSS), rows * DOTS_UP - 1)
+def dotted(
+    heights: Sequence[float],
+    columns: int,
+    rows: int,
+    limits: tuple[float, float] | None = None,
+) -> list[str]:
+    """The rows of a curve from the top, each so many characters of dots.
+
+    Args:
+        heights: what is drawn; NaN leaves a gap.
+        columns: characters across.
+        rows: characters up.
+        limits: the heights of the lowest and of the highest dot; None: all are seen.
+    """
+    top = rows * DOTS_UP - 1
+    levels = _levels(_means(heights, columns * DOTS_ACROSS, limits), top, limits)
     cells = [[EMPTY] * columns for _ in range(rows)]
-    before = levels[0]
+    before = None
     for x, level in enumerate(levels):
+        if level is None:
+            before = None
+            continue
+        across = before is not None and (
+            (before > top and level < 0) or (before < 0 and level > top)
+        )
+        if before is None or across:
+            before = level
         start = before + (level > before) - (level < before)
-        for y in range(min(start, level), max(start, level) + 1):
+        lowest, highest = max(0, min(start, level)), min(top, max(start, level))
+        for y in range(lowest, highest + 1):
             row, dot = divmod(y, DOTS_UP)
             cell, side = divmod(x, DOTS_ACROSS)
             cells[rows - 1 - row][cell] |= BITS[side][dot]
@@ -104,14 +134,25 @@ def dotted(heights: Sequence[float], columns: int, rows: int) -> list[str]:
     return ["".join(map(chr, row)).replace(chr(EMPTY), " ").rstrip() for row in cells]
 
 
-def _means(heights: Sequence[float], count: int) -> list[float]:
+def _means(
+    heights: Sequence[float], count: int, limits: tuple[float, float] | None
+) -> list[float]:
     """So many heights: means of those that fall together, or points in between."""
     total = len(heights)
     if total < count:
         return [_between(heights, i * (total - 1) / (count - 1)) for i in range(count)]
     bounds = [i * total // count for i in range(count + 1)]
     parts = [heights[start:end] for start, end in pairwise(bounds)]
-    return [sum(h / len(part) for h in part) for part in parts]
+    return [_mean(part, limits) for part in parts]
+
+
+def _mean(part: Sequence[float], limits: tuple[float, float] | None) -> float:
+    """The mean of what is known; NaN of nothing, and of both sides of a pole."""
+    known = [height for height in part if isfinite(height)]
+    poles = limits is not None and min(known, default=0) < limits[0]
+    if not known or (poles and limits is not None and max(known) > limits[1]):
+        return nan
+    return sum(height / len(known) for height in known)
 
 
 def _between(heights: Sequence[float], x: float) -> float:
@@ -121,8 +162,16 @@ def _between(heights: Sequence[float], x: float) -> float:
     return heights[at] * (at + 1 - x) + after * (x - at)
 
 
-def _levels(heights: Sequence[float], top: int) -> list[int]:
-    """Each height as an integer from 0, the lowest, to ``top``, the highest."""
-    low, high = min(heights), max(heights)
+def _levels(
+    heights: Sequence[float], top: int, limits: tuple[float, float] | None
+) -> list[int | None]:
+    """Each height as an integer from 0, the lowest, to ``top``, the highest, or one
+    beyond; None of NaN."""
+    known = [height for height in heights if isfinite(height)]
+    low, high = limits or (min(known), max(known))
     half = (high / 2 - low / 2) or 1.0
-    return [round((h / 2 - low / 2) / half * top) for h in heights]
+    places = [(h / 2 - low / 2) / half * top for h in heights]
+    # What is far out is as good as just outside.
+    return [
+        None if isnan(at) else round(min(max(at, -top), 2.0 * top)) for at in places
+    ]

@@ -68,6 +68,15 @@ def shorten(text: str, room: int | None) -> str:
     return text[: max(0, room - 1)] + ELLIPSIS
 
 
+def squeezed(text: str, room: int) -> str:
+    """The text, its middle left out if there is no room for it: of long names both
+    ends tell them apart."""
+    if len(text) <= room:
+        return text
+    end = (room - 1) // 2
+    return text[: room - 1 - end] + ELLIPSIS + text[-end:]
+
+
 def shared(view: GraphView) -> frozenset[int]:
     """The function nodes that more than one edge leads to."""
     return frozenset(

@@ -1,12 +1,22 @@
-"""Round numbers between two ends, for axes and for lines of equal value.
+"""Axes: how far they reach, round numbers on them, and how those are written.
 
-ticks(-3.0, 3.0)        # [-3.0, -2.0, ..., 3.0]
+ticks(-3.0, 3.0)                        # [-3.0, -2.0, ..., 3.0]
+reach([0.0, 0.5, 1.0, 1e9])             # (0.0, ...): a pole is cut off
+labels([1e9, 1e9 + 1])                  # ["1000000000", "1000000001"]
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import ceil, floor, isfinite, log10
 from typing import Final
+
+STEEP: Final = 8.0
+"""How many times as high as its middle half a curve may be drawn: beyond it is cut,
+so that a pole leaves something to be seen."""
+
+MAX_DIGITS: Final = 17
+"""Digits that tell any two numbers apart."""
 
 PACES: Final = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 """Distances of round numbers, times powers of ten; the last is wide enough always."""
@@ -21,3 +31,35 @@ def ticks(low: float, high: float, most: int = 7) -> list[float]:
     pace = next(p * power for p in PACES if span / (p * power) <= most - 1 + 1e-9)
     first, last = ceil(low / pace - 1e-9), floor(high / pace + 1e-9)
     return [n * pace for n in range(first, last + 1)]
+
+
+def reach(numbers: Iterable[float]) -> tuple[float, float]:
+    """From where to where numbers are drawn, a pole cut off; 0 to 1 of none."""
+    known = sorted(filter(isfinite, numbers))
+    if not known:
+        return 0.0, 1.0
+    low, high = known[0], known[-1]
+    first, third = _quantile(known, 0.25), _quantile(known, 0.75)
+    middle = third - first
+    if middle > 0:
+        low = max(low, first - STEEP * middle)
+        high = min(high, third + STEEP * middle)
+    return low, high
+
+
+def _quantile(known: Sequence[float], share: float) -> float:
+    place = share * (len(known) - 1)
+    at = int(place)
+    part = place - at
+    after = known[min(at + 1, len(known) - 1)]
+    return known[at] * (1 - part) + after * part
+
+
+def labels(numbers: Sequence[float]) -> list[str]:
+    """The numbers by six digits, or by as many as tell different ones apart."""
+    different = len({*numbers})
+    for digits in range(6, MAX_DIGITS + 1):
+        found = [f"{number + 0.0:.{digits}g}" for number in numbers]
+        if len({*found}) == different:
+            break
+    return found

@@ -29,7 +29,8 @@ MAX_EXACT_INTEGER = 1e15
 
 _NAMELESS = Nameless()
 _WORD = re.compile(r"[^\W\d]\w*")
-_SIMPLE_CALL = re.compile(r"[\w.]+\([^()]*\)")
+SIMPLE_CALL = re.compile(r"[\w.]+(\([^()]*\))?")
+"""A text that needs no brackets wherever it stands."""
 
 
 class Factors:
@@ -125,7 +126,7 @@ def _own_texts(names: Names, view: GraphView) -> dict[int, Text]:
         if text is None or ran[node.span] > 1 or len(text) > MAX_FORMULA_CHARACTERS:
             continue
         if all(map(names.sole, _WORD.findall(text))):
-            rank = ATOM if _SIMPLE_CALL.fullmatch(text) else UNKNOWN
+            rank = ATOM if SIMPLE_CALL.fullmatch(text) else UNKNOWN
             texts[node.address] = Text(text, rank)
     return texts
 

@@ -9,7 +9,7 @@ one node each, all at once, and the picture has no circle.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
@@ -54,21 +54,45 @@ def folds(view: GraphView) -> tuple[Fold, ...]:
     """What repeats below a graph's root.
 
     Parts are equal if their nodes have the same names and shapes and come from the same
-    text. Inputs with a name belong to no part.
+    text. An input with a name belongs to a part if that part alone uses it and every
+    part has one of its own there, as layers have weights.
     """
     order = [n for n in _inputs_first(view) if not _stands_alone(view.nodes[n])]
-    found = runs([_kind(view.nodes[n]) for n in order])
-    return tuple(
-        Fold(
-            tuple(
-                tuple(order[at : at + run.period])
-                for at in range(
-                    run.start, run.start + run.period * run.times, run.period
-                )
-            )
+    users: dict[int, set[int]] = {}
+    for node in view.nodes:
+        for child, _ in node.next_functions:
+            if child is not None and _stands_alone(view.nodes[child]):
+                users.setdefault(child, set()).add(node.id)
+    found = []
+    for start, period, times in runs([_kind(view.nodes[n]) for n in order]):
+        ends = range(start, start + period * times, period)
+        parts = [tuple(order[at : at + period]) for at in ends]
+        own = _own_inputs(view, parts, users)
+        found.append(
+            Fold(tuple((*more, *part) for more, part in zip(own, parts, strict=True)))
         )
-        for run in found
-    )
+    return tuple(found)
+
+
+def _own_inputs(
+    view: GraphView,
+    parts: Sequence[tuple[int, ...]],
+    users: Mapping[int, set[int]],
+) -> list[tuple[int, ...]]:
+    """The inputs with names that each part has of its own, in the same order."""
+    found: list[tuple[int, ...]] = []
+    met: set[int] = set()
+    known = [set(part) for part in parts]
+    for nodes in zip(*parts, strict=True):
+        for edges in zip(*(view.nodes[n].next_functions for n in nodes), strict=False):
+            inputs = tuple(child for child, _ in edges if child in users)
+            alike = {view.nodes[n].shape for n in inputs}
+            if len(alike) != 1 or len({*inputs} - met) < len(parts):
+                continue
+            if all(users[n] <= part for n, part in zip(inputs, known, strict=True)):
+                found.append(inputs)
+                met.update(inputs)
+    return list(zip(*found, strict=True)) or [()] * len(parts)
 
 
 def _stands_alone(node: NodeView) -> bool:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy import errstate, unravel_index
@@ -51,7 +51,8 @@ class PathView:
 
     ``sources`` is the text of each node or None, ``local_gradients`` what stands on
     each edge: the elementwise partial, or None. ``share`` of the sum, where that can
-    be said: the shares of all paths add up to 1.
+    be said: the shares of all paths add up to 1. ``legs`` has how many edges lead from
+    each variable to the next.
     """
 
     variables: tuple[str, ...]
@@ -62,6 +63,7 @@ class PathView:
     elementwise: bool
     formula: str | None
     share: float | None
+    legs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +184,10 @@ class Paths:
         steps = met(self._root, path)
         nodes = [self._nodes[id(step.node)] for step in steps]
         partials = [raw_partials(step.node)[step.nr] for step in steps]
+        stops = self._stops(steps, nodes)
+        places = [0, *stops, len(steps)]
         return PathView(
-            variables=self._variables(steps, nodes, to),
+            variables=(self._start, *stops.values(), to) if steps else (to,),
             nodes=(*map(_node_name, steps), *self._end_node(to)),
             sources=(*(node.source for node in nodes), to),
             local_gradients=tuple(None if p is None else plain(p) for p in partials),
@@ -191,19 +195,21 @@ class Paths:
             elementwise=all(p is not None for p in partials),
             formula=self._formula(steps),
             share=_share(term, total),
+            legs=tuple(b - a for a, b in pairwise(places)),
         )
 
-    def _variables(
-        self, steps: list[Step], nodes: list[NodeView], to: str
-    ) -> tuple[str, ...]:
-        """The names on the way; where there is none between, the nodes' own texts."""
-        if not steps:
-            return (to,)
-        between = [n for s in steps[1:] if (n := self._names.of(s.value)) is not None]
-        if not between:
-            texts = dict.fromkeys(node.source for node in nodes[1:])
-            between = [t for t in texts if t is not None and t != nodes[0].source]
-        return self._start, *between, to
+    def _stops(self, steps: list[Step], nodes: list[NodeView]) -> dict[int, str]:
+        """The names on the way, by the step that leaves there; where there is none
+        between, the nodes' own texts."""
+        names = {at: self._names.of(s.value) for at, s in enumerate(steps) if at}
+        found = {at: name for at, name in names.items() if name is not None}
+        if found or not nodes:
+            return found
+        texts = {at: node.source for at, node in enumerate(nodes)}
+        first: dict[str | None, int] = {}
+        for at, text in texts.items():
+            first.setdefault(text, at)
+        return {at: text for text, at in first.items() if at and text is not None}
 
     def _end_node(self, to: str) -> Iterator[str]:
         edge = self._ends[to].edge

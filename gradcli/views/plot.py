@@ -1,12 +1,16 @@
 """What a plot shows: a value and its derivatives over one input or two.
 
-Invariant: numbers are the engine's; a place without one holds NaN.
+Invariant: numbers are the engine's; a place without one holds NaN. What is drawn of a
+derivative is where there is a value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from ..engine.raw import Host
@@ -14,10 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KinkMark:
-    """Where there is no derivative: the input's value, and the text that says why."""
+    """Where there is no derivative: the input's value, the text that says why, and
+    what the value is there; NaN: it has none."""
 
     at: float
     text: str
+    value: float = nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,18 @@ class Curve:
     slope: Any
     kinks: tuple[KinkMark, ...] | None
 
+    def drawn(self) -> tuple[tuple[Host, Host], tuple[Host, Any]]:
+        """The places and the heights of the value, its kinks among them, and of the
+        derivative."""
+        marks = [mark for mark in self.kinks or () if isfinite(mark.value)]
+        places = np.searchsorted(self.x, [mark.at for mark in marks])
+        x = np.insert(self.x, places, [mark.at for mark in marks])
+        value = np.insert(self.value, places, [mark.value for mark in marks])
+        slope = self.slope
+        if slope is not None:
+            slope = np.where(np.isfinite(self.value), slope, nan)
+        return (x, value), (self.x, slope)
+
 
 @dataclass(frozen=True, slots=True)
 class Surface:
@@ -58,6 +76,12 @@ class Surface:
     y: Host
     value: Host
     slopes: tuple[Host, Host]
+
+    def drawn(self) -> tuple[Host, Host]:
+        """The derivatives where there is a value."""
+        known = np.isfinite(self.value)
+        by_across, by_up = (np.where(known, each, nan) for each in self.slopes)
+        return by_across, by_up
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,22 @@ def test_png_is_sharp(draw: Draw) -> None:
     assert min(width, height) > 1000
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [("x*עברית", "'ע'"), ("x*損失", "'損'"), ("x*αж", "")],
+)
+def test_letters_that_a_png_may_lack_are_told(
+    program: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skip_without_cairo()
+    words = ["graph", program, "--no-verify", "-q", "-o"]
+    assert run([*words, str(tmp_path / "g.png")]) == 0
+    told = capsys.readouterr().err
+    assert (f"letters such as {said}" in told) is bool(said)
+    assert run([*words, str(tmp_path / "g.svg")]) == 0
+    assert "letters" not in capsys.readouterr().err
+
+
 def test_pdf(draw: Draw) -> None:
     skip_without_cairo()
     assert draw("g.pdf").startswith(b"%PDF-")

@@ -75,8 +75,19 @@ def test_a_session_plots_what_was_typed() -> None:
         (["x", "x=0:1", "-o", "p.dot"], 2, "ends with '.dot', which is no picture"),
         (["[x, x]", "x=0:1", "-o", "p.svg"], 3, "has shape [2]"),
         (["x", "x=0:[1,2]"], 2, "is no number"),
+        (["x", "x=1:1"], 2, "the range x=1:1 has no width"),
+        (["x", "x=0:inf"], 2, "the range x=0:inf has no end"),
+        (["x", "x=-1:nan", "-o", "p.svg"], 2, "the range x=-1:nan has no end"),
     ],
 )
 def test_refusals(words: list[str], status: int, error: str, capsys: Captured) -> None:
     assert run(["plot", *words]) == status
     assert error in capsys.readouterr().err
+
+
+def test_a_range_is_drawn_from_its_smaller_end(capsys: Captured) -> None:
+    shown = []
+    for ends in ("1:2", "2:1"):
+        assert run(["plot", "x^2", f"x={ends}", "--no-verify"]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]

@@ -78,18 +78,18 @@ L = tanh(x)*y + x
 dL/dL = 1. Numbers are shown to six digits.
 
 1. AddBackward0 `L = tanh(x)*y + x`: **1** arrives
-   - to `tanh(x)*y`: 1 × 1 = **1** — sum rule, `d(a + b)/da = 1`
-   - to `x`: 1 × 1 = **1** — sum rule, `d(a + b)/db = 1`
+    - to `tanh(x)*y`: 1 × 1 = **1** — sum rule, `d(a + b)/da = 1`
+    - to `x`: 1 × 1 = **1** — sum rule, `d(a + b)/db = 1`
 2. MulBackward0 `tanh(x)*y`: **1** arrives
-   - to `tanh(x)`: 1 × 3 = **3** — product rule, `d(a * b)/da = b`
-   - to `y`: 1 × 0.964028 = **0.964028** — product rule, `d(a * b)/db = a`
+    - to `tanh(x)`: 1 × 3 = **3** — product rule, `d(a * b)/da = b`
+    - to `y`: 1 × 0.964028 = **0.964028** — product rule, `d(a * b)/db = a`
 3. AccumulateGrad `y`: **0.964028** arrives
-   - `y.grad` = **0.964028**
+    - `y.grad` = **0.964028**
 4. TanhBackward0 `tanh(x)`: **3** arrives
-   - to `x`: 3 × 0.0706508 = **0.211952**; 1 had arrived: together **1.21195** — \
-`d tanh(x)/dx = 1 - tanh(x) * tanh(x)`
+    - to `x`: 3 × 0.0706508 = **0.211952**; 1 had arrived: together **1.21195** — \
+`d tanh(x)/dx = 1 - tanh(x)**2`
 5. AccumulateGrad `x`: **1.21195** arrives
-   - `x.grad` = **1.21195**
+    - `x.grad` = **1.21195**
 
 """
 
@@ -97,6 +97,21 @@ dL/dL = 1. Numbers are shown to six digits.
 def test_markdown(capsys: Captured) -> None:
     words = ["explain", "L = tanh(x)*y + x", "x=2", "y=3", "--markdown"]
     assert told(capsys, *words) == MARKDOWN
+
+
+@pytest.mark.parametrize("form", ["--markdown", "--html", "--latex"])
+def test_small_matrices_are_written_out(form: str, capsys: Captured) -> None:
+    words = ["explain", "(X*X/3).sum()", "X=[[1,2,3],[4,5,6],[7,8,9]]", form]
+    assert "4.66667" in told(capsys, *words)
+    assert "2.66667" in told(capsys, *words)
+
+
+def test_every_reader_of_markdown_finds_the_lists_inside(capsys: Captured) -> None:
+    markdown = pytest.importorskip("markdown", reason="Python-Markdown reads it")
+    text = told(capsys, "explain", "L = tanh(x)*y + x", "x=2", "y=3", "--markdown")
+    found = markdown.markdown(text, extensions=["fenced_code"])
+    assert found.count("<ol>") == 1
+    assert found.count("<ul>") == 5
 
 
 def test_backticks_stay_inside(capsys: Captured) -> None:
@@ -140,19 +155,47 @@ def test_html(capsys: Captured) -> None:
     assert "default-src 'none'; style-src 'sha256-" in page
 
 
+@pytest.mark.parametrize(
+    ("name", "told_of"),
+    [("x", ""), ("α", ""), ("é", ""), ("損失", "% 損 needs LuaLaTeX")],
+)
+def test_letters_that_pdflatex_lacks_are_told(
+    name: str, told_of: str, capsys: Captured
+) -> None:
+    latex = told(capsys, "explain", f"{name}*2", f"{name}=1", "--latex")
+    assert told_of in latex
+    assert ("LuaLaTeX" in latex) is bool(told_of)
+
+
 def test_paths_as_latex(capsys: Captured) -> None:
     latex = told(capsys, "paths", FIVE, *AT, "--to", "a", "--latex")
     assert_balanced(latex)
     numbers = [line.strip() for line in latex.splitlines()[3:-1]]
     assert numbers == [
-        r"&= \left(-1\right) \cdot 1 \cdot 3 \cdot 0.5 + "
-        r"\left(-1\right) \cdot 1 \cdot 0.25 \cdot \left(-1.5\right) \\",
+        r"&= \left(-1\right) \cdot \left(1 \cdot 3\right) \cdot 0.5 + "
+        r"\left(-1\right) \cdot \left(1 \cdot 0.25\right) \cdot \left(-1.5\right) \\",
         r"&= \left(-1.5\right) + 0.375 \\",
         r"&= -1.125",
     ]
     many = told(capsys, "paths", FIVE, *AT, "--to", "a", "--most", "1", "--latex")
     assert r"+ \cdots" in many
     assert told(capsys, "paths", "x*0 + y", "x=1", "y=1", "--to", "y", "--latex")
+
+
+@pytest.mark.parametrize("program", [FIVE, "y = sin(x)*x; L = (y+x)*y+1"])
+def test_a_path_has_a_factor_for_each_derivative(
+    program: str, capsys: Captured
+) -> None:
+    words = AT if program == FIVE else ["x=0.5"]
+    latex = told(capsys, "paths", program, *words, "--latex")
+    for target in latex.split(r"\begin{align*}")[1:]:
+        rows = [row for row in target.splitlines() if "&=" in row]
+        chains, factors = (row.split("&= ")[1].split(" + ") for row in rows[:2])
+        for chain, product in zip(chains, factors, strict=True):
+            flat = product
+            while r"\left(" in flat:
+                flat = re.sub(r"\\left\([^()]*\\right\)", "n", flat)
+            assert len(chain.split(r" \, ")) == len(flat.split(r" \cdot "))
 
 
 @pytest.mark.parametrize("words", [("--latex", "--html"), ("--markdown", "--json"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import exp, sin
+from math import exp, nan, sin
 
 import pytest
 
@@ -82,3 +82,27 @@ def test_the_axes_name_the_range_and_the_last_step() -> None:
     assert lines[1].startswith("   3 ┤")
     assert lines[ROWS].startswith("1.25 ┤")
     assert lines[-1].split() == ["0", "2"]
+
+
+def plotted(numbers: list[float]) -> tuple[str, list[set[int]]]:
+    """The heading of a plot, and per half column the levels that carry a dot."""
+    lines = [line.text for line in curve(numbers, "value", 60, ("0", "1"))]
+    rows = [line.partition("┤")[2] or line.partition("│")[2] for line in lines[1:9]]
+    return lines[0], drawn_heights(rows, max(map(len, rows)))
+
+
+def test_a_gap_of_a_plot_stays_a_gap_at_its_place() -> None:
+    heading, columns = plotted([1.0] * 100 + [nan] * 200 + [2.0] * 100)
+    empty = [nr for nr, levels in enumerate(columns) if not levels]
+    assert heading == "value"
+    assert empty == list(range(empty[0], empty[-1] + 1))
+    assert len(empty) == pytest.approx(len(columns) / 2, abs=2)
+    assert empty[0] == pytest.approx(len(columns) / 4, abs=2)
+
+
+def test_a_pole_of_a_plot_is_cut_off_and_no_line_crosses_it() -> None:
+    heading, columns = plotted([1 / (n + 0.5) for n in range(-200, 200)])
+    assert heading == "value (cut off; from -2 to 2)"
+    assert not any({0, 4 * ROWS - 1} <= levels for levels in columns)
+    middle = columns[len(columns) // 2 + 8 :]
+    assert all(min(levels) >= 2 * ROWS for levels in middle)

@@ -44,3 +44,43 @@ def test_values_changed_in_place_are_those_of_their_time() -> None:
     found = picture("y = x*2; y *= 3; sum(y + 1)", "x=[1]")
     made = [n.value for n in found.nodes]
     assert made == [7.0, [7.0], [6.0], [2.0], [1.0]]
+
+
+def rules(program: str, *words: str) -> dict[str | None, tuple[str | None, ...]]:
+    return {n.node.source: n.rules for n in picture(program, *words).nodes}
+
+
+def test_a_rule_calls_values_as_the_program_does_and_not_by_letters_of_the_table() -> (
+    None
+):
+    found = rules("(exp(x)*w).sum()", "x=[1,2]", "w=3")
+    assert found["exp(x)*w"] == ("w", "exp(x)")
+    for source in ("sin(x)*w", "sin(x)"):
+        again = rules("for i in range(3): x = sin(x)*w\nx", "x=1", "w=2")
+        assert again[source] == {"sin(x)*w": ("w", "sin(x)"), "sin(x)": ("cos(x)",)}[
+            source
+        ]  # fmt: skip
+    found = rules("(q @ k.T).sum()", "q=[[1,2]]", "k=[[3,4]]")
+    assert found["q @ k.T"] == ("g @ k.T.T", "q.T @ g")
+
+
+def test_letters_of_a_rule_are_no_names_of_the_program() -> None:
+    found = rules("g = b*2; y = softmax(g @ (b + 1), 0); sum(y*b)", "b=[[1,2],[3,4]]")
+    assert found["g @ (b + 1)"] == ("grad @ (b + 1).T", "g.T @ grad")
+    assert found["softmax(g @ (b + 1), 0)"] == ("y * (grad - sum(y * grad, dim=0))",)
+    found = rules("y = b; softmax(b*b*b*b*b*b*b*b*b*b*b*b*b, 0) @ b", "b=[1,2]")
+    unnamed = next(found[text] for text in found if text and text.startswith("softmax"))
+    assert "y" not in (unnamed[0] or "").replace("result", "")
+
+
+def test_what_is_put_together_has_a_rule_for_each_part() -> None:
+    found = rules("cat([v, w*2]).sum() + stack([v, v]).sum()", "v=[1,2]", "w=[3]")
+    assert found["cat([v, w*2])"] == ("g[:2]", "g[2:3]")
+    assert found["stack([v, v])"] == ("g[0]", "g[1]")
+    found = rules("einsum('ij,j->i', A, exp(v)).sum()", "A=[[1,2]]", "v=[1,2]")
+    assert found["einsum('ij,j->i', A, exp(v))"] == (
+        "einsum('i,j->ij', g, exp(v))",
+        "einsum('i,ij->j', g, A)",
+    )
+    many = rules("cat([v, v, v, v, v, v, v]).sum()", "v=[1]")
+    assert many["cat([v, v, v, v, v, v, v])"] == (None,) * 7

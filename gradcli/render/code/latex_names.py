@@ -36,6 +36,10 @@ _GREEK: Final = "[\u0391-\u03c9]"
 
 _PART: Final = re.compile(r"([^\W\d_]+)(\d*)|(\d+)")
 
+_SIGNS: Final = re.compile(r"[-+*/=<>!@|]{2,}")
+_UPRIGHT: Final = r"{\g<0>}"
+"""Signs of several characters in braces: one sign, without space inside."""
+
 _ESCAPED: Final = {sign: "\\" + sign for sign in "#$%&_{}"}
 
 
@@ -67,7 +71,7 @@ class Symbols:
 def verbatim(text: str) -> str:
     """A word as it is, in the middle of a formula; Greek letters by their commands."""
     if text.isascii():
-        return rf"\mathtt{{{_escaped(text)}}}"
+        return rf"\mathtt{{{_SIGNS.sub(_UPRIGHT, _escaped(text))}}}"
     pieces = [part for part in re.split(f"({_GREEK})", text) if part]
     return "".join(_greek(part) or rf"\text{{{_escaped(part)}}}" for part in pieces)
 

@@ -271,11 +271,11 @@ def conditions(decisions: Iterable[Tree]) -> Iterator[str]:
                 yield shown
 
 
-def inline(tree: Tree, dialect: Dialect = LANGUAGE) -> Text:
-    """The tree in one expression; dots stand for what is long."""
+def inline(tree: Tree, dialect: Dialect = LANGUAGE, cut: str = "...") -> Text:
+    """The tree in one expression; ``cut`` stands for what is long."""
     texts: dict[int, Text] = {}
     for part in reachable([tree]):
         text = dialect.text(part, texts)
         is_short = len(text.written) <= MAX_CONDITION_CHARACTERS
-        texts[part.serial] = text if is_short else Text("...")
+        texts[part.serial] = text if is_short else Text(cut)
     return texts[tree.serial]

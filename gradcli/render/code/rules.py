@@ -1,14 +1,18 @@
 """A node's rule in words: the formula by which a gradient goes on along an edge.
 
-Invariant: the formula is the row's own, run on names: of an elementwise node its
-partial derivative, of any other what becomes of the cotangent ``g``.
+Invariants: the formula is the row's own, run on names: of an elementwise node its
+partial derivative, of any other what becomes of the cotangent ``g``. A value is called
+by its name in the program, else by its text there, else by a letter of the row that is
+no name of the program.
 
     Rules(names, view)(node, 0)         # "w3", or of a product of matrices "g @ b.T"
 """
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from collections.abc import Iterable
+from string import ascii_lowercase
 from typing import Any, Final
 
 import numpy as np
@@ -17,11 +21,12 @@ from ...engine import Node
 from ...engine.devices import host
 from ...engine.node import ConstantNode, Shaped
 from ...numbers.trees.namespace import TreeNamespace
+from ...numbers.trees.texts import Text, lift, partial_text
 from ...numbers.trees.tree import TooLong, Tree, Unwritable
 from ...ops import Op, parameters
-from ...views.catalog import derivatives
-from ...views.factors import Factors
-from ...views.graph import GraphView
+from ...ops.spellings import ATOM, UNKNOWN
+from ...views.factors import SIMPLE_CALL, Factors
+from ...views.graph import GraphView, NodeView
 from ...views.names import Names
 from .programs import inline
 
@@ -34,8 +39,22 @@ MAX_RULE_ENTRIES: Final = 4096
 CANNOT_SAY: Final = (Unwritable, TooLong, AttributeError, ValueError, TypeError)
 """What is raised where a rule, or a part of it, has no words."""
 
+CUT: Final = "…"
+"""What stands for a part that is too long, and says nothing."""
+
 MAX_RULE_CHARACTERS: Final = 80
 """Characters of a formula that is still worth reading."""
+
+
+MAX_OPERANDS: Final = 6
+"""Inputs up to which a rule is run to be worded."""
+
+MAX_TEXT: Final = 24
+"""Characters of a text that stands for a value without a name."""
+
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+_QUOTED: Final = re.compile("'[^']*'")
+_LETTER: Final = re.compile(r"(?<![\w.])[a-z](?![\w(=])")
 
 
 class Rules:
@@ -44,43 +63,110 @@ class Rules:
     def __init__(self, names: Names, view: GraphView) -> None:
         self._names = names
         self._factors = Factors(names, view)
+        self._nodes = {node.address: node for node in view.nodes}
+        self._taken = taken(view.program, view.nodes)
         self._found: dict[object, str | None] = {}
 
     def __call__(self, node: Node, nr: int) -> str | None:
         if node.op.partials is None:
             return self._pulled(node, nr)
         local = self._factors.local(node, nr)
-        return general(node.op, node.slots[nr]) if local is None else local.written
+        if local is None:
+            local = self._partial(node, nr)
+        return None if local is None else local.written
+
+    def _partial(self, node: Node, nr: int) -> Text | None:
+        """The partial derivative where it stands in the program."""
+        partials = node.op.partials
+        assert partials is not None
+        partial = partials[node.slots[nr]]
+        raw = () if isinstance(node, ConstantNode) else node.raw_inputs()
+        texts = [
+            lift(float(each))
+            if _shape(each) == () and not self._known(node, slot, each)
+            else each
+            if _shape(each) is None
+            else self._called(node, slot, each)
+            for slot, each in enumerate(raw)
+        ]
+        return partial_text(partial, self._result(node), texts, node.params)
 
     def _pulled(self, node: Node, nr: int) -> str | None:
         if isinstance(node, ConstantNode):
             return None
         op, raw = node.op, node.raw_inputs()
-        if op.variadic:
+        if len(raw) > MAX_OPERANDS:
             return None
-        called = self._called(node, raw)
-        key = (op.name, nr, called, tuple(map(_shape, raw)), repr(node.params))
+        texts = [self._called(node, slot, each) for slot, each in enumerate(raw)]
+        called = [text.within(ATOM) for text in texts]
+        result = self._result(node).written
+        cotangent = self._free(COTANGENT, "grad")
+        if len({*called, cotangent, result}) < len(called) + 2:
+            called = [self._letter(op, slot) for slot in range(len(raw))]
+            result = self._free(RESULT, "result")
+        known = tuple(called), cotangent, result
+        key = (op.name, nr, known, tuple(map(_shape, raw)), repr(node.params))
         if key not in self._found:
-            self._found[key] = _worded(node, nr, raw, called)
+            self._found[key] = _worded(node, nr, raw, *known)
         return self._found[key]
 
-    def _called(self, node: Node, raw: tuple[object, ...]) -> tuple[str, ...]:
-        """What the inputs are called: by the program, else as in the table."""
-        own = parameters(node.op)[: len(raw)]
-        edges = dict(zip(node.slots, node.edges, strict=True))
-        names = [
-            self._names.of(edges.get(slot)) or self._names.of_constant(each)
-            for slot, each in enumerate(raw)
-        ]
-        called = [name or row for name, row in zip(names, own, strict=False)]
-        clear = len({*called, COTANGENT, RESULT}) == len(called) + 2
-        return tuple(called) if clear else tuple(own)
+    def _result(self, node: Node) -> Text:
+        """What a node's result is called."""
+        return Text(self._names.of(node) or self._free(RESULT, "result"))
+
+    def _known(self, node: Node, slot: int, raw: object) -> bool:
+        """Whether an input is of the graph or has a name."""
+        return _edge(node, slot) is not None or self._names.of_constant(raw) is not None
+
+    def _called(self, node: Node, slot: int, raw: object) -> Text:
+        """What an input is called."""
+        edge = _edge(node, slot)
+        name = self._names.of(edge) or self._names.of_constant(raw)
+        if name is not None:
+            return Text(name)
+        own, made = self._nodes[id(node)], self._nodes.get(id(edge))
+        text = None if made is None or made.span == own.span else made.source
+        if text is not None and len(text) <= MAX_TEXT and text.isprintable():
+            return Text(text, ATOM if SIMPLE_CALL.fullmatch(text) else UNKNOWN)
+        return Text(self._letter(node.op, slot))
+
+    def _letter(self, op: Op, slot: int) -> str:
+        """What the row calls an input, or its number where that is a name."""
+        return self._free(operands(op, slot + 1)[slot], f"operand{slot + 1}")
+
+    def _free(self, word: str, other: str) -> str:
+        return other if word in self._taken else word
 
 
-@cache
-def general(op: Op, slot: int) -> str | None:
-    """The partial derivative by an input, in the names of the row."""
-    return derivatives(op).get(parameters(op)[slot])
+def _edge(node: Node, slot: int) -> object:
+    """The edge of an input, if it can carry a gradient."""
+    slots = range(len(node.edges)) if node.op.variadic else node.slots
+    return dict(zip(slots, node.edges, strict=True)).get(slot)
+
+
+def operands(op: Op, count: int) -> tuple[str, ...]:
+    """What a row calls its first inputs; of any number of them by the alphabet."""
+    if not op.variadic:
+        return tuple(parameters(op)[:count])
+    return tuple(ascii_lowercase[:count])
+
+
+def taken(program: str, nodes: Iterable[NodeView]) -> frozenset[str]:
+    """The words of a program and the names of its nodes: no letters of a rule."""
+    called = {name or "" for node in nodes for name in (node.variable, node.output)}
+    return frozenset(called.union(_WORD.findall(program)))
+
+
+def letters(rules: Iterable[str], known: frozenset[str]) -> dict[str, str]:
+    """What the letters in these rules stand for, but those of the program."""
+    plain = (_QUOTED.sub("", rule) for rule in rules)
+    found = {word for rule in plain for word in _LETTER.findall(rule)} - known
+    meant = {COTANGENT: "what arrives", RESULT: "what the node made"}
+    told = {letter: meant[letter] for letter in meant if letter in found}
+    others = sorted(found - set(meant))
+    if others:
+        told[", ".join(others)] = "what goes in, in this order"
+    return told
 
 
 def _shape(raw: object) -> object:
@@ -88,20 +174,30 @@ def _shape(raw: object) -> object:
 
 
 def _worded(
-    node: Node, nr: int, raw: tuple[object, ...], called: tuple[str, ...]
+    node: Node,
+    nr: int,
+    raw: tuple[object, ...],
+    called: tuple[str, ...],
+    cotangent: str,
+    result: str,
 ) -> str | None:
     try:
-        tree = pulled(node, nr, raw, called)
+        tree = pulled(node, nr, raw, called, cotangent, result)
     except CANNOT_SAY:
         return None
-    found = "" if tree is None else inline(tree).written
-    return found if 0 < len(found) <= MAX_RULE_CHARACTERS else None
+    found = CUT if tree is None else inline(tree, cut=CUT).written
+    return None if CUT in found or len(found) > MAX_RULE_CHARACTERS else found
 
 
 def pulled(
-    node: Node, nr: int, raw: tuple[Any, ...], called: tuple[str, ...]
+    node: Node,
+    nr: int,
+    raw: tuple[Any, ...],
+    called: tuple[str, ...],
+    cotangent: str = COTANGENT,
+    result: str = RESULT,
 ) -> Tree | None:
-    """What becomes of the cotangent ``g`` along an edge of a node that is not
+    """What becomes of the cotangent along an edge of a node that is not
     elementwise: its rule, run on names.
 
     Args:
@@ -109,6 +205,8 @@ def pulled(
         nr: the edge.
         raw: the node's inputs.
         called: the names of the inputs.
+        cotangent: the name of what arrives.
+        result: the name of what the node made.
 
     Returns:
         None where the rule is of many outputs, or the inputs are too large for it.
@@ -117,7 +215,7 @@ def pulled(
         CANNOT_SAY: what happens where a rule has no words.
     """
     op = node.op
-    if op.variadic or op.returns != 1 or op.vjp is None:
+    if op.returns != 1 or op.vjp is None or len(raw) > MAX_OPERANDS:
         return None
     arrays = [each for each in raw if _shape(each) is not None]
     if any(np.prod(each.shape) > MAX_RULE_ENTRIES for each in arrays):
@@ -131,9 +229,13 @@ def pulled(
             for name, each in zip(called, raw, strict=True)
         ]
         made = op.fwd(xp, *inputs, **node.params).value if y is None else y
-        result = xp.named(RESULT, numbers(made))
-        g = xp.named(COTANGENT, np.ones(result.shape))
-        found: Tree = rules[node.slots[nr]](xp, g, result, *inputs, **node.params)
+        own = xp.named(result, numbers(made))
+        g = xp.named(cotangent, np.ones(own.shape))
+        given = (xp, g, own, *inputs)
+        if op.variadic:
+            every: tuple[Tree, ...] = tuple(rules(*given, **node.params))
+            return every[nr]
+        found: Tree = rules[node.slots[nr]](*given, **node.params)
     return found
 
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from ..ticks import ticks
+from ..ticks import reach, ticks
 
 if TYPE_CHECKING:
     from ...engine.raw import Host
-
-STEEP: Final = 8.0
-"""How many times as high as its middle half a curve may be drawn: beyond it is cut,
-so that a pole leaves something to be seen."""
 
 ROOM: Final = 0.06
 """Of the height, free above and below a curve."""
@@ -40,14 +35,8 @@ class Axis:
 
 def heights(numbers: Host) -> tuple[float, float]:
     """The ends of an axis for these numbers, a pole cut off; 0 to 1 of none."""
-    known = numbers[np.isfinite(numbers)]
-    if not known.size:
-        return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
-    first, third = np.quantile(known, (0.25, 0.75))
-    middle = float(third - first)
-    if middle > 0:
-        low = max(low, float(first) - STEEP * middle)
-        high = min(high, float(third) + STEEP * middle)
+    low, high = reach(numbers.tolist())
+    if (low, high) == (0.0, 1.0) and not any(map(isfinite, numbers.tolist())):
+        return low, high
     span = (high - low) or abs(high) or 1.0
     return low - ROOM * span, high + ROOM * span

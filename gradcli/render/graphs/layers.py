@@ -1,7 +1,8 @@
 """Where boxes stand: layers from above to below, with room for every label and line.
 
-igraph chooses the order inside each layer so that few lines cross; the positions are
-then the nearest to straight lines at which nothing overlaps.
+Inside a layer things stand in the order in which lines lead to them if no lines cross
+then, else in one that igraph finds; the positions are the nearest to straight lines
+at which nothing overlaps.
 
 Invariant: boxes of a layer do not overlap, and every line goes from one layer to the
 next: what spans several has a bend in each, and its label a place of its own.
@@ -16,7 +17,8 @@ from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from math import inf
+from typing import Any, Final, NamedTuple
 
 BOX_GAP: Final = 26.0
 """Between two boxes."""
@@ -48,13 +50,27 @@ UPRIGHT: Final = 0.08
 STRAIGHT: Final = 8.0
 """How much more a line's bends pull at each other than at a box."""
 
+ASIDE: Final = 0.1
+"""How much less a line through several layers pulls at its box than one to the next."""
+
+FIRM: Final = 200.0
+"""How much more it matters where a box stands than where a line goes past."""
+
+UNBENT: Final = 3
+"""Times that lines are made straight, each of which may give room to others."""
+
+PORT_GAP: Final = 12.0
+"""Between two lines that leave or enter a box, where it is wide enough."""
+
 
 class Line(NamedTuple):
-    """From one box to another, with the width of its label."""
+    """From one box to another, with the width of its label, and of the one that says
+    where it leads if it is only hinted at."""
 
     start: int
     end: int
     label: float
+    hint: float = 0.0
 
 
 class Point(NamedTuple):
@@ -88,20 +104,30 @@ def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed
     """
     if not sizes:
         return Placed([], [], [], 0.0, 0.0)
+    _igraph()
     depths = _depths(len(sizes), lines)
     hinted = _too_long(depths, lines)
     grid = _Grid(sizes, lines, depths, hinted)
     grid.order()
-    grid.untangle()
     grid.settle()
+    grid.straighten()
     return grid.placed()
+
+
+def _igraph() -> Any:
+    """The library; raises ImportError where it is missing."""
+    try:
+        import igraph
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    return igraph
 
 
 def _depths(count: int, lines: Sequence[Line]) -> list[int]:
     """The layer of each box: below all that lead to it."""
     following: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
-    for start, end, _ in lines:
+    for start, end, *_ in lines:
         following[start].append(end)
         waiting[end] += 1
     depths = [0] * count
@@ -118,7 +144,7 @@ def _depths(count: int, lines: Sequence[Line]) -> list[int]:
 
 def _too_long(depths: Sequence[int], lines: Sequence[Line]) -> frozenset[int]:
     """The longest lines, where all together have too many bends."""
-    spans = [depths[end] - depths[start] for start, end, _ in lines]
+    spans = [depths[end] - depths[start] for start, end, *_ in lines]
     order = sorted(range(len(lines)), key=spans.__getitem__)
     room, kept = MAX_BENDS + 2 * len(lines), set()
     for nr in order:
@@ -156,13 +182,15 @@ class _Grid:
             self._below[a].append(b)
             self._above[b].append(a)
         self._places: list[dict[int, int]] = []
+        self._rank: list[int] = []
 
     def _chain(self, line: Line, hinted: bool) -> list[int]:
         """The thing after thing that a line goes through; the first is its label."""
         first, last = self._layer[line.start] + 1, self._layer[line.end] - 1
         chain = []
         for layer in range(first, first + 1 if hinted else last + 1):
-            width = max(line.label, 0) if layer == first else 0
+            said = line.hint if hinted else line.label
+            width = max(said, 0) if layer == first else 0
             chain.append(len(self._layer))
             self._layer.append(layer)
             self._width.append(width + BEND_GAP)
@@ -171,19 +199,39 @@ class _Grid:
         return chain
 
     def order(self) -> None:
-        """Fill the rows, in the order that igraph finds."""
-        try:
-            from igraph import Graph
-        except ImportError as error:
-            raise ImportError(MISSING) from error
+        """Fill the rows: in the order in which lines leave their boxes if no lines
+        cross then, else in the one that igraph finds, untangled."""
+        self._fill(self._as_written())
+        if self._crossings():
+            self._fill(self._as_found())
+            self._untangle()
 
-        graph = Graph(len(self._layer), self._links, directed=True)
-        found = graph.layout_sugiyama(layers=self._layer)
-        across = [point[0] for point in list(found)[: len(self._layer)]]
+    def _fill(self, across: Sequence[float]) -> None:
+        self._rows = [[] for _ in self._rows]
         for thing in sorted(range(len(self._layer)), key=across.__getitem__):
             self._rows[self._layer[thing]].append(thing)
 
-    def untangle(self) -> None:
+    def _as_found(self) -> list[float]:
+        """The places from left to right that igraph gives."""
+        graph = _igraph().Graph(len(self._layer), self._links, directed=True)
+        found = graph.layout_sugiyama(layers=self._layer)
+        return [point[0] for point in list(found)[: len(self._layer)]]
+
+    def _as_written(self) -> list[float]:
+        """The places from left to right in which everything is met first, going down
+        each line in turn."""
+        places = [-1.0] * len(self._layer)
+        stack = [n for n in range(self._real) if not self._above[n]][::-1]
+        met = 0
+        while stack:
+            thing = stack.pop()
+            if places[thing] < 0:
+                places[thing] = met
+                met += 1
+                stack.extend(reversed(self._below[thing]))
+        return places
+
+    def _untangle(self) -> None:
         """Move things in their rows as long as fewer lines cross then."""
         best, fewest = [list(row) for row in self._rows], self._crossings()
         for turn in range(SWEEPS):
@@ -256,17 +304,23 @@ class _Grid:
         neighbours."""
         up: list[list[tuple[int, float]]] = [[] for _ in self._layer]
         down: list[list[tuple[int, float]]] = [[] for _ in self._layer]
+        long = {thing for chain in self._chains if len(chain) > 1 for thing in chain}
+        firm = [1.0 if n in long else FIRM for n in range(len(self._layer))]
         for a, b in self._links:
             pull = STRAIGHT if min(a, b) >= self._real else 1.0
-            down[a].append((b, pull))
-            up[b].append((a, pull))
+            # Boxes stand above each other; lines that go far find their own way.
+            down[a].append((b, ASIDE if a < self._real and b in long else pull))
+            up[b].append((a, ASIDE if b < self._real and a in long else pull))
         for row in self._rows:
             self._spread(row, [(0.0, 1.0)] * len(row))
+        self._rank = self._ranks()
         for turn in range(ROUNDS):
             downwards = turn % 2 == 0
             rows = self._rows if downwards else self._rows[::-1]
             for row in rows:
-                self._spread(row, [self._wish(n, up, down, downwards) for n in row])
+                wishes = [self._wish(n, up, down, downwards) for n in row]
+                pairs = zip(row, wishes, strict=True)
+                self._spread(row, [(at, firm[n] * much) for n, (at, much) in pairs])
 
     def _wish(
         self,
@@ -294,17 +348,54 @@ class _Grid:
             if left is not None:
                 at += (self._width[left] + self._width[thing]) / 2
             offsets.append(at)
-        blocks: list[tuple[float, float, int]] = []
-        for (wish, weight), offset in zip(wishes, offsets, strict=True):
-            mean, total, count = wish - offset, weight, 1
-            while blocks and blocks[-1][0] > mean:
-                other, heavy, many = blocks.pop()
-                mean = (mean * total + other * heavy) / (total + heavy)
-                total, count = total + heavy, count + many
-            blocks.append((mean, total, count))
-        places = [mean for mean, _, count in blocks for _ in range(count)]
+        places = risen(
+            [(w - at, weight) for (w, weight), at in zip(wishes, offsets, strict=True)]
+        )
         for thing, place_, offset in zip(row, places, offsets, strict=True):
             self._x[thing] = place_ + offset
+
+    def straighten(self) -> None:
+        """Let each line go straight down as far as there is room for it; the outer
+        ones first, as they make room for the others."""
+        long = [chain for chain in self._chains if len(chain) > 1]
+        for _ in range(UNBENT):
+            long.sort(key=self._aside, reverse=True)
+            for chain in long:
+                self._unbend(chain)
+
+    def _aside(self, chain: Sequence[int]) -> float:
+        """How far from the middle a line runs."""
+        return abs(sum(self._x[thing] for thing in chain)) / len(chain)
+
+    def _unbend(self, chain: Sequence[int]) -> None:
+        """The fewest places for what a line goes through, one under the other as long
+        as nothing beside is in the way."""
+        stretch: list[int] = []
+        low, high = -inf, inf
+        for thing in chain:
+            left, right = self._room(thing)
+            if max(low, left) > min(high, right):
+                self._align(stretch, low, high)
+                stretch, low, high = [], -inf, inf
+            stretch.append(thing)
+            low, high = max(low, left), min(high, right)
+        self._align(stretch, low, high)
+
+    def _align(self, stretch: Sequence[int], low: float, high: float) -> None:
+        mean = sum(self._x[thing] for thing in stretch) / len(stretch)
+        for thing in stretch:
+            self._x[thing] = min(max(mean, low), high)
+
+    def _room(self, thing: int) -> tuple[float, float]:
+        """From where to where a thing may move between its neighbours."""
+        row, at = self._rows[self._layer[thing]], self._rank[thing]
+        ends = [-inf, inf]
+        for nr, (beside, sign) in enumerate(((at - 1, 1), (at + 1, -1))):
+            if 0 <= beside < len(row):
+                other = row[beside]
+                room = (self._width[other] + self._width[thing]) / 2
+                ends[nr] = self._x[other] + sign * room
+        return min(ends[0], self._x[thing]), max(ends[1], self._x[thing])
 
     def placed(self) -> Placed:
         """Places with the upper left corner at 0, 0."""
@@ -352,8 +443,29 @@ class _Grid:
             ends.setdefault(line.end, []).append(nr)
         for by_box, ports, at in ((starts, leaving, 0), (ends, arriving, -1)):
             for box, own in by_box.items():
-                own.sort(key=lambda nr: self._x[self._chains[nr][at]])
-                step = self._sizes[box][0] / (len(own) + 1)
-                for place_, nr in enumerate(own, 1):
-                    ports[nr] = step * place_ - self._sizes[box][0] / 2
+                wishes = [(self._x[self._chains[nr][at]], nr) for nr in own]
+                wishes = sorted((x - self._x[box], nr) for x, nr in wishes)
+                # The corners are round: lines keep to the straight part between.
+                straight = max(0.0, self._sizes[box][0] - self._sizes[box][1])
+                step = min(PORT_GAP, straight / max(1, len(own) - 1))
+                places = risen(
+                    [(x - nr * step, 1.0) for nr, (x, _) in enumerate(wishes)]
+                )
+                end = straight / 2 - step * (len(own) - 1)
+                for place_, (_, nr) in enumerate(wishes):
+                    near = min(max(places[place_], -straight / 2), end)
+                    ports[nr] = near + place_ * step
         return leaving, arriving
+
+
+def risen(wishes: Sequence[tuple[float, float]]) -> list[float]:
+    """The numbers nearest to these, each with its weight, that never fall."""
+    blocks: list[tuple[float, float, int]] = []
+    for wish, weight in wishes:
+        mean, total, count = wish, weight, 1
+        while blocks and blocks[-1][0] > mean:
+            other, heavy, many = blocks.pop()
+            mean = (mean * total + other * heavy) / (total + heavy)
+            total, count = total + heavy, count + many
+        blocks.append((mean, total, count))
+    return [mean for mean, _, count in blocks for _ in range(count)]

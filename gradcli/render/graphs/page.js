@@ -3,6 +3,7 @@
 
 const STEP = 1.25;
 const LIMITS = [0.02, 6];
+const LEGIBLE = [0.5, 0.8];  // Below the first a text is too small, the second is not.
 
 /** Where a point goes while folds are open: further from the middle, further down. */
 function moved(point, open) {
@@ -194,6 +195,8 @@ function start(document, window) {
     if (state.step !== null) showStep();
     showPanel();
     at("step").value = String(state.step ?? 0);
+    at("step").setAttribute("aria-valuetext",
+      state.step === null ? "the whole pass" : `${state.step} of ${data.steps.length}`);
     at("steps").textContent = state.step === null ? "" : `${state.step}/${data.steps.length}`;
   }
 
@@ -233,7 +236,9 @@ function start(document, window) {
     showProgram(node);
     at("help").hidden = node !== null;
     if (node === null) {
-      at("what").textContent = state.step === 0 ? "The pass begins at the output" : "Nothing chosen";
+      at("what").textContent = state.step === 0
+        ? "The pass begins at the output"
+        : data.nodes.length ? "Nothing chosen" : "No graph: the output needs no gradient";
       rows([]);
       return;
     }
@@ -280,28 +285,32 @@ function start(document, window) {
     const marked = document.createElement("mark");
     marked.textContent = letters.slice(from, to).join("");
     shown.append(letters.slice(0, from).join(""), marked, letters.slice(to).join(""));
+    const seen = shown.getBoundingClientRect(), place = marked.getBoundingClientRect();
+    shown.scrollTop += place.top - seen.top - (seen.height - Math.min(place.height, seen.height)) / 2;
   }
 
   // moving about
 
+  /** The left end, the width and the height; what is open pushes both sides apart. */
   function bounds() {
     const open = opened();
-    let right = data.width, bottom = data.height;
+    let wider = 0, bottom = data.height;
     open.forEach(({ box, width, height }) => {
-      right += Math.max(0, width - box.w);
+      wider += Math.max(0, width - box.w);
       bottom += height - box.h;
     });
-    return [right, bottom];
+    return [-wider / 2, data.width + wider, bottom];
   }
 
   function fit() {
-    const [width, height] = [data.width, bounds()[1]];
+    const [left, width, height] = bounds();
     const area = stage.getBoundingClientRect();
     const whole = Math.min(area.width / (width + 40), area.height / (height + 40));
     state.zoom = Math.min(1.2, Math.max(LIMITS[0], whole));
     if (state.zoom < 0.12) state.zoom = Math.min(1, area.width / (width + 40));
-    state.x = (area.width - width * state.zoom) / 2;
-    state.y = Math.max(20, (area.height - height * state.zoom) / 2);
+    state.x = (area.width - width * state.zoom) / 2 - left * state.zoom;
+    const free = (area.height - height * state.zoom) / 2;
+    state.y = free < 0 ? 20 : free;
     render();
   }
 
@@ -327,6 +336,17 @@ function start(document, window) {
     state.x += area.left + area.width / 2 - (shown.left + shown.width / 2);
     state.y += area.top + area.height / 2 - (shown.top + shown.height / 2);
     place();
+  }
+
+  /** Bring a node to where it can be read. */
+  function read(id) {
+    if (state.zoom < LEGIBLE[0]) {
+      const shown = element(id).querySelector(".box").getBoundingClientRect();
+      const area = stage.getBoundingClientRect();
+      zoom(LEGIBLE[1] / state.zoom, shown.left + shown.width / 2 - area.left,
+        shown.top + shown.height / 2 - area.top);
+    }
+    centre(id);
   }
 
   function focus(id) {
@@ -375,6 +395,10 @@ function start(document, window) {
   // the backward pass
 
   function step(to) {
+    if (!data.steps.length) {
+      tell(data.nodes.length ? "no pass is shown: it needs an output of one number" : "");
+      return;
+    }
     state.step = Math.min(data.steps.length, Math.max(0, to));
     state.picked = null;
     render();
@@ -383,7 +407,7 @@ function start(document, window) {
       return;
     }
     const now = data.steps[state.step - 1], node = data.nodes[now.id];
-    centre(now.id);
+    read(now.id);
     const goes = now.sends.map(([nr, end, gradient]) =>
       `${gradient} to ${data.nodes[end].text || data.nodes[end].title}`);
     tell(`step ${state.step} of ${data.steps.length}: ${node.title} ${node.text}, ` +
@@ -402,7 +426,7 @@ function start(document, window) {
     state.hits = matching(data, words);
     state.hit = -1;
     render();
-    at("found").textContent = words.trim() ? `${state.hits.length} found` : "";
+    at("found").textContent = words.trim() ? `${state.hits.length || "nothing"} found` : "";
     if (state.hits.length) centre(state.hits[0]);
   }
 
@@ -411,7 +435,7 @@ function start(document, window) {
     state.hit = (state.hit + 1) % state.hits.length;
     const id = state.hits[state.hit];
     pick(id);
-    centre(id);
+    read(id);
     at("found").textContent = `${state.hit + 1} of ${state.hits.length}`;
   }
 
@@ -430,6 +454,7 @@ function start(document, window) {
     const id = fold ? ids[ids.length - 1] : ids[0];
     if (fold) toggle(data.nodes[id].fold);
     pick(id);
+    if (fold) read(id);
     focus(id);
     return true;
   }
@@ -512,7 +537,10 @@ function start(document, window) {
         return;
       }
       const to = moves[event.key](current());
-      if (to !== null) focus(to);
+      if (to !== null) {
+        read(to);
+        focus(to);
+      }
     } else if ((event.key === "Enter" || event.key === " ") && !onControl) {
       if (chosen(event.target)) event.preventDefault();
     } else if (event.key in keys) {
@@ -538,6 +566,8 @@ function start(document, window) {
   at("step").addEventListener("input", (event) => step(Number(event.target.value)));
   window.addEventListener("resize", fit);
   window.matchMedia("print").addEventListener("change", fit);
+  at("program").hidden = !data.program;
+  at("pass").hidden = !data.steps.length;
   fit();
   if (data.nodes.length) element(0).setAttribute("tabindex", "0");
   document.documentElement.dataset.ready = "yes";

@@ -55,11 +55,11 @@ BAR: Final = """<header>
 <button id="in" aria-label="Zoom in">+</button>
 <button id="fit">Fit</button>
 <button id="heat" aria-pressed="false">Heat</button></div>
-<div class="group" role="group" aria-label="Backward pass">
+<div class="group" id="pass" role="group" aria-label="Backward pass">
 <button id="back" aria-label="Step back">◀</button>
 <input type="range" id="step" min="0" max="{steps}" value="0" aria-label="Step">
 <button id="on" aria-label="Step on">▶</button>
-<button id="all">All</button>
+<button id="all" aria-label="All of the pass">All</button>
 <span id="steps" class="quiet"></span></div>
 </header>"""
 
@@ -102,7 +102,7 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
     light, dark, grey = map(file, ("page.css", "page-dark.css", "page-grey.css"))
     styles = style(sorted(used), theme, True)
     styles += sheet_for(theme, light, dark, grey, printed=True)
-    title = escaped(picture.program.strip().split("\n")[-1])
+    title = escaped(picture.program.strip().split("\n")[-1] or picture.name)
     yield from begun(f"Graph of {title}", styles, script)
     yield BAR.format(title=title, steps=len(picture.steps))
     yield '<main><div id="stage">'
@@ -146,7 +146,7 @@ def _open_fold(nr: int, scene: Scene, room: Placed, count: int) -> Iterator[str]
         f'<g class="shut" role="button" tabindex="0" data-fold="{nr}" '
         f'aria-label="Fold {count} parts again">'
         f'<rect width="{min(width, 150.0):.1f}" height="{HANDLE}" rx="9"/>'
-        f'<text x="12" y="{HANDLE - 8:.1f}">× {count:,} fold</text></g>'
+        f'<text x="12" y="{HANDLE - 8:.1f}">×{count:,} fold up</text></g>'
     )
     yield f'<g transform="translate({INSET} {INSET + HANDLE})">'
     yield from drawn(scene, room, heated=True, live=True, prefix=f"f{nr}-")

@@ -1,10 +1,12 @@
 """A picture as PNG or PDF, made of its SVG by cairosvg.
 
 converted(document, ".png")
+undrawn("y = x*2")          # "", and of Hebrew its first letter
 """
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final
 
 from ...lang.errors import ProgramError
@@ -41,6 +43,18 @@ def converted(document: str, suffix: str) -> bytes:
     scale = min(SCALE, MAX_PIXELS / largest) if suffix == ".png" else 1.0
     found: bytes = draw(bytestring=document.encode(), scale=scale)
     return found
+
+
+def undrawn(text: str) -> str:
+    """The first letter of a text that may be drawn wrongly, or nothing: cairosvg has
+    one font at a time, joins no letters and writes from left to right alone."""
+    for letter in text:
+        leftwards = unicodedata.bidirectional(letter) in ("R", "AL")
+        wide = unicodedata.east_asian_width(letter) in ("W", "F")
+        joined = unicodedata.category(letter) in ("Mn", "Mc")
+        if leftwards or wide or joined:
+            return letter
+    return ""
 
 
 def _sizes(document: str) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from ..labels import shorten
 from ..line import Line
 from ..numbers import number, six_digits
 from ..theme import Theme, sheet_for
-from ..ticks import ticks
+from ..ticks import labels, ticks
 from .axes import Axis, heights
 from .svg import escaped, sheet
 
@@ -39,7 +39,16 @@ BELOW: Final = 52.0
 SIDE: Final = 560.0
 """Of a field: the length of its longer side."""
 
+CHARACTER: Final = 7.25
+"""Width of a character."""
+
+GAP: Final = 8.0
+"""Between a number and its axis."""
+
 MAX_TITLE: Final = 84
+MAX_NOTE: Final = 40
+"""Characters of a note in the right half."""
+
 ARROWS: Final = 15
 """Arrows along each side of a field."""
 
@@ -47,10 +56,16 @@ LEVELS: Final = 11
 """Lines of equal value, at most."""
 
 COLOURS: Final = (
-    "#2b4fa8", "#2f6fc0", "#2e8fc0", "#22a6a6", "#3cb07c", "#76b247", "#b3ab2c",
-    "#d6922a", "#dd6f2b", "#d54a33", "#b92c4a",
+    "#2b4fa8", "#2f6fc0", "#2e8fc0", "#219f9f", "#37a071", "#689d3e", "#989125",
+    "#c18326", "#dd6f2b", "#d54a33", "#b92c4a",
 )  # fmt: skip
-"""From the lowest line to the highest."""
+"""From the lowest line to the highest, on white."""
+
+ON_DARK: Final = (
+    "#607bbe", "#447dc6", "#2e8fc0", "#22a6a6", "#3cb07c", "#76b247", "#b3ab2c",
+    "#d6922a", "#dd6f2b", "#d64e37", "#c7566e",
+)  # fmt: skip
+"""The same on a dark ground."""
 
 GREYS: Final = tuple(
     f"#{shade:02x}{shade:02x}{shade:02x}" for shade in range(160, -1, -16)
@@ -95,12 +110,15 @@ def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[s
         'aria-labelledby="name">'
     )
     yield f'<title id="name">{escaped(title)}</title>'
-    levels, greys = (
-        "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(each))
-        for each in (COLOURS, GREYS)
+    light, dark, grey = (
+        sheet(name) + "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(each))
+        for name, each in (
+            ("plot.css", COLOURS),
+            ("plot-dark.css", ON_DARK),
+            ("plot-grey.css", GREYS),
+        )
     )
-    light, dark = sheet("plot.css") + levels, sheet("plot-dark.css")
-    style = sheet_for(theme, light, dark, sheet("plot-grey.css") + greys)
+    style = sheet_for(theme, light, dark, grey)
     yield f"<style>{style}</style>"
     yield '<rect class="paper" width="100%" height="100%"/>'
     shown = shorten(" ".join(printable(title).split()), MAX_TITLE)
@@ -109,16 +127,24 @@ def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[s
 
 def _curve(view: Curve, theme: Theme) -> Iterator[str]:
     name = view.output
-    panels = [(name or "value", view.value, "")]
-    if view.slope is not None:
-        panels.append((f"d{name}/d{view.across}", view.slope, " slope"))
+    (places, value), (x_slope, slope) = view.drawn()
+    panels = [(name or "value", places, value, "")]
+    if slope is not None:
+        panels.append((f"d{name}/d{view.across}", x_slope, slope, " slope"))
     height = TOP + len(panels) * PANEL + (len(panels) - 1) * BETWEEN + BELOW
     yield from _opened(WIDTH, height, view.program, theme)
-    across = Axis(float(view.x[0]), float(view.x[-1]), LEFT, WIDTH - RIGHT)
+    room = [
+        len(label)
+        for _, _, numbers, _ in panels
+        for label in labels(Axis(*heights(numbers), 0.0, 1.0).ticks())
+    ]
+    left = max(LEFT, max(room) * CHARACTER + 2 * GAP)
+    across = Axis(float(view.x[0]), float(view.x[-1]), left, WIDTH - RIGHT)
     top = TOP
-    for nr, (label, numbers, kind) in enumerate(panels):
+    for nr, (label, x_here, numbers, kind) in enumerate(panels):
         up = Axis(*heights(numbers), top + PANEL, top)
-        yield f'<text class="name" x="{LEFT}" y="{top - 8:.1f}">{escaped(label)}</text>'
+        said = label + _cut(numbers, up)
+        yield f'<text class="name" x="{left}" y="{top - 8:.1f}">{escaped(said)}</text>'
         yield from _grid(across, up)
         for mark in view.kinks or ():
             x = across.at(mark.at)
@@ -129,10 +155,14 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
                 f'y2="{top + PANEL:.1f}"/></g>'
             )
         yield (
-            f'<clipPath id="panel{nr}"><rect x="{LEFT}" y="{top}" '
-            f'width="{WIDTH - LEFT - RIGHT}" height="{PANEL}"/></clipPath>'
+            f'<clipPath id="panel{nr}"><rect x="{left}" y="{top}" '
+            f'width="{WIDTH - left - RIGHT}" height="{PANEL}"/></clipPath>'
         )
-        for stretch in stretches(view.x, numbers, up, _breaks(view)):
+        drawn = list(stretches(x_here, numbers, up, _breaks(view)))
+        if not drawn:
+            middle = (left + WIDTH - RIGHT) / 2
+            yield _note(middle, top + PANEL / 2, "middle", "nothing finite to draw")
+        for stretch in drawn:
             path = " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in stretch)
             yield (
                 f'<polyline class="curve{kind}" clip-path="url(#panel{nr})" '
@@ -140,19 +170,30 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
             )
         top += PANEL + BETWEEN
     for mark in view.kinks or ():
-        value = np.interp(mark.at, view.x, view.value)
-        up = Axis(*heights(view.value), TOP + PANEL, TOP)
-        if np.isfinite(value) and up.low <= value <= up.high:
-            at = f'cx="{across.at(mark.at):.1f}" cy="{up.at(value):.1f}"'
+        up = Axis(*heights(value), TOP + PANEL, TOP)
+        if np.isfinite(mark.value) and up.low <= mark.value <= up.high:
+            at = f'cx="{across.at(mark.at):.1f}" cy="{up.at(mark.value):.1f}"'
             yield f'<circle class="dot" {at} r="3.5"/>'
     foot = height - 12
-    middle = (LEFT + WIDTH - RIGHT) / 2
+    middle = (left + WIDTH - RIGHT) / 2
     yield _note(middle, foot, "middle", view.across)
     if view.kinks:
-        told = ", ".join(f"{mark.at:.6g}" for mark in view.kinks[:6])
-        more = "" if len(view.kinks) <= 6 else ", …"
-        yield _note(WIDTH - RIGHT, foot, "end", f"no derivative at {told}{more}")
+        told = [f"{mark.at:.6g}" for mark in view.kinks]
+        shown = f"no derivative at {', '.join(told)}"
+        while len(shown) > MAX_NOTE:
+            told.pop()
+            shown = f"no derivative at {', '.join(told)}, …"
+        yield _note(WIDTH - RIGHT, foot, "end", shown)
     yield "</svg>"
+
+
+def _cut(numbers: Host, up: Axis) -> str:
+    """What the heading adds where not all of a curve is seen."""
+    known = numbers[np.isfinite(numbers)]
+    if not known.size or (known.min() >= up.low and known.max() <= up.high):
+        return ""
+    low, high = six_digits(float(known.min())), six_digits(float(known.max()))
+    return f" (cut off; from {low} to {high})"
 
 
 def _breaks(view: Curve) -> list[float]:
@@ -172,8 +213,10 @@ def stretches(
     piece: list[tuple[float, float]] = []
     span = up.high - up.low
     points = [(float(a), float(b)) for a, b in zip(x, y, strict=True)]
-    steps = np.abs(np.diff(y))
-    usual = float(np.median(steps[np.isfinite(steps)])) if len(steps) else 0.0
+    with np.errstate(all="ignore"):
+        steps = np.abs(np.diff(y))
+    steps = steps[np.isfinite(steps)]
+    usual = float(np.median(steps)) if len(steps) else 0.0
     before: tuple[float, float] | None = None
     for point in points:
         here = point[1]
@@ -201,28 +244,26 @@ def stretches(
 def _grid(across: Axis, up: Axis) -> Iterator[str]:
     left, right = across.start, across.end
     bottom, top = up.start, up.end
-    for tick in across.ticks():
+    ticks_across, ticks_up = across.ticks(), up.ticks()
+    for tick, label in zip(ticks_across, labels(ticks_across), strict=True):
         x = across.at(tick)
         kind = "zero" if tick == 0 else "grid"
         yield (
             f'<line class="{kind}" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}"/>'
         )
-        yield _note(x, bottom + 17, "middle", _short(tick))
-    for tick in up.ticks():
+        wide = len(label) * CHARACTER / 2 > RIGHT and x == right
+        yield _note(x, bottom + 17, "end" if wide else "middle", label)
+    for tick, label in zip(ticks_up, labels(ticks_up), strict=True):
         y = up.at(tick)
         kind = "zero" if tick == 0 else "grid"
         yield (
             f'<line class="{kind}" x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>'
         )
-        yield _note(left - 8, y + 4, "end", _short(tick))
+        yield _note(left - GAP, y + 4, "end", label)
     yield (
         f'<rect class="frame" x="{left}" y="{top}" width="{right - left:.1f}" '
         f'height="{bottom - top:.1f}"/>'
     )
-
-
-def _short(tick: float) -> str:
-    return six_digits(tick + 0.0)
 
 
 def _note(x: float, y: float, anchor: str, text: str, kind: str = "") -> str:
@@ -252,7 +293,7 @@ def _field(view: Field, theme: Theme) -> Iterator[str]:
             yield f'<polyline class="level l{nr}" points="{points}"/>'
         longest = max(lines, key=len)
         x, y = longest[len(longest) // 2]
-        label = _short(level)
+        label = six_digits(level + 0.0)
         at = across.at(x), up.at(y) + 4
         named += [_note(*at, "middle", label, "halo"), _note(*at, "middle", label)]
     yield from _arrows(found, across, up)
@@ -260,9 +301,20 @@ def _field(view: Field, theme: Theme) -> Iterator[str]:
     foot = height - 12
     yield _note(LEFT + SIDE / 2, foot, "middle", found.across)
     yield _note(LEFT, TOP - 10, "start", found.up)
-    told = f"lines of equal {view.output or 'value'}, arrows uphill"
+    told = _told(view)
     yield _note(LEFT + SIDE, TOP - 10, "end", told)
     yield "</svg>"
+
+
+def _told(view: Field) -> str:
+    """What a field shows, above its right end."""
+    value = view.surface.value
+    known = value[np.isfinite(value)]
+    if not known.size:
+        return "nothing finite to draw"
+    if known.min() == known.max():
+        return f"{view.output or 'value'} is {six_digits(float(known[0]))} everywhere"
+    return f"lines of equal {view.output or 'value'}, arrows uphill"
 
 
 def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
@@ -290,10 +342,14 @@ def _round_levels(known: Host) -> list[float]:
         return []
     low, high = (float(q) for q in np.quantile(known, (0.02, 1.0)))
     if low <= 0 or high < low * 10**DECADES:
-        return ticks(*heights(known), LEVELS)
+        least, most = float(known.min()), float(known.max())
+        return [at for at in ticks(*heights(known), LEVELS) if least < at < most]
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
-    found = [pace * 10.0**p for p in powers for pace in (1, 2, 5)]
-    found = [level for level in found if low <= level <= high]
+    for paces in ((1, 2, 5), (1,)):
+        every_one = [pace * 10.0**p for p in powers for pace in paces]
+        found = [level for level in every_one if low <= level <= high]
+        if len(found) <= LEVELS:
+            return found
     every = -(-len(found) // LEVELS)
     return found[:: every or 1]
 
@@ -308,8 +364,9 @@ def _arrows(view: Surface, across: Axis, up: Axis) -> Iterator[str]:
     rows, columns = np.meshgrid(places[1], places[0], indexing="ij")
     scale = (across.high - across.low) / (up.high - up.low)
     # A direction in the picture: the gradient by the places, not by the inputs.
-    right = view.slopes[0][rows, columns]
-    above = view.slopes[1][rows, columns] / scale
+    by_across, by_up = view.drawn()
+    right = by_across[rows, columns]
+    above = by_up[rows, columns] / scale
     sizes = np.hypot(right, above)
     usable = np.isfinite(sizes) & (sizes > 0)
     if not usable.any():

@@ -9,7 +9,7 @@ those inside a fold; a box is as large as its texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -18,7 +18,8 @@ from ...views.briefly import Brief, Extent, briefly, extent, magnitude
 from ...views.folds import Fold
 from ...views.numbers import Entries
 from ...views.picture import Picture, PictureNode
-from ..labels import leaf_name, shape_text, shorten, source_text
+from ..code.rules import letters, taken
+from ..labels import leaf_name, shape_text, shorten, source_text, squeezed
 from ..numbers import ELLIPSIS, inline, six_digits
 from . import heat
 
@@ -32,9 +33,10 @@ BETWEEN: Final = 3
 """Characters between value and gradient."""
 
 MAX_TEXT: Final = 34
-"""Characters of a text, of a number and of a line's label."""
+"""Characters of a text, of a number, of a line's label and of where it leads."""
 MAX_NUMBER: Final = 20
 MAX_LABEL: Final = 24
+MAX_HINT: Final = 16
 
 ROW: Final = 16.0
 """Height of a line of text; a box has two or three."""
@@ -103,16 +105,31 @@ class Link:
     edges: tuple[Edge, ...]
 
     @property
+    def worded(self) -> bool:
+        """Whether the label is the rule."""
+        return bool(self.rule) and self.label.startswith(_short(self.rule))
+
+    @property
     def width(self) -> float:
-        return _cells(self.label) * SMALL_CHARACTER + 8 if self.label else 0.0
+        return label_width(self.label)
+
+    def hint(self, boxes: Sequence[Box]) -> str:
+        """The label where the line is not drawn to its end: it says where it leads."""
+        end = boxes[self.end]
+        name, is_called, _ = end.text.partition(" = ")
+        where = (
+            end.title if end.leaf or not end.text else name if is_called else end.text
+        )
+        return f"{self.label} ↓ {shorten(where, MAX_HINT)}".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is to be drawn."""
+    """What is to be drawn; ``legend`` says what its signs mean."""
 
     boxes: tuple[Box, ...]
     links: tuple[Link, ...]
+    legend: tuple[str, ...]
 
 
 def scene_of(picture: Picture) -> Scene:
@@ -131,7 +148,8 @@ def scene_of(picture: Picture) -> Scene:
             at[nr] = len(boxes)
             boxes.append(_fold_box(picture, nr))
         owner[node.node.id] = at[nr]
-    return Scene(tuple(boxes), tuple(_links(picture.nodes, owner, boxes)))
+    links = tuple(_links(picture.nodes, owner, boxes))
+    return Scene(tuple(boxes), links, tuple(_legend(picture, links)))
 
 
 def inside(picture: Picture, fold: Fold) -> Scene:
@@ -139,7 +157,21 @@ def inside(picture: Picture, fold: Fold) -> Scene:
     nodes = [picture.nodes[n] for n in fold.nodes]
     owner = {node.node.id: at for at, node in enumerate(nodes)}
     boxes = [_box(node) for node in nodes]
-    return Scene(tuple(boxes), tuple(_links(nodes, owner, boxes)))
+    return Scene(tuple(boxes), tuple(_links(nodes, owner, boxes)), ())
+
+
+def _legend(picture: Picture, links: Iterable[Link]) -> Iterator[str]:
+    if not picture.nodes:
+        yield "no graph: the output needs no gradient"
+        return
+    yield "left: value · right: gradient · on a line: local gradient"
+    yield "gradients flow down, values flow up"
+    names = taken(picture.program, [node.node for node in picture.nodes])
+    told = letters({link.rule for link in links if link.worded}, names)
+    if told:
+        yield " · ".join(f"{letter}: {meant}" for letter, meant in told.items())
+    if picture.folds:
+        yield f"thick frame, {TIMES}: equal parts drawn once; → from end to end"
 
 
 def _box(node: PictureNode) -> Box:
@@ -147,7 +179,7 @@ def _box(node: PictureNode) -> Box:
     return Box(
         nodes=(view.id,),
         fold=None,
-        title=shorten(leaf_name(view) if view.is_leaf else view.name, MAX_TEXT),
+        title=squeezed(leaf_name(view) if view.is_leaf else view.name, MAX_TEXT),
         text="" if view.is_leaf else shorten(source_text(view), MAX_TEXT),
         value=_said("= ", node.value),
         gradient=_said("grad ", node.gradient),
@@ -212,14 +244,21 @@ def brief(value: Brief, room: int = MAX_NUMBER) -> str:
     if isinstance(value, Extent):
         return _range(value)
     if not isinstance(value, list):
-        return six_digits(value)
-    text = inline(value, six_digits)
+        return _digits(value)
+    text = inline(value, _digits)
     return text if len(text) <= room else _range(extent(value))
 
 
+def _digits(value: float) -> str:
+    """A number by six digits, a zero without a sign."""
+    return six_digits(value + 0.0)
+
+
 def _range(value: Extent) -> str:
-    """From the smallest entry to the largest, by three digits."""
-    known = f"{value.low:.3g} {ELLIPSIS} {value.high:.3g}"
+    """From the smallest entry to the largest, by three digits; of equal ones one."""
+    if value.low == value.high and not value.nan:
+        return f"each {_digits(value.low)}"
+    known = f"{value.low + 0.0:.3g} {ELLIPSIS} {value.high + 0.0:.3g}"
     parts = [known] * (value.low <= value.high) + ["nan"] * value.nan
     return ", ".join(parts) or "[]"
 
@@ -252,8 +291,17 @@ def _label(node: PictureNode, nr: int, output: int) -> str:
     value, rule = node.node.local_gradients[nr], node.rules[nr]
     text = "" if value is None else brief(value, MAX_LABEL)
     if rule is not None and (not text or ELLIPSIS in text):
-        text = shorten(printable(rule), MAX_LABEL)
+        text = _short(rule)
     return text + (f" #{output}" if output else "")
+
+
+def _short(rule: str) -> str:
+    return shorten(printable(rule), MAX_LABEL)
+
+
+def label_width(label: str) -> float:
+    """The room of a line's label."""
+    return _cells(label) * SMALL_CHARACTER + 8 if label else 0.0
 
 
 def _cells(text: str) -> int:

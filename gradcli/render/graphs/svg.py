@@ -18,7 +18,7 @@ from ...views.picture import Picture
 from ..theme import Theme, sheet_for
 from . import heat
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place
-from .scene import PADDING, ROW, Box, Link, Scene, scene_of
+from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0
@@ -31,11 +31,6 @@ SWATCH: Final = 66.0
 
 MIN_LEGEND: Final = 470.0
 """Width that the legend takes."""
-
-LEGEND: Final = (
-    "left: value · right: gradient · on a line: local gradient",
-    "gradients flow down, values flow up",
-)
 
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
@@ -54,7 +49,7 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     decades = heat.listed({b.decade for b in scene.boxes if b.decade}) if heated else []
     width = max(placed.width, MIN_LEGEND, SWATCH * len(decades)) + 2 * MARGIN
     below = MARGIN + placed.height + MARGIN
-    height = below + NOTE * (len(LEGEND) + 2 * bool(decades)) + MARGIN / 2
+    height = below + NOTE * (len(scene.legend) + 2 * bool(decades)) + MARGIN / 2
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
@@ -69,7 +64,7 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     yield f'<g transform="translate({left:.1f} {MARGIN:.1f})">'
     yield from drawn(scene, placed, heated)
     yield "</g>"
-    yield from _legend(below, decades)
+    yield from _legend(below, scene.legend, decades)
     yield "</svg>"
 
 
@@ -84,7 +79,10 @@ def place_scene(scene: Scene) -> Placed:
     """Where the boxes of a scene stand; raises ImportError where igraph is missing."""
     return place(
         [(box.width, box.height) for box in scene.boxes],
-        [Line(link.start, link.end, link.width) for link in scene.links],
+        [
+            Line(link.start, link.end, link.width, label_width(link.hint(scene.boxes)))
+            for link in scene.links
+        ],
     )
 
 
@@ -143,15 +141,15 @@ def _line(
     tip = "" if hinted else ' marker-end="url(#tip)"'
     dashed = ' stroke-dasharray="3 3"' if hinted else ""
     yield f'<path class="line" d="{path(points)}"{tip}{dashed}/>'
-    text = f"{link.label} ↓ {scene.boxes[link.end].title}" if hinted else link.label
+    text = link.hint(scene.boxes) if hinted else link.label
     if text:
         x, y = label
-        if not hinted:
-            left, top = x - link.width / 2, y - LABEL_HEIGHT / 2
-            yield (
-                f'<rect class="back" x="{left:.1f}" y="{top:.1f}" '
-                f'width="{link.width:.1f}" height="{LABEL_HEIGHT}"/>'
-            )
+        width = label_width(text)
+        left, top = x - width / 2, y - LABEL_HEIGHT / 2
+        yield (
+            f'<rect class="back" x="{left:.1f}" y="{top:.1f}" '
+            f'width="{width:.1f}" height="{LABEL_HEIGHT}"/>'
+        )
         yield (
             f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" '
             f'text-anchor="middle">{escaped(text)}</text>'
@@ -216,9 +214,9 @@ def described(box: Box) -> str:
     return ", ".join(filter(None, said))
 
 
-def _legend(top: float, decades: Sequence[str]) -> Iterator[str]:
+def _legend(top: float, legend: Sequence[str], decades: Sequence[str]) -> Iterator[str]:
     y = top + NOTE / 2
-    for text in LEGEND:
+    for text in legend:
         yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(text)}</text>'
         y += NOTE
     if not decades:

@@ -7,7 +7,7 @@ gives no name is called by its text.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from ...lang.excerpt import printable
@@ -20,13 +20,13 @@ from ..gradients import derived
 from ..jsons import unbroken
 from ..line import Line
 from ..numbers import six_digits
-from .rows import ROUNDED, Move, Row, Rules, rows_of
-
-MAX_ENTRIES: Final = 9
-"""Entries of an array that is written out."""
+from .rows import MAX_ENTRIES, ROUNDED, Move, Row, Rules, rows_of
 
 MAX_NAME: Final = 40
 """Characters of a text that stands for a value without a name."""
+
+LAST_LETTER: Final = "\u017f"
+"""The last letter that every LaTeX has; Greek ones are written as commands."""
 
 _DIALECT: Final = Latex()
 
@@ -80,6 +80,12 @@ def _rule(move: Move) -> str:
 
 def _aligned(equations: list[str]) -> Iterator[Line]:
     yield unbroken(f"% {ROUNDED}")
+    letters = (letter for each in equations for letter in each)
+    foreign = next((n for n in letters if n.isalpha() and n > LAST_LETTER), "")
+    if foreign:
+        yield unbroken(
+            f"% {foreign} needs LuaLaTeX or XeLaTeX, and a font that has it."
+        )
     yield unbroken(r"\begin{align*}")
     for each in equations[:-1]:
         yield unbroken(rf"  {each} \\")
@@ -89,7 +95,8 @@ def _aligned(equations: list[str]) -> Iterator[Line]:
 
 
 def paths_latex(answer: PathsAnswer) -> Iterator[Line]:
-    """The chain rule path by path: a sum of products of derivatives."""
+    """The chain rule path by path: a sum of products of derivatives, and below each
+    derivative its number, in brackets the product of several."""
     names = {n for t in answer.targets for p in t.paths for n in p.variables}
     symbols = Symbols([n for n in names if n.isidentifier()])
     for target in answer.targets:
@@ -129,7 +136,15 @@ def _product(path: PathView) -> str:
         return ""
     known = [p for p in path.local_gradients if p is not None]
     sign = r" \odot " if any(isinstance(p, list) for p in known) else r" \cdot "
-    return sign.join(map(factor, known))
+    rest = iter(known)
+    legs = [[factor(p) for p in islice(rest, count)] for count in path.legs]
+    # What several edges give together is one factor of the chain above it.
+    whole = [sign.join(leg) for leg in legs]
+    several = len(legs) > 1
+    return sign.join(
+        rf"\left({text}\right)" if several and len(leg) > 1 else text
+        for leg, text in zip(legs, whole, strict=True)
+    )
 
 
 def ratio(of: str, by: str, symbols: Symbols) -> str:

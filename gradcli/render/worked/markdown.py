@@ -43,7 +43,8 @@ def _lines(explanation: Explanation, rules: Rules) -> Iterator[str]:
 def _row(row: Row) -> Iterator[str]:
     arrives = ", ".join(map(shown, row.arrives))
     yield f"{row.number}. {row.node} {code(row.text)}: **{arrives}** arrives"
-    indent = " " * (len(str(row.number)) + 2)
+    # Some readers of Markdown take four blanks for the inside of a list, no fewer.
+    indent = " " * max(4, len(str(row.number)) + 2)
     if row.is_leaf:
         yield f"{indent}- {code(row.name + '.grad')} = **{shown(row.grad)}**"
     for move in row.moves:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...views.explanation import Explanation, Send, StepView
-from ...views.numbers import Entries, Plain, Shown
+from ...views.numbers import Entries, Plain, Shown, flat
 from ..code.stated import Stated
 from ..labels import made, shape_text, size_text
 from ..numbers import inline, six_digits
 
-MAX_CHARACTERS: Final = 40
-"""Characters of an array that is written out."""
+MAX_ENTRIES: Final = 9
+"""Entries of an array that is written out."""
 
 ROUNDED: Final = "Numbers are shown to six digits."
 
@@ -93,7 +93,6 @@ def shown(value: Shown | None) -> str:
     """A number by six digits, a small array, or the size of a larger one."""
     if value is None:
         return "None"
-    if isinstance(value, Entries):
+    if isinstance(value, Entries) or len(flat(value)) > MAX_ENTRIES:
         return size_text(value)
-    text = inline(value, six_digits)
-    return text if len(text) <= MAX_CHARACTERS else size_text(value)
+    return inline(value, six_digits)

@@ -71,3 +71,41 @@ def test_lines_that_are_too_long_for_all_are_hinted_at(
     lines = [Line(n, n + 1, 0.0) for n in range(8)] + [Line(0, 8, 0.0)]
     placed = place([(50.0, 20.0)] * 9, lines)
     assert [len(points) for points in placed.bends] == [4] * 8 + [3]
+
+
+def test_a_long_line_goes_straight_past_boxes_of_any_width() -> None:
+    widths = [100.0, 300.0, 90.0, 240.0, 120.0, 200.0, 100.0]
+    lines = [Line(n, n + 1, 20.0) for n in range(6)] + [Line(0, 6, 20.0)]
+    placed = place([(width, 40.0) for width in widths], lines)
+    *_, around = placed.bends
+    assert len({round(point.x, 6) for point in around[1:-1]}) == 1
+
+
+def test_a_box_below_another_is_reached_by_a_straight_line() -> None:
+    placed = place([(200.0, 40.0), (90.0, 40.0)], [Line(0, 1, 20.0)])
+    (points,) = placed.bends
+    assert len({round(point.x, 6) for point in points}) == 1
+
+
+def test_what_needs_no_crossing_stands_in_the_order_of_its_lines() -> None:
+    lines = [Line(0, n, 10.0) for n in range(1, 12)]
+    placed = place([(60.0, 40.0)] * 12, lines)
+    across = [box.x for box in placed.boxes[1:]]
+    assert across == sorted(across)
+
+
+def test_lines_meet_a_box_between_its_round_corners() -> None:
+    lines = [Line(n, 9, 10.0) for n in range(9)]
+    placed = place([(120.0, 40.0)] * 10, lines)
+    ends = sorted(points[-1].x - placed.boxes[9].x for points in placed.bends)
+    assert ends[0] >= -40.001
+    assert ends[-1] <= 40.001
+    assert all(b - a > 5 for a, b in pairwise(ends))
+
+
+def test_a_chain_stands_upright_though_each_box_leads_far_as_well() -> None:
+    lines = [line for n in range(10) for line in (Line(n, n + 1, 20.0),
+                                                  Line(n, 11, 60.0))]  # fmt: skip
+    placed = place([(120.0, 40.0)] * 12, [*lines, Line(10, 11, 20.0)])
+    for above, below in pairwise(placed.boxes[:10]):
+        assert abs(above.x - below.x) < 15

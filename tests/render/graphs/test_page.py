@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
+import gradcli as torch
 from gradcli.render.graphs.page import embedded, file, page
 from gradcli.render.graphs.svg import whole
 from gradcli.views.picture import Picture
@@ -261,6 +262,96 @@ def test_words_are_found(opened: Open, five: Picture) -> None:
     shown.keyboard.press("Enter")
     assert shown.inner_text("#found") == "1 of 3"
     assert "w4" in shown.inner_text("#what")
+
+
+@pytest.mark.slow
+def test_what_is_not_there_is_not_found(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    shown.keyboard.press("/")
+    shown.keyboard.type("nowhere")
+    assert shown.inner_text("#found") == "nothing found"
+    shown.keyboard.press("Enter")
+    assert shown.locator(".node.hit").count() == 0
+    assert shown.inner_text("#what") == "Nothing chosen"
+
+
+@pytest.mark.slow
+def test_every_state_of_the_pass_is_come_back_to(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    seen = "document.querySelector('main').innerHTML"
+    states = []
+    for _ in range(11):
+        shown.keyboard.press("n")
+        states.append(shown.evaluate(seen))
+    for before in states[-2::-1]:
+        shown.keyboard.press("p")
+        assert shown.evaluate(seen) == before
+    assert shown.get_attribute("#step", "aria-valuetext") == "1 of 11"
+
+
+@pytest.mark.slow
+def test_what_is_stepped_to_can_be_read(opened: Open) -> None:
+    program = "\n".join(f"x = {'sin' if n % 2 else 'tanh'}(x)*w{n}" for n in range(12))
+    shown = opened(picture(program, "x=1"))
+    whole = shown.locator("#b0")
+    assert whole.bounding_box()["height"] < 30
+    shown.keyboard.press("n")
+    assert whole.bounding_box()["height"] > 40
+    shown.click("#fit")
+    assert whole.bounding_box()["height"] < 30
+    for _ in range(5):
+        shown.keyboard.press("n")
+    mark, program_box = (
+        shown.locator(f"#program{each}").bounding_box() for each in (" mark", "")
+    )
+    assert mark["y"] >= program_box["y"]
+    assert mark["y"] + mark["height"] <= program_box["y"] + program_box["height"]
+    stage = shown.locator("#stage").bounding_box()
+    now = shown.locator(".node.now").bounding_box()
+    assert stage["y"] <= now["y"] <= stage["y"] + stage["height"]
+
+
+@pytest.mark.slow
+def test_an_open_fold_can_be_read_and_fits(opened: Open, loop: Picture) -> None:
+    shown = opened(loop, 700, 900)
+    shown.click("#out", click_count=9)
+    shown.locator(".node.fold").click()
+    assert shown.locator(".node.picked:not(.fold)").bounding_box()["height"] > 40
+    weights = {f"w{n}": torch.ones(40, 40, requires_grad=True) for n in range(5)}
+    y = torch.ones(40, 40)
+    for each in weights.values():
+        y = torch.tanh(y @ each + y @ each.T) * torch.sin(y * 2)
+    shown = opened(torch.graph(y.sum(), weights).picture, 700, 1600)
+    shown.locator(".node.fold").click()
+    shown.click("#fit")
+    stage = shown.locator("#stage").bounding_box()
+    frame = shown.locator("#f0").bounding_box()
+    assert frame["x"] >= stage["x"]
+    assert frame["x"] + frame["width"] <= stage["x"] + stage["width"]
+
+
+@pytest.mark.slow
+def test_a_page_shows_no_controls_for_what_it_lacks(opened: Open) -> None:
+    weight = torch.ones(3, requires_grad=True)
+    shown = opened(torch.graph(weight * 2).picture)
+    assert shown.inner_text("h1") == "output"
+    assert not shown.locator("#pass").is_visible()
+    assert not shown.locator("#program").is_visible()
+    shown.keyboard.press("n")
+    assert "needs an output of one number" in shown.inner_text("#said")
+    shown = opened(torch.graph(torch.ones(3)).picture)
+    assert shown.inner_text("#what") == "No graph: the output needs no gradient"
+
+
+@pytest.mark.slow
+def test_the_whole_picture_fits_where_it_is_opened(opened: Open) -> None:
+    program = "\n".join(f"x = sin(x)*w{n}" for n in range(9))
+    shown = opened(picture(program, "x=1"))
+    stage = shown.locator("#stage").bounding_box()
+    for each in shown.locator(".node").all():
+        box = each.bounding_box()
+        assert box["y"] >= stage["y"]
+        assert box["y"] + box["height"] <= stage["y"] + stage["height"]
 
 
 @pytest.mark.slow

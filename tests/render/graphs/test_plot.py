@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from gradcli.engine.raw import Host
 from gradcli.render.graphs.axes import Axis, heights, ticks
 from gradcli.render.graphs.plot import as_json, plot, stretches
 from gradcli.render.graphs.svg import whole
@@ -56,7 +57,7 @@ def test_a_curve_stops_at_poles_at_jumps_and_where_nothing_is() -> None:
 
 def test_a_curve_is_drawn_with_its_slope_and_its_kinks() -> None:
     x = np.linspace(-3, 3, 101)
-    kinks = (KinkMark(1.0, "abs(x - 1) </title>"),)
+    kinks = (KinkMark(1.0, "abs(x - 1) </title>", 0.0),)
     view = Curve("y = abs(x - 1) < 2", "y", "x", x, abs(x - 1), np.sign(x - 1), kinks)
     root = ElementTree.fromstring(whole(plot(view)))
     lines = [p.get("class") for p in root.iter(f"{SVG}polyline")]
@@ -96,3 +97,73 @@ def test_the_numbers_of_a_plot() -> None:
     line = as_json(Curve("x", "", "x", x, x, None, None)).text
     assert '"grad": null' in line
     assert '"kinks": null' in line
+
+
+def curve(x: Host, value: Host, slope: Host, *kinks: KinkMark) -> ElementTree.Element:
+    view = Curve("f", "", "x", x, value, slope, kinks)
+    return ElementTree.fromstring(whole(plot(view)))
+
+
+def words(root: ElementTree.Element) -> list[str]:
+    return [each.text or "" for each in root.iter(f"{SVG}text")]
+
+
+def test_a_derivative_is_drawn_where_there_is_a_value() -> None:
+    x = np.linspace(-1, 3, 81)
+    with np.errstate(all="ignore"):
+        root = curve(x, np.log(x), 1 / x)
+    for each in root.iter(f"{SVG}polyline"):
+        points = (each.get("points") or "").split()
+        assert float(points[0].split(",")[0]) > 84 + 612 / 4
+
+
+def test_a_curve_goes_through_its_kinks() -> None:
+    x = np.linspace(-1, 1, 10)
+    root = curve(x, abs(x), np.sign(x), KinkMark(0.0, "abs(x)", 0.0))
+    (dot,) = root.iter(f"{SVG}circle")
+    line = next(root.iter(f"{SVG}polyline")).get("points") or ""
+    near = [tuple(map(float, p.split(","))) for p in line.split()]
+    at = float(dot.get("cx", 0)), float(dot.get("cy", 0))
+    assert any(p == pytest.approx(at, abs=0.06) for p in near)
+
+
+def test_what_is_cut_off_and_what_is_not_there_is_said() -> None:
+    x = np.linspace(-1, 1, 400)
+    root = curve(x, 1 / x, np.full(400, np.nan))
+    said = words(root)
+    assert "value (cut off; from -399 to 399)" in said
+    assert "nothing finite to draw" in said
+
+
+def test_notes_of_many_kinks_leave_room_for_the_axis() -> None:
+    x = np.linspace(0, 1, 20)
+    kinks = [KinkMark(n / 50 + 1 / 3, "k") for n in range(30)]
+    said = next(w for w in words(curve(x, x, x, *kinks)) if w.startswith("no deriv"))
+    assert said.endswith(", …")
+    assert len(said) <= 40
+
+
+def field(value: Host, x: Host, y: Host) -> list[str]:
+    surface = Surface("x", "y", x, y, value, (value * 0, value * 0))
+    return words(ElementTree.fromstring(whole(plot(Field("f", "", surface)))))
+
+
+def test_a_field_without_lines_says_why_and_has_none_at_its_least_value() -> None:
+    pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
+    x = y = np.linspace(-1, 1, 21)
+    assert "value is 3 everywhere" in field(np.full((21, 21), 3.0), x, y)
+    assert "nothing finite to draw" in field(np.full((21, 21), np.nan), x, y)
+    hill = np.maximum(0.0, 1 - 4 * (x[:, None] ** 2 + y**2))
+    grid = field(np.zeros((21, 21)) + np.arange(21), x, y)
+    assert field(hill, x, y).count("0") == grid.count("0")
+
+
+def test_no_number_beside_a_curve_is_clipped() -> None:
+    x = np.linspace(1e9, 1e9 + 1, 50)
+    root = curve(x, x * 1.0, x * 0 + 1e-12)
+    for each in root.iter(f"{SVG}text"):
+        wide = len(each.text or "") * 7.25
+        at, anchor = float(each.get("x", 0)), each.get("text-anchor", "start")
+        left = at - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        assert left >= 0
+        assert left + wide <= 720

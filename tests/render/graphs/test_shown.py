@@ -56,7 +56,9 @@ def test_a_graph_that_was_freed_is_told_with_the_way_out() -> None:
 def test_a_vector_needs_a_cotangent() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     assert torch.graph(x * x).picture.nodes[0].gradient is None
-    assert "<svg" in torch.graph(torch.tensor(1.0)).svg()
+    assert (
+        "no graph: the output needs no gradient" in torch.graph(torch.tensor(1.0)).svg()
+    )
     given = torch.graph(x * x, grad_output=torch.tensor([1.0, 0.0]))
     assert given.picture.nodes[1].gradient == [2.0, 0.0]
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
-from gradcli.render.graphs import heat
+from gradcli.render.graphs import heat, layers
 from gradcli.render.graphs.graphml import graphml
-from gradcli.render.graphs.scene import brief, inside, scene_of
+from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of
 from gradcli.render.graphs.svg import svg, whole
 from gradcli.views.briefly import Extent
 from gradcli.views.picture import Picture
@@ -120,7 +121,9 @@ def test_numbers_are_short() -> None:
     assert brief(2 / 3) == "0.666667"
     assert brief([1.0, -2.5]) == "[1, -2.5]"
     assert brief(Extent((100,), -1.0, 2.0, True)) == "-1 … 2, nan"
-    assert brief([[1 / 3] * 3] * 3) == "0.333 … 0.333"
+    assert brief([[1 / 3] * 3] * 3) == "each 0.333333"
+    assert brief([[1 / 3, -0.0]] * 9) == "0 … 0.333"
+    assert brief(-0.0) == "0"
 
 
 def test_graphml_is_the_graph(five: Picture) -> None:
@@ -142,3 +145,48 @@ def test_networkx_reads_the_graphml(five: Picture) -> None:
     assert found.nodes["n0"]["value"] == "7.75"
     assert found.edges["n0", "n1"]["local_gradient"] == "-1.0"
     assert networkx.is_directed_acyclic_graph(found)
+
+
+def legend(found: Picture) -> list[str]:
+    return texts(read(found), "note")
+
+
+def test_the_legend_says_what_the_letters_of_the_rules_mean(
+    five: Picture, loop: Picture, matrix: Picture
+) -> None:
+    assert len(legend(five)) == 2
+    assert legend(matrix)[2:] == ["g: what arrives"]
+    assert "equal parts" in legend(loop)[2]
+    softmax = picture("sum(softmax(x, 0)**2)", "x=[1,2]")
+    assert legend(softmax)[2:] == ["g: what arrives · y: what the node made"]
+    einsum = picture("einsum('ij,j->i', A, v).sum()", "A=[[1,2]]", "v=[1,2]")
+    assert legend(einsum)[2:] == ["g: what arrives"]
+
+
+def test_long_names_of_inputs_are_told_apart_by_both_ends() -> None:
+    names = ["encoder_of_all_words_the_weight_of_layer_1",
+             "encoder_of_all_words_the_weight_of_layer_2",
+             "decoder_of_all_words_the_weight_of_layer_2"]  # fmt: skip
+    found = picture("*".join(names), *(f"{name}=1" for name in names))
+    titles = {box.title for box in scene_of(found).boxes if box.leaf}
+    assert len(titles) == 3
+    assert {len(title) for title in titles} == {MAX_TEXT}
+
+
+def test_a_line_that_is_hinted_at_has_room_to_say_where_it_leads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(layers, "MAX_BENDS", 2)
+    program = "; ".join(f"v{n} = sin(v{n - 1}*w)" for n in range(1, 9))
+    root = read(picture(f"v0 = w*w; {program}; L = v8 + v1 + v2 + v3", "w=1"))
+    shown = [e for e in root.iter(f"{SVG}text") if e.get("class") == "label"]
+    hints = {(e.text or "").partition(" ↓ ")[2] for e in shown} - {""}
+    assert {"w", "v2"} <= hints
+    rows: dict[float, list[tuple[float, float]]] = {}
+    for each in shown:
+        wide = 6.3 * len(each.text or "") / 2
+        x, y = float(each.get("x", 0)), float(each.get("y", 0))
+        rows.setdefault(y, []).append((x - wide, x + wide))
+    for row in rows.values():
+        row.sort()
+        assert all(a[1] <= b[0] for a, b in pairwise(row))

@@ -14,6 +14,7 @@ pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 from gradcli.render.graphs.page import page
 from gradcli.render.graphs.pixels import converted
+from gradcli.render.graphs.plot import COLOURS, ON_DARK
 from gradcli.render.graphs.svg import svg, whole
 from gradcli.render.line import Line, Role
 from gradcli.render.remarks import remark
@@ -26,6 +27,9 @@ GROUNDS = {"light": ["#ffffff", "#fdf6e3"], "dark": ["#000000", "#1e1e1e"]}
 
 LEGIBLE = 4.5
 """The least contrast of text that one can read, by the guidelines for the web."""
+
+SEEN = 3.0
+"""The least contrast of a line."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +69,16 @@ def test_every_colour_is_legible_on_its_ground(theme: Theme) -> None:
         for number in re.findall(r"color\((\d+)\)", style):
             for ground in GROUNDS[theme]:
                 assert contrast(rgb(int(number)), hexed(ground)) >= LEGIBLE, part
+
+
+@pytest.mark.parametrize(
+    ("colours", "ground"), [(COLOURS, "#ffffff"), (ON_DARK, "#14181e")]
+)
+def test_every_line_of_equal_value_is_seen(
+    colours: tuple[str, ...], ground: str
+) -> None:
+    for each in colours:
+        assert contrast(hexed(each), hexed(ground)) >= SEEN
 
 
 def test_every_theme_says_how_every_part_looks() -> None:
