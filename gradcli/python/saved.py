@@ -14,6 +14,8 @@ from functools import wraps
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from ..autograd.function import Function
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
@@ -87,6 +89,17 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
             }
             text = f"{_named(a)} and {_named(b)} are taken for one another in backward"
             yield Replaced(_reading(made_by, instead), text, "exchange them there")
+        return
+    if cause == "transpose":
+        for key in places:
+            shape = tuple(_value(ctx, key).shape)
+            if len(shape) > 1 and shape[-1] == shape[-2]:
+                yield Replaced(
+                    _reading(made_by, {key: lambda c, k=key: _value(c, k).mT}),  # type: ignore[misc]
+                    f"{_named(key)}{_called(ctx, names, key)} is taken for its "
+                    "transpose in backward",
+                    f"write {_named(key)}.mT there, or leave a transposition out",
+                )
         return
     for key in places:
         held = _value(ctx, key)
@@ -214,6 +227,16 @@ def _names(ctx: Any, call: Call) -> dict[str, Picked]:
         name = "the output" if len(ctx._made) == 1 else f"output {k}"
         found[name] = lambda c, k=k: c._made[k]  # type: ignore[misc]
     return found
+
+
+def _called(ctx: Any, names: dict[str, Picked], key: Key) -> str:
+    """``, the input w,``: which of them was saved in a place, if one was."""
+    held = _value(ctx, key)
+    for name, pick in names.items():
+        there = pick(ctx)
+        if there.shape == held.shape and np.array_equal(there.raw, held.raw):
+            return f", {name},"
+    return ""
 
 
 def _named(key: Key) -> str:
