@@ -38,6 +38,7 @@ from ..lang.span import Span
 from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from .call import Call
+from .faces import called_as_pytorch
 from .places import words_of
 from .torch_names import as_torch
 
@@ -115,7 +116,7 @@ def run(path: Path, arguments: Sequence[str]) -> None:
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        with as_torch():
+        with as_torch(), called_as_pytorch():
             runpy.run_path(str(path), run_name="__main__")
     finally:
         sys.argv, sys.path[:] = before
