@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 from . import (
     accelerator as accelerator,
     autograd as autograd,
+    backends as backends,
     cuda as cuda,
     func as func,
     functional as functional,
