@@ -22,7 +22,7 @@ from .constraints import Constraint
 def broadcast_all(*values: Any) -> list[Any]:
     """Numbers and tensors as tensors of one shape."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
-    options = {} if like is None else {"dtype": like.dtype, "device": like.device}
+    options: Any = {} if like is None else {"dtype": like.dtype, "device": like.device}
     made = [v if isinstance(v, Tensor) else tensor(float(v), **options) for v in values]
     shape = broadcast_shapes(*(tuple(v.shape) for v in made))
     return [v if tuple(v.shape) == tuple(shape) else v.expand(shape) for v in made]

@@ -24,7 +24,7 @@ from ..nn.module import Module
 from ..nn.parameter import Parameter
 from ..ops.checks import EngineError
 
-HOMES: Final[dict[type, str]] = {
+HOMES: Final[dict[type[Any], str]] = {
     Tensor: "torch.Tensor",
     Parameter: "torch.nn.parameter.Parameter",
     Module: "torch.nn.modules.module.Module",
@@ -41,26 +41,30 @@ HOMES: Final[dict[type, str]] = {
 def called_as_pytorch() -> Iterator[None]:
     """Inside, types have PyTorch's names, and errors those of the builtins that they
     are."""
-    names = {each: home.rpartition(".") for each, home in HOMES.items()}
-    errors = [e for e in (CallError, *_below(EngineError)) if e not in names]
-    named = {e: _builtin(e) for e in errors}
-    before = {e: (e.__module__, e.__name__, e.__qualname__) for e in (*names, *named)}
-    for each, (module, _, name) in names.items():
-        _call(each, module, name, name)
-    for error, base in named.items():
+    names: dict[type[Any], list[str]] = {
+        kind: list(home.rpartition(".")[::2]) for kind, home in HOMES.items()
+    }
+    errors: list[type[Any]] = [CallError, *_below(EngineError)]
+    bases = {error: _builtin(error) for error in errors if error not in names}
+    before = {e: (e.__module__, e.__name__, e.__qualname__) for e in (*names, *bases)}
+    for kind, (module, name) in names.items():
+        _call(kind, module, name, name)
+    made_by: dict[type[Any], Callable[..., Any]] = dict(bases)
+    made_by[LinAlgError] = _of_linear_algebra
+    for error, base in bases.items():
         _call(error, base.__module__, base.__name__, base.__qualname__)
-        copyreg.pickle(error, _as_builtin(base))  # type: ignore[arg-type]
-    copyreg.pickle(LinAlgError, _as_builtin(_of_linear_algebra))  # type: ignore[arg-type]
+    for error, make in made_by.items():
+        copyreg.pickle(error, _pickled(make))
     try:
         yield
     finally:
-        for each, said in before.items():
-            _call(each, *said)
-        for error in (*named, LinAlgError):
+        for kind, said in before.items():
+            _call(kind, *said)
+        for error in made_by:
             copyreg.dispatch_table.pop(error, None)
 
 
-def _call(kind: type, module: str, name: str, qualified: str) -> None:
+def _call(kind: type[Any], module: str, name: str, qualified: str) -> None:
     kind.__module__, kind.__name__, kind.__qualname__ = module, name, qualified
 
 
@@ -77,7 +81,7 @@ def _builtin(error: type[Any]) -> type[Any]:
     return next((e for e in others if issubclass(error, e)), RuntimeError)
 
 
-def _as_builtin(made_by: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
+def _pickled(made_by: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
     """How an error is pickled: by what makes one like it."""
     return lambda error: (made_by, error.args)
 

@@ -19,6 +19,7 @@ import numpy as np
 from ..autograd.blocks import blocks_of
 from ..diagnosis.likeness import all_same, constant_factor, number_text, same
 from ..diagnosis.limits import MAX_DIMENSIONS
+from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
@@ -300,6 +301,52 @@ def operands_swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | No
     return _by_replacing(points, wrong, "swapped")
 
 
+def output_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """The cotangent of one of several outputs is not used."""
+    ys = points[0].call.outputs(points[0].call.leaves())
+    sizes = [int(y.numel()) for y in ys if y.requires_grad]
+    ends = np.cumsum([0, *sizes])
+    for nr in range(len(sizes)) if len(sizes) > 1 else ():
+        rows = slice(int(ends[nr]), int(ends[nr + 1]))
+        pairs = pairs_of(points, wrong)
+        unused = all(not b[rows].any() and a[rows].any() for a, b in pairs)
+        others = [(np.delete(a, rows, 0), np.delete(b, rows, 0)) for a, b in pairs]
+        if unused and all_same(others):
+            return Diagnosis(
+                "output", f"backward does not use the cotangent of output {nr}",
+                "add what comes through that output as well",
+            )  # fmt: skip
+    return None
+
+
+def in_a_region_of_entries(
+    points: Sequence[Point], wrong: set[str]
+) -> Diagnosis | None:
+    """A region, where each entry of an output depends on its own entry alone."""
+    pairs = pairs_of(points, wrong)
+    return in_a_region(points, wrong) if all(_diagonal(a) for a, _ in pairs) else None
+
+
+def own_entry_alone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Each output's entry is differentiated by its own entry of the input alone."""
+    pairs = pairs_of(points, wrong)
+    if any(a.shape[0] != a.shape[1] or _diagonal(a) for a, _ in pairs):
+        return None
+    if not all_same([(np.diag(np.diag(a)), b) for a, b in pairs]):
+        return None
+    return Diagnosis(
+        "path", f"{gradient_by(wrong)} is right for the entry of the same position "
+        "alone: outputs depend on the other entries, too",
+        "add what comes from the other entries of the output",
+    )  # fmt: skip
+
+
+def _diagonal(block: Host) -> bool:
+    """Whether a block is square, and zero beside its diagonal."""
+    square = block.shape[0] == block.shape[1]
+    return square and not (block - np.diag(np.diag(block))).any()
+
+
 def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Some of what is to be added up is left out, or added elsewhere."""
     pairs = pairs_of(points, wrong)
@@ -307,7 +354,10 @@ def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     part = all(
         bool(((b == 0) | np.isclose(a, b, rtol=1e-9, atol=0)).all()) for a, b in pairs
     )
-    if part and any(((b == 0) & (a != 0)).any() for a, b in pairs):
+    # A part of a sum: the entry is used by several entries of the output.
+    if part and any(
+        (((b == 0) & (a != 0)).any(0) & ((a != 0).sum(0) > 1)).any() for a, b in pairs
+    ):
         return Diagnosis(
             "batch", f"{by} has only a part of what is to be added up: an entry that "
             "is used several times gets the cotangent of one use",
@@ -399,11 +449,14 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     wrong_sign,
     constant,
     swapped,
-    missing_sum,
     transposed,
+    output_ignored,
+    in_a_region_of_entries,
+    own_entry_alone,
+    turned,
+    missing_sum,
     operands_swapped,
     saved_another,
-    turned,
     step_wrong,
     small_number,
     in_a_region,

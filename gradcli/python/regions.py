@@ -42,6 +42,12 @@ MIN_EACH: Final = 2
 LARGEST: Final = 100.0
 """Sizes up to which inputs are moved: beyond, numbers overflow that nobody meets."""
 
+SMALLEST: Final = 1e-3
+"""Sizes down to which positive inputs are moved: what keeps them from 0 is below."""
+
+MAX_PLACES: Final = 12
+"""Places that are looked at two at a time."""
+
 MAX_BRANCHES: Final = 3
 """Places on other branches that are looked at."""
 
@@ -62,13 +68,12 @@ def in_a_region(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
             found = np.concatenate([_quantities(p.call, name)[text] for p in points])
             side = _threshold(found, bad, points[0].call)
             if side is not None:
-                right, other = (f"{text} {sign} {side[1]}" for sign in side[0])
+                said = [each.format(text) for each in side]
                 return Diagnosis(
-                    "region",
-                    f"{gradient_by({name})} is right where {right}, and wrong where "
-                    f"{other}",
-                    f"see what backward does where {other}",
-                )
+                    "region", f"{gradient_by({name})} is right where {said[0]}, and "
+                    f"wrong where {said[1]}",
+                    f"see what backward does where {said[1]}",
+                )  # fmt: skip
     return None
 
 
@@ -100,23 +105,33 @@ def _quantities(call: Call, name: str) -> dict[str, Any]:
 
 
 def _threshold(found: Any, bad: Any, call: Call) -> tuple[str, str] | None:
-    """The signs of the right and of the wrong side, and the number between."""
-    for signs, left, right in ((("<", ">"), ~bad, bad), ((">", "<"), bad, ~bad)):
-        low, high = float(found[left].max()), float(found[right].min())
-        if low < high:
-            return signs, _between(low, high, call)  # type: ignore[return-value]
-    return None
+    """Where it is right and where it is wrong, with ``{}`` for the quantity."""
+    order = np.argsort(found)
+    values, wrong = found[order], bad[order]
+    ends = np.flatnonzero(wrong[1:] != wrong[:-1])
+    if len(ends) > 2 or any(values[k] == values[k + 1] for k in ends):
+        return None
+    edges = [_between(float(values[k]), float(values[k + 1]), call) for k in ends]
+    below, above = f"{{}} < {edges[0]}", f"{{}} > {edges[-1]}"
+    if len(ends) == 1:
+        return (above, below) if wrong[0] else (below, above)
+    if min(ends[0] + 1, len(values) - 1 - ends[1]) < MIN_EACH:
+        return None
+    inside, outside = f"{edges[0]} < {{}} < {edges[1]}", f"{below} or {above}"
+    return (inside, outside) if wrong[0] else (outside, inside)
 
 
 def _between(low: float, high: float, call: Call) -> str:
     """A number between two, as a person would name it."""
+    if low <= 0 <= high:
+        return "0"
     for name, x in zip(call.names, call.arguments, strict=False):
         if isinstance(x, int | float):
             if low <= x <= high:
                 return name
             if low <= -x <= high:
                 return f"-{name}"
-    for simple in (0, 1, -1, 0.5, -0.5, 2, -2, 3, -3):
+    for simple in (1, -1, 0.5, -0.5, 2, -2, 3, -3):
         if low <= simple <= high:
             return f"{simple:g}"
     return f"{(low + high) / 2:.3g}, or near it"
@@ -125,38 +140,61 @@ def _between(low: float, high: float, call: Call) -> str:
 # the sides that inputs reach
 
 
+Key = tuple[str, str, bool]
+"""Where in the user's file, by which operation, and whether by a truth value."""
+
+
 @dataclass(slots=True)
 class Sides:
     """What came of each comparison, by where it is made.
 
-    masks  which of them are truth values; elsewhere a side is the sign of what a clamp
-           or the like adds to its operand
+    A side is a truth value, or the sign of what a clamp or the like adds.
+
+    seen  the sides by place
+    last  what came out there the last time, entry by entry
     """
 
-    seen: dict[str, set[int]] = field(default_factory=dict)
-    masks: set[str] = field(default_factory=set)
+    seen: dict[Key, set[int]] = field(default_factory=dict)
+    last: dict[Key, Any] = field(default_factory=dict)
 
-    def note(self, place: str, found: Any, mask: bool) -> None:
+    def note(self, key: Key, found: Any) -> None:
         """Add what came out at a place."""
-        if mask:
-            self.masks.add(place)
-        self.seen.setdefault(place, set()).update(np.unique(found).tolist())
+        self.seen.setdefault(key, set()).update(np.unique(found).tolist())
+        self.last[key] = found.ravel()
 
-    def one_sided(self) -> list[str]:
+    def one_sided(self) -> list[Key]:
         """The places where the same came out for all entries."""
         return [
-            place
-            for place, sides in self.seen.items()
-            if len(sides) == 1 and (place in self.masks or sides == {0})
+            key
+            for key, sides in self.seen.items()
+            if len(sides) == 1 and (key[2] or sides == {0})
         ]
 
-    def beside(self, other: Sides) -> set[tuple[str, int]]:
-        """The sides that another run reached, and this one did not."""
+    def together(self) -> dict[tuple[Key, Key], set[tuple[int, int]]]:
+        """The sides that entries took at two places at once."""
         return {
-            (place, side)
-            for place in self.one_sided()
-            for side in other.seen.get(place, set()) - self.seen[place]
+            (a, b): set(zip(x.tolist(), y.tolist(), strict=True))
+            for (a, x), (b, y) in combinations([*self.last.items()][:MAX_PLACES], 2)
+            if x.size == y.size
         }
+
+    def beside(self, other: Sides) -> list[str]:
+        """The places where another run reached sides that this one did not."""
+        news = [
+            key[0]
+            for key in self.one_sided()
+            if other.seen.get(key, set()) - self.seen[key]
+        ]
+        mine, its = self.together(), other.together()
+        return news + [pair[1][0] for pair in mine if its.get(pair, set()) - mine[pair]]
+
+    def join(self, other: Sides) -> None:
+        """Count what another run reached as reached."""
+        for key, sides in other.seen.items():
+            self.seen.setdefault(key, set()).update(sides)
+        for key, found in other.last.items():
+            if key in self.last:
+                self.last[key] = np.concatenate([self.last[key], found])
 
 
 @contextmanager
@@ -169,11 +207,11 @@ def _followed() -> Iterator[Sides]:
         place = at(*caller(sys._getframe(1)))
         for x in tensors:
             if x.raw.dtype.kind == "b":
-                sides.note(place, np.asarray(x.raw, int), True)
+                sides.note((place, op.name, True), np.asarray(x.raw, int))
         bent = op.kink and tensors and isinstance(out, Tensor)
         if bent and tensors[0].raw.shape == out.raw.shape:
             gap = np.sign(np.asarray(out.raw) - np.asarray(tensors[0].raw))
-            sides.note(place, gap.astype(int), False)
+            sides.note((place, op.name, False), np.nan_to_num(gap).astype(int))
 
     nodes, calls = MODE.on_node, MODE.on_call
     MODE.watch(nodes, (*calls, look))
@@ -205,22 +243,24 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
         return [], []
     seeds = checked.cotangents
     reached = _sides(call, seeds)
-    if reached is None or not reached.one_sided():
+    if reached is None or not (reached.one_sided() or reached.together()):
         return [], []
-    for there in _moved(call):
+    tried = 0
+    for there in _moved(call, bool(reached.one_sided())):
         sides = _sides(there, seeds)
-        news = reached.beside(sides) if sides is not None else set()
+        news = [] if sides is None else reached.beside(sides)
         if not news or sides is None:
             continue
-        fault = _fault(checked, there, min(news)[0])
+        fault = _fault(checked, there, news[0])
         if fault is not None:
             return [fault], []
-        for place, side in news:
-            reached.seen[place].add(side)
-        if not reached.one_sided():
+        reached.join(sides)
+        tried += 1
+        if tried == MAX_BRANCHES:
             break
-    places = [p for p in reached.one_sided() if p in reached.masks][:MAX_BRANCHES]
-    return [], [f"only one side of a comparison was looked at: {p}" for p in places]
+    left = [key[0] for key in reached.one_sided() if key[2]][:MAX_BRANCHES]
+    said = "only one side of a comparison was looked at"
+    return [], [f"{said}: {place}" for place in dict.fromkeys(left)]
 
 
 def _is_custom(outputs: Sequence[Tensor]) -> bool:
@@ -249,10 +289,12 @@ def _fault(checked: Checked, there: Call, place: str) -> Fault | None:
     return None
 
 
-def _moved(call: Call) -> Iterator[Call]:
-    """The call at moved inputs: all of them, then each alone."""
+def _moved(call: Call, apart: bool) -> Iterator[Call]:
+    """The call at moved inputs: all of them, then each ``apart``."""
     own = [s for s in call.varied if isinstance(s.key, int)]
-    groups = [own] if len(own) < 2 else [own, *([s] for s in own)]
+    groups = [own]
+    if apart and len(own) > 1:
+        groups += [[s] for s in own]
     for group in groups:
         for times in TIMES:
             moved = {s.key: _times(s, times) for s in group}
@@ -271,11 +313,14 @@ def _times(slot: Slot, times: float) -> Any:
     values = np.asarray(slot.given.raw)
     if not values.size:
         return None
-    if values.min() >= 0 and values.max() <= 1:
-        return values ** (1 / times) if times > 0 else None
-    if times < 0 and (values.min() >= 0 or values.max() <= 0):
+    low, high = float(values.min()), float(values.max())
+    if low >= 0 and high <= 1:
+        moved = values ** (1 / times) if times > 0 else None
+        inside = moved is not None and min(moved.min(), 1 - moved.max()) >= SMALLEST
+        return moved if inside else None
+    if times < 0 and (low >= 0 or high <= 0):
         return None
     size = largest(values)
-    if size * times > max(LARGEST, size):
+    if size * times > max(LARGEST, size) or 0 < low * times < SMALLEST:
         return None
     return values * times

@@ -100,6 +100,16 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
                     "transpose in backward",
                     f"write {_named(key)}.mT there, or leave a transposition out",
                 )
+            for count in range(1, min(len(shape), 2) + 1):
+                dims = tuple(range(-count, 0))
+                yield Replaced(
+                    _reading(made_by, {key: _flipped(key, dims)}),
+                    f"{_named(key)}{_called(ctx, names, key)} is taken in the wrong "
+                    "order in backward: turned round along its last "
+                    f"{'dimension' if count == 1 else 'two dimensions'}, or not",
+                    f"write {_named(key)}.flip({', '.join(map(str, dims))}) there, or "
+                    "leave a flip out",
+                )
         return
     for key in places:
         held = _value(ctx, key)
@@ -207,6 +217,11 @@ def _places(ctx: Any) -> list[Key]:
 
 def _value(ctx: Any, key: Key) -> Any:
     return ctx.saved_tensors[key] if isinstance(key, int) else getattr(ctx, key)
+
+
+def _flipped(key: Key, dims: tuple[int, ...]) -> Picked:
+    """A saved tensor, turned round along dimensions."""
+    return lambda ctx: _value(ctx, key).flip(dims)
 
 
 def _before(ctx: Any, key: Key) -> Tensor | None:

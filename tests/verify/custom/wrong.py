@@ -1,6 +1,7 @@
-"""Forty-five custom Functions whose backwards are wrong, in ways that people meet."""
+"""Forty-nine custom Functions whose backwards are wrong, in ways that people meet."""
 
 import torch
+import torch.nn.functional as F
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
@@ -618,6 +619,58 @@ class GradReverse(Function):
         return -ctx.lam * g, None
 
 
+# Entries, outputs and orders that are left out or taken for others.
+class SoftmaxDiag(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.softmax(x, -1)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * y * (1 - y)
+
+
+class TwoOut(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x.sin(), x.exp())
+
+    @staticmethod
+    def backward(ctx, a, b):
+        (x,) = ctx.saved_tensors
+        return a * x.cos()
+
+
+class ConvNoFlip(Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x.unfold(0, 3, 1) @ w
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        return (F.pad(g, (2, 2)).unfold(0, 3, 1) @ w, x.unfold(0, 3, 1).t() @ g)
+
+
+class Hinge(Function):
+    @staticmethod
+    def forward(ctx, a, b, m):
+        ctx.save_for_backward(a, b)
+        ctx.m = m
+        return (m - (a - b)).clamp(min=0).sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        k = (a - b < 0).to(a.dtype) * g
+        return (-k, k, None)
+
+
 def real(*shape, low=-2.0, high=2.0):
     return ("real", shape, low, high)
 
@@ -672,4 +725,8 @@ CASES = [
     (ScaleBy, [real(4), 2.0], "count"),
     (SquareInplace, [real(6)], "in-place"),
     (GradReverse, [real(5), 0.5], "identity"),
+    (SoftmaxDiag, [real(3, 4)], "path"),
+    (TwoOut, [real(4)], "output"),
+    (ConvNoFlip, [real(6), real(3)], "transpose"),
+    (Hinge, [real(9, low=-0.6, high=0.6), real(9, low=-0.6, high=0.6), 0.5], "region"),
 ]
