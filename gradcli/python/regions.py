@@ -68,7 +68,7 @@ def in_a_region(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
             found = np.concatenate([_quantities(p.call, name)[text] for p in points])
             side = _threshold(found, bad, points[0].call)
             if side is not None:
-                said = [each.format(text) for each in side]
+                said = [each.replace("{}", text) for each in side]
                 return Diagnosis(
                     "region", f"{gradient_by({name})} is right where {said[0]}, and "
                     f"wrong where {said[1]}",
