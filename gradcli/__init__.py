@@ -69,8 +69,9 @@ _CONSTANTS = {
 }  # fmt: skip
 
 _MODULES = (
-    "accelerator", "autograd", "cuda", "func", "functional", "linalg", "masked", "nn",
-    "ops", "optim", "random", "return_types", "signal", "special", "testing", "utils",
+    "accelerator", "autograd", "backends", "cuda", "distributions", "func",
+    "functional", "linalg", "masked", "nn", "ops", "optim", "random", "return_types",
+    "signal", "special", "testing", "utils",
 )  # fmt: skip
 
 

@@ -31,6 +31,16 @@ def main(
             "--whole", metavar="NAMES", help="These parameters hold integers: i,j."
         ),
     ] = "",
+    wrt: Annotated[
+        str,
+        typer.Option(
+            "--wrt",
+            metavar="NAMES",
+            help="Look at the gradients by these parameters "
+            "alone: x,weight. Without it, at all but those that a Function's "
+            "backward returns None for.",
+        ),
+    ] = "",
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, help="Seed of what is drawn.")
     ] = 0,
@@ -55,7 +65,13 @@ def main(
 
     Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
     """
-    from ..python.files import arguments_of, find, split
+    from ..python.files import (
+        arguments_of,
+        find,
+        held,
+        split,
+        taken_as_constants,
+    )
     from ..python.verify import verify
     from ..verify.process.job import UNKNOWN
     from .output import note
@@ -64,11 +80,26 @@ def main(
     if not quiet:
         note(f"note: {path} is executed, with gradcli in the place of torch")
     target = find(words[0])
-    names = tuple(filter(None, map(str.strip, whole.split(","))))
-    arguments = arguments_of(target, words[1:], seed, names)
+    arguments = arguments_of(target, words[1:], seed, _names(whole))
     if not quiet:
         for name, text in arguments.drawn.items():
             note(f"note: {name}={text} was drawn with seed {seed}")
+    wanted = _names(wrt)
+    if not wanted:
+        fixed = taken_as_constants(target, arguments)
+        if fixed:
+            known = ", ".join(fixed)
+            note(
+                f"note: backward returns None for {known}, so no gradient by it was "
+                f"looked at; --wrt {fixed[0]} asks for one"
+            )
+            wanted = tuple(
+                name
+                for name, x in zip(target.parameters, arguments.values, strict=False)
+                if name not in fixed and getattr(x, "requires_grad", False)
+            )
+    if wanted:
+        arguments = held(arguments, target, wanted)
     try:
         proof = verify(
             target.value, arguments.values, at_least=require or UNKNOWN,
@@ -77,6 +108,11 @@ def main(
     except Exception as error:
         raise _not_run(target.title, error) from error
     return _shown(words[0], proof, json, quiet)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The names in an option."""
+    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 def _not_run(title: str, error: Exception) -> Exception:

@@ -9,18 +9,17 @@ about, so a claim that equals it at every sample has made that very mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
 from ..engine import Node
-from ..engine.reverse import accumulate, added
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.partials import raw_partials
-from ..views.survey import below
+from .altered import Sent, altered
 from .evidence import Sample
 from .hypothesis import Evidence
 from .likeness import Array, same
@@ -182,9 +181,9 @@ def _pass(
     """What comes to each part of the graph in a reverse pass that ends at ``blocked``
     and leaves out ``skipped``'s rule."""
 
-    def pull(edge: Any, total: object) -> Iterable[tuple[object, object]]:
+    def change(edge: Any, total: object) -> Sent | None:
         if edge in blocked:
             return ()
-        return [(edge.edges[0], total)] if edge is skipped else below(edge, total)
+        return [(edge.edges[0], total)] if edge is skipped else None
 
-    return accumulate(reversed(inputs_first([root])), {root: g}, pull, added)
+    return altered({root: g}, change)

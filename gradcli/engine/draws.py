@@ -392,7 +392,9 @@ def multinomial(
         raise EngineError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    choose = _with_replacement if replacement else _without_replacement
+    # A single draw is made in the same way either way, as PyTorch does.
+    again = replacement and num_samples > 1
+    choose = _with_replacement if again else _without_replacement
     drawn = choose(rows, num_samples, generator)
     return made(drawn.reshape(*weights.shape[:-1], num_samples), False, input.device)
 

@@ -84,8 +84,9 @@ class Module(Stateful["Module"]):
         """Set this module and all below it to training, or to evaluation."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
-        for module in self.modules():
-            module.training = mode
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
         return self
 
     def eval(self: M) -> M:

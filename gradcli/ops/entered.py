@@ -90,8 +90,9 @@ NAMES = {
         linalg_vector_norm.default dist cdist cdist.default
     """,
     "products": """
-        mm mv dot vdot bmm matmul linalg.matmul addmm addmv baddbmm addbmm addr outer
-        ger linear kron tensordot inner linalg.vecdot vecdot bilinear bilinear.trilinear
+        mm spmm mv dot vdot bmm matmul linalg.matmul addmm addmv baddbmm addbmm addr
+        outer ger linear kron tensordot inner linalg.vecdot vecdot bilinear
+        bilinear.trilinear
     """,
     "einsum": """
         einsum einsum.default

@@ -88,6 +88,7 @@ def bmm(xp: Namespace, a: Array, b: Array) -> Array:
 
 
 row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
+    aliases=("spmm",),
     refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
     fwd=mm, jvp=MULTILINEAR,
     one_type="expected m1 and m2 to have the same dtype, but got: {c0} != {c1}",

@@ -16,9 +16,11 @@ from inspect import Parameter, signature
 from typing import Any, Final
 
 from ..autograd.function import Function
+from ..autograd.outputs import DIRTY_LEAF
 from ..engine.draws import get_rng_state, set_rng_state
 from ..engine.dtypes import dtype
 from ..engine.modes import MODE
+from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 from ..nn.utils.stateless import functional_call
@@ -46,7 +48,8 @@ class Slot:
 class Call:
     """A function and its arguments.
 
-    slots  the float tensors, those of a module among them
+    slots   the float tensors, those of a module among them
+    copies  whether the function is given copies of leaves, which it may change
     """
 
     def __init__(
@@ -57,6 +60,9 @@ class Call:
         self.function = function
         self.arguments = list(arguments)
         self.draws = get_rng_state()
+        own = getattr(function, "__self__", function)
+        self.is_custom = isinstance(own, type) and issubclass(own, Function)
+        self.copies = False
         self.module = function if isinstance(function, Module) else None
         self.run = (
             function.apply
@@ -91,6 +97,16 @@ class Call:
         """Another function at the same arguments, called by the same names."""
         return Call(function, self.arguments, self.title, self.names)
 
+    def name_of(self, number: float) -> str | None:
+        """The plain argument that is a number, if there is one such."""
+        pairs = zip(self.names, self.arguments, strict=False)
+        found = [
+            name
+            for name, x in pairs
+            if isinstance(x, int | float) and not isinstance(x, bool) and x == number
+        ]
+        return found[0] if len(found) == 1 else None
+
     def leaves(self, wanted: Sequence[Slot] | None = None) -> dict[str, Tensor]:
         """Fresh tensors for all slots; leaves for those that are ``wanted``."""
         wanted = self.varied if wanted is None else wanted
@@ -115,6 +131,8 @@ class Call:
                 given[slot.key] = tensors[slot.name]
             else:
                 inner[slot.key] = tensors[slot.name]
+        if self.copies:
+            given = [call_of("clone", x) if isinstance(x, Tensor) else x for x in given]
         state = get_rng_state()
         set_rng_state(self.draws)
         try:
@@ -122,6 +140,14 @@ class Call:
                 found = functional_call(self.module, inner, tuple(given))
             else:
                 found = self.run(*given)
+        except RuntimeError as error:
+            if self.copies or not self.is_custom or DIRTY_LEAF not in str(error):
+                raise
+            # A custom function that changes its argument is made for what is no leaf.
+            self.copies = True
+            for slot in self.slots:
+                tensors[slot.name].raw[...] = slot.given.raw
+            return self.outputs(tensors)
         finally:
             set_rng_state(state)
         return [y for y in _tensors(found) if y.raw.dtype.kind in "fO"]

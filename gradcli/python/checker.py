@@ -50,7 +50,7 @@ from .call import Call, Slot
 from .namespace import FunctionTape, FunctionTerms
 from .places import words_of
 from .proof import Counterexample, Fault, FunctionProof, InputProof
-from .trials import faults, gradients, is_same
+from .trials import BACKWARD, faults, gradients, is_same
 
 if TYPE_CHECKING:
     from ..numbers.balls import Ball
@@ -238,7 +238,7 @@ class Checked:
             )
         except Exception as error:
             text_ = f"backward raises {words_of(error)}"
-            self.faults.append(Fault("backward", text_))
+            self.faults.append(Fault(BACKWARD, text_))
             return self._of_all(REFUTED, text_)
         if not self._gradients_repeat(first):
             reason = "the function gives other gradients when it is run again"
@@ -300,7 +300,7 @@ class Checked:
                 self.call, self.outputs, self.leaves, self._seeds()
             ) if len(self.picked) else ()  # fmt: skip
         except Exception as error:
-            self.faults.append(Fault("backward", f"a pass raises {words_of(error)}"))
+            self.faults.append(Fault(BACKWARD, f"a pass raises {words_of(error)}"))
 
     # jobs
 
@@ -342,7 +342,7 @@ class Checked:
         try:
             rows = blocks_of(self.outputs, self.wanted)
         except Exception as error:
-            self.faults.append(Fault("backward", f"backward raises {words_of(error)}"))
+            self.faults.append(Fault(BACKWARD, f"backward raises {words_of(error)}"))
             return None
         claims = {}
         for nr, slot in enumerate(self.call.varied):

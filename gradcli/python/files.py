@@ -12,7 +12,8 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter, signature
 from pathlib import Path
@@ -21,11 +22,13 @@ from typing import Annotated, Any, Final, get_args, get_origin
 
 import numpy as np
 
+from ..autograd.blocks import pull
 from ..autograd.function import Function
 from ..engine.creation import tensor
 from ..engine.devices import NUMPY
 from ..engine.dtypes import int64
-from ..engine.tensor import Tensor
+from ..engine.modes import enable_grad
+from ..engine.tensor import Tensor, ones_for
 from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
@@ -34,6 +37,8 @@ from ..lang.inputs import value_of
 from ..lang.span import Span
 from ..lang.suggest import did_you_mean
 from ..nn.module import Module
+from .call import Call
+from .faces import called_as_pytorch
 from .places import words_of
 from .torch_names import as_torch
 
@@ -111,7 +116,7 @@ def run(path: Path, arguments: Sequence[str]) -> None:
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        with as_torch():
+        with as_torch(), called_as_pytorch():
             runpy.run_path(str(path), run_name="__main__")
     finally:
         sys.argv, sys.path[:] = before
@@ -210,6 +215,52 @@ def arguments_of(
             given = _binding(name, drawn[name])
         values.append(_value(given, parameter, seed, name in whole))
     return Arguments(tuple(values), drawn)
+
+
+def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Arguments:
+    """The arguments, of which those alone require a gradient that are ``wanted``.
+
+    Raises:
+        ProgramError: there is no parameter of such a name, or it is no tensor.
+    """
+    names = [*target.parameters]
+    for name in wanted:
+        place = names.index(name) if name in names else len(arguments.values)
+        if place >= len(arguments.values) or not _is_real(arguments.values[place]):
+            real = [
+                n for n, x in zip(names, arguments.values, strict=False) if _is_real(x)
+            ]
+            raise ProgramError(
+                "E505", f"--wrt: {target.title} has no tensor '{name}' to "
+                "differentiate by",
+                hint=did_you_mean(name, real) or f"it has {', '.join(real)}",
+            )  # fmt: skip
+    values = [
+        x.detach() if isinstance(x, Tensor) and name not in wanted else x
+        for name, x in zip(names, arguments.values, strict=False)
+    ]
+    return replace(arguments, values=tuple(values))
+
+
+def _is_real(x: object) -> bool:
+    return isinstance(x, Tensor) and x.raw.dtype.kind == "f"
+
+
+def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
+    """The tensors that the backward of a custom function returns None for, unless it
+    does so for all."""
+    if not (isinstance(target.value, type) and issubclass(target.value, Function)):
+        return []
+    with suppress(Exception), enable_grad():
+        call = Call(target.value, arguments.values, target.title)
+        leaves = call.leaves()
+        outputs = [y for y in call.outputs(leaves) if y.requires_grad]
+        wanted = [leaves[slot.name] for slot in call.varied]
+        found = pull(outputs, wanted, [ones_for(y) for y in outputs])
+        pairs = zip(call.varied, found, strict=True)
+        names = [slot.name for slot, g in pairs if g is None]
+        return names if len(names) < len(wanted) else []
+    return []
 
 
 def _value(

@@ -8,33 +8,41 @@ right at all points that were looked at; the simplest is asked for first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Final
+from math import prod
+from typing import Final
 
 import numpy as np
 
 from ..autograd.blocks import blocks_of
 from ..diagnosis.likeness import all_same, constant_factor, number_text, same
 from ..diagnosis.limits import MAX_DIMENSIONS
-from ..engine.dtypes import float64
+from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
-from .call import Call, Slot
-from .checker import Both, Checked, Plan
+from .call import Call
+from .checker import Checked
+from .forwards import step_wrong
+from .points import (
+    Hypothesis,
+    Point,
+    elsewhere,
+    gradient_by,
+    here,
+    pairs_of,
+)
 from .proof import FunctionProof
+from .regions import ELSEWHERE, in_a_region
 from .replay import recording
 from .saved import Replaced, function_of, replacements
-from .trials import IN_PLACE, NEEDS, PIECES, UNDEFINED
+from .small_numbers import small_number
+from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED
 
-POINTS: Final = 3
-"""Points beside the given one at which a hypothesis has to hold."""
-
-SHOWN: Final = 3
-"""Names up to which all are written out."""
+MIN_SIZE: Final = 2.5
+"""Sizes below which a factor is more likely one of a formula."""
 
 REPAIRS: Final = {
     NEEDS: "compute each gradient if its own ctx.needs_input_grad[i] says so, from "
@@ -42,18 +50,8 @@ REPAIRS: Final = {
     PIECES: "use reshape() or contiguous() rather than view() and strides",
     IN_PLACE: "clone() before changing it, or write the change as a new tensor",
     UNDEFINED: "look for None among the cotangents, or leave set_materialize_grads on",
+    ELSEWHERE: "see what backward does on that side",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """The function at one point, and its Jacobian's blocks, given and true."""
-
-    call: Call
-    blocks: Sequence[Both]
-
-    def refuted(self, names: set[str]) -> list[Both]:
-        return [b for b in self.blocks if b.slot.name in names]
 
 
 def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
@@ -67,8 +65,11 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
     inner = _inside(checked)
     if inner is not None:
         return inner
+    raised = _raised(checked, proof)
+    if raised is not None:
+        return raised
     if wrong and checked.blocks:
-        points = [*_here(checked), *_elsewhere(checked)]
+        points = [*here(checked), *elsewhere(checked)]
         with np.errstate(all="ignore"):
             for hypothesis in HYPOTHESES:
                 found = hypothesis(points, wrong)
@@ -85,6 +86,26 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
             "or mark it with @once_differentiable",
         )
     return None
+
+
+def _raised(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
+    """What is wrong with a backward that raises for what it returns."""
+    count = len(checked.call.arguments)
+    for fault in proof.faults:
+        if fault.kind == BACKWARD and "incorrect number of gradients" in fault.text:
+            return Diagnosis(
+                "count", "backward returns one value per argument of forward, here "
+                f"{count}, and this one returns another number of them",
+                "return None for each argument that is no tensor: return "
+                + ", ".join(_returned(checked.call)),
+            )  # fmt: skip
+    return None
+
+
+def _returned(call: Call) -> list[str]:
+    """What a backward returns, by the names of the arguments."""
+    pairs = zip(call.names, call.arguments, strict=True)
+    return [f"grad_{name}" if isinstance(x, Tensor) else "None" for name, x in pairs]
 
 
 def _inside(checked: Checked) -> Diagnosis | None:
@@ -112,55 +133,6 @@ def _inside(checked: Checked) -> Diagnosis | None:
             cause = "backward" if found is None else found.cause
             return Diagnosis(cause, f"in {name}.backward, {text}", repair)
     return None
-
-
-def _here(checked: Checked) -> list[Point]:
-    """The given point, in float64: what is compared is compared to the last digits."""
-    if checked.type is float64 or checked.call.module is not None:
-        return [Point(checked.call, checked.blocks)]
-    wide = list(_points(checked, lambda values: values))
-    return wide or [Point(checked.call, checked.blocks)]
-
-
-def _elsewhere(checked: Checked) -> list[Point]:
-    """The same function near by, as far as it takes what is drawn."""
-    draws = np.random.default_rng(checked.plan.seed + 7)
-
-    def drawn(values: Any) -> Any:
-        return values * draws.uniform(0.7, 1.3, values.shape)
-
-    return [each for _ in range(POINTS) for each in _points(checked, drawn)]
-
-
-def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
-    """The function at its arguments, moved, if it takes them so."""
-    call = checked.call
-    arguments = list(call.arguments)
-    type_ = np.float64 if call.module is None else checked.type.name
-    for slot in call.slots:
-        if isinstance(slot.key, int):
-            values = moved(np.asarray(slot.given.raw)).astype(type_)
-            arguments[slot.key] = Tensor(values, slot.given.xp, slot.varied)
-    with suppress(Exception):
-        there = call.at(arguments)
-        plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
-        again = Checked(there, plan)
-        again.proof()
-        if again.blocks:
-            yield Point(there, again.blocks)
-
-
-Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
-
-
-def _pairs(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:
-    return [(b.true, b.given) for p in points for b in p.refuted(wrong)]
-
-
-def _by(wrong: set[str]) -> str:
-    names = sorted(wrong)
-    shown = names if len(names) <= SHOWN else [*names[:2], f"{len(names) - 2} more"]
-    return f"the gradient by {' and '.join(shown)}"
 
 
 def none_given(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
@@ -202,7 +174,7 @@ def _ignored() -> Diagnosis:
 
 def straight_through(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """A gradient of what does not move."""
-    if any(a.any() for a, _ in _pairs(points, wrong)):
+    if any(a.any() for a, _ in pairs_of(points, wrong)):
         return None
     return Diagnosis(
         "straight-through",
@@ -212,41 +184,92 @@ def straight_through(points: Sequence[Point], wrong: set[str]) -> Diagnosis | No
     )
 
 
-def wrong_sign(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    if not all_same([(a, -b) for a, b in _pairs(points, wrong)]):
+def on_purpose(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Forward hands on what it is given, and backward something else."""
+    if not all(_is_identity(p, wrong) for p in points):
         return None
-    return Diagnosis("sign", f"{_by(wrong)} has the wrong sign", "multiply it by -1")
+    (name,) = wrong
+    return Diagnosis(
+        "identity",
+        f"forward hands on {name} as it is, and backward changes the gradient, as what "
+        "reverses, scales, clips or stops gradients does",
+        "if that is meant, there is no derivative to hold it against; if not, return "
+        "the cotangent as it is",
+    )
+
+
+def _is_identity(point: Point, wrong: set[str]) -> bool:
+    """Whether the only output is the only input that a gradient is wrong by."""
+    if len(wrong) != 1 or function_of(point.call) is None:
+        return False
+    (name,) = wrong
+    block = point.block(name)
+    ys = point.call.outputs(point.call.leaves())
+    given = np.asarray(block.slot.given.raw)
+    rows, columns = block.true.shape
+    return (
+        rows == columns
+        and all(np.array_equal(np.asarray(y.detach().raw), given) for y in ys)
+        and np.array_equal(block.true, np.eye(rows))
+    )
+
+
+def wrong_sign(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    if not all_same([(a, -b) for a, b in pairs_of(points, wrong)]):
+        return None
+    said = f"{gradient_by(wrong)} has the wrong sign"
+    return Diagnosis("sign", said, "multiply it by -1")
 
 
 def constant(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """A constant factor, or as many times as a batch has entries."""
     factors = []
     for name in sorted(wrong):
-        c = constant_factor(_pairs(points, {name}))
+        c = constant_factor(pairs_of(points, {name}))
         if c is None:
             return None
         factors.append((name, c))
     name, c = factors[0]
     alike = all(abs(other - c) < 1e-8 * abs(c) for _, other in factors)
-    by = _by(wrong) if alike else _by({name})
+    said = gradient_by(wrong) if alike else gradient_by({name})
     point = points[0]
     batch = _batch_of(point, name)
     if batch is not None and abs(c - batch) < 1e-8 * batch:
         return Diagnosis(
-            "batch", f"{by} is a mean over the {batch} samples, not their sum",
+            "batch", f"{said} is a mean over the {batch} samples, not their sum",
             "write sum(0) for mean(0)",
         )  # fmt: skip
     text = number_text(c)
     if abs(c) < 1 and number_text(1 / c).lstrip("-").isdigit():
         inverse = number_text(1 / c)
-        return Diagnosis("factor", f"{by} has the factor {inverse} too much",
+        called = _called(point, name, 1 / c)
+        return Diagnosis("factor", f"{said} has the factor {inverse} too much{called}",
                          f"divide it by {inverse}")  # fmt: skip
-    return Diagnosis("factor", f"{by} lacks the factor {text}", f"multiply by {text}")
+    known, over = point.call.name_of(c), point.call.name_of(1 / c)
+    called = known or (f"1/{over}" if over else "")
+    return Diagnosis(
+        "factor", f"{said} lacks the factor {text}{called and f', which is {called}'}",
+        f"multiply by {called or text}",
+    )  # fmt: skip
+
+
+def _called(point: Point, name: str, number: float) -> str:
+    """``, which is delta``: what a number is among what the function is given."""
+    own = point.call.name_of(number)
+    if own is not None:
+        return f", which is {own}"
+    shape = tuple(point.slot(name).given.shape)
+    if number < MIN_SIZE:
+        return ""
+    if abs(number - prod(shape)) < 1e-8:
+        return f", the number of {name}'s entries, as of a mean"
+    sizes = [d for d, n in enumerate(shape) if abs(n - number) < 1e-8]
+    return f", the size of dimension {sizes[0]} of {name}" if sizes else ""
 
 
 def _batch_of(point: Point, name: str) -> int | None:
     """The size of the first dimension of the outputs, if an input lacks it."""
-    block = next(b for b in point.blocks if b.slot.name == name)
+    block = point.block(name)
     ys = point.call.outputs(point.call.leaves())
     shapes = {tuple(y.shape) for y in ys}
     if len(shapes) != 1:
@@ -278,14 +301,63 @@ def operands_swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | No
     return _by_replacing(points, wrong, "swapped")
 
 
+def output_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """The cotangent of one of several outputs is not used."""
+    ys = points[0].call.outputs(points[0].call.leaves())
+    sizes = [int(y.numel()) for y in ys if y.requires_grad]
+    ends = np.cumsum([0, *sizes])
+    for nr in range(len(sizes)) if len(sizes) > 1 else ():
+        rows = slice(int(ends[nr]), int(ends[nr + 1]))
+        pairs = pairs_of(points, wrong)
+        unused = all(not b[rows].any() and a[rows].any() for a, b in pairs)
+        others = [(np.delete(a, rows, 0), np.delete(b, rows, 0)) for a, b in pairs]
+        if unused and all_same(others):
+            return Diagnosis(
+                "output", f"backward does not use the cotangent of output {nr}",
+                "add what comes through that output as well",
+            )  # fmt: skip
+    return None
+
+
+def in_a_region_of_entries(
+    points: Sequence[Point], wrong: set[str]
+) -> Diagnosis | None:
+    """A region, where each entry of an output depends on its own entry alone."""
+    pairs = pairs_of(points, wrong)
+    return in_a_region(points, wrong) if all(_diagonal(a) for a, _ in pairs) else None
+
+
+def own_entry_alone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Each output's entry is differentiated by its own entry of the input alone."""
+    pairs = pairs_of(points, wrong)
+    if any(a.shape[0] != a.shape[1] or _diagonal(a) for a, _ in pairs):
+        return None
+    if not all_same([(np.diag(np.diag(a)), b) for a, b in pairs]):
+        return None
+    return Diagnosis(
+        "path", f"{gradient_by(wrong)} is right for the entry of the same position "
+        "alone: outputs depend on the other entries, too",
+        "add what comes from the other entries of the output",
+    )  # fmt: skip
+
+
+def _diagonal(block: Host) -> bool:
+    """Whether a block is square, and zero beside its diagonal."""
+    square = block.shape[0] == block.shape[1]
+    return square and not (block - np.diag(np.diag(block))).any()
+
+
 def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Some of what is to be added up is left out, or added elsewhere."""
-    pairs = _pairs(points, wrong)
-    by = _by(wrong)
+    pairs = pairs_of(points, wrong)
+    by = gradient_by(wrong)
     part = all(
         bool(((b == 0) | np.isclose(a, b, rtol=1e-9, atol=0)).all()) for a, b in pairs
     )
-    if part and any(((b == 0) & (a != 0)).any() for a, b in pairs):
+    # A part of a sum: the entry is used by several entries of the output.
+    if part and any(
+        (((b == 0) & (a != 0)).any(0) & ((a != 0).sum(0) > 1)).any() for a, b in pairs
+    ):
         return Diagnosis(
             "batch", f"{by} has only a part of what is to be added up: an entry that "
             "is used several times gets the cotangent of one use",
@@ -306,7 +378,7 @@ def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 def transposed(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """The dimensions of a gradient in another order."""
     for name in sorted(wrong):
-        shape = tuple(_slot(points[0], name).given.shape)
+        shape = tuple(points[0].slot(name).given.shape)
         if not 1 < len(shape) <= MAX_DIMENSIONS:
             continue
         for order in list(permutations(range(len(shape))))[1:]:
@@ -315,17 +387,13 @@ def transposed(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
             pairs = [
                 (a, np.transpose(b.reshape(-1, *shape), (0, *(1 + d for d in order)))
                  .reshape(a.shape))
-                for a, b in _pairs(points, {name})
+                for a, b in pairs_of(points, {name})
             ]  # fmt: skip
             if all_same(pairs):
                 how = ".t()" if len(order) == 2 else f".permute{order}"
-                return Diagnosis("transpose", f"{_by({name})} is transposed",
+                return Diagnosis("transpose", f"{gradient_by({name})} is transposed",
                                  f"take {how} of it")  # fmt: skip
     return None
-
-
-def _slot(point: Point, name: str) -> Slot:
-    return next(b.slot for b in point.blocks if b.slot.name == name)
 
 
 def undone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
@@ -336,6 +404,11 @@ def undone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 def saved_another(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Another tensor was saved than the one that backward takes it for."""
     return _by_replacing(points, wrong, "saved")
+
+
+def turned(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """A matrix that was saved is used where its transpose belongs, or the reverse."""
+    return _by_replacing(points, wrong, "transpose")
 
 
 def _by_replacing(
@@ -370,13 +443,21 @@ def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
 HYPOTHESES: tuple[Hypothesis, ...] = (
     undone,
     straight_through,
+    on_purpose,
     none_given,
     cotangent_ignored,
     wrong_sign,
     constant,
     swapped,
-    missing_sum,
     transposed,
+    output_ignored,
+    in_a_region_of_entries,
+    own_entry_alone,
+    turned,
+    missing_sum,
     operands_swapped,
     saved_another,
+    step_wrong,
+    small_number,
+    in_a_region,
 )

@@ -12,7 +12,7 @@ judged. What cannot be replayed is named.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -120,16 +120,15 @@ class Recording:
             self.custom.append((function, values))
         self._makers.update(dict.fromkeys(made, step))
 
-    def function(
-        self, root: Tensor
-    ) -> tuple[Callable[..., object], list[Tensor], list[Tensor]]:
-        """A function of leaves that computes ``root``, the leaves' copies, and the
-        leaves.
+    def steps(self, root: Tensor) -> list[Step]:
+        """The calls that made a tensor, in order.
 
         Raises:
             NoMeaning: a part of it cannot be computed again.
         """
-        goal = self.number(root)
+        return self._below(self.number(root))[0]
+
+    def _below(self, goal: int) -> tuple[list[Step], set[int]]:
         steps: dict[int, Step] = {}
         needed: set[int] = set()
         stack = [goal]
@@ -144,7 +143,24 @@ class Recording:
             if step is not None:
                 steps[max(step.made)] = step
                 stack.extend(n for n in step.reads if n is not None)
-        order = [steps[n] for n in sorted(steps)]
+        return [steps[n] for n in sorted(steps)], needed
+
+    def function(
+        self, root: Tensor, instead: Mapping[tuple[int, ...], Sequence[object]] = {}
+    ) -> tuple[Callable[..., object], list[Tensor], list[Tensor]]:
+        """A function of leaves that computes ``root``, the leaves' copies, and the
+        leaves.
+
+        Args:
+            root: a tensor that was computed.
+            instead: plain operands that steps are given in place of their own, by the
+                numbers of what they made.
+
+        Raises:
+            NoMeaning: a part of it cannot be computed again.
+        """
+        goal = self.number(root)
+        order, needed = self._below(goal)
         starts = [n for n in sorted(needed) if n not in self._makers]
         leaves = [n for n in starts if self._values[n].requires_grad]
         fixed = {n: self._values[n] for n in starts if n not in leaves}
@@ -153,9 +169,10 @@ class Recording:
             values = {n: _fitting(t, given) for n, t in fixed.items()}
             values.update(zip(leaves, given, strict=True))
             for step in order:
+                plain = instead.get(step.made, step.given)
                 inputs = [
                     x if n is None else values[n]
-                    for n, x in zip(step.reads, step.given, strict=True)
+                    for n, x in zip(step.reads, plain, strict=True)
                 ]
                 out = step.run(*inputs)
                 parts = out if isinstance(out, tuple | list) else (out,)

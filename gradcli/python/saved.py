@@ -14,6 +14,8 @@ from functools import wraps
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from ..autograd.function import Function
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
@@ -87,6 +89,27 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
             }
             text = f"{_named(a)} and {_named(b)} are taken for one another in backward"
             yield Replaced(_reading(made_by, instead), text, "exchange them there")
+        return
+    if cause == "transpose":
+        for key in places:
+            shape = tuple(_value(ctx, key).shape)
+            if len(shape) > 1 and shape[-1] == shape[-2]:
+                yield Replaced(
+                    _reading(made_by, {key: lambda c, k=key: _value(c, k).mT}),  # type: ignore[misc]
+                    f"{_named(key)}{_called(ctx, names, key)} is taken for its "
+                    "transpose in backward",
+                    f"write {_named(key)}.mT there, or leave a transposition out",
+                )
+            for count in range(1, min(len(shape), 2) + 1):
+                dims = tuple(range(-count, 0))
+                yield Replaced(
+                    _reading(made_by, {key: _flipped(key, dims)}),
+                    f"{_named(key)}{_called(ctx, names, key)} is taken in the wrong "
+                    "order in backward: turned round along its last "
+                    f"{'dimension' if count == 1 else 'two dimensions'}, or not",
+                    f"write {_named(key)}.flip({', '.join(map(str, dims))}) there, or "
+                    "leave a flip out",
+                )
         return
     for key in places:
         held = _value(ctx, key)
@@ -196,6 +219,11 @@ def _value(ctx: Any, key: Key) -> Any:
     return ctx.saved_tensors[key] if isinstance(key, int) else getattr(ctx, key)
 
 
+def _flipped(key: Key, dims: tuple[int, ...]) -> Picked:
+    """A saved tensor, turned round along dimensions."""
+    return lambda ctx: _value(ctx, key).flip(dims)
+
+
 def _before(ctx: Any, key: Key) -> Tensor | None:
     """What a saved tensor was before it was first changed; None if it never was."""
     t = _value(ctx, key)
@@ -214,6 +242,16 @@ def _names(ctx: Any, call: Call) -> dict[str, Picked]:
         name = "the output" if len(ctx._made) == 1 else f"output {k}"
         found[name] = lambda c, k=k: c._made[k]  # type: ignore[misc]
     return found
+
+
+def _called(ctx: Any, names: dict[str, Picked], key: Key) -> str:
+    """``, the input w,``: which of them was saved in a place, if one was."""
+    held = _value(ctx, key)
+    for name, pick in names.items():
+        there = pick(ctx)
+        if there.shape == held.shape and np.array_equal(there.raw, held.raw):
+            return f", {name},"
+    return ""
 
 
 def _named(key: Key) -> str:

@@ -147,7 +147,8 @@ def lacking(error: Exception) -> str | None:
         if owner is None and asked:
             home = theirs(asked[1])
             return missing(f"{home}.{asked[2]}")
-        if type(owner).__module__.startswith(f"{OURS}.") and name:
+        home = type(owner).__module__
+        if name and (home.startswith(f"{OURS}.") or is_pytorchs(home)):
             kind = type(owner).__name__
             return missing(f"{PYTORCH}.{kind}.{name}", dir(owner))
     return None

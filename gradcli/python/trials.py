@@ -28,6 +28,7 @@ ROUNDINGS: Final = 1024
 
 NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
 UNDEFINED: Final = "undefined cotangents"
+BACKWARD: Final = "backward"
 
 Leaves = Mapping[str, Tensor]
 Arrays = list[Any]

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..autograd.report import GradcheckError
-from ..verify.process.job import STRENGTH, UNKNOWN
+from ..verify.process.job import REFUTED, STRENGTH, UNKNOWN
 from .call import Call
 from .checker import Checked, Plan
 from .mistakes import diagnosed
 from .proof import FunctionProof
+from .regions import beyond
 
 
 class NotVerified(GradcheckError, AssertionError):
@@ -27,6 +28,18 @@ class NotVerified(GradcheckError, AssertionError):
         wanted = proof.at_least
         more = "" if wanted == UNKNOWN else f"\n  asked for: {wanted}, or stronger"
         super().__init__(f"{proof}{more}")
+
+
+def _with_branches(checked: Checked, proof: FunctionProof) -> FunctionProof:
+    """The proof, with what is found on branches that the inputs do not reach."""
+    if proof.verdict in (REFUTED, UNKNOWN):
+        return proof
+    faults, remarks = beyond(checked)
+    verdict = REFUTED if faults else proof.verdict
+    return replace(
+        proof, verdict=verdict, faults=(*proof.faults, *faults),
+        remarks=(*proof.remarks, *remarks),
+    )  # fmt: skip
 
 
 def verify(
@@ -73,7 +86,7 @@ def verify(
         )
     plan = Plan(seconds, seed, double_backward, prove)
     checked = Checked(Call.of(fn, inputs), plan)
-    proof = checked.proof()
+    proof = _with_branches(checked, checked.proof())
     proof = replace(proof, mistake=diagnosed(checked, proof), at_least=at_least)
     if raise_exception and not proof:
         raise NotVerified(proof)

@@ -68,6 +68,54 @@ def leaves(x):
 
 
 constant = 3
+
+
+class Labelled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return (x * y).sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, None
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+
+class Thresholded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.where(x > 20, x, torch.log1p(torch.exp(x)))
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return torch.where(x > 20, 2 * g, g * torch.sigmoid(x))
+
+
+class Guarded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.where(x > 1e9, torch.zeros_like(x), 3 * x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return torch.where(x > 1e9, torch.zeros_like(g), 3 * g)
 """
 
 Ran = Callable[..., tuple[int, str, str]]
@@ -175,3 +223,40 @@ def test_a_file_that_raises_is_named_with_its_line(
     assert "bad.py:2: torch.nope(3)" in capsys.readouterr().err
     assert run(["verify", f"{tmp_path}/none.py:f"]) == 3
     assert run(["verify", "f"]) == 2
+
+
+def test_what_backward_returns_none_for_is_held_unless_it_is_asked_for(
+    verify: Ran,
+) -> None:
+    status, out, err = verify("Labelled", "x=[1,2]", "y=[0,1.5]")
+    assert (status, "  y:" in out) == (0, False)
+    assert "backward returns None for y" in err
+    assert "--wrt y asks for one" in err
+    status, out, _ = verify("Labelled", "x=[1,2]", "y=[0,1.5]", "--wrt", "y")
+    assert (status, "  x:" in out) == (1, False)
+    assert "backward gives no gradient for y" in out
+
+
+def test_a_name_that_is_no_tensor_cannot_be_differentiated_by(verify: Ran) -> None:
+    status, _, err = verify("Power", "x=[1,2]", "n=3", "--wrt", "n")
+    assert status == 2
+    assert "has no tensor 'n' to differentiate by" in err
+
+
+def test_a_function_may_change_its_argument_in_place(verify: Ran) -> None:
+    status, out, _ = verify("Doubled", "x=[1,2]")
+    assert (status, out.splitlines()[0]) == (0, "./mine.py:Doubled: proved")
+
+
+def test_a_branch_that_the_inputs_do_not_reach_is_looked_at(verify: Ran) -> None:
+    status, out, _ = verify("Thresholded", "x=[0.5,1.5]")
+    assert status == 1
+    assert "  x: proved" in out
+    assert "on the other side of mine.py:" in out
+    assert "backward gave 2.0 for d output[1] / d x[1], the true value is 1.0" in out
+
+
+def test_a_branch_that_is_out_of_reach_is_said_so(verify: Ran) -> None:
+    status, out, _ = verify("Guarded", "x=[0.5,1.5]")
+    assert status == 0
+    assert "note: only one side of a comparison was looked at: mine.py:" in out

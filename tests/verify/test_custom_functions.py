@@ -1,4 +1,4 @@
-"""Sixty custom Functions: no right one is refuted, each wrong one is, with the mistake.
+"""Custom Functions: no right one is refuted, each wrong one is, with the mistake.
 
 `custom/table.md` has PyTorch's `gradcheck` beside it.
 """
@@ -50,8 +50,8 @@ def test_a_wrong_backward_is_refuted_and_its_mistake_named(case: Case) -> None:
     assert (verdict, cause) == ("refuted", case.mistake)
 
 
-def test_half_of_the_sixty_are_wrong() -> None:
-    assert (len(RIGHT), len(WRONG), len(recorded())) == (30, 30, 60 + 2)
+def test_about_half_of_them_are_wrong() -> None:
+    assert (len(RIGHT), len(WRONG), len(recorded())) == (41, 49, 90 + 2)
 
 
 @pytest.mark.parametrize("wanted", ["Cube", "Softmax", "MatMul"])

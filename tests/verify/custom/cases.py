@@ -1,4 +1,4 @@
-"""The sixty custom Functions with inputs, on gradcli or on PyTorch.
+"""The custom Functions with inputs, on gradcli or on PyTorch.
 
 `right.py` and `wrong.py` are what users write: they import torch. They are loaded here
 with gradcli in its place, or with PyTorch itself.

@@ -1,6 +1,7 @@
-"""Thirty custom Functions whose backwards are right, as users write them."""
+"""Forty-one custom Functions whose backwards are right, as users write them."""
 
 import torch
+import torch.nn.functional as F
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
@@ -453,6 +454,204 @@ class GatherRows(Function):
         return out.index_add(0, index, g), None
 
 
+# More that people write.
+class LinearRecurrence(Function):
+    """h[t] = a[t] h[t-1] + x[t]"""
+
+    @staticmethod
+    def forward(ctx, a, x, h0):
+        h, hs = h0, []
+        for t in range(a.shape[0]):
+            h = a[t] * h + x[t]
+            hs.append(h)
+        out = torch.stack(hs)
+        ctx.save_for_backward(a, out, h0)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        a, out, h0 = ctx.saved_tensors
+        ga = torch.empty_like(a)
+        gx = torch.empty_like(a)
+        acc = torch.zeros_like(h0)
+        for t in reversed(range(a.shape[0])):
+            acc = acc + g[t]
+            gx[t] = acc
+            ga[t] = acc * (out[t - 1] if t > 0 else h0)
+            acc = acc * a[t]
+        return ga, gx, acc
+
+
+class ReLUInplace(Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * (y > 0).to(g.dtype)
+
+
+class PReLU(Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return torch.where(x >= 0, x, w.view(1, -1, 1) * x)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        wv = w.view(1, -1, 1)
+        gx = torch.where(x >= 0, g, wv * g)
+        gw = torch.where(x >= 0, torch.zeros_like(g), x * g).sum((0, 2))
+        return gx, gw
+
+
+class Conv2dIm2Col(Function):
+    @staticmethod
+    def forward(ctx, x, w, stride):
+        n, _, h, wd = x.shape
+        o, _, kh, kw = w.shape
+        cols = F.unfold(x, (kh, kw), stride=stride)
+        out = w.reshape(o, -1) @ cols
+        ctx.save_for_backward(x, w)
+        ctx.stride = stride
+        return out.view(n, o, (h - kh) // stride + 1, (wd - kw) // stride + 1)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        o, _, kh, kw = w.shape
+        g = g.reshape(g.shape[0], o, -1)
+        cols = F.unfold(x, (kh, kw), stride=ctx.stride)
+        gw = (g @ cols.transpose(1, 2)).sum(0).view_as(w)
+        gcols = w.reshape(o, -1).t() @ g
+        gx = F.fold(gcols, x.shape[2:], (kh, kw), stride=ctx.stride)
+        return gx, gw, None
+
+
+class Largest(Function):
+    @staticmethod
+    def forward(ctx, x, dim):
+        values, idx = x.max(dim)
+        ctx.mark_non_differentiable(idx)
+        ctx.save_for_backward(idx)
+        ctx.dim, ctx.shape = dim, x.shape
+        return values, idx
+
+    @staticmethod
+    def backward(ctx, g, _):
+        (idx,) = ctx.saved_tensors
+        out = g.new_zeros(ctx.shape)
+        return out.scatter(ctx.dim, idx.unsqueeze(ctx.dim), g.unsqueeze(ctx.dim)), None
+
+
+class Triplet(Function):
+    @staticmethod
+    def forward(ctx, a, p, n, margin):
+        d = ((a - p) ** 2).sum(1) - ((a - n) ** 2).sum(1) + margin
+        ctx.save_for_backward(a, p, n, d)
+        return d.clamp(min=0).mean()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        a, p, n, d = ctx.saved_tensors
+        m = (d > 0).to(a.dtype)[:, None] * g / a.shape[0]
+        return 2 * m * (n - p), 2 * m * (p - a), 2 * m * (a - n), None
+
+
+class PNorm(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        y = x.abs().pow(p).sum(-1).pow(1.0 / p)
+        ctx.p = p
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        p = ctx.p
+        return (g / y ** (p - 1)).unsqueeze(-1) * x.sign() * x.abs() ** (p - 1), None
+
+
+class Bilinear(Function):
+    @staticmethod
+    def forward(ctx, x1, w, x2):
+        ctx.save_for_backward(x1, w, x2)
+        return torch.einsum("bi,oij,bj->bo", x1, w, x2)
+
+    @staticmethod
+    def backward(ctx, g):
+        x1, w, x2 = ctx.saved_tensors
+        g1 = torch.einsum("bo,oij,bj->bi", g, w, x2)
+        gw = torch.einsum("bo,bi,bj->oij", g, x1, x2)
+        g2 = torch.einsum("bo,bi,oij->bj", g, x1, w)
+        return g1, gw, g2
+
+
+class BatchNormTrain(Function):
+    @staticmethod
+    def forward(ctx, x, gamma, beta, eps):
+        mean, var = x.mean(0), x.var(0, unbiased=False)
+        inv = 1 / (var + eps).sqrt()
+        xhat = (x - mean) * inv
+        ctx.save_for_backward(xhat, gamma, inv)
+        return gamma * xhat + beta
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dy):
+        xhat, gamma, inv = ctx.saved_tensors
+        n = dy.shape[0]
+        dbeta = dy.sum(0)
+        dgamma = (dy * xhat).sum(0)
+        dx = gamma * inv / n * (n * dy - dbeta - xhat * dgamma)
+        return dx, dgamma, dbeta, None
+
+
+class SoftplusBeta(Function):
+    @staticmethod
+    def forward(ctx, x, beta):
+        ctx.save_for_backward(x)
+        ctx.beta = beta
+        bx = beta * x
+        return (bx.clamp(min=0) + torch.log1p(torch.exp(-bx.abs()))) / beta
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * torch.sigmoid(ctx.beta * x), None
+
+
+class SafeBCE(Function):
+    @staticmethod
+    def forward(ctx, p, t):
+        ctx.save_for_backward(p, t)
+        return -(
+            t * p.clamp(min=1e-07).log() + (1 - t) * (1 - p).clamp(min=1e-07).log()
+        ).mean()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        p, t = ctx.saved_tensors
+        return (
+            g * (p - t) / (p * (1 - p)) / p.numel(),
+            g * ((1 - p).log() - p.log()) / p.numel(),
+        )
+
+
+def relu_in_place(x):
+    return ReLUInplace.apply(x * 1)
+
+
 def real(*shape, low=-2.0, high=2.0):
     return ("real", shape, low, high)
 
@@ -492,4 +691,15 @@ CASES = [
     (GaussianNLL, [real(3), real(3), real(3)]),
     (Newton, [positive(3)]),
     (GatherRows, [real(4, 2), ("index", [1, 1, 3])]),
+    (LinearRecurrence, [real(4, 2), real(4, 2), real(2)]),
+    (relu_in_place, [real(6)]),
+    (PReLU, [real(2, 3, 4), real(3)]),
+    (Conv2dIm2Col, [real(2, 2, 4, 4), real(3, 2, 2, 2), 1]),
+    (Largest, [real(3, 4), 1]),
+    (Triplet, [real(4, 3), real(4, 3), real(4, 3), 1.0]),
+    (PNorm, [real(3, 4), 3]),
+    (Bilinear, [real(3, 4), real(2, 4, 5), real(3, 5)]),
+    (BatchNormTrain, [real(5, 3), real(3), real(3), 1e-5]),
+    (SoftplusBeta, [real(6), 2.0]),
+    (SafeBCE, [("real", (4,), 0.1, 0.9), ("real", (4,), 0.1, 0.9)]),
 ]

@@ -1,4 +1,4 @@
-"""Write the table of the sixty Functions: gradcheck's verdicts beside gradcli's.
+"""Write the table of the Functions: gradcheck's verdicts beside gradcli's.
 
 Run as ``python -m tests.verify.custom.table``, with PyTorch installed.
 """
@@ -16,7 +16,7 @@ from .cases import HERE, Case, load
 
 TABLE = HERE / "table.md"
 HEAD = """\
-# Sixty custom Functions
+# Custom Functions
 What PyTorch's `gradcheck` and `gradgradcheck` say of each, and what gradcli does.
 
 | function | mistake | gradcheck | gradgradcheck | gradcli | diagnosis |

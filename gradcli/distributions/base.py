@@ -1,0 +1,179 @@
+"""What all distributions have: shapes, samples, what is checked of their parameters.
+
+Invariant: a sample has the shape asked for, then the batch's, then one event's; samples
+carry no gradient, `rsample`s that of the parameters.
+
+    Normal(0.0, tensor([1.0, 2.0])).sample((3,)).shape      # torch.Size([3, 2])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..engine.creation import tensor
+from ..engine.modes import no_grad
+from ..engine.queries import broadcast_shapes
+from ..engine.size import Size
+from ..engine.tensor import Tensor
+from .constraints import Constraint
+
+
+def broadcast_all(*values: Any) -> list[Any]:
+    """Numbers and tensors as tensors of one shape."""
+    like = next((v for v in values if isinstance(v, Tensor)), None)
+    options: Any = {} if like is None else {"dtype": like.dtype, "device": like.device}
+    made = [v if isinstance(v, Tensor) else tensor(float(v), **options) for v in values]
+    shape = broadcast_shapes(*(tuple(v.shape) for v in made))
+    return [v if tuple(v.shape) == tuple(shape) else v.expand(shape) for v in made]
+
+
+class Distribution:
+    """The base of distributions of batches of events.
+
+    arg_constraints  what its parameters have to be
+    has_rsample      whether samples may carry the parameters' gradient
+    """
+
+    arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
+    has_rsample: ClassVar[bool] = False
+    _validate_args: bool = True
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Check what distributions are given from here on, or not."""
+        Distribution._validate_args = value
+
+    def __init__(
+        self, batch_shape: Any = (), event_shape: Any = (),
+        validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        for name, constraint in self.arg_constraints.items():
+            if name not in self.__dict__:
+                # Made of another parameter, and checked there.
+                continue
+            value = getattr(self, name)
+            if not bool(constraint.check(value).all()):
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) of distribution {self!r} to satisfy the "
+                    f"constraint {constraint!r}, but found invalid values:\n{value}"
+                )
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the parameters."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one event."""
+        return self._event_shape
+
+    @property
+    def support(self) -> Constraint:
+        """Where samples lie."""
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Any:
+        """The mean of the events."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Any:
+        """The likeliest event."""
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def variance(self) -> Any:
+        """The variance of the events."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviation of the events."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Draw events, without a graph."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def sample_n(self, n: int) -> Any:
+        """Draw ``n`` events."""
+        return self.sample((n,))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Draw events as functions of the parameters."""
+        raise NotImplementedError
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density, or of the probability, of events."""
+        raise NotImplementedError
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of what is at most ``value``."""
+        raise NotImplementedError
+
+    def icdf(self, value: Any) -> Any:
+        """What events are at most with a probability."""
+        raise NotImplementedError
+
+    def entropy(self) -> Any:
+        """The entropy of the events, in nats."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Any:
+        """The exponential of the entropy."""
+        return self.entropy().exp()
+
+    def expand(self, batch_shape: Any) -> Any:
+        """The same distribution with parameters of a larger shape."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        shape = tuple(batch_shape)
+        for name, constraint in self.arg_constraints.items():
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                events = tuple(value.shape)[value.dim() - constraint.event_dim :]
+                new.__dict__[name] = value.expand((*shape, *events))
+        new._batch_shape = Size(shape)
+        return new
+
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        return Size((*sample_shape, *self._batch_shape, *self._event_shape))
+
+    def _validate_sample(self, value: Any) -> None:
+        """Refuse what cannot be a sample."""
+        if not self._validate_args:
+            return
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        events = value.dim() - len(self._event_shape)
+        if tuple(value.shape)[events:] != tuple(self._event_shape):
+            raise ValueError(
+                "The right-most size of value must match event_shape: "
+                f"{value.shape} vs {self._event_shape}."
+            )
+        if not bool(self.support.check(value).all()):
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape "
+                f"{tuple(value.shape)}) to be within the support ({self.support!r}) of "
+                f"the distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name}: {v if v.numel() == 1 else v.size()}"
+            for name, v in ((n, self.__dict__.get(n)) for n in self.arg_constraints)
+            if isinstance(v, Tensor)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"

@@ -1,0 +1,338 @@
+"""What a custom function computes forward, step by step, and a backward that is the
+derivative of something a little else.
+
+Invariant: forward is recorded as it stands; one step of its reverse pass is altered at
+a time, and a mistake is named only where that gives what backward gave, at every point.
+
+    step_wrong(points, {"x"}).text      # "the inner derivative of sin is missing …"
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+import numpy as np
+
+from ..autograd.context import FunctionCtx
+from ..autograd.function import Function
+from ..diagnosis.altered import Change, altered
+from ..diagnosis.likeness import largest, number_text, same, simple_number
+from ..engine.modes import MODE, enable_grad
+from ..engine.node import Node
+from ..engine.record import call
+from ..engine.tensor import Tensor
+from ..engine.walk import inputs_first
+from ..views.claims import Diagnosis
+from ..views.survey import below
+from .places import at, caller
+from .points import Point, gradient_by
+from .saved import function_of
+
+MAX_STEPS: Final = 80
+"""Steps of a forward up to which each is altered."""
+
+MAX_INNER: Final = 3
+"""Steps in a row whose derivatives may be missing together."""
+
+FITS: Final = 1e-7
+"""How far from a gradient, relatively, what fits it may lie."""
+
+MOVES: Final = frozenset({"CloneBackward0", "ViewBackward0"})
+"""Nodes without a derivative to speak of."""
+
+
+@contextmanager
+def _placed() -> Iterator[dict[object, str]]:
+    """The lines of the user's that recorded the nodes made inside."""
+    places: dict[object, str] = {}
+
+    def look(node: Any) -> None:
+        places[node] = at(*caller(sys._getframe(1)))
+
+    nodes, calls = MODE.on_node, MODE.on_call
+    MODE.watch((*nodes, look), calls)
+    try:
+        yield places
+    finally:
+        MODE.watch(nodes, calls)
+
+
+def recorded_forward(made_by: type[Function]) -> Callable[..., Any]:
+    """What a custom function computes, as a plain function that is recorded."""
+
+    def run(*arguments: object) -> Any:
+        # A copy may be changed in place.
+        given = [call("clone", x) if isinstance(x, Tensor) else x for x in arguments]
+        with enable_grad():
+            if made_by.setup_context is not Function.setup_context:
+                return made_by.forward(*given)
+            needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in given)
+            return made_by.forward(FunctionCtx(needs), *given)
+
+    return run
+
+
+class Forward:
+    """The steps of forward at one point.
+
+    ends   the parts of the graph that gradients arrive at, by input
+    order  its nodes, outputs first
+    given  the gradients that backward gives for the cotangents; true: the right ones
+    """
+
+    def __init__(self, point: Point, made_by: type[Function], seed: int) -> None:
+        whole = point.call.outputs(point.call.leaves())
+        picked = [k for k, y in enumerate(whole) if y.requires_grad]
+        plain = point.call.with_function(recorded_forward(made_by))
+        leaves = plain.leaves()
+        with _placed() as self.places:
+            outputs = plain.outputs(leaves)
+        made = [outputs[k] for k in picked]
+        draws = np.random.default_rng(seed)
+        cotangents = [draws.uniform(-1, 1, tuple(y.shape)) for y in made]
+        self.seeds: dict[object, Any] = {}
+        for y, g in zip(made, cotangents, strict=True):
+            if y.edge is None:
+                raise ValueError("an output without a graph")
+            known = self.seeds.get(y.edge)
+            self.seeds[y.edge] = g if known is None else known + g
+        self.ends: Mapping[str, Any] = {n: t.edge for n, t in leaves.items()}
+        self.shapes = {n: tuple(t.shape) for n, t in leaves.items()}
+        self.order = list(reversed(inputs_first(self.seeds)))
+        row = np.concatenate([g.ravel() for g in cotangents])
+        self.given = {b.slot.name: row @ b.given for b in point.blocks}
+        self.true = {b.slot.name: row @ b.true for b in point.blocks}
+
+    def under(self, change: Change) -> dict[object, Any]:
+        """What arrives where in a pass with a change."""
+        return altered(self.seeds, change)
+
+    def of(self, arrived: Mapping[object, Any], name: str) -> Any:
+        """The gradient by an input in a row."""
+        found = arrived.get(self.ends[name])
+        size = int(np.prod(self.shapes[name]))
+        return np.zeros(size) if found is None else np.asarray(found).reshape(-1)
+
+    def words(self, node: Any) -> str:
+        """What a node computes, and where."""
+        where = self.places.get(node, "")
+        name = node.op.name.partition(".")[0]
+        return f"{name} ({where})" if where else str(name)
+
+
+def _forwards(points: Sequence[Point]) -> list[Forward]:
+    """Forward's steps at all points; none where they are others, or not its own."""
+    made_by = function_of(points[0].call)
+    if made_by is None:
+        return []
+    found = []
+    with suppress(Exception):
+        found = [Forward(p, made_by, 11 + k) for k, p in enumerate(points)]
+    kinds = {tuple(type(e).__name__ for e in each.order) for each in found}
+    if len(kinds) != 1 or len(found[0].order) > MAX_STEPS:
+        return []
+    return found
+
+
+Altered = Callable[[Forward], Any]
+"""The gradient by one input that a mistake would give, in a row."""
+
+
+def step_wrong(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """One step of forward that is differentiated wrongly on the way back."""
+    forwards = _forwards(points)
+    if not forwards:
+        return None
+    names = sorted(wrong)
+    for name in names:
+        unlike = (same(f.of(f.under(_plain), name), f.true[name]) for f in forwards)
+        if not all(unlike):
+            return None
+    with suppress(Exception):
+        found = [_by_one(forwards, name) for name in names]
+        if all(each is not None for each in found):
+            return found[0]
+    return None
+
+
+def _plain(edge: object, total: object) -> None:
+    """Nothing is changed."""
+
+
+def _by_one(forwards: Sequence[Forward], name: str) -> Diagnosis | None:
+    """The wrong step of one input's gradient."""
+    by = gradient_by({name})
+    first = forwards[0]
+    uses = _uses(first, name)
+    if len(uses) > 2:
+        for k, (place, _) in enumerate(uses):
+            if _explains(forwards, name, _only(uses, k)):
+                where = first.words(first.order[place])
+                return Diagnosis(
+                    "batch", f"{by} has only one part of what is to be added up: of "
+                    f"{len(uses)} uses of {name} the one in {where}",
+                    "add up those of all uses, as grad = grad + ... in a loop",
+                )  # fmt: skip
+    for place, node in enumerate(first.order):
+        for length in range(1, _chain_length(node) + 1):
+            if _explains(forwards, name, _passing(place, length)):
+                return _inner(first, node, length, by)
+    return _branch(forwards, name, by)
+
+
+def _uses(forward: Forward, name: str) -> list[tuple[int, int]]:
+    """The edges into the copy of an input: positions of nodes, and of their edges."""
+    end = forward.ends[name]
+    copies = [e for e in forward.order if end in getattr(e, "edges", ())]
+    return [
+        (place, nr)
+        for place, node in enumerate(forward.order)
+        if isinstance(node, Node)
+        for nr, edge in enumerate(node.edges)
+        if edge is not None and edge in copies
+    ]
+
+
+def _sent(node: Any, total: object) -> list[tuple[object, Any]]:
+    return list(below(node, total))
+
+
+def _position(node: Any, nr: int) -> int:
+    """Where an edge stands among those that carry something."""
+    return sum(e is not None for e in node.edges[:nr])
+
+
+def _without(edges: set[tuple[int, int]]) -> Altered | Any:
+    """The pass without some edges: ``(forward) -> change``."""
+
+    def change_of(forward: Forward) -> Change:
+        cut = {(id(forward.order[place]), nr) for place, nr in edges}
+        nodes = {i for i, _ in cut}
+
+        def change(edge: Any, total: object) -> Any:
+            if id(edge) not in nodes:
+                return None
+            found = list(zip(
+                [nr for nr, e in enumerate(edge.edges) if e is not None],
+                _sent(edge, total), strict=False,
+            ))  # fmt: skip
+            return [pair for nr, pair in found if (id(edge), nr) not in cut]
+
+        return change
+
+    return change_of
+
+
+def _only(uses: Sequence[tuple[int, int]], k: int) -> Any:
+    return _without({use for nr, use in enumerate(uses) if nr != k})
+
+
+def _chain_length(node: Any) -> int:
+    """How many steps in a row lead down from a node with one operand each."""
+    length = 0
+    while length < MAX_INNER and isinstance(node, Node) and _single(node) is not None:
+        length += 1
+        node = _single(node)
+    return length
+
+
+def _single(node: Any) -> Any:
+    """The one edge that a node has; None if it has several, or none."""
+    held = [e for e in getattr(node, "edges", ()) if e is not None]
+    return held[0] if len(held) == 1 else None
+
+
+def _passing(place: int, length: int) -> Any:
+    """A pass that hands on, over some steps in a row, what arrives at the first."""
+
+    def change_of(forward: Forward) -> Change:
+        start = forward.order[place]
+        end = start
+        for _ in range(length):
+            end = _single(end)
+
+        def change(edge: Any, total: object) -> Any:
+            return [(end, total)] if edge is start else None
+
+        return change
+
+    return change_of
+
+
+def _explains(forwards: Sequence[Forward], name: str, change_of: Any) -> bool:
+    for forward in forwards:
+        try:
+            found = forward.of(forward.under(change_of(forward)), name)
+        except Exception:
+            # What is handed on need not fit there.
+            return False
+        if not same(found, forward.given[name]):
+            return False
+    return True
+
+
+def _inner(first: Forward, node: Any, length: int, by: str) -> Diagnosis:
+    passed = []
+    where = first.places.get(node, "")
+    for _ in range(length):
+        if type(node).__name__ not in MOVES:
+            passed.append(node.op.name.partition(".")[0])
+        node = _single(node)
+    names = " and ".join(dict.fromkeys(passed))
+    return Diagnosis(
+        "inner", f"{by} lacks an inner derivative: that of {names} ({where})",
+        f"multiply by the derivative of {names} on the way back through it",
+    )  # fmt: skip
+
+
+def _branch(forwards: Sequence[Forward], name: str, by: str) -> Diagnosis | None:
+    """A part of the sum over paths that has another factor than 1."""
+    first = forwards[0]
+    totals = [f.true[name] for f in forwards]
+    given = np.concatenate([f.given[name] for f in forwards])
+    whole = np.concatenate(totals)
+    scale = max(largest(given), largest(whole))
+    found: list[tuple[float, Any, Any]] = []
+    for place, node in enumerate(first.order):
+        if not isinstance(node, Node):
+            continue
+        held = [nr for nr, e in enumerate(node.edges) if e is not None]
+        for nr in held:
+            change_of = _without({(place, nr)})
+            rest = np.concatenate([f.of(f.under(change_of(f)), name) for f in forwards])
+            part = whole - rest
+            if min(largest(part), largest(rest)) <= FITS * scale:
+                continue
+            c = float(part @ (given - rest)) / float(part @ part)
+            if largest(rest + c * part - given) <= FITS * scale:
+                found.append((c, node, node.edges[nr]))
+    if not found:
+        return None
+    c = found[0][0]
+    if abs(c) <= FITS:
+        _, node, child = found[0]
+        told = child if isinstance(child, Node) else node
+        if type(told).__name__ in MOVES:
+            told = node
+        return Diagnosis(
+            "path", f"{by} leaves out what goes through {first.words(told)}, as if "
+            "that were a constant",
+            "add what comes through it; if it is to be held constant, detach() it in "
+            "forward as well",
+        )  # fmt: skip
+    near = simple_number(c)
+    if near is None:
+        return None
+    _, node, _ = found[0] if c < 0 else found[-1]
+    if near == -1:
+        return Diagnosis("sign", f"{by} has the wrong sign in one part of it, which "
+                         f"goes through {first.words(node)}",
+                         "turn the sign of that part")  # fmt: skip
+    text = number_text(1 / c)
+    return Diagnosis(
+        "factor", f"{by} lacks the factor {text} in one part of it, which goes through "
+        f"{first.words(node)}", f"multiply that part by {text}",
+    )  # fmt: skip

@@ -1,0 +1,326 @@
+"""Where a function branches: the sides of its comparisons that its inputs reach, and a
+backward that is right on one side alone.
+
+Invariant: a side counts as reached when a mask or a clamp of the function came out so;
+inputs are moved only in ways that keep positive numbers positive, and those between 0
+and 1 there; what the function does not take says nothing.
+
+    in_a_region(points, {"x"}).text     # "… is right where x < 1, wrong where x > 1"
+    beyond(checked)                     # faults on the sides that were not reached
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from ..autograd.function_node import FunctionNode
+from ..diagnosis.likeness import CLOSE, largest
+from ..engine.modes import MODE
+from ..engine.tensor import Tensor
+from ..engine.walk import inputs_first
+from ..verify.process.job import REFUTED
+from ..views.claims import Diagnosis
+from .call import Call, Slot
+from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
+from .places import at, caller
+from .points import Point, gradient_by
+from .proof import Fault
+from .trials import gradients
+
+ELSEWHERE: Final = "another branch"
+
+MIN_EACH: Final = 2
+"""Entries on each side of a threshold, below which anything would be one."""
+
+LARGEST: Final = 100.0
+"""Sizes up to which inputs are moved: beyond, numbers overflow that nobody meets."""
+
+SMALLEST: Final = 1e-3
+"""Sizes down to which positive inputs are moved: what keeps them from 0 is below."""
+
+MAX_PLACES: Final = 12
+"""Places that are looked at two at a time."""
+
+MAX_BRANCHES: Final = 3
+"""Places on other branches that are looked at."""
+
+TIMES: Final = (-1.0, 4.0, 16.0, 0.25, 64.0, 1 / 16)
+"""Factors that inputs are moved by."""
+
+
+# a threshold between what is right and what is wrong
+
+
+def in_a_region(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """A gradient that is right on one side of a threshold and wrong on the other."""
+    for name in sorted(wrong):
+        bad = np.concatenate([_wrong_entries(p, name) for p in points])
+        if min(bad.sum(), (~bad).sum()) < MIN_EACH:
+            return None
+        for text in _quantities(points[0].call, name):
+            found = np.concatenate([_quantities(p.call, name)[text] for p in points])
+            side = _threshold(found, bad, points[0].call)
+            if side is not None:
+                said = [each.replace("{}", text) for each in side]
+                return Diagnosis(
+                    "region", f"{gradient_by({name})} is right where {said[0]}, and "
+                    f"wrong where {said[1]}",
+                    f"see what backward does where {said[1]}",
+                )  # fmt: skip
+    return None
+
+
+def _wrong_entries(point: Point, name: str) -> Any:
+    """Which entries of an input have a wrong gradient, by any output."""
+    block = point.block(name)
+    gap = np.abs(block.true - block.given)
+    size = max(largest(block.true), largest(block.given))
+    return (gap > CLOSE * size).any(0)
+
+
+def _quantities(call: Call, name: str) -> dict[str, Any]:
+    """What a branch may ask of, by its words, for each entry of an input."""
+    own = next(s for s in call.slots if s.name == name)
+    shape = tuple(own.given.shape)
+    held = {
+        s.name: np.asarray(s.given.raw, np.float64).ravel()
+        for s in call.slots
+        if tuple(s.given.shape) == shape
+    }
+    held = {name: held[name], **held}
+    found = dict(held)
+    found |= {f"abs({n})": np.abs(v) for n, v in held.items()}
+    for a, b in combinations(held, 2):
+        gap = held[a] - held[b]
+        found |= {f"{a} - {b}": gap, f"abs({a} - {b})": np.abs(gap)}
+        found[f"{a} * {b}"] = held[a] * held[b]
+    return found
+
+
+def _threshold(found: Any, bad: Any, call: Call) -> tuple[str, str] | None:
+    """Where it is right and where it is wrong, with ``{}`` for the quantity."""
+    order = np.argsort(found)
+    values, wrong = found[order], bad[order]
+    ends = np.flatnonzero(wrong[1:] != wrong[:-1])
+    if len(ends) > 2 or any(values[k] == values[k + 1] for k in ends):
+        return None
+    edges = [_between(float(values[k]), float(values[k + 1]), call) for k in ends]
+    below, above = f"{{}} < {edges[0]}", f"{{}} > {edges[-1]}"
+    if len(ends) == 1:
+        return (above, below) if wrong[0] else (below, above)
+    if min(ends[0] + 1, len(values) - 1 - ends[1]) < MIN_EACH:
+        return None
+    inside, outside = f"{edges[0]} < {{}} < {edges[1]}", f"{below} or {above}"
+    return (inside, outside) if wrong[0] else (outside, inside)
+
+
+def _between(low: float, high: float, call: Call) -> str:
+    """A number between two, as a person would name it."""
+    if low <= 0 <= high:
+        return "0"
+    for name, x in zip(call.names, call.arguments, strict=False):
+        if isinstance(x, int | float):
+            if low <= x <= high:
+                return name
+            if low <= -x <= high:
+                return f"-{name}"
+    for simple in (1, -1, 0.5, -0.5, 2, -2, 3, -3):
+        if low <= simple <= high:
+            return f"{simple:g}"
+    return f"{(low + high) / 2:.3g}, or near it"
+
+
+# the sides that inputs reach
+
+
+Key = tuple[str, str, bool]
+"""Where in the user's file, by which operation, and whether by a truth value."""
+
+
+@dataclass(slots=True)
+class Sides:
+    """What came of each comparison, by where it is made.
+
+    A side is a truth value, or the sign of what a clamp or the like adds.
+
+    seen  the sides by place
+    last  what came out there the last time, entry by entry
+    """
+
+    seen: dict[Key, set[int]] = field(default_factory=dict)
+    last: dict[Key, Any] = field(default_factory=dict)
+
+    def note(self, key: Key, found: Any) -> None:
+        """Add what came out at a place."""
+        self.seen.setdefault(key, set()).update(np.unique(found).tolist())
+        self.last[key] = found.ravel()
+
+    def one_sided(self) -> list[Key]:
+        """The places where the same came out for all entries."""
+        return [
+            key
+            for key, sides in self.seen.items()
+            if len(sides) == 1 and (key[2] or sides == {0})
+        ]
+
+    def together(self) -> dict[tuple[Key, Key], set[tuple[int, int]]]:
+        """The sides that entries took at two places at once."""
+        return {
+            (a, b): set(zip(x.tolist(), y.tolist(), strict=True))
+            for (a, x), (b, y) in combinations([*self.last.items()][:MAX_PLACES], 2)
+            if x.size == y.size
+        }
+
+    def beside(self, other: Sides) -> list[str]:
+        """The places where another run reached sides that this one did not."""
+        news = [
+            key[0]
+            for key in self.one_sided()
+            if other.seen.get(key, set()) - self.seen[key]
+        ]
+        mine, its = self.together(), other.together()
+        return news + [pair[1][0] for pair in mine if its.get(pair, set()) - mine[pair]]
+
+    def join(self, other: Sides) -> None:
+        """Count what another run reached as reached."""
+        for key, sides in other.seen.items():
+            self.seen.setdefault(key, set()).update(sides)
+        for key, found in other.last.items():
+            if key in self.last:
+                self.last[key] = np.concatenate([self.last[key], found])
+
+
+@contextmanager
+def _followed() -> Iterator[Sides]:
+    """The sides of masks that are used, and of what is clamped or bent, inside."""
+    sides = Sides()
+
+    def look(op: Any, inputs: Any, params: object, raw: object, out: Any) -> None:
+        tensors = [x for x in inputs if isinstance(x, Tensor) and x.raw.size]
+        place = at(*caller(sys._getframe(1)))
+        for x in tensors:
+            if x.raw.dtype.kind == "b":
+                sides.note((place, op.name, True), np.asarray(x.raw, int))
+        bent = op.kink and tensors and isinstance(out, Tensor)
+        if bent and tensors[0].raw.shape == out.raw.shape:
+            gap = np.sign(np.asarray(out.raw) - np.asarray(tensors[0].raw))
+            sides.note((place, op.name, False), np.nan_to_num(gap).astype(int))
+
+    nodes, calls = MODE.on_node, MODE.on_call
+    MODE.watch(nodes, (*calls, look))
+    try:
+        yield sides
+    finally:
+        MODE.watch(nodes, calls)
+
+
+def _sides(call: Call, cotangents: Sequence[Any]) -> Sides | None:
+    """The sides that a call reaches, on its way back, too; None where it fails, or has
+    no numbers there."""
+    with suppress(Exception), np.errstate(all="ignore"), _followed() as sides:
+        leaves = call.leaves()
+        outputs = [y for y in call.outputs(leaves) if y.requires_grad]
+        if not all(np.isfinite(np.asarray(y.detach().raw)).all() for y in outputs):
+            return None
+        gradients(outputs, [leaves[s.name] for s in call.varied], cotangents)
+        return sides
+    return None
+
+
+def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
+    """What is wrong on branches that the inputs do not reach, and the comparisons of
+    which only one side was looked at."""
+    call = checked.call
+    size = sum(x.numel() for x in checked.wanted)
+    if checked.count * size > MAX_JACOBIAN_ENTRIES or not _is_custom(checked.outputs):
+        return [], []
+    seeds = checked.cotangents
+    reached = _sides(call, seeds)
+    if reached is None or not (reached.one_sided() or reached.together()):
+        return [], []
+    tried = 0
+    for there in _moved(call, bool(reached.one_sided())):
+        sides = _sides(there, seeds)
+        news = [] if sides is None else reached.beside(sides)
+        if not news or sides is None:
+            continue
+        fault = _fault(checked, there, news[0])
+        if fault is not None:
+            return [fault], []
+        reached.join(sides)
+        tried += 1
+        if tried == MAX_BRANCHES:
+            break
+    left = [key[0] for key in reached.one_sided() if key[2]][:MAX_BRANCHES]
+    said = "only one side of a comparison was looked at"
+    return [], [f"{said}: {place}" for place in dict.fromkeys(left)]
+
+
+def _is_custom(outputs: Sequence[Tensor]) -> bool:
+    """Whether a custom function stands in the graph."""
+    below = inputs_first(y.edge for y in outputs)
+    return any(isinstance(edge, FunctionNode) for edge in below)
+
+
+def _fault(checked: Checked, there: Call, place: str) -> Fault | None:
+    """What backward gets wrong at other inputs."""
+    plan = Plan(checked.plan.seconds / 4, checked.plan.seed, second=False, prove=False)
+    with suppress(Exception):
+        proof = Checked(there, plan).proof()
+        for each in proof.inputs:
+            wrong = each.counterexample
+            if each.verdict == REFUTED and wrong is not None:
+                slot = next(s for s in there.slots if s.name == each.name)
+                value = float(np.asarray(slot.given.raw)[wrong.entry])
+                entry = wrong.place(each.name).rpartition("d ")[2]
+                return Fault(
+                    ELSEWHERE,
+                    f"at other inputs, with {entry} = {value:.4g}, on the other side "
+                    f"of {place}, backward gave {wrong.given!r} for "
+                    f"{wrong.place(each.name)}, the true value is {wrong.true!r}",
+                )
+    return None
+
+
+def _moved(call: Call, apart: bool) -> Iterator[Call]:
+    """The call at moved inputs: all of them, then each ``apart``."""
+    own = [s for s in call.varied if isinstance(s.key, int)]
+    groups = [own]
+    if apart and len(own) > 1:
+        groups += [[s] for s in own]
+    for group in groups:
+        for times in TIMES:
+            moved = {s.key: _times(s, times) for s in group}
+            if any(v is None for v in moved.values()):
+                continue
+            yield call.at([
+                Tensor(moved[k], x.xp, True)
+                if k in moved and isinstance(x, Tensor) else x
+                for k, x in enumerate(call.arguments)
+            ])  # fmt: skip
+
+
+def _times(slot: Slot, times: float) -> Any:
+    """The values of an input, moved; None where that would lead out of what they are:
+    positive numbers, numbers between 0 and 1."""
+    values = np.asarray(slot.given.raw)
+    if not values.size:
+        return None
+    low, high = float(values.min()), float(values.max())
+    if low >= 0 and high <= 1:
+        moved = values ** (1 / times) if times > 0 else None
+        inside = moved is not None and min(moved.min(), 1 - moved.max()) >= SMALLEST
+        return moved if inside else None
+    if times < 0 and (low >= 0 or high <= 0):
+        return None
+    size = largest(values)
+    if size * times > max(LARGEST, size) or 0 < low * times < SMALLEST:
+        return None
+    return values * times
