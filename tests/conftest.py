@@ -10,12 +10,17 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+import hypothesis
 import pytest
 
 from gradcli.cli.defaults import SETTINGS
 from tests.processes import warm
 
 TESTS = Path(__file__).parent
+
+# No result depends on the clock.
+hypothesis.settings.register_profile("gradcli", deadline=None)
+hypothesis.settings.load_profile("gradcli")
 
 SLOW = {
     "cli": "processes",

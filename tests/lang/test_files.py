@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -255,7 +255,6 @@ def test_standard_input_is_read_up_to_the_limit(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.csv", "a.json", "a.txt"])
-@settings(deadline=None)
 @given(data=st.binary(max_size=200))
 def test_no_bytes_let_another_exception_out(tmp_path_factory, name, data) -> None:
     path = tmp_path_factory.mktemp("any") / name

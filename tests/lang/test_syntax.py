@@ -97,7 +97,7 @@ def agree_with_python(source: str, evaluate: Any) -> None:
         assert value == expected or (value != value and expected != expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(source=st.recursive(numbers, expressions, max_leaves=12))
 def test_precedence_is_that_of_python(source: str, evaluate: Any) -> None:
     agree_with_python(source, evaluate)
@@ -211,7 +211,6 @@ def shape(node: Any) -> list[Any]:
     ]
 
 
-@settings(deadline=None)
 @given(source=pieces)
 def test_a_cut_expression_reads_as_itself(source: str) -> None:
     program = parse(source)

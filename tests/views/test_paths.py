@@ -151,7 +151,7 @@ terms = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(terms, st.integers(1, 5))
 def test_the_heaviest_paths_are_those_of_all_paths(
     layers: list[list[float]], most: int

@@ -22,7 +22,7 @@ def matrices(draw: st.DrawFn) -> np.ndarray:
     return np.array(flat).reshape(rows, columns)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(matrices())
 def test_a_sparse_matrix_has_the_pattern_of_the_dense_one(matrix: np.ndarray) -> None:
     dense, sparse = pattern_of(matrix), pattern_of(csr_array(matrix))
@@ -33,7 +33,7 @@ def test_a_sparse_matrix_has_the_pattern_of_the_dense_one(matrix: np.ndarray) ->
     np.testing.assert_array_equal(matrix[dense.rows, dense.columns], dense.values)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(matrices())
 def test_colours_are_enough_and_no_fewer_than_the_fullest_row_needs(
     matrix: np.ndarray,
@@ -45,7 +45,7 @@ def test_colours_are_enough_and_no_fewer_than_the_fullest_row_needs(
     assert filled <= colours <= (neighbours != 0).sum(1).max() + 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(matrices(), st.integers(1, 5), st.integers(1, 5))
 def test_every_entry_lies_under_a_dot_and_every_dot_has_one(
     matrix: np.ndarray, height: int, width: int

@@ -35,7 +35,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[tuple[float, float]], list[Line]]:
     return sizes, lines
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graphs())
 def test_nothing_overlaps(drawn: tuple[list[tuple[float, float]], list[Line]]) -> None:
     sizes, lines = drawn

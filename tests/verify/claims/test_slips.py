@@ -14,7 +14,7 @@ from tests.verify.claims.asking import Inputs, X, mistake, ruled, task
 
 
 @given(st.sampled_from([-3, -0.5, 0.25, 2, 3, 7]), st.sampled_from(["x", "w"]))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_a_constant_factor_is_found_whatever_it_is(factor: float, by: str) -> None:
     gradient = {"x": "w * cos(w*x)", "w": "x * cos(w*x)"}[by]
     inputs: Inputs = {"x": (), "w": ()}
