@@ -47,6 +47,9 @@ NEAR_POLES = -0.5
 MAX_SHORT_SERIES = 1.1
 """Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
 
+MAX_AIRY_ARGUMENT = 105
+"""From here on the function Ai is below the least number."""
+
 Dims = int | Sequence[int] | None
 
 
@@ -176,8 +179,13 @@ class ArrayNamespace(Factors, Namespace):
         return top + np.log1p(np.exp(np.minimum(np.minimum(a, b) - finite, 0)))
 
     def airy(self, x: Raw) -> Raw:
-        """The function Ai, which the library gives beside three others."""
-        return in_own_type(lambda v: self._special().airy(v)[0])(x)
+        """The function Ai, which the library gives beside three others.
+
+        It is 0 from 105 on, where the library's is NaN for large numbers.
+        """
+        y = in_own_type(lambda v: self._special().airy(v)[0])(x)
+        beyond = self.np.logical_and(x > MAX_AIRY_ARGUMENT, self.np.isfinite(x))
+        return self.np.where(beyond, 0, y).astype(y.dtype)
 
     def digamma(self, x: Raw) -> Raw:
         """The derivative of `lgamma`: beside a pole below 0 by reflection at it.
