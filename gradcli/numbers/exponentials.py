@@ -12,7 +12,7 @@ Invariant: what is given holds the entry for every matrix in the balls.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
 from math import inf, isqrt
 from typing import Any, Final
 
@@ -23,9 +23,6 @@ from ..engine import NUMPY
 from ..engine.factors import MAX_NORM
 from .eigenvalues import Series, counted, series_of
 from .limits import MAX_EXPONENTIALS_KEPT
-
-Exact = tuple[tuple[Any, Any], ...]
-"""The middles and the radii of balls."""
 
 FACTORS: Final = 16
 """Units of rounding, times the rows, that an approximation of a small matrix's
@@ -41,30 +38,42 @@ def exponential(place: Any, *entries: Any) -> Any:
         place: its number, row by row.
         entries: the matrix's entries, row by row.
     """
+    key = (ctx.prec, ctx.cap, *map(_told, entries))
+    if key not in _kept:
+        if len(_kept) >= MAX_EXPONENTIALS_KEPT:
+            _kept.clear()
+        _kept[key] = entries, _exponential(entries)
+    found = _kept[key][1]
+    at = divmod(counted(place), isqrt(len(entries)))
+    coefficients = [part[at] for part in found]
+    return arb_series(coefficients) if len(found) > 1 else coefficients[0]
+
+
+_kept: Final[dict[Any, tuple[Any, Series]]] = {}
+"""Exponentials by their entries, which are kept as well, so that no other ball takes
+the place in memory that one is told by."""
+
+
+def _told(entry: Any) -> Any:
+    """What tells an entry from all others that are kept."""
+    if isinstance(entry, arb):
+        return id(entry)
+    return tuple([(c.mid(), c.rad()) if c.is_finite() else None for c in entry])
+
+
+def _exponential(entries: Sequence[Any]) -> Series:
+    """The coefficients of the exponential of a matrix of balls and power series."""
     n = isqrt(len(entries))
     given = series_of([entries[i : i + n] for i in range(0, len(entries), n)])
-    every = [e for part in given for e in part.entries()]
-    if all(e.is_finite() for e in every):
-        exact = tuple([(e.mid(), e.rad()) for e in every])
-        at = divmod(counted(place), n)
-        found = [part[at] for part in _exponential(exact, n, ctx.prec)]
-    else:
-        found = [arb(0, inf)] * len(given)
-    return arb_series(found) if len(given) > 1 else found[0]
-
-
-@lru_cache(MAX_EXPONENTIALS_KEPT)
-def _exponential(exact: Exact, n: int, bits: int) -> Series:
-    """The coefficients of the exponential of matrices' power series, by those of its
-    argument; ``bits`` is the precision at hand."""
-    balls = [arb(middle, radius) for middle, radius in exact]
-    count = len(balls) // (n * n)
+    count = len(given)
     whole = [[arb(0)] * (n * count) for _ in range(n * count)]
-    for number, entry in enumerate(balls):
-        power, at = divmod(number, n * n)
-        i, j = divmod(at, n)
-        for block in range(count - power):
-            whole[block * n + i][(block + power) * n + j] = entry
+    for power, part in enumerate(given):
+        for at, entry in enumerate(part.entries()):
+            if not entry.is_finite():
+                return [arb_mat(n, n, [arb(0, inf)] * (n * n))] * count
+            i, j = divmod(at, n)
+            for block in range(count - power):
+                whole[block * n + i][(block + power) * n + j] = entry
     rows = arb_mat(whole).exp().tolist()[:n]
     return [arb_mat([row[k * n : (k + 1) * n] for row in rows]) for k in range(count)]
 
