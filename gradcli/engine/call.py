@@ -27,7 +27,8 @@ KINDS: dict[type | None, str] = {
 }  # fmt: skip
 """What PyTorch calls the types of plain values."""
 
-_OPERANDS = {"input": 0, "self": 0, "other": 1}
+_OPERANDS = {"input": 0, "self": 0, "a": 0, "x": 0, "x1": 0, "other": 1, "x2": 1}
+"""The first two operands' names, in PyTorch and in NumPy, whose calls PyTorch reads."""
 
 Bound = tuple[tuple[object, ...], dict[str, object]]
 
@@ -209,15 +210,20 @@ class Signature:
         for candidate in (key, KEYWORDS.get(key)):
             if candidate in names:
                 return candidate
+        from ..ops.called import CALLED
+
+        for slot, called in enumerate(CALLED.get(self.called, ())):
+            if key in called:
+                return names[slot]
         slot = _OPERANDS.get(key)
         if slot is not None and slot < len(names):
             return names[slot]
-        raise CallError(f"{self.entry.base}() has no parameter {key!r}", names, key)
+        raise CallError(f"{self.called}() has no parameter {key!r}", names, key)
 
     def _refuse(self, given: int) -> None:
         count = len(self.names)
         takes = "1 argument" if count == 1 else f"{count} arguments"
-        message = f"{self.entry.base}() takes {takes}, {given} given"
+        message = f"{self.called}() takes {takes}, {given} given"
         raise CallError(message, self.names)
 
 

@@ -11,6 +11,7 @@ from math import isfinite
 
 from .bits import of_whole_numbers
 from .errors import EngineError
+from .into import with_out
 from .promote import result_of
 from .raw import Library, Raw
 from .returns import HISTOGRAM, Named
@@ -21,6 +22,7 @@ Operand = Tensor | float
 SIDES = ("left", "right")
 
 
+@with_out
 def isin(
     elements: Operand,
     test_elements: Operand,
@@ -47,6 +49,7 @@ def isin(
     return Tensor(xp.np.asarray(xp.np.isin(asked, known, invert=invert)), xp)
 
 
+@with_out
 def searchsorted(
     sorted_sequence: Tensor,
     input: Operand,
@@ -125,6 +128,7 @@ def _check_lines(borders: Raw, values: Raw) -> None:
         )
 
 
+@with_out
 def bucketize(
     input: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
@@ -132,6 +136,7 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
+@with_out
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Count the entries in each of ``bins`` equal parts of ``[min, max]``.
 
@@ -165,6 +170,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     return Tensor(counts.astype(x.dtype), xp)
 
 
+@with_out
 def histogram(
     input: Tensor,
     bins: int | Tensor,
@@ -273,11 +279,13 @@ def _weights(input: Tensor, weight: Tensor) -> Raw:
     return shares
 
 
+@with_out
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of integers, which is never negative."""
     return of_whole_numbers("gcd", "gcd", input, other)
 
 
+@with_out
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """The least common multiple of integers, which is never negative."""
     return of_whole_numbers("lcm", "lcm", input, other)
