@@ -123,7 +123,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             f"expected 'indices' to be integer dtype, but got {indices.dtype}"
         )
     xp, found = indices.xp, []
-    at = xp.np.asarray(indices.raw)
+    at = xp.np.asarray(indices.raw).astype("int64")
     for n in reversed(sizes):
         found.append(Tensor(xp.np.asarray(at % n), xp))
         at = at // n

@@ -101,7 +101,7 @@ def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> 
 
 
 row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
-    refuses=floats_for("linalg.vector_norm"),
+    refuses=floats_for("linalg.vector_norm"), wide=True,
     formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
     kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
          "an infinity norm share the cotangent evenly",

@@ -319,6 +319,7 @@ class Op(Entry):
     carries    how many of them, counted from the first, carry a gradient
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
+    wide       half floats are computed with in single precision, and rounded once
     fits       a plain number that the result's type of integers does not hold is
                refused; otherwise it wraps around, as a tensor of one number would
     memory     where the result lies: OWN, PACKED, KEPT, READ, VIEW or SHARED; a formula
@@ -361,6 +362,7 @@ class Op(Entry):
     returns: int = 1
     carries: int = 1
     result: Marker = PROMOTED
+    wide: bool = False
     fits: bool = False
     memory: Marker = OWN
     one_type: str | tuple[str, ...] = ""

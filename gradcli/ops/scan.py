@@ -91,7 +91,7 @@ def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
         assert not isinstance(jvp, Marker)
         return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
 
-    row(name, node=node, cases=cases, memory=PACKED, formula=formula, doc=doc,
+    row(name, node=node, cases=cases, memory=PACKED, formula=formula, doc=doc, wide=True,
         in_place=in_place, casts=casts, also=also, saves=saves, refuses=refuses or {},
         fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
