@@ -272,6 +272,14 @@ def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
     return slope_of(xp, between_rows(xp, a, b), xp.unsqueeze(y, -1), p, -1)
 
 
+def arriving(xp: Namespace, g: Array, y: Array, p: float) -> Array:
+    """The cotangent of distances that passes, for each entry: through a distance of 0
+    none, but of the orders whose slopes are signs, which an infinity outweighs."""
+    g = xp.unsqueeze(g, -1)
+    none = xp.eq(xp.unsqueeze(y, -1), 0)
+    return g if p in (0, 1, INFINITY) else xp.where(none, 0, g)
+
+
 row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
     rule=Rule("CdistBackwardBackward0", (0, 1, RESULT), gives=(0,), passes=True),
     refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}",
@@ -283,9 +291,9 @@ row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
     fwd=lambda xp, x1, x2, p=2.0:
         xp.squeeze(row_norms(xp, between_rows(xp, x1, x2), p), -1),
     vjp=(lambda xp, g, y, x1, x2, p=2.0: sum_to(xp, xp.sum(
-             xp.unsqueeze(g, -1) * row_slopes(xp, x1, x2, y, p), -2), x1.shape),
+             arriving(xp, g, y, p) * row_slopes(xp, x1, x2, y, p), -2), x1.shape),
          lambda xp, g, y, x1, x2, p=2.0: sum_to(xp, -xp.sum(
-             xp.unsqueeze(g, -1) * row_slopes(xp, x1, x2, y, p), -3), x2.shape)),
+             arriving(xp, g, y, p) * row_slopes(xp, x1, x2, y, p), -3), x2.shape)),
     jvp=lambda xp, t, y, x1, x2, p=2.0:
         xp.sum(between_rows(xp, *t) * row_slopes(xp, x1, x2, y, p), -1),
     cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
