@@ -260,6 +260,8 @@ def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
             first = r
         elif r.dtype != first.dtype and not (op.elementwise and not r.shape):
             message = words if isinstance(words, str) else words[slot - 1]
+            if not message:
+                continue
             one, other = of(first), of(r)
             names = {"c0": _c_name(one), "c1": _c_name(other)}
             raise EngineError(message.format(one.legacy, other.legacy, **names))

@@ -203,6 +203,9 @@ NAMES = {
         convolution conv1d conv_transpose1d conv2d conv_transpose2d conv3d
         conv_transpose3d convolution.default convolution.transposed convolution.weight
     """,
+    "sequences": """
+        conv_tbc
+    """,
     "columns": """
         im2col col2im im2col.default col2im.default
     """,

@@ -25,7 +25,8 @@ FAMILIES: Final = (
     "pseudoinverse", "equations", "chains", "covariance", "join", "index", "gather",
     "fold_in", "order", "quantile", "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "copies",
+    "convolution", "sequences", "columns", "pooling", "unpooling", "grouped", "memory",
+    "copies",
     "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
     "bags", "alignments",
 )  # fmt: skip

@@ -328,7 +328,7 @@ class Op(Entry):
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
                those in C; empty: they may differ. A tuple has a message for each
-               input after the first
+               input after the first, empty for one that may
     refuses    what is said where the first operand is of a type that the row does not
                take and none is of a higher one, by the types: WHOLES and TRUTHS, TRUTHS
                alone, or a tuple of their names; ``{0}`` is PyTorch's name of the type
