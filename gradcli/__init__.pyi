@@ -134,6 +134,7 @@ from .engine.queries import (
     where as where,
     unravel_index as unravel_index,
     nonzero as nonzero,
+    nonzero_static as nonzero_static,
     argwhere as argwhere,
     unique as unique,
     unique_consecutive as unique_consecutive,
@@ -151,9 +152,12 @@ from .engine.counting import (
     searchsorted as searchsorted,
     bucketize as bucketize,
     histc as histc,
-    histogram as histogram,
     gcd as gcd,
     lcm as lcm,
+)
+from .engine.histograms import (
+    histogram as histogram,
+    histogramdd as histogramdd,
 )
 from .engine.windows import (
     bartlett_window as bartlett_window,
