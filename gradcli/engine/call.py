@@ -27,7 +27,8 @@ KINDS: dict[type | None, str] = {
 }  # fmt: skip
 """What PyTorch calls the types of plain values."""
 
-_OPERANDS = {"input": 0, "self": 0, "a": 0, "x": 0, "x1": 0, "other": 1, "x2": 1}
+_FIRST = ("input", "self", "a", "x", "x1")
+_OPERANDS = {**dict.fromkeys(_FIRST, 0), "other": 1, "x2": 1}
 """The first two operands' names, in PyTorch and in NumPy, whose calls PyTorch reads."""
 
 Bound = tuple[tuple[object, ...], dict[str, object]]
@@ -215,6 +216,8 @@ class Signature:
         for slot, called in enumerate(CALLED.get(self.called, ())):
             if key in called:
                 return names[slot]
+        if key in _FIRST and "input" in names:
+            return "input"
         slot = _OPERANDS.get(key)
         if slot is not None and slot < len(names):
             return names[slot]

@@ -51,7 +51,8 @@ def histogram(
             raise EngineError("torch.histogram(): bins must increase monotonically")
     else:
         edges = _edges(np, x, bins, range, 0)
-    shares = None if weight is None else _weights(input, weight, [input.numel(), 1])
+    shown = [input.numel(), 1]
+    shares = None if weight is None else _weights(input, weight, x.shape, shown)
     counts, (edges,) = _counted(np, x.reshape(-1, 1), [edges], shares, density)
     return HISTOGRAM((Tensor(counts, input.xp), Tensor(edges, input.xp)))
 
@@ -105,7 +106,8 @@ def histogramdd(
         else:
             ends = None if range is None else (range[2 * d], range[2 * d + 1])
             edges.append(_edges(np, x[..., d], given, ends, d))
-    shares = None if weight is None else _weights(input, weight, list(x.shape))
+    shown = list(x.shape)
+    shares = None if weight is None else _weights(input, weight, x.shape[:-1], shown)
     counts, edges = _counted(np, x.reshape(prod(x.shape[:-1]), space), edges, shares, density)
     lines = tuple([Tensor(line, input.xp) for line in edges])
     return HISTOGRAMDD((Tensor(counts, input.xp), lines))
@@ -193,10 +195,11 @@ def _edges(
     return found
 
 
-def _weights(input: Tensor, weight: Tensor, shape: list[int]) -> Raw:
-    """The weights of points; ``shape`` is that of the points, as messages show it."""
-    wanted = tuple(shape[:-1]) if len(shape) == input.ndim else tuple(input.shape)
-    if tuple(weight.shape) != wanted:
+def _weights(
+    input: Tensor, weight: Tensor, wanted: tuple[int, ...], shape: list[int]
+) -> Raw:
+    """The weights of points, of a shape; ``shape`` is the points' own in messages."""
+    if tuple(weight.shape) != tuple(wanted):
         raise EngineError(
             "torch.histogramdd: if weight tensor is provided it should have the same "
             "shape as the input tensor excluding its innermost dimension, but got "
