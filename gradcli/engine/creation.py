@@ -315,6 +315,16 @@ def _counted(
 
 
 def _number(value: object) -> Any:
+    """A number, also of a tensor of one.
+
+    Raises:
+        TypeError: a gradient is asked for the tensor.
+    """
+    if isinstance(value, Tensor) and value.edge is not None:
+        raise TypeError(
+            "argument must be Number, not Tensor: nothing is differentiated by what new "
+            "tensors are made of; give the number alone, as .item() gives it"
+        )
     return value.item() if hasattr(value, "item") else value
 
 

@@ -234,7 +234,7 @@ def real_root(call: Call, x: Array, n: Operand) -> Array:
     return call("pow", x, 1 / n)
 
 
-function("root", real_root, doc="The n-th root; of an odd order also of negatives.",
+function("root", real_root, either="n", doc="The n-th root; of an odd order also of negatives.",
          formula="sign(x)*abs(x)**(1/n) if n % 2 == 1 else x**(1/n)",
          kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
          cases=[case((3, 4), low=0.5, n=4), case((), low=-2.0, high=-0.5, n=5),

@@ -433,12 +433,15 @@ class Composite(Entry):
     operands   the parameters that ``build`` needs as tensors, because it reads their
                shapes; numbers and lists given there are converted
 
+    either     the parameters that are numbers or tensors, by which it is differentiated
+
     Its ``doc`` and ``formula`` are those of the first row of its name where it gives
     none of its own.
     """
 
     build: Formula
     operands: Sequence[str] = field(default=(), kw_only=True)
+    either: str = field(default="", kw_only=True)
 
 
 Given = ParamSpec("Given")
@@ -530,6 +533,14 @@ def plain_types(entry: Op | Composite) -> dict[str, type]:
         for name, found in types.items()
         if len(found) == 1 or found == {float, int}
     }
+
+
+def plain_values(entry: Composite) -> list[str]:
+    """A composite's parameters that are plain numbers or truth values: by what is given
+    there nothing is differentiated."""
+    kinds = plain_types(entry)
+    either = {*entry.operands, *entry.either.split()}
+    return [name for name, kind in kinds.items() if kind is not str and name not in either]
 
 
 PLAIN: Final = (float, int, bool, str)
