@@ -833,7 +833,8 @@ DEPARTURES = (
     Departure(
         "overflow on the way",
         "the derivatives of a logarithm of a sum of powers lie between 0 "
-        "and 1; PyTorch's pass infinities on the way",
+        "and 1; PyTorch's pass infinities on the way, and its slope of i1 at NaN is a "
+        "half",
         in_other_words("overflow on the way"),
     ),
     Departure(
