@@ -108,7 +108,9 @@ def histogramdd(
             edges.append(_edges(np, x[..., d], given, ends, d))
     shown = list(x.shape)
     shares = None if weight is None else _weights(input, weight, x.shape[:-1], shown)
-    counts, edges = _counted(np, x.reshape(prod(x.shape[:-1]), space), edges, shares, density)
+    counts, edges = _counted(
+        np, x.reshape(prod(x.shape[:-1]), space), edges, shares, density
+    )
     lines = tuple([Tensor(line, input.xp) for line in edges])
     return HISTOGRAMDD((Tensor(counts, input.xp), lines))
 

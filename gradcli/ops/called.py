@@ -42,7 +42,9 @@ _CALLED: Final = {
 }  # fmt: skip
 
 CALLED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    name: tuple([() if each == "_" else tuple(each.split("/")) for each in said.split()])
+    name: tuple(
+        [() if each == "_" else tuple(each.split("/")) for each in said.split()]
+    )
     for names, said in _CALLED.items()
     for name in names.split()
 }

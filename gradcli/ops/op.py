@@ -540,7 +540,9 @@ def plain_values(entry: Composite) -> list[str]:
     there nothing is differentiated."""
     kinds = plain_types(entry)
     either = {*entry.operands, *entry.either.split()}
-    return [name for name, kind in kinds.items() if kind is not str and name not in either]
+    return [
+        name for name, kind in kinds.items() if kind is not str and name not in either
+    ]
 
 
 PLAIN: Final = (float, int, bool, str)
