@@ -68,7 +68,8 @@ class Signature:
         self.star_at = 0 if entry.star is None else names.index(entry.star)
         self.variadic = isinstance(entry, Op) and entry.variadic
         self.operands = [names.index(n) for n in getattr(entry, "operands", ())]
-        self.plain = frozenset(() if is_row else plain_values(entry))
+        plain = plain_values(entry) if isinstance(entry, Composite) else ()
+        self.plain = frozenset(plain)
         plain_at = [names.index(name) for name in self.plain]
         self.first_plain = min(plain_at, default=len(names))
         self.most = formula.__code__.co_argcount - 1
@@ -244,9 +245,9 @@ class Signature:
                 return candidate
         from ..ops.called import CALLED
 
-        for slot, called in enumerate(CALLED.get(self.called, ())):
+        for at, called in enumerate(CALLED.get(self.called, ())):
             if key in called:
-                return names[slot]
+                return names[at]
         if key in _FIRST and "input" in names:
             return "input"
         slot = _OPERANDS.get(key)

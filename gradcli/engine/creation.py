@@ -322,8 +322,8 @@ def _number(value: object) -> Any:
     """
     if isinstance(value, Tensor) and value.edge is not None:
         raise TypeError(
-            "argument must be Number, not Tensor: nothing is differentiated by what new "
-            "tensors are made of; give the number alone, as .item() gives it"
+            "argument must be Number, not Tensor: nothing is differentiated by what "
+            "new tensors are made of; give the number alone, as .item() gives it"
         )
     return value.item() if hasattr(value, "item") else value
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, prod
+from typing import Any
 
 from .errors import EngineError
 from .into import with_out
@@ -59,7 +60,7 @@ def histogram(
 
 def histogramdd(
     input: Tensor,
-    bins: int | Sequence[int] | Sequence[Tensor],
+    bins: int | Sequence[Any],
     *,
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
@@ -78,7 +79,7 @@ def histogramdd(
         density: divide by the total and by the parts' volumes.
 
     Returns:
-        The named tuple ``(hist, bin_edges)``, with a tensor of edges for each dimension.
+        The named tuple ``(hist, bin_edges)``, with edges for each dimension.
 
     Raises:
         NotImplementedError: the entries are integers or half floats.
@@ -136,7 +137,8 @@ def _counted(
         values = points[:, d]
         place = np.searchsorted(line, values, "right") - 1
         at.append(np.where(values == line[-1], parts[d] - 1, place))
-        inside &= (values >= line[0]) & (values <= line[-1])
+        within = np.logical_and(values >= line[0], values <= line[-1])
+        inside = np.logical_and(inside, within)
     each = np.ones(len(points)) if shares is None else shares.reshape(-1)
     np.add.at(counts, tuple([place[inside] for place in at]), each[inside])
     if density:

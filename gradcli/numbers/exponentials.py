@@ -96,7 +96,7 @@ def rounding_of_exponential(args: Any) -> list[Any]:
     norms = np.abs(a).sum(-2).max(-1)
     with np.errstate(all="ignore"):
         doublings = int(np.ceil(np.log2(np.maximum(norms.max() / MAX_NORM, 1))))
-        power = NUMPY.matrix_exp(a / 2.0**doublings)
+        power: Any = NUMPY.matrix_exp(a / 2.0**doublings)
         error = FACTORS * n * np.abs(power).max((-2, -1), keepdims=True)
         error = np.broadcast_to(error, a.shape)
         for _ in range(doublings):

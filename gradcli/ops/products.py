@@ -30,7 +30,7 @@ from .op import (
     row,
 )
 from .shape import sum_to
-from .types import Array, ArrayRule, Call, Namespace, Recorded
+from .types import Array, ArrayRule, Call, Namespace, Recorded, Result
 
 # fmt: off
 
@@ -387,7 +387,7 @@ def tensordot(call: Call, a: Array, b: Array,
     return call("reshape", y, (*rows, *columns))
 
 
-def summed(call: Call, x: Array, *over: object) -> Array:
+def summed(call: Call, x: Array, *over: object) -> Result:
     """The sum, whose integers are as wide as those of ``x``."""
     y = call("sum", x, *over)
     return call("as_type_of", y, x) if holds(WHOLES, x) else y

@@ -6,7 +6,7 @@ asked for is taken and dropped: it is refused, or the gradient reaches it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -105,6 +105,15 @@ def test_a_tensor_of_one_number_stands_for_it(place: Place) -> None:
             assert type(a.edge) is type(b.edge)
 
 
+def is_refused(run: Callable[[], object]) -> bool:
+    """Whether a call says that nothing is differentiated by what it is given."""
+    try:
+        run()
+    except CallError as refusal:
+        return "by which nothing is differentiated" in str(refusal)
+    return False
+
+
 def moves(place: Place) -> bool:
     """Whether the result depends on the number as on one that may be any."""
     picks = "interpolation" in place.entry.cases[place.number].params
@@ -116,11 +125,9 @@ def moves(place: Place) -> bool:
 @by_row("place", [p for p in PLACES if moves(p)], attrgetter("ident"))
 def test_no_gradient_of_a_plain_value_is_dropped(place: Place) -> None:
     leaf = Tensor(np.asarray(float(place.value)), NUMPY, True)
-    try:
-        y = place.run(leaf)
-    except CallError as refusal:
-        assert "by which nothing is differentiated" in str(refusal)
+    if is_refused(lambda: place.run(leaf)):
         return
+    y = place.run(leaf)
     reached = inputs_first([t.edge for t in tensors(y) if t.edge is not None])
     assert leaf.edge in reached
 
