@@ -203,9 +203,6 @@ NAMES = {
         convolution conv1d conv_transpose1d conv2d conv_transpose2d conv3d
         conv_transpose3d convolution.default convolution.transposed convolution.weight
     """,
-    "sequences": """
-        conv_tbc
-    """,
     "columns": """
         im2col col2im im2col.default col2im.default
     """,
@@ -285,6 +282,9 @@ NAMES = {
     """,
     "alignments": """
         ctc_loss ctc_loss.IntList
+    """,
+    "sequences": """
+        conv_tbc
     """,
 }
 """All names, other spellings among them."""
