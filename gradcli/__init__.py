@@ -38,10 +38,12 @@ _HOMES = {
     "randint_like normal bernoulli multinomial",
     "engine.queries": "is_tensor can_cast equal allclose numel is_floating_point "
     "is_inference is_nonzero result_type promote_types finfo iinfo typename "
-    "broadcast_shapes where unravel_index nonzero argwhere unique unique_consecutive",
+    "broadcast_shapes where unravel_index nonzero "
+    "nonzero_static argwhere unique unique_consecutive",
     "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
-    "engine.counting": "isin searchsorted bucketize histc histogram gcd lcm",
+    "engine.counting": "isin searchsorted bucketize histc gcd lcm",
+    "engine.histograms": "histogram histogramdd",
     "engine.windows": "bartlett_window blackman_window hamming_window hann_window "
     "kaiser_window",
     "engine.real": "conj conj_physical resolve_conj resolve_neg real imag is_complex "

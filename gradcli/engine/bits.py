@@ -14,6 +14,7 @@ from typing import Any
 
 from ..ops.checks import broadcast_shape
 from .dtypes import named
+from .into import with_out
 from .promote import result_of
 from .record import function
 from .tensor import Tensor, raw_of
@@ -23,31 +24,37 @@ Operand = Tensor | int | float
 NO_BITS = "\"{name}_cpu\" not implemented for '{kind}'"
 
 
+@with_out
 def bitwise_and(input: Operand, other: Operand) -> Tensor:
     """Return the bits that are set in both integers."""
     return _combined("bitwise_and", "bitwise_and", input, other)
 
 
+@with_out
 def bitwise_or(input: Operand, other: Operand) -> Tensor:
     """Return the bits that are set in one integer or in both."""
     return _combined("bitwise_or", "bitwise_or", input, other)
 
 
+@with_out
 def bitwise_xor(input: Operand, other: Operand) -> Tensor:
     """Return the bits that are set in exactly one of two integers."""
     return _combined("bitwise_xor", "bitwise_xor", input, other)
 
 
+@with_out
 def bitwise_left_shift(input: Operand, other: Operand) -> Tensor:
     """Move the bits of integers up by ``other`` positions."""
     return _combined("lshift", "left_shift", input, other)
 
 
+@with_out
 def bitwise_right_shift(input: Operand, other: Operand) -> Tensor:
     """Move the bits of integers down by ``other`` positions; the sign stays."""
     return _combined("rshift", "right_shift", input, other)
 
 
+@with_out
 def bitwise_not(input: Tensor) -> Tensor:
     """Invert every bit; truth values are negated."""
     if input.raw.dtype.kind == "f":

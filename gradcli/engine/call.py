@@ -12,7 +12,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops import KEYWORDS, Composite, Op, parameters, plain_types
+from ..ops import (
+    KEYWORDS,
+    Composite,
+    Op,
+    parameters,
+    plain_types,
+    plain_values,
+)
+from ..ops.op import WHOLES
 from .errors import CallError
 from .promote import WRITTEN
 from .raw import Params
@@ -27,7 +35,9 @@ KINDS: dict[type | None, str] = {
 }  # fmt: skip
 """What PyTorch calls the types of plain values."""
 
-_OPERANDS = {"input": 0, "self": 0, "other": 1}
+_FIRST = ("input", "self", "a", "x", "x1")
+_OPERANDS = {**dict.fromkeys(_FIRST, 0), "other": 1, "x2": 1}
+"""The first two operands' names, in PyTorch and in NumPy, whose calls PyTorch reads."""
 
 Bound = tuple[tuple[object, ...], dict[str, object]]
 
@@ -37,12 +47,14 @@ class Signature:
 
     ``inputs`` is the number of parameters that are inputs of the row. By the number of
     positional arguments given, ``free`` holds the names that may still be given by
-    keyword, and ``missing`` those that have to be.
+    keyword, and ``missing`` those that have to be. ``plain`` are the parameters of a
+    composite that are plain values, the first of them at ``first_plain``.
     """
 
     __slots__ = (
-        "called", "entry", "formula", "free", "inputs", "least", "missing", "most",
-        "names", "operands", "rest", "star", "star_at", "variadic",
+        "called", "entry", "first_plain", "formula", "free", "inputs", "least",
+        "missing", "most", "names", "operands", "plain", "rest", "star", "star_at",
+        "variadic",
     )  # fmt: skip
 
     def __init__(self, entry: Op | Composite) -> None:
@@ -56,6 +68,10 @@ class Signature:
         self.star_at = 0 if entry.star is None else names.index(entry.star)
         self.variadic = isinstance(entry, Op) and entry.variadic
         self.operands = [names.index(n) for n in getattr(entry, "operands", ())]
+        plain = plain_values(entry) if isinstance(entry, Composite) else ()
+        self.plain = frozenset(plain)
+        plain_at = [names.index(name) for name in self.plain]
+        self.first_plain = min(plain_at, default=len(names))
         self.most = formula.__code__.co_argcount - 1
         defaults = len(formula.__defaults__ or ())
         optional |= {*names[self.most - defaults : self.most]}
@@ -131,20 +147,29 @@ class Signature:
         """
         return {name: self._number(name, value) for name, value in params.items()}
 
+    def _plain_number(self, name: str, value: object) -> object:
+        """An argument of a composite, a number in place of a tensor of one where it is
+        a plain value."""
+        if not isinstance(value, Tensor) or name not in self.plain:
+            return value
+        return self._number(name, value)
+
     def _number(self, name: str, value: object) -> object:
         if not isinstance(value, Tensor):
             return value
-        alone = not value.ndim
+        kind = plain_types(self.entry).get(name)
+        whole = value.raw.dtype.kind in WHOLES if hasattr(value.raw, "dtype") else False
+        alone = not value.ndim or (kind is int and whole and value.numel() == 1)
         if value.edge is None and alone:
             return value.item()
-        kind = plain_types(self.entry).get(name)
         if value.edge is None and kind is None:
             return value
         way_out = "give True or False" if kind is bool else ""
         if kind in (float, int):
             way_out = f"give the number{' alone, as .item() gives it' * alone}"
         formula = self.entry.formula
-        if kind is float and self.entry.elementwise and " if " not in formula:
+        elementwise = isinstance(self.entry, Op) and self.entry.elementwise
+        if kind is float and elementwise and " if " not in formula:
             way_out += f", or write {formula} in place of the call"
         raise CallError(
             f"{self.called}(): argument {name!r} must be {KINDS[kind]}, not Tensor: "
@@ -185,10 +210,19 @@ class Signature:
                 pairs = zip(names, args, strict=False)
                 args = tuple([_as_operand(entry, name, v) for name, v in pairs])
                 break
+        for value in args[self.first_plain :]:
+            if isinstance(value, Tensor):
+                pairs = zip(names, args, strict=False)
+                found = [self._plain_number(name, v) for name, v in pairs]
+                args = (*found, *args[len(found) :])
+                break
         if not kwargs and self.least <= len(args) <= self.most:
             return args, kwargs
         renamed = self._renamed(args, kwargs)
-        return args, {k: _as_operand(entry, k, v) for k, v in renamed.items()}
+        return args, {
+            k: self._plain_number(k, _as_operand(entry, k, v))
+            for k, v in renamed.items()
+        }
 
     def _gathered(self, args: tuple[object, ...]) -> tuple[object, ...]:
         """Collect the numbers of ``x.view(2, 3)`` into one parameter."""
@@ -209,15 +243,22 @@ class Signature:
         for candidate in (key, KEYWORDS.get(key)):
             if candidate in names:
                 return candidate
+        from ..ops.called import CALLED
+
+        for at, called in enumerate(CALLED.get(self.called, ())):
+            if key in called:
+                return names[at]
+        if key in _FIRST and "input" in names:
+            return "input"
         slot = _OPERANDS.get(key)
         if slot is not None and slot < len(names):
             return names[slot]
-        raise CallError(f"{self.entry.base}() has no parameter {key!r}", names, key)
+        raise CallError(f"{self.called}() has no parameter {key!r}", names, key)
 
     def _refuse(self, given: int) -> None:
         count = len(self.names)
         takes = "1 argument" if count == 1 else f"{count} arguments"
-        message = f"{self.entry.base}() takes {takes}, {given} given"
+        message = f"{self.called}() takes {takes}, {given} given"
         raise CallError(message, self.names)
 
 

@@ -11,9 +11,9 @@ from math import isfinite
 
 from .bits import of_whole_numbers
 from .errors import EngineError
+from .into import with_out
 from .promote import result_of
 from .raw import Library, Raw
-from .returns import HISTOGRAM, Named
 from .tensor import Tensor, constant, raw_of
 
 Operand = Tensor | float
@@ -21,6 +21,7 @@ Operand = Tensor | float
 SIDES = ("left", "right")
 
 
+@with_out
 def isin(
     elements: Operand,
     test_elements: Operand,
@@ -47,6 +48,7 @@ def isin(
     return Tensor(xp.np.asarray(xp.np.isin(asked, known, invert=invert)), xp)
 
 
+@with_out
 def searchsorted(
     sorted_sequence: Tensor,
     input: Operand,
@@ -125,6 +127,7 @@ def _check_lines(borders: Raw, values: Raw) -> None:
         )
 
 
+@with_out
 def bucketize(
     input: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
@@ -132,6 +135,7 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
+@with_out
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Count the entries in each of ``bins`` equal parts of ``[min, max]``.
 
@@ -165,119 +169,13 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     return Tensor(counts.astype(x.dtype), xp)
 
 
-def histogram(
-    input: Tensor,
-    bins: int | Tensor,
-    *,
-    range: tuple[float, float] | None = None,
-    weight: Tensor | None = None,
-    density: bool = False,
-) -> Named:
-    """Count the entries between edges, each by its weight.
-
-    Args:
-        bins: how many equal parts there are, or their edges in rising order.
-        range: what is divided into equal parts; None: from the least entry to the
-            largest one.
-        weight: what each entry counts, of the input's shape.
-        density: divide by the total and by the parts' lengths.
-
-    Returns:
-        The named tuple ``(hist, bin_edges)``.
-
-    Raises:
-        NotImplementedError: the entries are integers or half floats.
-        EngineError: the edges, the range or the weights do not fit.
-    """
-    xp, np, x = input.xp, input.xp.np, input.raw
-    if x.dtype.name not in ("float32", "float64"):
-        raise NotImplementedError(
-            f"\"histogramdd\" not implemented for '{input.dtype.legacy}'"
-        )
-    if isinstance(bins, Tensor):
-        edges = _edges_given(input, bins)
-    else:
-        edges = _edges(np, x, bins, range)
-    shares = None if weight is None else _weights(input, weight).reshape(-1)
-    counts, _ = np.histogram(x.reshape(-1), edges, weights=shares)
-    counts = counts.astype(x.dtype)
-    if density:
-        counts = counts / counts.sum() / np.diff(edges)
-    parts = Tensor(counts.astype(x.dtype), xp), Tensor(edges.astype(x.dtype), xp)
-    return HISTOGRAM(parts)
-
-
-def _edges_given(input: Tensor, bins: Tensor) -> Raw:
-    if bins.ndim != 1:
-        raise EngineError(
-            "torch.histogramdd: bins tensor should have one dimension, but got "
-            f"{bins.ndim} dimensions in the bins tensor for dimension 0"
-        )
-    if bins.dtype != input.dtype:
-        raise EngineError(
-            "torch.histogramdd: input tensor and bins tensors should have the same "
-            f"dtype, but got input with dtype {input.dtype} and bins for dimension 0 "
-            f"with dtype {bins.dtype}"
-        )
-    edges: Raw = bins.raw
-    if len(edges) < 2:
-        raise EngineError(
-            "torch.histogram(): bins must be > 0, but got 0 for dimension 0"
-        )
-    if bool((edges[1:] < edges[:-1]).any()):
-        raise EngineError("torch.histogram(): bins must increase monotonically")
-    return edges
-
-
-def _edges(np: Library, x: Raw, bins: int, given: tuple[float, float] | None) -> Raw:
-    if bins <= 0:
-        raise EngineError(
-            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
-        )
-    if given is not None:
-        low, high = map(float, given)
-    elif x.size:
-        low, high = float(np.min(x)), float(np.max(x))
-    else:
-        low, high = 0.0, 1.0
-    if not (isfinite(low) and isfinite(high)):
-        raise EngineError(
-            f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite"
-        )
-    if low > high:
-        raise EngineError(
-            f"torch.histogramdd: min should not exceed max, but got min {low:g} max "
-            f"{high:g} for dimension 0"
-        )
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    found: Raw = np.linspace(low, high, bins + 1, dtype=x.dtype)
-    return found
-
-
-def _weights(input: Tensor, weight: Tensor) -> Raw:
-    if tuple(weight.shape) != tuple(input.shape):
-        raise EngineError(
-            "torch.histogramdd: if weight tensor is provided it should have the same "
-            "shape as the input tensor excluding its innermost dimension, but got "
-            f"input with shape {[input.numel(), 1]} and weight with shape "
-            f"{list(weight.shape)}"
-        )
-    if weight.dtype != input.dtype:
-        raise EngineError(
-            "torch.histogramdd: if weight tensor is provided, input tensor and weight "
-            f"tensor should have the same dtype, but got input({input.dtype}), and "
-            f"weight({weight.dtype})"
-        )
-    shares: Raw = weight.raw
-    return shares
-
-
+@with_out
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of integers, which is never negative."""
     return of_whole_numbers("gcd", "gcd", input, other)
 
 
+@with_out
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """The least common multiple of integers, which is never negative."""
     return of_whole_numbers("lcm", "lcm", input, other)

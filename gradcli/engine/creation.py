@@ -278,10 +278,14 @@ def arange(
     if start is None and end is None:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
     first, last = (0, start) if end is None else (start or 0, end)
-    first, last, step = (_number(v) for v in (first, last, step))
+    first, last, step = map(_number, (first, last, step))
+    if type_ is dtypes.int64:
+        first, last, step = _in_type(type_, first, last, step)
     _check_step(first, last, step)
+    count = ceil((last - first) / step)
+    first, step = _in_type(type_, first, step)
     whole = all(isinstance(v, int) for v in (first, last, step))
-    return _counted(first, step, ceil((last - first) / step), whole, type_)
+    return _counted(first, step, count, whole, type_)
 
 
 @constructor
@@ -311,7 +315,24 @@ def _counted(
 
 
 def _number(value: object) -> Any:
+    """A number, also of a tensor of one.
+
+    Raises:
+        TypeError: a gradient is asked for the tensor.
+    """
+    if isinstance(value, Tensor) and value.edge is not None:
+        raise TypeError(
+            "argument must be Number, not Tensor: nothing is differentiated by what "
+            "new tensors are made of; give the number alone, as .item() gives it"
+        )
     return value.item() if hasattr(value, "item") else value
+
+
+def _in_type(type_: dtype | None, *numbers: float) -> tuple[float, ...]:
+    """The numbers as a type holds them: fractions are cut off for integers."""
+    if type_ is None or type_.is_floating_point:
+        return numbers
+    return tuple(map(int, numbers))
 
 
 def _between(start: object, end: object, steps: int) -> Host:
@@ -332,6 +353,7 @@ def linspace(type_: dtype | None, start: object, end: object, steps: int) -> Hos
     Raises:
         EngineError: ``steps`` is negative.
     """
+    start, end = _in_type(type_, _number(start), _number(end))
     return _between(start, end, index(steps)).astype((type_ or DEFAULT.dtype).name)
 
 
@@ -340,6 +362,7 @@ def logspace(
     type_: dtype | None, start: object, end: object, steps: int, base: float = 10.0
 ) -> Host:
     """Return powers of ``base`` whose exponents are at equal distances."""
+    start, end = _in_type(type_, _number(start), _number(end))
     values = np.power(float(base), _between(start, end, index(steps)))
     return values.astype((type_ or DEFAULT.dtype).name)
 

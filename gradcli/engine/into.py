@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any
+from inspect import Parameter, signature
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ RESIZED = (
 )
 
 Run = Callable[..., Any]
+Result = TypeVar("Result")
+_BY_NAME: Final = Parameter.KEYWORD_ONLY
 
 
 def taking_out(name: str, run: Run) -> Run:
@@ -49,6 +52,16 @@ def taking_out(name: str, run: Run) -> Run:
         return written(name, out, run(*args, **kwargs))
 
     return outer
+
+
+def with_out(run: Callable[..., Result]) -> Callable[..., Result]:
+    """A function that is written out, with a parameter ``out`` by keyword."""
+    taking: Any = taking_out(run.__name__, run)
+    own = signature(run)
+    every = [*own.parameters.values(), Parameter("out", _BY_NAME, default=None)]
+    taking.__signature__ = own.replace(parameters=every)
+    found: Callable[..., Result] = taking
+    return found
 
 
 def writing(name: str) -> Run:

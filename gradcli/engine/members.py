@@ -26,8 +26,8 @@ ELSEWHERE = {
     "new_empty_strided new_tensor",
     "members": "where __complex__ __reversed__ __delitem__",
     "storage": "untyped_storage",
-    "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere "
-    "unique unique_consecutive",
+    "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero "
+    "nonzero_static argwhere unique unique_consecutive",
     "inplace": "zero_ fill_ copy_ "
     "fill_diagonal_ apply_ map_ resize_ resize_as_ set_ squeeze_ unsqueeze_ t_ "
     "transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ __isub__ __imul__ "
@@ -36,7 +36,8 @@ ELSEWHERE = {
     "bitwise_left_shift_ bitwise_right_shift_ gcd_ lcm_",
     "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
-    "counting": "histc histogram gcd lcm",
+    "counting": "histc gcd lcm",
+    "histograms": "histogram",
     "backward": "backward:backward_of",
     "hooks": "retain_grad register_hook:register_tensor_hook "
     "register_post_accumulate_grad_hook:register_post_accumulate",

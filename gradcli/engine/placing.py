@@ -1,4 +1,5 @@
-"""In what order a result's entries lie in memory, where its row says so.
+"""In what order a result's entries lie in memory, and in which precision half floats
+are computed with, where its row says so.
 
 Invariant: a row that leaves the order to its formula runs that formula itself.
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..ops import KEPT, PACKED, Formula, Op
 from ..ops.index import entries_at
@@ -42,7 +45,7 @@ _ARRANGED: dict[object, Callable[..., Array]] = {
 
 def placed(op: Op) -> Formula:
     """The row's formula, whose results lie in memory as the row says."""
-    fwd, arrange = op.fwd, _ARRANGED.get(op.memory)
+    fwd, arrange = _widened(op.fwd) if op.wide else op.fwd, _ARRANGED.get(op.memory)
     if arrange is None:
         return fwd
 
@@ -53,3 +56,24 @@ def placed(op: Op) -> Formula:
         return arrange(xp, y, inputs[0], **params)
 
     return run
+
+
+def _widened(fwd: Formula) -> Formula:
+    """A formula of one input and one output that is run on single floats where it is
+    given half ones."""
+
+    def run(xp: Namespace, x: Any, **params: object) -> Any:
+        if xp.symbolic or x.dtype is not HALF:
+            return fwd(xp, x, **params)
+        return fwd(xp, x.astype("float32"), **params).astype(HALF)
+
+    def alone(xp: Namespace, x: Any) -> Any:
+        return fwd(xp, x) if xp.symbolic or x.dtype is not HALF else run(xp, x)
+
+    takes = fwd.__code__.co_argcount + fwd.__code__.co_kwonlyargcount
+    return alone if takes == OPERANDS else run
+
+
+HALF = np.dtype("float16")
+OPERANDS = 2
+"""A formula's namespace and its operand."""

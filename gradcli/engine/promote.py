@@ -260,6 +260,8 @@ def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
             first = r
         elif r.dtype != first.dtype and not (op.elementwise and not r.shape):
             message = words if isinstance(words, str) else words[slot - 1]
+            if not message:
+                continue
             one, other = of(first), of(r)
             names = {"c0": _c_name(one), "c1": _c_name(other)}
             raise EngineError(message.format(one.legacy, other.legacy, **names))
@@ -289,6 +291,19 @@ def _scalar_name(name: str) -> str:
     names = {"int32": "int", "float32": "float", "float64": "double",
              "float16": "c10::Half"}  # fmt: skip
     return names.get(name, f"{name}_t")
+
+
+def is_half(y: Any) -> bool:
+    """Whether a result, or its first part, holds half floats: what a function of a
+    library makes of integers of one byte, with fewer digits than are wanted."""
+    first = y[0] if isinstance(y, tuple) else y
+    type_ = getattr(first, "dtype", NONE)
+    return bool(type_.kind == "f" and type_.itemsize == BYTES_OF_HALF_FLOAT)
+
+
+def in_floats(raw: tuple[Raw, ...]) -> tuple[Any, ...]:
+    """The arrays among a row's inputs as floats of the default type."""
+    return tuple([r.astype(DEFAULT.name) if hasattr(r, "dtype") else r for r in raw])
 
 
 def in_result_type(op: Op, raw: tuple[Raw, ...], y: Any) -> Any:

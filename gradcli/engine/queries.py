@@ -123,7 +123,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             f"expected 'indices' to be integer dtype, but got {indices.dtype}"
         )
     xp, found = indices.xp, []
-    at = xp.np.asarray(indices.raw)
+    at = xp.np.asarray(indices.raw).astype("int64")
     for n in reversed(sizes):
         found.append(Tensor(xp.np.asarray(at % n), xp))
         at = at // n
@@ -146,6 +146,25 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     if not input.shape:
         return Tensor(xp.np.zeros((int(bool(input)), 0), "int64"), xp)
     return function("stack")(found, 1)
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Any:
+    """Find the positions of entries that are not 0, as many as are asked for.
+
+    Args:
+        size: how many positions there are: further ones are left out, missing ones
+            filled in.
+        fill_value: what missing positions are.
+
+    Raises:
+        EngineError: ``size`` is negative.
+    """
+    if size < 0:
+        raise EngineError("nonzero_static: 'size' must be an non-negative integer")
+    found = nonzero(input).raw[:size]
+    out = input.xp.np.full((size, input.ndim), fill_value, "int64")
+    out[: len(found)] = found
+    return Tensor(out, input.xp)
 
 
 def argwhere(input: Tensor) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import EngineError
+from .into import with_out
 from .methods import named
 from .record import function
 from .tensor import Tensor
@@ -36,7 +37,9 @@ def _never(name: str, doc: str) -> Callable[[Tensor], bool]:
 
 
 conj = _itself("conj", "The complex conjugate: the tensor itself.")
-conj_physical = _itself("conj_physical", "The complex conjugate: the tensor itself.")
+conj_physical = with_out(
+    _itself("conj_physical", "The complex conjugate: the tensor itself.")
+)
 resolve_conj = _itself("resolve_conj", "The tensor itself; nothing is conjugated.")
 resolve_neg = _itself("resolve_neg", "The tensor itself; nothing is negated.")
 real = _itself("real", "The real part: the tensor itself.")

@@ -42,8 +42,10 @@ from .node import (
 )
 from .placing import placed
 from .promote import (
+    in_floats,
     in_one_type,
     in_result_type,
+    is_half,
     narrowed,
     slots_of_positions,
     whole_parameters,
@@ -200,6 +202,8 @@ def _computed(
             )
         else:
             y = _formula(op, fwd, xp, given, params)
+        if whole and MODE.instead is None and is_half(y):
+            y = _formula(op, fwd, xp, in_floats(raw), params)
     except Exception as error:
         failure = explain_failure(op, raw, error)
         if failure is error:

@@ -17,6 +17,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from ..ops import Composite, Op
+from ..ops.called import CALLED
 from .raw import Params, Run
 
 OPERANDS = ("input", "other")
@@ -37,11 +38,15 @@ def listed(entry: Op | Composite) -> list[Parameter]:
     formula = entry.build if isinstance(entry, Composite) else entry.fwd
     kind: Any = Parameter.POSITIONAL_OR_KEYWORD
     count = len(entry.cases[0].inputs) if entry.cases else len(OPERANDS)
+    called = _called(entry)
     shown = []
     for i, each in enumerate([*inspect.signature(formula).parameters.values()][1:]):
         name, default = each.name, each.default
         letter = len(name) == 1 and name not in NO_OPERANDS
-        if letter and i < min(count, len(OPERANDS)):
+        own = called[i] if i < len(called) else ()
+        if own and name not in own:
+            name = own[0]
+        elif letter and i < min(count, len(OPERANDS)):
             name = OPERANDS[i]
         if each.kind is Parameter.VAR_POSITIONAL or each.name == entry.star:
             shown.append(Parameter(name, Parameter.VAR_POSITIONAL))
@@ -51,6 +56,11 @@ def listed(entry: Op | Composite) -> list[Parameter]:
             kind = each.kind
         shown.append(Parameter(name, kind, default=default))
     return shown
+
+
+def _called(entry: Op | Composite) -> tuple[tuple[str, ...], ...]:
+    """What PyTorch calls the operands of a function of the table."""
+    return CALLED.get(entry.name if isinstance(entry, Composite) else entry.base, ())
 
 
 def keyword(name: str, default: object = None) -> Parameter:
@@ -66,10 +76,11 @@ def documented(entry: Op | Composite, parameters: Iterable[Parameter]) -> str:
     for said in filter(None, (entry.kink, entry.slope)):
         lines += ["", f"{said[0].upper()}{said[1:]}."]
     lines += ["", "Parameters", "----------"]
+    operands = {*OPERANDS, *(name for own in _called(entry) for name in own)}
     for each in parameters:
         optional = each.default is not Parameter.empty
         kind = f", default {each.default!r}" if optional else ""
-        kind = " : Tensor" if each.name in OPERANDS else kind.replace(",", " :", 1)
+        kind = " : Tensor" if each.name in operands else kind.replace(",", " :", 1)
         lines.append(f"{each.name}{kind}")
         if each.name in MEANING:
             lines.append(f"    {MEANING[each.name]}")

@@ -6,6 +6,7 @@ net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 
 from ..engine.absent import absent, offered
 from . import (
+    across_maps,
     activation,
     attention,
     batch_norm,
@@ -40,9 +41,9 @@ from .parameter import (
 )
 
 _OFFERED = offered(
-    table, activation, attention, batch_norm, cells, containers, convolution, distance,
-    embedding, lazy, linear, losses, norm, parallel, parameters, pooling, recurrent,
-    shaping, transformer,
+    table, across_maps, activation, attention, batch_norm, cells, containers,
+    convolution, distance, embedding, lazy, linear, losses, norm, parallel, parameters,
+    pooling, recurrent, shaping, transformer,
     kind=Module,
 )  # fmt: skip
 del _OFFERED["LazyModuleMixin"], _OFFERED["NonDynamicallyQuantizableLinear"]

@@ -5,6 +5,7 @@ from . import init as init
 from . import modules as modules
 from . import parameter as parameter
 from . import utils as utils
+from .across_maps import CrossMapLRN2d as CrossMapLRN2d
 from .activation import Hardtanh as Hardtanh
 from .activation import PReLU as PReLU
 from .activation import ReLU6 as ReLU6

@@ -11,7 +11,6 @@ declaration says otherwise; a parameter ``training`` is the module's mode.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from inspect import Parameter
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from ..engine.raw import Params
 from ..engine.record import function as of_row
 from ..engine.signatures import constructor, listed, new_class
 from ..ops import FUNCTIONS
-from .heads import applying, saying
+from .heads import applying, parameters_of, saying
 from .module import Module
 
 Function = Callable[..., object]
@@ -97,7 +96,7 @@ def module(
         parameters = listed(FUNCTIONS[function])
         function = of_row(function)
     else:
-        parameters = list(inspect.signature(function).parameters.values())
+        parameters = parameters_of(function)
     count = base.operands if operands is None else operands
     left_alone = (base.hidden if hidden is None else hidden).split()
     kind = Parameter.KEYWORD_ONLY if keyword_only else KIND

@@ -91,7 +91,7 @@ def applying(
         owner: the class's name; None: the class whose body this is called in.
     """
     if parameters is None:
-        parameters = list(inspect.signature(function).parameters.values())
+        parameters = parameters_of(function)
     others = [each.name for each in parameters[operands:]]
     names = others if options is None else list(options)
     in_order = names == others[: len(names)] and not any(
@@ -111,6 +111,12 @@ def applying(
     if owner is None:
         owner = sys._getframe(1).f_locals["__qualname__"]
     return described(forward, owner, "forward", taken)
+
+
+def parameters_of(function: Function) -> list[Parameter]:
+    """A function's parameters but for ``out``, which no layer has."""
+    every = inspect.signature(function).parameters.values()
+    return [each for each in every if each.name != "out"]
 
 
 def _getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:

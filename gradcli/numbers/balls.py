@@ -41,6 +41,11 @@ from .eigenvalues import (
     singular_value,
     singular_value_in_floats,
 )
+from .exponentials import (
+    exponential,
+    exponential_in_floats,
+    rounding_of_exponential,
+)
 from .limits import MAX_EIGENVALUE_BITS
 
 if TYPE_CHECKING:
@@ -458,6 +463,10 @@ STEPS: Final[dict[str, Function]] = {
                                words="a singular value of a matrix of more than 2 rows "
                                      "and columns",
                                without="where it is 0 or equal to another"),
+    "exponential": Function(exponential, exponential, exponential_in_floats,
+                            rounding_of_exponential,
+                            words="the exponential of a matrix of more than 2 rows, or "
+                                  "with equal eigenvalues,"),
     "lost_vector": Function(lambda value: UNKNOWN,
                             lambda value: arb_series([UNKNOWN] * ctx.cap),
                             lambda value: value * nan,

@@ -17,7 +17,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..engine.reverse import accumulate
-from .balls import ONE, START_BITS, ZERO, Ball, apply, ball, derivative, working
+from .balls import (
+    LEAVES,
+    ONE,
+    START_BITS,
+    ZERO,
+    Ball,
+    apply,
+    ball,
+    derivative,
+    working,
+)
 from .system import exact
 
 LOST_RADIUS: Final = 2.0**-16
@@ -95,7 +105,7 @@ class Centred:
 
     def _form(self, step: int, args: Sequence[int], forms: dict[int, Form]) -> Form:
         name = self.graph.name(step)
-        if name in ("symbol", "number"):
+        if name in LEAVES:
             leaf = self.graph.leaf(step)
             return plain(ball(leaf if name == "symbol" else exact(leaf)))
         given = [forms[arg] for arg in args]

@@ -36,7 +36,7 @@ def eigenvalue(below: Any, *triangle: Any) -> Any:
         below: how many.
         triangle: the symmetric matrix's lower triangle, row by row.
     """
-    return _eigenvalue(_series(_symmetric(triangle)), _counted(below))
+    return _eigenvalue(series_of(_symmetric(triangle)), counted(below))
 
 
 def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
@@ -47,10 +47,10 @@ def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
         columns: how many the matrix has; no more than rows.
         entries: the matrix's entries, row by row.
     """
-    n = _counted(columns)
-    matrix = _series([entries[i : i + n] for i in range(0, len(entries), n)])
+    n = counted(columns)
+    matrix = series_of([entries[i : i + n] for i in range(0, len(entries), n)])
     gram = _product([m.transpose() for m in matrix], matrix)
-    square = _eigenvalue(gram, n - 1 - _counted(above))
+    square = _eigenvalue(gram, n - 1 - counted(above))
     return square.sqrt() if isinstance(square, arb_series) else _root(square)
 
 
@@ -60,7 +60,7 @@ def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
     return [[rows[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
 
 
-def _counted(b: Any) -> int:
+def counted(b: Any) -> int:
     """The whole number that a ball is."""
     still: Any = b[0] if isinstance(b, arb_series) else b
     return int(still.unique_fmpz())
@@ -126,7 +126,7 @@ def _norm(matrix: Any) -> Any:
 # power series
 
 
-def _series(rows: Sequence[Sequence[Any]]) -> Series:
+def series_of(rows: Sequence[Sequence[Any]]) -> Series:
     """The matrices of coefficients of a matrix of balls and power series."""
     if not any(isinstance(e, arb_series) for row in rows for e in row):
         return [arb_mat([list(row) for row in rows])]

@@ -33,6 +33,10 @@ MAX_SIZE: Final = 8
 """Up to how many eigenvalues and singular values are computed as balls: what their
 derivatives take grows with the fifth power of it."""
 
+MAX_EXPONENTIAL_ROWS: Final = 4 * MAX_SIZE
+"""Of how many rows exponentials are computed as balls: the rule of a rule asks for one
+of four times the rows."""
+
 MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Entries of a matrix from whose singular values derivatives go to each of them."""
 
@@ -296,21 +300,23 @@ def svd(
 
 
 def exponential(system: System[Element], m: Host) -> Host:
-    """``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for half the trace ``t``, where ``r*r``
-    is minus the determinant of ``m - t``; of a negative square cosines and sines."""
+    """Of two rows ``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for half the trace ``t``,
+    where ``r*r`` is minus the determinant of ``m - t``; of a negative square cosines
+    and sines. Of more rows, or where ``r`` is 0, every entry is a step of its own."""
     apply, n = system.apply, m.shape[0]
     if n <= 1:
         return _each(system, "exp", m)
+    if n > MAX_EXPONENTIAL_ROWS:
+        raise KindError("linalg.matrix_exp: exponentials are computed exactly of up to "
+                        f"{MAX_EXPONENTIAL_ROWS} rows, not of {n}")  # fmt: skip
     if n > FORMULA_SIZE:
-        raise KindError("linalg.matrix_exp: the exponential of a matrix of more than "
-                        f"{FORMULA_SIZE} rows has no formula here")  # fmt: skip
+        return _entries_of_exponential(system, m)
     two = system.lift(2)
     t = apply("div", apply("add", m[0, 0], m[1, 1]), two)
     half = apply("div", apply("sub", m[0, 0], m[1, 1]), two)
     square = apply("add", apply("mul", half, half), apply("mul", m[0, 1], m[1, 0]))
     if system.is_zero(square):
-        raise KindError("linalg.matrix_exp: the exponential of a matrix with equal "
-                        "eigenvalues has no formula here")  # fmt: skip
+        return _entries_of_exponential(system, m)
     grows = to_float(system.value(square)) > 0
     r = apply("sqrt", square if grows else apply("neg", square))
     even = apply("cosh" if grows else "cos", r)
@@ -319,3 +325,10 @@ def exponential(system: System[Element], m: Host) -> Host:
     out[0, 0] = apply("add", even, apply("mul", odd, half))
     out[1, 1] = apply("sub", even, apply("mul", odd, half))
     return _each(system, "mul", out, apply("exp", t))
+
+
+def _entries_of_exponential(system: System[Element], m: Host) -> Host:
+    places = map(system.lift, range(m.size))
+    entries = m.reshape(-1)
+    found = [system.apply("exponential", place, *entries) for place in places]
+    return np.array(found, dtype=object).reshape(m.shape)

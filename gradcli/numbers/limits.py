@@ -35,6 +35,10 @@ MAX_EIGENVALUE_BITS: Final = 1 << 13
 """Precision beyond which no eigenvalue is computed: what is less than that leaves is 0
 to every type of float."""
 
+MAX_EXPONENTIALS_KEPT: Final = 512
+"""Exponentials of matrices that are remembered: each of their entries is a step, which
+asks for the whole again."""
+
 MAX_COMPARISON_BITS: Final = 4096
 """Precision beyond that of the graph up to which two numbers are compared."""
 

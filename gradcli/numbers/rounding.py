@@ -27,6 +27,7 @@ from ..engine.reverse import accumulate
 from ..ops import FUNCTIONS
 from .balls import (
     INFINITY,
+    LEAVES,
     LINEAR,
     ONE,
     STEPS,
@@ -107,7 +108,7 @@ class Roundings:
             dtype = np.dtype(self.dtype)
             for each in self.evaluation.below([step], known):
                 name = graph.name(each)
-                if name in ("symbol", "number"):
+                if name in LEAVES:
                     known[each] = dtype.type(float(graph.leaf(each)))
                 else:
                     args = [known[a] for a in graph.args(each)]
@@ -247,7 +248,7 @@ class Roundings:
         graph, known = self.evaluation.graph, dict[int, Host]()
         for each in self.evaluation.below([step]):
             name = graph.name(each)
-            if name in ("symbol", "number"):
+            if name in LEAVES:
                 value = np.full(ROUNDING_RUNS, float(graph.leaf(each)))
                 exactly = name == "symbol" or is_float(exact(graph.leaf(each)))
                 error = value * (0 if exactly else 1)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engine.raw import Host
-from .balls import LINEAR, ZERO, Ball, to_float
+from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
 from .blocks import Block, Column, Dots, Functions, Leaves, Stops, Totals
 from .decision import Deciding
 from .limits import DOUBTFUL_RELATIVE_GAP, FIRST_TAPE_STEPS
@@ -124,7 +124,7 @@ class Tape(Deciding[int]):
         needed[np.asarray(roots, dtype=np.int64)] = True
         count = 0
         for block in reversed(self.blocks):
-            if not len(roots) and block.name not in {*LINEAR, "symbol", "number"}:
+            if not len(roots) and block.name not in LINEAR | LEAVES:
                 needed[block.needed(self.live)] = True
             positions = np.flatnonzero(needed[block.span])
             if len(positions):

@@ -25,6 +25,7 @@ from .op import (
     overloads,
     parameters,
     plain_types,
+    plain_values,
 )
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "overloads",
     "parameters",
     "plain_types",
+    "plain_values",
 ]
 
 

@@ -88,21 +88,22 @@ def factor_last(b: Operand, alpha: Operand) -> tuple[Operand, Operand]:
 
 def _add(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
-    if alpha == 1:
+    if is_number(alpha) and alpha == 1:
         return call("add.Tensor", a, b)
     return call("add.alpha", a, b, alpha=alpha)
 
 
 def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
-    if alpha != 1:
+    if not is_number(alpha) or alpha != 1:
         return call("sub.alpha", a, b, alpha=alpha)
     if is_number(a):
         return call("rsub.Scalar", b, number=a)
     return call("sub.Tensor", a, b)
 
 
-function("add", _add, formula="a + alpha*b", overflows=True, roundings=1)
+function("add", _add, formula="a + alpha*b", either="alpha", overflows=True,
+         roundings=1)
 
 row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     taught="sum rule",
@@ -125,8 +126,8 @@ row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
-function("sub", _sub, aliases=("subtract",), formula="a - alpha*b", overflows=True,
-         roundings=1)
+function("sub", _sub, aliases=("subtract",), formula="a - alpha*b", either="alpha",
+         overflows=True, roundings=1)
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
     in_rules="sub.Tensor",
@@ -451,7 +452,7 @@ def valued(name: str) -> None:
             a, b, value = b, value, a
         return call(f"{name}.default", x, a, b, value=value)
 
-    function(name, build)
+    function(name, build, either="value")
 
 
 valued("addcmul")

@@ -367,7 +367,7 @@ def _interleaved(call: Call, x: Array, repeats: Sizes, dim: int | None) -> Array
     return call("view", spread, (*x.shape[:d], x.shape[d] * repeats, *x.shape[d + 1:]))
 
 
-function("repeat_interleave", _repeat_interleave, operands=("x",),
+function("repeat_interleave", _repeat_interleave, operands=("x",), either="repeats",
          formula="y[i] = x[i // repeats]",
          doc="Each entry repeated in place; without dim, of the flattened tensor.",
          cases=[case((3, 2), repeats=2), case((3, 2), repeats=2, dim=-1),

@@ -284,6 +284,9 @@ NAMES = {
     "alignments": """
         ctc_loss ctc_loss.IntList
     """,
+    "sequences": """
+        conv_tbc
+    """,
 }
 """All names, other spellings among them."""
 

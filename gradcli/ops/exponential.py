@@ -8,6 +8,8 @@ that it has the input's dtype there and is exact among symbols.
 
 from __future__ import annotations
 
+from typing import cast
+
 from .arithmetic import is_number
 from .checks import ValueRangeError
 from .op import WHOLES, Formula, case, function, no_kernel, row
@@ -232,7 +234,8 @@ def real_root(call: Call, x: Array, n: Operand) -> Array:
     return call("pow", x, 1 / n)
 
 
-function("root", real_root, doc="The n-th root; of an odd order also of negatives.",
+function("root", real_root, either="n",
+         doc="The n-th root; of an odd order also of negatives.",
          formula="sign(x)*abs(x)**(1/n) if n % 2 == 1 else x**(1/n)",
          kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
          cases=[case((3, 4), low=0.5, n=4), case((), low=-2.0, high=-0.5, n=5),
@@ -241,10 +244,18 @@ function("root", real_root, doc="The n-th root; of an odd order also of negative
 
 # x*2**n and its inverse
 
+
+def power_of_two(xp: Namespace, b: Operand, like: Operand) -> Array:
+    """``2**b``, of a plain number in the type of what it multiplies."""
+    plain = is_number(b) and not is_number(like)
+    return xp.exp2(xp.new_full(cast(Array, like), (), b) if plain else b)
+
+
 row("ldexp", node="LdexpBackward0", latex=r"{0} \cdot 2^{{{1}}}", formula="a*2**b",
     doc="Product with a power of two.",
-    fwd=lambda xp, a, b: a * xp.exp2(b),
-    partials=(lambda xp, y, a, b: xp.exp2(b), lambda xp, y, a, b: y * ln(xp, y, 2)),
+    fwd=lambda xp, a, b: a * power_of_two(xp, b, a),
+    partials=(lambda xp, y, a, b: power_of_two(xp, b, a),
+              lambda xp, y, a, b: y * ln(xp, y, 2)),
     cases=PAIR, overflows=True, saves=("b", "y"))
 
 row("frexp", node="FrexpBackward0", returns=2, saves="y.1", jvp=lambda xp, t, y, x:

@@ -25,9 +25,10 @@ FAMILIES: Final = (
     "pseudoinverse", "equations", "chains", "covariance", "join", "index", "gather",
     "fold_in", "order", "quantile", "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "copies",
+    "convolution", "columns", "pooling", "unpooling", "grouped", "memory",
+    "copies",
     "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
-    "bags", "alignments",
+    "bags", "alignments", "sequences",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they are listed."""
 

@@ -310,13 +310,19 @@ def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array
     return source
 
 
+def plus_scaled(x: Array, factor: float, other: Array) -> Array:
+    """``x + factor*other``; bytes hold no factor below 0."""
+    return x - other * -factor if factor < 0 else x + factor * other
+
+
 row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
     one_type="index_add_(): self ({0}) and source ({1}) must have the same scalar type",
     doc="Slices of source added at a list of positions; repeats add up.",
     formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
-    x + alpha * xp.put_add(x.shape, slices_at(xp, x.shape, dim, index),
-                           whole_slices("index_add_()", xp, x, index, source, dim)),
+    plus_scaled(x, alpha, xp.put_add(
+        x.shape, slices_at(xp, x.shape, dim, index),
+        whole_slices("index_add_()", xp, x, index, source, dim))),
     vjp=(lambda xp, g, y, x, index, source, dim, alpha=1: g, None,
          lambda xp, g, y, x, index, source, dim, alpha=1:
          xp.index_select(g, dim, index) * alpha),

@@ -61,7 +61,8 @@ def _prod(call: Call, x: Array, dim: Dims = None, *, keepdim: bool = False,
 
 def _scanned(name: str, number: float) -> Formula:
     def build(call: Call, x: Array, dim: int, *, mask: Array | None = None) -> Array:
-        return call(name, filled(call, x, mask, number), dim_of(x.shape, dim))
+        y = call(name, filled(call, x, mask, number), dim_of(x.shape, dim))
+        return call("as_type_of", y, x) if holds(WHOLES, x) else y
 
     return build
 

@@ -102,7 +102,7 @@ def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> 
 
 
 row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
-    refuses=floats_for("linalg.vector_norm"),
+    refuses=floats_for("linalg.vector_norm"), wide=True,
     formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
     kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
          "an infinity norm share the cotangent evenly",
@@ -273,6 +273,14 @@ def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
     return slope_of(xp, between_rows(xp, a, b), xp.unsqueeze(y, -1), p, -1)
 
 
+def arriving(xp: Namespace, g: Array, y: Array, p: float) -> Array:
+    """The cotangent of distances that passes, for each entry: through a distance of 0
+    none, but of the orders whose slopes are signs, which an infinity outweighs."""
+    g = xp.unsqueeze(g, -1)
+    none = xp.eq(xp.unsqueeze(y, -1), 0)
+    return g if p in (0, 1, INFINITY) else xp.where(none, 0, g)
+
+
 def by_rows(xp: Namespace, run: ArrayRule, rows: tuple[Array, ...], b: Array) -> Array:
     """``run`` of a few ``rows`` at a time, where each meets every row of ``b``."""
     if {len(each.shape) for each in (*rows, b)} != {2}:
@@ -290,7 +298,7 @@ def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: flo
                    ) -> Array:
     """The cotangent of ``a``; that of ``b`` is the same of the transposes."""
     def run(a: Array, g: Array, y: Array) -> Array:
-        return xp.sum(xp.unsqueeze(g, -1) * row_slopes(xp, a, b, y, p), -2)
+        return xp.sum(arriving(xp, g, y, p) * row_slopes(xp, a, b, y, p), -2)
     return sum_to(xp, by_rows(xp, run, (a, g, y), b), a.shape)
 
 

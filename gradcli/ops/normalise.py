@@ -334,7 +334,7 @@ def normalize(call: Call, x: Array, p: float = 2.0, dim: Dims = 1, eps: float = 
     return call("div", x, call("expand_as", call("clamp_min", length, eps), x))
 
 
-function("normalize", normalize, operands=("x",),
+function("normalize", normalize, operands=("x",), either="eps",
          formula="x/maximum(norm(x, p, dim, keepdim=True), eps)",
          doc="Vectors along a dimension, scaled to length 1.",
          cases=[case((3, 4)), case((3, 4), p=1.0, dim=0)])

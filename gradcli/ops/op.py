@@ -319,6 +319,7 @@ class Op(Entry):
     carries    how many of them, counted from the first, carry a gradient
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
+    wide       half floats are computed with in single precision, and rounded once
     fits       a plain number that the result's type of integers does not hold is
                refused; otherwise it wraps around, as a tensor of one number would
     memory     where the result lies: OWN, PACKED, KEPT, READ, VIEW or SHARED; a formula
@@ -327,7 +328,7 @@ class Op(Entry):
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
                those in C; empty: they may differ. A tuple has a message for each
-               input after the first
+               input after the first, empty for one that may
     refuses    what is said where the first operand is of a type that the row does not
                take and none is of a higher one, by the types: WHOLES and TRUTHS, TRUTHS
                alone, or a tuple of their names; ``{0}`` is PyTorch's name of the type
@@ -361,6 +362,7 @@ class Op(Entry):
     returns: int = 1
     carries: int = 1
     result: Marker = PROMOTED
+    wide: bool = False
     fits: bool = False
     memory: Marker = OWN
     one_type: str | tuple[str, ...] = ""
@@ -431,12 +433,15 @@ class Composite(Entry):
     operands   the parameters that ``build`` needs as tensors, because it reads their
                shapes; numbers and lists given there are converted
 
+    either     the parameters that are numbers or tensors, by which it is differentiated
+
     Its ``doc`` and ``formula`` are those of the first row of its name where it gives
     none of its own.
     """
 
     build: Formula
     operands: Sequence[str] = field(default=(), kw_only=True)
+    either: str = field(default="", kw_only=True)
 
 
 Given = ParamSpec("Given")
@@ -528,6 +533,16 @@ def plain_types(entry: Op | Composite) -> dict[str, type]:
         for name, found in types.items()
         if len(found) == 1 or found == {float, int}
     }
+
+
+def plain_values(entry: Composite) -> list[str]:
+    """A composite's parameters that are plain numbers or truth values: by what is given
+    there nothing is differentiated."""
+    kinds = plain_types(entry)
+    either = {*entry.operands, *entry.either.split()}
+    return [
+        name for name, kind in kinds.items() if kind is not str and name not in either
+    ]
 
 
 PLAIN: Final = (float, int, bool, str)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from .checks import ShapeError, broadcast_shape, count_of, dim_of
+from .checks import ShapeError, broadcast_shape, count_of, dim_of, holds
 from .limits import check_size
 from .op import (
     KEPT,
@@ -20,6 +20,7 @@ from .op import (
     OWN,
     TRUTHS,
     WHOLE,
+    WHOLES,
     Case,
     Marker,
     Types,
@@ -29,7 +30,7 @@ from .op import (
     row,
 )
 from .shape import sum_to
-from .types import Array, ArrayRule, Call, Namespace, Recorded
+from .types import Array, ArrayRule, Call, Namespace, Recorded, Result
 
 # fmt: off
 
@@ -362,9 +363,9 @@ def tensordot(call: Call, a: Array, b: Array,
                   for x, ds in zip((a, b), gone, strict=True))
     for p, q in zip(at_a, at_b, strict=True):
         if b.shape[q] == 1:
-            a = call("sum", a, p, True)
+            a = summed(call, a, p, True)
         elif a.shape[p] == 1:
-            b = call("sum", b, q, True)
+            b = summed(call, b, q, True)
         elif a.shape[p] != b.shape[q]:
             raise ShapeError(
                 f"contracted dimensions need to match, but first has size {a.shape[p]} "
@@ -383,8 +384,14 @@ def tensordot(call: Call, a: Array, b: Array,
     elif all(call("view.fits", x, (inner,)) for x in (a, b)):
         y = call("dot", call("flatten", a), call("flatten", b))
     else:
-        y = call("sum", call("mul", call("squeeze", a), call("squeeze", b)))
+        y = summed(call, call("mul", call("squeeze", a), call("squeeze", b)))
     return call("reshape", y, (*rows, *columns))
+
+
+def summed(call: Call, x: Array, *over: object) -> Result:
+    """The sum, whose integers are as wide as those of ``x``."""
+    y = call("sum", x, *over)
+    return call("as_type_of", y, x) if holds(WHOLES, x) else y
 
 
 def inner(call: Call, a: Array, b: Array) -> Array:

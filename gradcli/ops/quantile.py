@@ -114,7 +114,7 @@ for _name, _skips, _doc in (
     ("quantile", False, "The q-th quantiles of all entries, or along a dimension."),
     ("nanquantile", True, "The q-th quantiles of what is not NaN."),
 ):
-    function(_name, quantile_of(_name, _skips), operands=("x",), doc=_doc,
+    function(_name, quantile_of(_name, _skips), operands=("x",), either="q", doc=_doc,
              formula=ORDER, kink="the derivative is that of the entries met",
              cases=[case((3, 4), q=0.3, make="distinct"),
                     case((3, 4), q=0.6, dim=0, keepdim=True, make="distinct"),

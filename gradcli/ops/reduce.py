@@ -128,14 +128,14 @@ NO_MEAN: dict[Types, str] = {
             "floating point or complex dtype. Got: {0}"}
 
 row("mean.default", node="MeanBackward0", formula="sum(x) / n",
-    refuses=NO_MEAN,
+    refuses=NO_MEAN, wide=True,
     doc="Mean of all entries.",
     fwd=lambda xp, x: xp.sum(x) / size_over(x, None),
     vjp=(lambda xp, g, y, x: xp.expand(g / size_over(x, None), x.shape),),
     jvp=LINEAR, cases=WHOLE)
 
 row("mean.dim", node="MeanBackward1", formula="sum(x, dim) / n",
-    refuses=NO_MEAN,
+    refuses=NO_MEAN, wide=True,
     doc="Mean over dimensions.",
     fwd=lambda xp, x, dim, keepdim=False:
         xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim),

@@ -67,6 +67,7 @@ def _push(xp: Namespace, t: Tangents, y: Array, x: Array, p: float, dim: int,
 # PyTorch's renorm_backward.
 row("renorm", node="RenormBackward0", fwd=_renorm, vjp=(_pull,), jvp=_push,
     refuses=floats_for("linalg.vector_norm"), memory=PACKED, in_place=True, saves="x",
+    wide=True,
     doc="Slices along a dimension whose norm is larger than a bound, shortened to it.",
     formula="x[i]*min(1, maxnorm/norm(x[i], p))",
     kink="where a norm is the bound itself, the slice counts as within it",

@@ -149,12 +149,13 @@ def readings(xp: Namespace, x: Array, grid: Array, mode: int, padding: int,
     lines = [taps(xp, xp.select(flat, -1, rank - 1 - d), sizes[d], mode, padding,
                   align_corners) for d in range(rank)]
     found = []
+    every = items, x.shape[1], count
     for chosen in product(*lines):
-        number, inside = chosen[0].at, chosen[0].inside
+        # Whole numbers: floats hold no large ones exactly.
+        at, inside = xp.as_index(xp.expand(chosen[0].at, every)), chosen[0].inside
         for n, each in zip(sizes[1:], chosen[1:], strict=True):
-            number = number * n + each.at
+            at = at * n + xp.as_index(xp.expand(each.at, every))
             inside = xp.logical_and(inside, each.inside)
-        at = xp.as_index(xp.expand(number, (items, x.shape[1], count)))
         slopes = [times(each.slope if d == e else each.weight
                         for e, each in enumerate(chosen)) for d in range(rank)]
         parts = [times(each.weight for each in chosen), *slopes]

@@ -93,6 +93,7 @@ def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
 
     row(name, node=node, cases=cases, memory=PACKED, formula=formula, doc=doc,
         in_place=in_place, casts=casts, also=also, saves=saves, refuses=refuses or {},
+        wide=True,
         fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
              vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,),

@@ -230,6 +230,7 @@ def local_response_norm(call: Call, input: Array, size: int, alpha: float = 1e-4
 
 
 function("local_response_norm", local_response_norm, operands=("input",),
+         either="alpha beta k",
          doc="Each channel divided by a power of the mean square of its neighbours.",
          formula="input/(k + alpha*mean(input**2))**beta",
          cases=[case((1, 4, 3), size=2), case((1, 3, 2, 2), size=3, alpha=0.5)])

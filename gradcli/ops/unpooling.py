@@ -327,7 +327,7 @@ def enter_norm(rank: int) -> None:
         return call("pow", total, 1.0 / norm_type)
 
     size = (4, 5, 4)[:rank]
-    function(f"lp_pool{rank}d", pooled, operands=("input",),
+    function(f"lp_pool{rank}d", pooled, operands=("input",), either="norm_type",
              formula="y[p] = sum(input[p*stride + k]**norm_type)**(1/norm_type)",
              doc="The norm of each window that slides over the input.",
              cases=[case((1, 2, *size), norm_type=2.0, kernel_size=2),

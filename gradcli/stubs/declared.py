@@ -22,7 +22,7 @@ from .written import parameters, stub
 IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
 SIZES = "int | Sequence[int]"
 NAMES = {
-    SIZES: "kernel_size stride dilation output_padding",
+    SIZES: "kernel_size stride dilation output_padding pad",
     f"{SIZES} | str": "padding",
     "Any": "output_size dtype device milestones size scale_factor",
     "bool": "size_average reduce foreach fused align_corners recompute_scale_factor",
@@ -33,7 +33,7 @@ NAMES = {
     "float | Tensor": "lr",
     "Tensor | float": "var",
     "str": "line_search_fn",
-    "Sequence[int]": "normalized_shape pad",
+    "Sequence[int]": "normalized_shape",
     "tuple[float, float]": "betas etas step_sizes",
     "Callable[[Tensor, Tensor], Tensor]": "distance_function",
     "Params": "params",

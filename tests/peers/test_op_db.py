@@ -67,14 +67,12 @@ LEFT_OUT: dict[str, str] = {
     "reverse rules called by hand": "_softmax_backward_data "
     "max_pool2d_with_indices_backward native_dropout_backward",
     "steps of PyTorch's compiler and of its data loading": "_chunk_cat _segment_reduce "
-    "_unsafe_masked_index _unsafe_masked_index_put_accumulate hash_tensor "
-    "nonzero_static",
+    "_unsafe_masked_index _unsafe_masked_index_put_accumulate hash_tensor",
     "programs for CUDA, compiled from text": "jiterator_2inputs_2outputs "
     "jiterator_4inputs_with_extra_args jiterator_binary "
     "jiterator_binary_return_by_ref jiterator_unary",
     "factors without a derivative, as LAPACK has them": "geqrf linalg.ldl_factor "
     "linalg.ldl_factor_ex linalg.ldl_solve",
-    "counts in several dimensions, without a derivative": "histogramdd",
     "shapes, not tensors": "broadcast_shapes",
 }
 """PyTorch's operations that are not compared, by the reason. Draws and functions of

@@ -720,6 +720,16 @@ DEPARTURES = (
         in_other_words("trigamma"),
     ),
     Departure(
+        "norm of 0",
+        "second derivatives of a norm are 0 where it is 0, in both; where PyTorch has "
+        "none of another function, slopes are compared, which are not 0",
+        lambda program, d: (
+            d.what == "slope"
+            and re.search(r"lp_pool|norm\(|dist\(", program.text) is not None
+            and getattr(difference(moved(program)), "what", "") != "slope"
+        ),
+    ),
+    Departure(
         "scores of CTC",
         "its gradient by scores that are not normalised is not the slope of its value; "
         "PyTorch has no second one",
@@ -833,7 +843,8 @@ DEPARTURES = (
     Departure(
         "overflow on the way",
         "the derivatives of a logarithm of a sum of powers lie between 0 "
-        "and 1; PyTorch's pass infinities on the way",
+        "and 1; PyTorch's pass infinities on the way, and its slope of i1 at NaN is a "
+        "half",
         in_other_words("overflow on the way"),
     ),
     Departure(

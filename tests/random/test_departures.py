@@ -108,6 +108,10 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "v0 = prelu(x,w); v0*v0",
         {"x": [[0.0, 1.0]], "w": [0.25]},
     ),
+    "norm of 0": (
+        "v1 = pdist(w,3.0); v3 = lp_pool1d(A,2.0,2); v1.sum() + (v3*v3).sum()",
+        {"w": [[1.0, 1.0], [2.0, 1.5]], "A": [[[-0.0, -0.0, 1.0]]]},
+    ),
     "trigamma": (
         "digamma(x)",
         {"x": [0.3]},

@@ -1,4 +1,5 @@
-"""Verdicts of eigenvalues and singular values of more than two."""
+"""Verdicts of eigenvalues and singular values of more than two, and of exponentials of
+matrices of more than two rows."""
 
 from __future__ import annotations
 
@@ -30,6 +31,8 @@ PROGRAMS = [
 
 NO_EIGENVALUES = [p for p in PROGRAMS if "eig" not in p]
 
+EXPONENTIAL = "linalg.matrix_exp(A)"
+
 
 def drawn(*shape: int) -> Any:
     return np.random.default_rng(sum(shape)).normal(size=shape).round(2)
@@ -47,7 +50,7 @@ def verdict(program: str, matrix: Any, **options: Any) -> str:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n", [3, 4])
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [*PROGRAMS, EXPONENTIAL])
 def test_gradients_of_square_matrices_are_certified(
     program: str, n: int, dtype: str
 ) -> None:
@@ -69,6 +72,21 @@ def test_every_row_of_a_jacobian_and_a_hessian_is_certified(kind: str) -> None:
     program = {"jacobian": "linalg.svdvals(A)", "hessian": "linalg.eigvalsh(A)[1]"}
     given = rows_job(program[kind], {"A": drawn(3, 3)}, kind)
     assert checked(given).verdict == CERTIFIED
+
+
+@pytest.mark.parametrize("kind", ["jacobian", "hessian"])
+def test_so_is_every_row_of_an_exponential(kind: str) -> None:
+    program = {"jacobian": EXPONENTIAL, "hessian": f"{EXPONENTIAL}[0, 1]"}[kind]
+    given = rows_job(program, {"A": drawn(3, 3)}, kind)
+    assert checked(given).verdict == CERTIFIED
+
+
+@pytest.mark.parametrize(
+    "matrix", [np.eye(2), np.eye(3), np.zeros((3, 3)), np.diag([-30.0, 2.0, 2.0])],
+    ids=str,
+)  # fmt: skip
+def test_an_exponential_needs_no_different_eigenvalues(matrix: Any) -> None:
+    assert verdict(EXPONENTIAL, matrix) == CERTIFIED
 
 
 def test_why_it_is_not_proved_is_told() -> None:
@@ -116,7 +134,9 @@ def test_a_value_of_its_own_is_certified_beside_equal_ones(
     assert verdict(program, matrix) == CERTIFIED
 
 
-SCALED = [(program, 3) for program in PROGRAMS] + [("linalg.svd(A)[0]", 2)]
+SCALED = [(program, 3) for program in PROGRAMS] + [
+    ("linalg.svd(A)[0]", 2), (f"tanh({EXPONENTIAL})", 3)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -142,7 +162,7 @@ def test_larger_matrices_are_unknown_and_say_so() -> None:
 
 MUTANTS = [
     mutant
-    for row in ("linalg_svd.default", "linalg_eigh.default")
+    for row in ("linalg_svd.default", "linalg_eigh.default", "matrix_exp")
     for mutant in mutants_of(OPS[row])
     if mutant.in_reverse
 ]
@@ -157,6 +177,7 @@ RECORDING = {
         "linalg.eigvalsh(A)",
         "p = linalg.eigh(A); p[1] * p[0]",
     ],
+    "matrix_exp": [EXPONENTIAL],
 }
 
 

@@ -42,6 +42,7 @@ from .table import channel_shuffle as channel_shuffle
 from .table import conv1d as conv1d
 from .table import conv2d as conv2d
 from .table import conv3d as conv3d
+from .table import conv_tbc as conv_tbc
 from .table import conv_transpose1d as conv_transpose1d
 from .table import conv_transpose2d as conv_transpose2d
 from .table import conv_transpose3d as conv_transpose3d

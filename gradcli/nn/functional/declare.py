@@ -19,8 +19,9 @@ from typing import Any
 
 from ...engine.changes import change
 from ...engine.errors import CallError
+from ...engine.into import writing
 from ...engine.record import function
-from ...engine.signatures import Parameters, documented, listed
+from ...engine.signatures import Parameters, documented, keyword, listed
 from ...engine.tensor import Tensor
 from ...ops import FUNCTIONS
 
@@ -72,21 +73,29 @@ def _parameters(
 
 
 def of_row(
-    name: str, operands: str = "", hidden: str = "", called: str | None = None
+    name: str,
+    operands: str = "",
+    hidden: str = "",
+    called: str | None = None,
+    out: bool = False,
 ) -> Function:
     """Make a function of the table as it is; see `_parameters`.
 
     Args:
         called: PyTorch's name of it, where the table has another.
+        out: it takes ``out``.
     """
     apply = function(name)
     shown = called or name
     parameters, known = _parameters(name, operands, hidden)
+    parameters += [keyword("out")] if out else []
 
     def run(*args: object, **kwargs: object) -> object:
         if known and kwargs:
             kwargs = {known.get(key, key): value for key, value in kwargs.items()}
         try:
+            if out and "out" in kwargs:
+                return writing(name)(*args, **kwargs)
             return apply(*args, **kwargs)
         except CallError:
             Parameters(shown, parameters).bind(args, kwargs)

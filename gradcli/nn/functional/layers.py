@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from ...engine.dtypes import float16, float32
 from ...engine.modes import no_grad
 from ...engine.queries import finfo
 from ...engine.tensor import Tensor
@@ -200,7 +201,9 @@ def rms_norm(
     eps: float | None = None,
 ) -> Tensor:  # fmt: skip
     """Mean square 1 over the last dimensions, scaled; ``eps`` None: the dtype's."""
-    least = finfo(input.dtype).eps if eps is None else eps
+    half = input.dtype is float16
+    x = input.to(float32) if half else input
+    least = finfo(x.dtype).eps if eps is None else eps
     dims = tuple(range(-len(normalized_shape), 0))
     if tuple(input.shape[dims[0] :]) != tuple(normalized_shape):
         raise RuntimeError(
@@ -208,8 +211,9 @@ def rms_norm(
             f"shape [*, {', '.join(map(str, normalized_shape))}], but got input of "
             f"size{list(input.shape)}"
         )
-    y = input * (input.pow(2).mean(dims, True) + least).rsqrt()
-    return y if weight is None else y * weight
+    y = x * (x.pow(2).mean(dims, True) + least).rsqrt()
+    y = y if weight is None else y * weight
+    return y.to(float16) if half else y
 
 
 def pairwise_distance(

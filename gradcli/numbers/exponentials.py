@@ -1,0 +1,113 @@
+"""Exponentials of matrices, of balls and power series.
+
+Values are FLINT's. A power series of matrices is a matrix of blocks, the coefficient of
+the k-th power in the k-th blocks to the right of the diagonal; the first row of blocks
+of its exponential has the coefficients of the result, and no rule of differentiation is
+needed.
+
+Invariant: what is given holds the entry for every matrix in the balls.
+
+    exponential(arb(1), arb(0), arb(1), arb(0), arb(0))     # of [[0, 1], [0, 0]]: 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isqrt
+from typing import Any, Final
+
+import numpy as np
+from flint import arb, arb_mat, arb_series, ctx
+
+from ..engine import NUMPY
+from ..engine.factors import MAX_NORM
+from .eigenvalues import Series, counted, series_of
+from .limits import MAX_EXPONENTIALS_KEPT
+
+FACTORS: Final = 16
+"""Units of rounding, times the rows, that an approximation of a small matrix's
+exponential may be off by: it solves one system."""
+
+# on balls and power series
+
+
+def exponential(place: Any, *entries: Any) -> Any:
+    """An entry of a matrix's exponential.
+
+    Args:
+        place: its number, row by row.
+        entries: the matrix's entries, row by row.
+    """
+    key = (ctx.prec, ctx.cap, *map(_told, entries))
+    if key not in _kept:
+        if len(_kept) >= MAX_EXPONENTIALS_KEPT:
+            _kept.clear()
+        _kept[key] = entries, _exponential(entries)
+    found = _kept[key][1]
+    at = divmod(counted(place), isqrt(len(entries)))
+    coefficients = [part[at] for part in found]
+    return arb_series(coefficients) if len(found) > 1 else coefficients[0]
+
+
+_kept: Final[dict[Any, tuple[Any, Series]]] = {}
+"""Exponentials by their entries, which are kept as well, so that no other ball takes
+the place in memory that one is told by."""
+
+
+def _told(entry: Any) -> Any:
+    """What tells an entry from all others that are kept."""
+    if isinstance(entry, arb):
+        return id(entry)
+    return tuple([(c.mid(), c.rad()) if c.is_finite() else None for c in entry])
+
+
+def _exponential(entries: Sequence[Any]) -> Series:
+    """The coefficients of the exponential of a matrix of balls and power series."""
+    n = isqrt(len(entries))
+    given = series_of([entries[i : i + n] for i in range(0, len(entries), n)])
+    count = len(given)
+    whole = [[arb(0)] * (n * count) for _ in range(n * count)]
+    for power, part in enumerate(given):
+        for at, entry in enumerate(part.entries()):
+            if not entry.is_finite():
+                return [arb_mat(n, n, [arb(0, inf)] * (n * n))] * count
+            i, j = divmod(at, n)
+            for block in range(count - power):
+                whole[block * n + i][(block + power) * n + j] = entry
+    rows = arb_mat(whole).exp().tolist()[:n]
+    return [arb_mat([row[k * n : (k + 1) * n] for row in rows]) for k in range(count)]
+
+
+# in floats
+
+
+def exponential_in_floats(place: Any, *entries: Any) -> Any:
+    """The same as the engine's arrays compute it."""
+    found = NUMPY.matrix_exp(_matrices(entries))
+    return found.reshape(-1)[int(place)]
+
+
+def rounding_of_exponential(args: Any) -> list[Any]:
+    """How far rounding carries an entry, in units: the errors of an approximation of a
+    small power, and of the squares that are made of it. Of floats, or of columns."""
+    place, *entries = args
+    a = _matrices(entries)
+    n = a.shape[-1]
+    norms = np.abs(a).sum(-2).max(-1)
+    with np.errstate(all="ignore"):
+        doublings = int(np.ceil(np.log2(np.maximum(norms.max() / MAX_NORM, 1))))
+        power: Any = NUMPY.matrix_exp(a / 2.0**doublings)
+        error = FACTORS * n * np.abs(power).max((-2, -1), keepdims=True)
+        error = np.broadcast_to(error, a.shape)
+        for _ in range(doublings):
+            sizes = np.abs(power)
+            error = sizes @ error + error @ sizes + n * (sizes @ sizes)
+            power = power @ power
+    at = int(np.ravel(place)[0])
+    return [error.reshape(*a.shape[:-2], n * n)[..., at]]
+
+
+def _matrices(entries: Any) -> Any:
+    n = isqrt(len(entries))
+    stacked = np.stack([np.asarray(e) for e in entries], -1)
+    return stacked.reshape(*stacked.shape[:-1], n, n)

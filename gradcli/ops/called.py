@@ -1,0 +1,51 @@
+"""What PyTorch calls the operands of functions where it is not ``input`` and ``other``.
+
+Invariant: the names of a function stand in the order of its parameters; a slash stands
+between several names of one, ``_`` for one that is called as it is everywhere.
+
+    CALLED["addmm"]         # ((), ("mat1",), ("mat2",))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_CALLED: Final = {
+    "addcmul addcdiv": "_ tensor1 tensor2",
+    "addmm": "_ mat1 mat2",
+    "addmv": "_ mat vec",
+    "addbmm baddbmm": "_ batch1 batch2",
+    "addr": "_ vec1 vec2",
+    "mm bmm": "_ mat2",
+    "mv": "_ vec",
+    "dot": "_ tensor",
+    "outer": "_ vec2",
+    "lerp": "_ end",
+    "bilinear": "input1 input2",
+    "cosine_similarity": "x1 x2",
+    "copysign": "input",
+    "transpose": "_ dim0/axis0 dim1/axis1",
+    "split": "tensor",
+    "tensor_split": "_ indices_or_sections/indices/sections/tensor_indices_or_sections",
+    "hsplit vsplit dsplit": "_ indices_or_sections/indices/sections",
+    "ormqr": "_ input2/tau input3/other",
+    "linalg.householder_product": "input/A input2/tau",
+    "cholesky_solve": "_ input2",
+    "triangular_solve": "_ A",
+    "linalg.vecdot": "x y",
+    "linalg.solve_triangular linalg.solve_ex solve": "A B",
+    "linalg.svd linalg.svdvals linalg.qr linalg.lu_factor linalg.lu_factor_ex linalg.lu"
+    " linalg.inv_ex": "A",
+    "det slogdet inverse": "input/A",
+    "diagonal": "input/A",
+}  # fmt: skip
+
+CALLED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    name: tuple(
+        [() if each == "_" else tuple(each.split("/")) for each in said.split()]
+    )
+    for names, said in _CALLED.items()
+    for name in names.split()
+}
+"""By the public function's name."""
