@@ -64,6 +64,19 @@ def total_size(place: str) -> int | None:
     return sum(path.stat().st_size for path in files)
 
 
+def is_read(place: str, path: str) -> bool:
+    """Whether a path is one of the files of `point_blocks`.
+
+    Raises:
+        ProgramError: there are none.
+    """
+    target = Path(path).expanduser()
+    if place == STANDARD_INPUT or not target.exists():
+        return False
+    found = (Path(name).expanduser() for name in _files(place))
+    return any(file.exists() and file.samefile(target) for file in found)
+
+
 def _files(place: str) -> list[str]:
     """The files that a place means."""
     path = Path(place).expanduser()
