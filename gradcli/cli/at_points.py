@@ -26,7 +26,14 @@ from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import Gradients, check_names
-from ..lang.points import STANDARD_INPUT, Block, Points, point_blocks, total_size
+from ..lang.points import (
+    STANDARD_INPUT,
+    Block,
+    Points,
+    is_read,
+    point_blocks,
+    total_size,
+)
 from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
 from ..render.contours import contours
@@ -36,12 +43,13 @@ from ..render.ticks import labels
 from ..views.plot import Surface
 from .ending import before_exit
 from .exits import Exit
+from .interrupts import once
 from .limits import begin, renew
 from .many import Many
 from .options import Request
 from .ordered import mapped
 from .output import Printer, note, standard_output
-from .point_task import Done, Task, header
+from .point_task import Done, Task, header, results
 from .problems import typed, wrong
 from .session import listed, tell_data, tell_readings
 from .sources import program_and_bindings
@@ -67,6 +75,9 @@ MAX_SWEPT_POINTS = 1 << 24
 
 BLOCK_POINTS = 1 << 14
 """Points of a grid that are computed at once."""
+
+FEW_POINTS = 256
+"""Points that are computed one by one until their rows are written."""
 
 
 def run(
@@ -132,17 +143,24 @@ class _Work:
     def run(self) -> int:
         blocks = self._blocks()
         # What is wrong with the table is told before anything is written.
-        first = list(islice(blocks, 1))
-        if self.trace and first:
-            tell(self.program.fusion(first[0]().columns, self.shared))
+        for block in islice(blocks, 1):
+            points = block()
+            if self.trace and points.rows:
+                tell(self.program.fusion(points.columns, self.shared))
+            blocks = chain([Block(partial(Points, *points), block.size)], blocks)
+            if self._one_by_one(points):
+                blocks = chain.from_iterable(b.parts(FEW_POINTS) for b in blocks)
+        self._tell_names()
         with (
+            once(),
             self._mapping() as mapping,
             self._opened() as out,
             self._progress() as moved,
         ):
-            for done in mapping(self._task(), chain(first, blocks)):
+            for done in mapping(self._task(), blocks):
                 renew()
                 out.write(done.rows)
+                out.flush()
                 self._tell(done)
                 moved(done.size)
                 if done.error is not None:
@@ -153,6 +171,18 @@ class _Work:
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {rows} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
+
+    def _one_by_one(self, points: Points) -> bool:
+        """Whether the program is run for each row."""
+        two = {name: column[:2] for name, column in points.columns.items()}
+        return bool(points.rows and self.program.fusion(two, self.shared).rest)
+
+    def _tell_names(self) -> None:
+        """Say which results are not called as usual."""
+        names = header(self._given, self.wanted)[len(self._given) :]
+        for usual, name in zip(results(self.wanted), names, strict=True):
+            if name != usual:
+                note(f"note: {usual} is an input: the result is in the column {name}")
 
     def plot(self) -> int:
         """Draw value and derivatives over what is swept; the exit status."""
@@ -279,7 +309,9 @@ class _Work:
     def _opened(self) -> AbstractContextManager[Columns]:
         names = header(self._given, self.wanted)
         if self.many.out is not None:
-            return open_columns(self.many.out, names)
+            table = self.many.table
+            beside = table is not None and is_read(table, self.many.out)
+            return open_columns(self.many.out, names, beside)
         return columns_to(standard_output().buffer, self.suffix, names)
 
     def _tell(self, done: Done) -> None:

@@ -16,11 +16,26 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.points import Block
 from ..render.columns import KINDS
+from .limits import renew
 
 
 def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of the columns that are written."""
-    return [*given, "value", *(f"grad_{name}" for name in wanted)]
+    """The names of the columns that are written, all different: a result that would
+    be called as an input is numbered."""
+    names = list(given)
+    for name in results(wanted):
+        number = 2
+        found = name
+        while found in names:
+            found = f"{name}_{number}"
+            number += 1
+        names.append(found)
+    return names
+
+
+def results(wanted: Sequence[str]) -> list[str]:
+    """What results are called where no input is called so."""
+    return ["value", *(f"grad_{name}" for name in wanted)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +92,7 @@ class Task:
             error = ProgramError("E517", f"{bad.place}: {bad.reason}")
             points = points.before(bad.nr)
         failed: dict[int, ProgramError] = {}
-        found = self.program.at_rows(points.columns, self.shared, failed)
+        found = self.program.at_rows(points.columns, self.shared, failed, renew)
         columns = [
             *(points.columns[name] for name in self.given),
             found.value,

@@ -9,7 +9,7 @@ as the kind that was given.
     program.jacobian(x=np.arange(3.0), a=1.0).blocks["x"]
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gradcli.engine import Tensor, grad, resolve
@@ -178,10 +178,12 @@ class Compiled:
         columns: Mapping[str, object],
         shared: Mapping[str, object],
         failed: dict[int, ProgramError] | None = None,
+        between: Callable[[], None] | None = None,
     ) -> Gradients:
         """As `table`; ``failed`` takes the errors of rows by their number, and their
-        results are NaN."""
-        return table(self.at, columns, shared, failed)
+        results are NaN; ``between`` is called before each row that is computed for
+        itself."""
+        return table(self.at, columns, shared, failed, between)
 
     def fusion(
         self, columns: Mapping[str, object], shared: Mapping[str, object]

@@ -24,6 +24,7 @@ def table(
     columns: Mapping[str, object],
     shared: Mapping[str, object],
     failed: dict[int, ProgramError] | None = None,
+    between: Callable[[], None] | None = None,
 ) -> Gradients:
     """The values and the gradients at each row of the columns.
 
@@ -33,6 +34,7 @@ def table(
         shared: values that all rows share.
         failed: takes the errors of rows at which the program fails, by their number;
             their results are NaN. None: the first is raised.
+        between: called before each row, where they are computed one by one.
 
     Raises:
         ProgramError: columns differ in length, or the program fails.
@@ -40,7 +42,10 @@ def table(
     count = _length(columns)
     point, whole = _point(at, columns, shared, count)
     cut = None if _in_the_way(point, whole) else _at_once(point)
-    y, grads = _row_by_row(point, count, whole, failed) if cut is None else cut[:2]
+    if cut is None:
+        y, grads = _row_by_row(point, count, whole, failed, between)
+    else:
+        y, grads = cut[:2]
     return Gradients(point.back(y), point.by_name(grads))
 
 
@@ -95,13 +100,19 @@ def _at_once(point: Point) -> InParts | None:
 
 
 def _row_by_row(
-    point: Point, count: int, whole: set[str], failed: dict[int, ProgramError] | None
+    point: Point,
+    count: int,
+    whole: set[str],
+    failed: dict[int, ProgramError] | None,
+    between: Callable[[], None] | None,
 ) -> tuple[Tensor, list[Tensor | None]]:
     """The program run for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session()
     rows: list[tuple[object, ...] | None] = []
     with np.errstate(all="ignore"):
         for row in range(count):
+            if between is not None:
+                between()
             leaves = {
                 name: Tensor(
                     t.raw if name in whole else t.raw[row],
@@ -125,6 +136,9 @@ def _row_by_row(
     if like is None:
         like = (np.nan,) * (1 + len(point.wanted))
     nothing = tuple(np.full_like(part, np.nan) for part in like)
+    if not rows:
+        empty = [xp.np.empty((0, *np.shape(part))) for part in like]
+        return Tensor(empty[0], xp), [Tensor(part, xp) for part in empty[1:]]
     parts = zip(*(nothing if row is None else row for row in rows), strict=True)
     y, *grads = (Tensor(xp.np.array(part), xp) for part in parts)
     return y, [*grads]

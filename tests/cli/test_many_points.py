@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import math
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from .conftest import Run
+from .conftest import COMMAND, Run, environment
 
 CUBE = "x**3 + b"
 
@@ -215,3 +216,77 @@ def test_three_sweeps_are_not_drawn(gradcli: Run) -> None:
     ended = gradcli("grad", "x*y*z", *sweeps, "--plot")
     assert (ended.status, ended.out) == (2, "")
     assert "--plot draws one --sweep or two" in ended.err
+
+
+@pytest.mark.parametrize("on_error", ["skip", "nan"])
+def test_rows_may_all_be_bad(gradcli: Run, on_error: str) -> None:
+    words = ["--table", "-", "--on-error", on_error]
+    ended = gradcli("grad", CUBE, *words, stdin="x,b\na,1\n,2\n")
+    assert ended.status == 3
+    assert len(rows(ended.out)) == (2 if on_error == "nan" else 0)
+    assert ended.err.startswith("note: standard input, line 2: x is 'a'")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".npy"])
+def test_results_have_names_of_their_own(
+    gradcli: Run, suffix: str, tmp_path: Path
+) -> None:
+    out = tmp_path / f"out{suffix}"
+    words = ["--wrt", "x", "--table", "-", "--out", str(out)]
+    ended = gradcli("grad", "value*x**2/grad_x", *words,
+                    stdin="x,value,grad_x\n3,8,4\n")  # fmt: skip
+    assert ended.status == 0
+    assert written(out) == [[8, 3, 4, 18, 12]] or written(out) == [8, 3, 4, 18, 12]
+    assert ended.err == (
+        "note: value is an input: the result is in the column value_2\n"
+        "note: grad_x is an input: the result is in the column grad_x_2\n"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy"])
+def test_results_may_take_the_place_of_the_table(
+    gradcli: Run, suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"points{suffix}"
+    count = 150_000
+    if suffix == ".csv":
+        path.write_text("x\n" + "".join(f"{n}.25\n" for n in range(count)))
+    else:
+        np.save(path, np.arange(count) + 0.25)
+    ended = gradcli("grad", "x**2", "--table", str(path), "--out", str(path))
+    assert (ended.status, ended.err) == (0, "")
+    found = np.array(written(path))
+    assert np.array_equal(found[:, 0], np.arange(count) + 0.25)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_table_stays_where_its_results_fail(gradcli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text("x\n1\nbad\n")
+    words = ["--table", str(path), "--out", str(path), "--on-error", "stop"]
+    assert gradcli("grad", "x**2", *words).status == 3
+    assert path.read_text() == "x\n1\nbad\n"
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_seconds_are_those_of_a_row(gradcli: Run) -> None:
+    text = "y = x\nwhile y < 300: y = y + 1\ny"
+    points = "x\n" + "0\n" * 600
+    words = ["--table", "-", "--max-seconds", "0.5"]
+    ended = gradcli("grad", text, *words, stdin=points)
+    assert (ended.status, ended.err) == (0, "")
+    assert len(rows(ended.out)) == 600
+
+
+def test_rows_of_a_stream_are_answered_as_they_come() -> None:
+    command = [*COMMAND, "grad", "x**2", "--table", "-"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line, want in (("x\n2\n", ["x,value,grad_x", "2,4,4"]), ("3\n", ["3,9,6"])):
+            process.stdin.write(line.encode())
+            process.stdin.flush()
+            for expected in want:
+                assert process.stdout.readline().decode().strip() == expected
