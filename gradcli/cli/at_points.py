@@ -30,7 +30,7 @@ from ..lang.points import (
     STANDARD_INPUT,
     Block,
     Points,
-    is_read,
+    is_table,
     point_blocks,
     total_size,
 )
@@ -310,7 +310,7 @@ class _Work:
         names = header(self._given, self.wanted)
         if self.many.out is not None:
             table = self.many.table
-            beside = table is not None and is_read(table, self.many.out)
+            beside = table is not None and is_table(table, self.many.out)
             return open_columns(self.many.out, names, beside)
         return columns_to(standard_output().buffer, self.suffix, names)
 

@@ -269,6 +269,17 @@ def test_a_table_stays_where_its_results_fail(gradcli: Run, tmp_path: Path) -> N
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+def test_results_are_not_written_among_the_files_that_are_read(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x\n1\n")
+    ended = gradcli("grad", "x**2", "--table", str(tmp_path), "--out", "b.csv")
+    assert (ended.status, ended.out) == (3, "")
+    assert "--out: 'b.csv' is one of the 2 files of" in ended.err
+    assert (tmp_path / "b.csv").read_text() == "x\n1\n"
+
+
 def test_seconds_are_those_of_a_row(gradcli: Run) -> None:
     text = "y = x\nwhile y < 300: y = y + 1\ny"
     points = "x\n" + "0\n" * 600

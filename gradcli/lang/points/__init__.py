@@ -64,17 +64,23 @@ def total_size(place: str) -> int | None:
     return sum(path.stat().st_size for path in files)
 
 
-def is_read(place: str, path: str) -> bool:
-    """Whether a path is one of the files of `point_blocks`.
+def is_table(place: str, path: str) -> bool:
+    """Whether a path is the file that `point_blocks` reads.
 
     Raises:
-        ProgramError: there are none.
+        ProgramError: it is one of several.
     """
     target = Path(path).expanduser()
     if place == STANDARD_INPUT or not target.exists():
         return False
-    found = (Path(name).expanduser() for name in _files(place))
-    return any(file.exists() and file.samefile(target) for file in found)
+    files = [Path(name).expanduser() for name in _files(place)]
+    if not any(file.exists() and file.samefile(target) for file in files):
+        return False
+    if len(files) > 1:
+        message = f"--out: {path!r} is one of the {len(files)} files of {place!r}"
+        hint = "write to another folder, or remove it first"
+        raise ProgramError("E512", message, hint=hint)
+    return True
 
 
 def _files(place: str) -> list[str]:
