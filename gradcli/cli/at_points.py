@@ -94,6 +94,9 @@ def run(
     Raises:
         ProgramError: the program, a value or a file is wrong.
     """
+    if many.plot and request.json:
+        hint = "leave out --plot for rows, or take `gradcli plot --json`"
+        raise wrong("E590", "--plot draws, and --json asks for numbers", hint)
     extra = typed(**others)
     if extra:
         message = f"{extra[0]} is not for many points"
@@ -348,6 +351,9 @@ def swept(
             message = f"--sweep: {text!r} is not NAME=START:STOP:COUNT"
             raise wrong("E595", message, hint) from None
         (binding,) = read_bindings([text])
+        if binding.name in found:
+            message = f"--sweep: {binding.name} is swept over twice"
+            raise wrong("E503", message, "leave out one of the two")
         if not 1 <= number <= MAX_SWEPT_POINTS:
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
@@ -382,6 +388,9 @@ def _end(name: str, text: str, factory: Factory) -> float:
     value = np.asarray(value_of(binding, factory))
     if value.shape:
         raise wrong("E595", f"--sweep {name}: {text} is no number", "give a number")
+    if not np.isfinite(value):
+        message = f"--sweep {name}: {text} is not finite"
+        raise wrong("E595", message, "values in between have no even distances")
     return float(value)
 
 
