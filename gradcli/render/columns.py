@@ -103,9 +103,17 @@ class _Tabs(_Text):
 class _JsonLines(Columns):
     @staticmethod
     def encoded(names: Sequence[str], columns: Sequence[object]) -> bytes:
-        rows = zip(*(np.asarray(c, float).tolist() for c in columns), strict=True)
-        lines = (dumps(dict(zip(names, row, strict=True))) for row in rows)
-        return "".join(f"{line}\n" for line in lines).encode()
+        cells = map(_json_cells, columns)
+        keys = (dumps(name).replace("%", "%%") for name in names)
+        line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
+        return "".join(map(line.__mod__, zip(*cells, strict=True))).encode()
+
+
+def _json_cells(column: object) -> Iterator[str]:
+    """The entries of a column as JSON."""
+    array = np.asarray(column, float)
+    plain = array.ndim == 1 and np.isfinite(array).all()
+    return map(repr if plain else dumps, array.tolist())
 
 
 class _Npy(Columns):

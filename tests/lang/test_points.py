@@ -22,6 +22,8 @@ def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         monkeypatch.setattr(text, "find_spec", lambda name: None)
     elif find_spec("pyarrow") is None:
         pytest.skip("pyarrow is not installed")
+    else:
+        monkeypatch.setattr(text, "ARROW_BYTES", 0)
     return str(request.param)
 
 
@@ -281,6 +283,30 @@ def test_a_missing_value_of_json_is_told(tmp_path: Path) -> None:
     assert column([block], "x") == [1.0]
     reasons = [bad.reason for bad in block.bad]
     assert reasons == ["x is empty", "an entry of x is empty"]
+
+
+LINES = [
+    '{"x":1}{"x":2}', '{"x":NaN}', '{"x":"3"}', '{"x":null}', "{}", '{"x":1,"x":2}',
+    "[1]", '{"x":[1,2]}', '{"x":1} junk', '{"x":1e400}', '{"x":01}', '{"x":.5}',
+    '{"x":1,}', '{"x":12345678901234567890}', '{"x":-0.0}', '{"x":Infinity}',
+    '{"y":{"x":3},"x":1}', '{"x":1\n}', '{"\\u0078":7}', '// c\n{"x":1}',
+    "\n \n{\"x\":1}\r\n{\"x\":0.1}", '{"x":1.}', '{"x":1e-400}', '{"x":-}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_json_is_the_same_whoever_reads_it(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.jsonl"
+    path.write_text(line + "\n")
+    found = []
+    for size in (0, 1 << 30):
+        monkeypatch.setattr(text, "_worth_arrow", lambda data, size=size: not size)
+        (points,) = read(path, "x")
+        found.append((repr(points.columns["x"].tolist()), points.bad))
+    assert found[0] == found[1]
 
 
 def test_a_list_of_numbers_is_the_column_of_one_input(tmp_path: Path) -> None:

@@ -303,6 +303,10 @@ def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
 
 def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
     """Rows of JSON: an object a line, whose values are numbers or lists of them."""
+    if _worth_arrow(data):
+        quick = _json_by_arrow(data, names)
+        if quick is not None:
+            return Points(dict(zip(names, quick, strict=True)), ())
     columns: dict[str, list[Floats]] = {name: [] for name in names}
     bad: list[BadRow] = []
     count = -1
@@ -326,6 +330,28 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
         for name, value in found.items():
             columns[name].append(value)
     return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
+
+
+def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
+    """The columns of a block of objects of numbers, a line each; None: it is none."""
+    import pyarrow as pa
+    from pyarrow import json as arrow
+
+    try:
+        table = arrow.read_json(
+            BytesIO(data),
+            parse_options=arrow.ParseOptions(
+                explicit_schema=pa.schema([(name, pa.float64()) for name in names]),
+                unexpected_field_behavior="ignore",
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = [table[name] for name in names]
+    lines = sum(1 for line in data.split(b"\n") if line and not line.isspace())
+    if table.num_rows != lines or any(column.null_count for column in columns):
+        return None
+    return [column.to_numpy() for column in columns]
 
 
 def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
