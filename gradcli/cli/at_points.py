@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import chain, islice
 from math import isfinite, prod
-from os.path import splitext
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,7 @@ from ..lang.points import (
     Points,
     is_table,
     point_blocks,
+    text_format,
     total_size,
 )
 from ..lang.prepare import data_among
@@ -139,12 +139,14 @@ class _Work:
         if data and request.wrt is None:
             tell_data([name for name in self.names if name in data])
             self.program = compile_by(wrt=[n for n in self.names if n not in data])
-        self.suffix = ".jsonl" if request.json else _suffix(many.table)
+        self.suffix = ".jsonl" if request.json else ".csv"
         self.bad = 0
         self.count = 1
 
     def run(self) -> int:
         blocks = self._blocks()
+        if self.many.table is not None and self.suffix == ".csv":
+            self.suffix = text_format(self.many.table)
         # What is wrong with the table is told before anything is written.
         for block in islice(blocks, 1):
             points = block()
@@ -263,7 +265,7 @@ class _Work:
             done += size
             rate = self.count / max(monotonic() - start, 1e-9)
             text = f"{self.count - 1:,} rows, {rate:,.0f} a second"
-            bar.at(100 * done // total if total else self.count, lambda: text)
+            bar.at(100 * done // total if total else self.count - 1, lambda: text)
 
         before_exit.append(bar.stop)
         try:
@@ -403,12 +405,6 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
         pairs = zip(axes.items(), places, strict=True)
         columns = {name: values[at] for (name, values), at in pairs}
         yield Block(partial(Points, columns, ()))
-
-
-def _suffix(table: str | None) -> str:
-    """The format of rows on standard output: the table's, if that is text."""
-    suffix = "" if table is None else splitext(table)[1].lower()
-    return suffix if suffix in (".tsv", ".jsonl") else ".csv"
 
 
 def over_sweep(request: Request, many: Many) -> tuple[dict[str, Floats], Gradients]:

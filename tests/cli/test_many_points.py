@@ -283,6 +283,25 @@ def test_results_are_not_written_among_the_files_that_are_read(
     assert (tmp_path / "b.csv").read_text() == "x\n1\n"
 
 
+STREAMS = {
+    "x,b\n1,2\n": "x,b,value,grad_x,grad_b\n1,2,3,3,1\n",
+    "x;b\n1;2\n": "x,b,value,grad_x,grad_b\n1,2,3,3,1\n",
+    "b\tx\n2\t1\n": "x\tb\tvalue\tgrad_x\tgrad_b\n1\t2\t3\t3\t1\n",
+    '{"x": 1, "b": 2}\n': '{"x": 1.0, "b": 2.0, "value": 3.0, "grad_x": 3.0, '
+    '"grad_b": 1.0}\n',
+}
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("place", ["-", "points"])
+def test_rows_are_in_the_format_of_the_stream(
+    gradcli: Run, tmp_path: Path, stream: str, place: str
+) -> None:
+    (tmp_path / "points").write_text(stream)
+    ended = gradcli("grad", CUBE, "--table", place, stdin=stream)
+    assert (ended.status, ended.err, ended.out) == (0, "", STREAMS[stream])
+
+
 def test_seconds_are_those_of_a_row(gradcli: Run) -> None:
     text = "y = x\nwhile y < 300: y = y + 1\ny"
     points = "x\n" + "0\n" * 600

@@ -23,10 +23,13 @@ from gradcli.lang.points.row import BadRow as BadRow
 from gradcli.lang.points.row import Block as Block
 from gradcli.lang.points.row import NoColumn as NoColumn
 from gradcli.lang.points.row import Points as Points
-from gradcli.lang.points.text import SEPARATORS, text_blocks
+from gradcli.lang.points.text import SEPARATORS, look_of, text_blocks
 from gradcli.lang.refusals import refusal
 
 STANDARD_INPUT = "-"
+
+LOOK_BYTES = 1 << 13
+"""Of a text, to see what it is."""
 
 SUFFIXES = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
 
@@ -62,6 +65,25 @@ def total_size(place: str) -> int | None:
     if any(path.suffix == ".parquet" or not path.is_file() for path in files):
         return None
     return sum(path.stat().st_size for path in files)
+
+
+def text_format(place: str) -> str:
+    """The suffix of the text that a table is, .csv for one that is none; a stream, or
+    a file without a suffix, is looked at.
+
+    Raises:
+        ProgramError: it cannot be read.
+    """
+    if place == STANDARD_INPUT:
+        peek = getattr(stdin and stdin.buffer, "peek", None)
+        start = peek(1) if peek else b""
+    else:
+        suffix = splitext(place)[1].lower()
+        if suffix or not Path(place).expanduser().is_file():
+            return suffix if suffix in (".tsv", ".jsonl") else ".csv"
+        with _worded(place), _opened(place) as file:
+            start = file.read(LOOK_BYTES)
+    return look_of(start)
 
 
 def is_table(place: str, path: str) -> bool:

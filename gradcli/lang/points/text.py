@@ -97,6 +97,14 @@ class Layout(NamedTuple):
         return [self.header.index(name) for name in self.names]
 
 
+def look_of(start: bytes) -> str:
+    """The suffix that a text looks like by its beginning."""
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n ")
+    if _is_json("", start):
+        return ".jsonl"
+    return ".tsv" if b"\t" in start.partition(b"\n")[0] else ".csv"
+
+
 def _is_json(suffix: str, start: bytes) -> bool:
     """Whether a text is lines of JSON."""
     return suffix == ".jsonl" or (not suffix and start.lstrip()[:1] == b"{")
