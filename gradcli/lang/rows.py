@@ -143,8 +143,8 @@ def _row_by_row(
         like = (np.nan,) * (1 + len(point.wanted))
     nothing = tuple(np.full_like(part, np.nan) for part in like)
     if not rows:
-        empty = [xp.np.empty((0, *np.shape(part))) for part in like]
-        return Tensor(empty[0], xp), [Tensor(part, xp) for part in empty[1:]]
+        y, *grads = (Tensor(xp.np.empty(0), xp) for _ in like)
+        return y, [*grads]
     parts = zip(*(nothing if row is None else row for row in rows), strict=True)
     y, *grads = (Tensor(xp.np.array(part), xp) for part in parts)
     return y, [*grads]
@@ -187,7 +187,7 @@ def _length(columns: Mapping[str, Any]) -> int:
     return next(iter(lengths.values()))
 
 
-def _shared(value: object, count: int, dtype: str) -> object:
+def _shared(value: Any, count: int, dtype: str) -> object:
     """A value that all rows share; a number as a column."""
     if _dimensions(value):
         return value
@@ -195,6 +195,6 @@ def _shared(value: object, count: int, dtype: str) -> object:
     return np.full(count, value, dtype) if raw is None else np.full(count, raw)
 
 
-def _dimensions(value: object) -> int:
+def _dimensions(value: Any) -> int:
     raw = raw_of(value)
     return np.ndim(value if raw is None else raw)

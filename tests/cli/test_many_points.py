@@ -179,6 +179,7 @@ WRONG: list[tuple[Sequence[str], int, str]] = [
     (["x", "--sweep", "x=0:1:100000000"], 2, "100,000,000 points"),
     (["x*y", "--sweep", "x=0:1:5000", "--sweep", "y=0:1:5000"], 2, "too many points"),
     (["x", "--table", "gone.csv"], 3, "there is no file 'gone.csv'"),
+    (["x", "--table", "a.csv.gz"], 3, "zcat a.csv.gz | gradcli"),
     (["x", "x=1", "--table", "gone.csv"], 2, "every input has a value already"),
     (["x", "--table", "a.csv", "--sweep", "x=0:1:2"], 2, "both give points"),
     (["x", "x=1", "--out", "a.csv"], 2, "--out is for many points"),
@@ -281,6 +282,30 @@ def test_results_are_not_written_among_the_files_that_are_read(
     assert (ended.status, ended.out) == (3, "")
     assert "--out: 'b.csv' is one of the 2 files of" in ended.err
     assert (tmp_path / "b.csv").read_text() == "x\n1\n"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_what_can_be_read_of_a_bad_row_is_kept(
+    gradcli: Run, suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"points{suffix}"
+    if suffix == ".csv":
+        path.write_text("x,b\n,7\n1,2\n3,\n")
+    elif suffix == ".jsonl":
+        path.write_text('{"x": null, "b": 7}\n{"x": 1, "b": 2}\n{"x": 3}\n')
+    else:
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        table = pa.table({"x": [None, 1.0, 3.0], "b": [7.0, 2.0, None]})
+        parquet.write_table(table, path)
+    out = tmp_path / "out.npy"
+    words = ["--table", str(path), "--on-error", "nan", "--out", str(out)]
+    words += ["--cluster", "local:1"]
+    assert gradcli("grad", CUBE, *words).status == 3
+    nan = math.nan
+    want = [[nan, 7, nan, nan, nan], [1, 2, 3, 3, 1], [3, nan, nan, nan, nan]]
+    np.testing.assert_array_equal(written(out), want)
 
 
 STREAMS = {

@@ -28,6 +28,9 @@ from gradcli.lang.refusals import refusal
 
 STANDARD_INPUT = "-"
 
+PACKED = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat", ".zst": "zstdcat"}
+"""What unpacks a file, by its suffix."""
+
 LOOK_BYTES = 1 << 13
 """Of a text, to see what it is."""
 
@@ -131,6 +134,9 @@ def _blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
         with _opened(place) as file:
             what = "standard input" if place == STANDARD_INPUT else place
             yield from text_blocks(file, what, suffix, names)
+    elif suffix in PACKED:
+        hint = f"unpack it on the way: {PACKED[suffix]} {place} | gradcli … --table -"
+        raise ProgramError("E513", f"{place!r} is packed", hint=hint)
     else:
         raise refused("E513", f"{place!r} is no table that is known here")
 

@@ -100,6 +100,7 @@ def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points
             int(nr),
             f"{what}, row {row + nr}",
             f"{next(n for n in names if missing[n][nr])} is empty",
+            tuple((n, float(columns[n][nr])) for n in names if not missing[n][nr]),
         )
         for nr in np.flatnonzero(bad)
     ]

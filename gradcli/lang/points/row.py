@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be used: its number in its block, where it stands, and why."""
+    """A row that cannot be used: its number in its block, where it stands, and why.
+
+    cells  the numbers that it has, with their names
+    """
 
     nr: int
     place: str
     reason: str
+    cells: tuple[tuple[str, float], ...] = ()
 
 
 class Points(NamedTuple):

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
 from select import select
-from sys import modules
+from sys import float_info, modules
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -270,7 +270,9 @@ def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
         if isinstance(found, str):
             last = first - 1
             place = f"line {start}" if start == last else f"lines {start} to {last}"
-            bad.append(BadRow(len(rows) + len(bad), f"{what}, {place}", found))
+            number = len(rows) + len(bad)
+            kept = _kept(cells or [], layout)
+            bad.append(BadRow(number, f"{what}, {place}", found, kept))
         else:
             rows.append(found)
     table = np.array(rows, dtype=float).reshape(-1, len(layout.names))
@@ -309,6 +311,15 @@ def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
     return numbers
 
 
+def _kept(cells: Sequence[str], layout: Layout) -> tuple[tuple[str, float], ...]:
+    """The numbers that a bad row has; of one with too few cells or too many, none."""
+    if len(cells) != len(layout.header):
+        return ()
+    pairs = zip(layout.names, layout.positions, strict=True)
+    found = ((name, cells[position].strip()) for name, position in pairs)
+    return tuple((name, float(c)) for name, c in found if _NUMBER.fullmatch(c))
+
+
 def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
     """Rows of JSON: an object a line, whose values are numbers or lists of them."""
     if _worth_arrow(data):
@@ -324,7 +335,8 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
         count += 1
         found = _object(text, names)
         if isinstance(found, str):
-            bad.append(BadRow(count, f"{what}, line {nr}", found))
+            kept = _kept_of_object(text, names)
+            bad.append(BadRow(count, f"{what}, line {nr}", found, kept))
             continue
         shape = {n: v.shape for n, v in found.items()}
         known = {n: c[0].shape for n, c in columns.items() if c}
@@ -338,6 +350,22 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
         for name, value in found.items():
             columns[name].append(value)
     return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
+
+
+def _kept_of_object(text: str, names: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """The numbers that a bad line of JSON has."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(found, dict):
+        return ()
+    kept = ((name, found.get(name)) for name in names)
+    return tuple(
+        (n, v)
+        for n, v in kept
+        if isinstance(v, float | int) and abs(v) <= float_info.max
+    )
 
 
 def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
