@@ -363,6 +363,9 @@ def swept(
         if rising:
             first, last = sorted((first, last))
             _refuse_point(text, first, last)
+        elif not isfinite(last - first):
+            hint = "give finite ends, as in --sweep x=0:1:101"
+            raise wrong("E595", f"--sweep {text}: it has no end", hint)
         found[binding.name] = np.linspace(first, last, number)
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"
@@ -390,9 +393,6 @@ def _end(name: str, text: str, factory: Factory) -> float:
     value = np.asarray(value_of(binding, factory))
     if value.shape:
         raise wrong("E595", f"--sweep {name}: {text} is no number", "give a number")
-    if not np.isfinite(value):
-        message = f"--sweep {name}: {text} is not finite"
-        raise wrong("E595", message, "values in between have no even distances")
     return float(value)
 
 
