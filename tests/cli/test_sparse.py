@@ -128,7 +128,6 @@ def test_a_block_is_written_to_a_file(
     assert "value" not in told["blocks"][0]
 
 
-
 def test_several_blocks_are_written_by_their_names(
     gradcli: Run, tmp_path: Path
 ) -> None:
