@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import os
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -306,6 +308,23 @@ def test_what_can_be_read_of_a_bad_row_is_kept(
     nan = math.nan
     want = [[nan, 7, nan, nan, nan], [1, 2, 3, 3, 1], [3, nan, nan, nan, nan]]
     np.testing.assert_array_equal(written(out), want)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are the system's")
+def test_an_interrupted_stream_leaves_the_rows_that_there_were(tmp_path: Path) -> None:
+    out = tmp_path / "out.npy"
+    command = [*COMMAND, "grad", "x**2", "--table", "-", "--out", str(out)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"x\n2\n3\n")
+        process.stdin.flush()
+        while not out.exists() or out.stat().st_size % 64 != 2 * 24:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    assert written(out) == [[2, 4, 4], [3, 9, 6]]
 
 
 STREAMS = {
