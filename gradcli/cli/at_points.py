@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import chain, islice
 from math import isfinite, prod
-from os.path import splitext
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,15 @@ from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import Gradients, check_names
-from ..lang.points import STANDARD_INPUT, Block, Points, point_blocks, total_size
+from ..lang.points import (
+    STANDARD_INPUT,
+    Block,
+    Points,
+    is_table,
+    point_blocks,
+    text_format,
+    total_size,
+)
 from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
 from ..render.contours import contours
@@ -36,12 +43,13 @@ from ..render.ticks import labels
 from ..views.plot import Surface
 from .ending import before_exit
 from .exits import Exit
+from .interrupts import once
 from .limits import begin, renew
 from .many import Many
 from .options import Request
 from .ordered import mapped
 from .output import Printer, note, standard_output
-from .point_task import Done, Task, header
+from .point_task import Done, Task, header, results
 from .problems import typed, wrong
 from .session import listed, tell_data, tell_readings
 from .sources import program_and_bindings
@@ -68,6 +76,9 @@ MAX_SWEPT_POINTS = 1 << 24
 BLOCK_POINTS = 1 << 14
 """Points of a grid that are computed at once."""
 
+FEW_POINTS = 256
+"""Points that are computed one by one until their rows are written."""
+
 
 def run(
     request: Request, many: Many, others: Mapping[str, object], trace: bool = False
@@ -83,6 +94,9 @@ def run(
     Raises:
         ProgramError: the program, a value or a file is wrong.
     """
+    if many.plot and request.json:
+        hint = "leave out --plot for rows, or take `gradcli plot --json`"
+        raise wrong("E590", "--plot draws, and --json asks for numbers", hint)
     extra = typed(**others)
     if extra:
         message = f"{extra[0]} is not for many points"
@@ -125,24 +139,33 @@ class _Work:
         if data and request.wrt is None:
             tell_data([name for name in self.names if name in data])
             self.program = compile_by(wrt=[n for n in self.names if n not in data])
-        self.suffix = ".jsonl" if request.json else _suffix(many.table)
+        self.suffix = ".jsonl" if request.json else ".csv"
         self.bad = 0
         self.count = 1
 
     def run(self) -> int:
         blocks = self._blocks()
+        if self.many.table is not None and self.suffix == ".csv":
+            self.suffix = text_format(self.many.table)
         # What is wrong with the table is told before anything is written.
-        first = list(islice(blocks, 1))
-        if self.trace and first:
-            tell(self.program.fusion(first[0]().columns, self.shared))
+        for block in islice(blocks, 1):
+            points = block()
+            if self.trace and points.rows:
+                tell(self.program.fusion(points.columns, self.shared))
+            blocks = chain([Block(partial(Points, *points), block.size)], blocks)
+            if self._one_by_one(points):
+                blocks = chain.from_iterable(b.parts(FEW_POINTS) for b in blocks)
+        self._tell_names()
         with (
+            once(),
             self._mapping() as mapping,
             self._opened() as out,
             self._progress() as moved,
         ):
-            for done in mapping(self._task(), chain(first, blocks)):
+            for done in mapping(self._task(), blocks):
                 renew()
                 out.write(done.rows)
+                out.flush()
                 self._tell(done)
                 moved(done.size)
                 if done.error is not None:
@@ -153,6 +176,18 @@ class _Work:
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {rows} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
+
+    def _one_by_one(self, points: Points) -> bool:
+        """Whether the program is run for each row."""
+        two = {name: column[:2] for name, column in points.columns.items()}
+        return bool(points.rows and self.program.fusion(two, self.shared).rest)
+
+    def _tell_names(self) -> None:
+        """Say which results are not called as usual."""
+        names = header(self._given, self.wanted)[len(self._given) :]
+        for usual, name in zip(results(self.wanted), names, strict=True):
+            if name != usual:
+                note(f"note: {usual} is an input: the result is in the column {name}")
 
     def plot(self) -> int:
         """Draw value and derivatives over what is swept; the exit status."""
@@ -230,7 +265,7 @@ class _Work:
             done += size
             rate = self.count / max(monotonic() - start, 1e-9)
             text = f"{self.count - 1:,} rows, {rate:,.0f} a second"
-            bar.at(100 * done // total if total else self.count, lambda: text)
+            bar.at(100 * done // total if total else self.count - 1, lambda: text)
 
         before_exit.append(bar.stop)
         try:
@@ -279,7 +314,9 @@ class _Work:
     def _opened(self) -> AbstractContextManager[Columns]:
         names = header(self._given, self.wanted)
         if self.many.out is not None:
-            return open_columns(self.many.out, names)
+            table = self.many.table
+            beside = table is not None and is_table(table, self.many.out)
+            return open_columns(self.many.out, names, beside)
         return columns_to(standard_output().buffer, self.suffix, names)
 
     def _tell(self, done: Done) -> None:
@@ -316,6 +353,9 @@ def swept(
             message = f"--sweep: {text!r} is not NAME=START:STOP:COUNT"
             raise wrong("E595", message, hint) from None
         (binding,) = read_bindings([text])
+        if binding.name in found:
+            message = f"--sweep: {binding.name} is swept over twice"
+            raise wrong("E503", message, "leave out one of the two")
         if not 1 <= number <= MAX_SWEPT_POINTS:
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
@@ -323,6 +363,9 @@ def swept(
         if rising:
             first, last = sorted((first, last))
             _refuse_point(text, first, last)
+        elif not isfinite(last - first):
+            hint = "give finite ends, as in --sweep x=0:1:101"
+            raise wrong("E595", f"--sweep {text}: it has no end", hint)
         found[binding.name] = np.linspace(first, last, number)
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"
@@ -362,12 +405,6 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
         pairs = zip(axes.items(), places, strict=True)
         columns = {name: values[at] for (name, values), at in pairs}
         yield Block(partial(Points, columns, ()))
-
-
-def _suffix(table: str | None) -> str:
-    """The format of rows on standard output: the table's, if that is text."""
-    suffix = "" if table is None else splitext(table)[1].lower()
-    return suffix if suffix in (".tsv", ".jsonl") else ".csv"
 
 
 def over_sweep(request: Request, many: Many) -> tuple[dict[str, Floats], Gradients]:

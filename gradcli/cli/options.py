@@ -197,7 +197,8 @@ class Request:
             min=0,
             max=MAX_SETTABLE_SECONDS,
             help="Stop after so much processor time, not counting printing and the "
-            "check; of a descent, in each step.",
+            "check; of a descent, in each step; of many points, at each row that is "
+            "computed for itself.",
         ),
     ] = MAX_SECONDS
     max_memory: Annotated[

@@ -14,13 +14,45 @@ import numpy as np
 
 from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
-from ..lang.points import Block
+from ..lang.points import BadRow, Block
 from ..render.columns import KINDS
+from .limits import renew
 
 
 def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of the columns that are written."""
-    return [*given, "value", *(f"grad_{name}" for name in wanted)]
+    """The names of the columns that are written, all different: a result that would
+    be called as an input is numbered."""
+    names = list(given)
+    for name in results(wanted):
+        number = 2
+        found = name
+        while found in names:
+            found = f"{name}_{number}"
+            number += 1
+        names.append(found)
+    return names
+
+
+def results(wanted: Sequence[str]) -> list[str]:
+    """What results are called where no input is called so."""
+    return ["value", *(f"grad_{name}" for name in wanted)]
+
+
+def _with_gaps(column: Any, bad: Sequence[BadRow]) -> Any:
+    """A column of all rows, NaN at the bad ones."""
+    whole = np.full((len(column) + len(bad), *np.shape(column)[1:]), np.nan)
+    good = np.ones(len(whole), bool)
+    good[[row.nr for row in bad]] = False
+    whole[good] = column
+    return whole
+
+
+def _put_cells(columns: Mapping[str, Any], bad: Sequence[BadRow]) -> None:
+    """Write the numbers that bad rows have where they belong."""
+    for row in bad:
+        for name, number in row.cells:
+            if columns[name].ndim == 1:
+                columns[name][row.nr] = number
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +109,7 @@ class Task:
             error = ProgramError("E517", f"{bad.place}: {bad.reason}")
             points = points.before(bad.nr)
         failed: dict[int, ProgramError] = {}
-        found = self.program.at_rows(points.columns, self.shared, failed)
+        found = self.program.at_rows(points.columns, self.shared, failed, renew)
         columns = [
             *(points.columns[name] for name in self.given),
             found.value,
@@ -88,8 +120,9 @@ class Task:
             error = failed[min(failed)]
             lost = list(range(min(failed), points.rows))
         if self.on_error == "nan":
-            for bad in points.bad:
-                columns = [np.insert(c, bad.nr, np.nan, axis=0) for c in columns]
+            if points.bad:
+                columns = [_with_gaps(c, points.bad) for c in columns]
+                _put_cells(dict(zip(self.given, columns, strict=False)), points.bad)
         elif lost:
             columns = [np.delete(column, lost, axis=0) for column in columns]
         told: list[tuple[int | None, str]] = [

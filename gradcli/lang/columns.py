@@ -36,8 +36,8 @@ def read_column(path: str, key: str, limit: int) -> Floats:
         _demand_fields(path, key)
         for points in read_points(path, [key]):
             if points.bad:
-                place, reason = points.bad[0][1:]
-                raise NotAnArray("E517", f"{place}: {reason}", _NUMBERS)
+                bad = points.bad[0]
+                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", _NUMBERS)
             parts.append(points.columns[key])
             taken += parts[-1].nbytes
             if taken > limit:

@@ -9,7 +9,7 @@ as the kind that was given.
     program.jacobian(x=np.arange(3.0), a=1.0).blocks["x"]
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gradcli.engine import Tensor, grad, resolve
@@ -40,7 +40,7 @@ class Jacobians(Record):
 def compile(
     text: Any = None,
     *,
-    wrt: Iterable[str] | None = None,
+    wrt: str | Iterable[str] | None = None,
     dtype: str | None = None,
     device: str = "cpu",
     seed: int = 0,
@@ -58,7 +58,8 @@ def compile(
         text: the program, as the command line takes it. A function or a module, as
             PyTorch's ``compile`` takes it, comes back as it is; without it, a
             decorator of functions that does nothing.
-        wrt: the inputs that derivatives are taken for; None: all.
+        wrt: the inputs that derivatives are taken for, ``["a", "b"]`` or ``"a,b"``;
+            None: all.
         dtype: ``float64`` or ``float32``; None: float32 where every array that comes
             is of that type, else float64.
         device: where numbers and lists go: ``cpu``, ``cuda`` or ``auto``; arrays stay
@@ -77,6 +78,8 @@ def compile(
     if callable(text):
         return text
     resolve(device)
+    if isinstance(wrt, str):
+        wrt = [name.strip() for name in wrt.split(",")]
     chosen = None if wrt is None else tuple(wrt)
     return Compiled(text, Settings(chosen, dtype, device, seed, of))
 
@@ -159,7 +162,7 @@ class Compiled:
 
         Args:
             columns: by an input's name an array with an entry, or a row, for each
-                point.
+                point; a frame, a table of pyarrow or an array with fields is that, too.
             shared: values of the other inputs, the same at all points.
 
         Returns:
@@ -171,17 +174,19 @@ class Compiled:
                 the program fails.
             GradError: a value has more than one entry.
         """
-        return self.at_rows(columns, shared)
+        return self.at_rows(_by_name(columns), shared)
 
     def at_rows(
         self,
         columns: Mapping[str, object],
         shared: Mapping[str, object],
         failed: dict[int, ProgramError] | None = None,
+        between: Callable[[], None] | None = None,
     ) -> Gradients:
         """As `table`; ``failed`` takes the errors of rows by their number, and their
-        results are NaN."""
-        return table(self.at, columns, shared, failed)
+        results are NaN; ``between`` is called before each row that is computed for
+        itself."""
+        return table(self.at, columns, shared, failed, between)
 
     def fusion(
         self, columns: Mapping[str, object], shared: Mapping[str, object]
@@ -189,6 +194,22 @@ class Compiled:
         """How `table` computes such rows: at once, part by part, or one by one, and
         why."""
         return fusion_of(self.at, columns, shared)
+
+
+def _by_name(columns: Any) -> Mapping[str, object]:
+    """The columns of whatever has some.
+
+    Raises:
+        ProgramError: it has no names for them.
+    """
+    if hasattr(columns, "keys"):
+        return {name: columns[name] for name in columns}
+    fields = getattr(getattr(columns, "dtype", None), "names", None)
+    names = fields or getattr(columns, "column_names", None)
+    if names is None:
+        message = f"columns have names, and {type(columns).__name__} has none"
+        raise ProgramError("E509", message, hint='as in {"x": [1.0, 2.0]}')
+    return {name: columns[name] for name in names}
 
 
 def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:

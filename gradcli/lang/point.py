@@ -4,7 +4,7 @@ Invariant: what was given as a number, an array or a tensor decides what comes b
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from gradcli.engine.devices import cuda
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
+from gradcli.lang.prepare import differentiated
 from gradcli.lang.reading import Reading
 from gradcli.lang.record import Record
 from gradcli.lang.run import Input, Prepared, Session
@@ -60,17 +61,22 @@ class Point:
         self.reading = reading
         self.of = settings.of
         self.given = values
-        dtype = settings.dtype or _dtype(values)
+        dtype = settings.dtype or dtype_of(values)
         self.factory = Factory(
             _namespace(values, settings.device), dtype, settings.seed
         )
-        wrt = names if settings.wrt is None else settings.wrt
-        self.tensors = {n: self._tensor(values[n], n in wrt) for n in names}
+        wrt = differentiated(settings.wrt, names, "wrt")
+        self.tensors = {n: self._tensor(n, values[n], n in wrt) for n in names}
         self.wanted = {n: t for n, t in self.tensors.items() if n in wrt}
 
-    def _tensor(self, value: object, wanted: bool) -> Tensor:
-        raw = _raw(value)
+    def _tensor(self, name: str, value: object, wanted: bool) -> Tensor:
+        raw = raw_of(value)
+        if raw is not None and raw.dtype.kind == "O":
+            value, raw = raw.tolist(), None
         if raw is not None:
+            if raw.dtype.kind not in "fiub":
+                message = f"{name} holds {raw.dtype}, not real numbers"
+                raise ProgramError("E302", message)
             kept = raw.astype(self.factory.dtype, copy=False)
             return Tensor(kept, self.factory.xp, requires_grad=wanted)
         made = self.factory.leaf if wanted else self.factory.constant
@@ -97,23 +103,49 @@ class Point:
 
     def by_name(self, found: Sequence[Tensor | None]) -> dict[str, object]:
         """Derivatives by each input, each of the kind of the input's value."""
-        pairs = zip(self.wanted, found, strict=True)
-        return {n: None if g is None else self.back(g, n) for n, g in pairs}
+        taken: list[Any] = []
+        by_name: dict[str, object] = {}
+        for name, g in zip(self.wanted, found, strict=True):
+            if g is not None and isinstance(g.raw, np.ndarray):
+                g = Tensor(_own(g.raw, taken), g.xp)
+                taken.append(g.raw)
+            by_name[name] = None if g is None else self.back(g, name)
+        return by_name
 
     def back(self, y: Tensor, name: str | None = None) -> Any:
         """A result as the kind of what was given, or what the input ``name`` was."""
         values = self.given.values() if name is None else (self.given[name],)
         if any(isinstance(value, Tensor) for value in values):
             return y.detach()
-        if any(hasattr(value, "dtype") for value in values) or y.raw.ndim:
-            return y.raw
-        return float(y.raw)
+        raw = y.raw
+        if isinstance(raw, np.ndarray) and raw.ndim:
+            given = (t.raw for t in self.tensors.values())
+            raw = _own(raw, [r for r in given if isinstance(r, np.ndarray)])
+        for value in values:
+            if _is_torch(value):
+                return value.new_tensor(raw)
+        if any(hasattr(value, "dtype") for value in values) or raw.ndim:
+            return raw
+        return float(raw)
 
 
-def _raw(value: object) -> Any:
+def _own(raw: Any, taken: Sequence[Any]) -> Any:
+    """An array that may be written to, and changes no other when it is."""
+    shared = any(np.may_share_memory(raw, other) for other in taken)
+    return raw.copy() if shared or not raw.flags.writeable else raw
+
+
+def _is_torch(value: object) -> TypeGuard[Any]:
+    """Whether a value is a tensor of PyTorch, which need not be imported to say so."""
+    return hasattr(value, "new_tensor") and not isinstance(value, Tensor)
+
+
+def raw_of(value: object) -> Any:
     """The array of a tensor or of what is, or becomes, an array; None: it is none."""
     if isinstance(value, Tensor):
         return value.raw
+    if _is_torch(value):
+        return value.detach().cpu().numpy()
     if isinstance(value, np.ndarray | np.generic):
         return value
     if hasattr(value, "__cuda_array_interface__") and not hasattr(value, "numpy"):
@@ -160,8 +192,8 @@ def _namespace(values: Mapping[str, object], device: str) -> Any:
     return resolve(device)
 
 
-def _dtype(values: Mapping[str, object]) -> str:
+def dtype_of(values: Mapping[str, object]) -> str:
     """``float32`` where all arrays are, else ``float64``."""
-    raws = [v.raw if isinstance(v, Tensor) else v for v in values.values()]
-    found = {str(raw.dtype) for raw in raws if hasattr(raw, "dtype")}
+    raws = (v if hasattr(v, "dtype") else None for v in values.values())
+    found = {str(raw_of(v).dtype) for v in raws if v is not None}
     return "float32" if found == {"float32"} else "float64"

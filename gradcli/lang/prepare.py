@@ -117,7 +117,7 @@ def prepare(
     code = compile_program(program)
     _refuse_unread(bindings, names, code, program)
     data = data_among(names, bindings) if wrt is None else frozenset()
-    chosen = _differentiated(wrt, names) - data
+    chosen = differentiated(wrt, names) - data
     if strict:
         _refuse_missing([name for name in names if name not in given])
     _refuse_second_reading(bindings)
@@ -265,9 +265,14 @@ def _refuse_call(name: str, program: Program) -> None:
             raise multiplied(error, node.op_span, parse)
 
 
-def _differentiated(
-    wrt: Iterable[str] | None, names: tuple[str, ...]
+def differentiated(
+    wrt: Iterable[str] | None, names: Sequence[str], where: str = "--wrt"
 ) -> frozenset[str]:
+    """The inputs that are differentiated by; None asks for all.
+
+    Raises:
+        ProgramError: one is none.
+    """
     if wrt is None:
         return frozenset(names)
     chosen = tuple(wrt)
@@ -275,7 +280,9 @@ def _differentiated(
         if name not in names:
             known = f"the inputs are {enumerated(names)}" if names else None
             hint = did_you_mean(name, names) or known
-            raise ProgramError("E507", f"--wrt: no input is called '{name}'", hint=hint)
+            raise ProgramError(
+                "E507", f"{where}: no input is called '{name}'", hint=hint
+            )
     return frozenset(chosen)
 
 

@@ -16,7 +16,7 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.fusion import Fusion
 from gradcli.lang.in_parts import InParts, entrywise, tell_region
-from gradcli.lang.point import Gradients, Point
+from gradcli.lang.point import Gradients, Point, dtype_of, raw_of
 
 
 def table(
@@ -24,6 +24,7 @@ def table(
     columns: Mapping[str, object],
     shared: Mapping[str, object],
     failed: dict[int, ProgramError] | None = None,
+    between: Callable[[], None] | None = None,
 ) -> Gradients:
     """The values and the gradients at each row of the columns.
 
@@ -33,14 +34,23 @@ def table(
         shared: values that all rows share.
         failed: takes the errors of rows at which the program fails, by their number;
             their results are NaN. None: the first is raised.
+        between: called before each row, where they are computed one by one.
 
     Raises:
-        ProgramError: columns differ in length, or the program fails.
+        ProgramError: columns differ in length, a shared value is a column too, or the
+            program fails.
     """
+    twice = next((name for name in shared if name in columns), None)
+    if twice is not None:
+        hint = "leave out one of the two"
+        raise ProgramError("E503", f"{twice} is a column and a value", hint=hint)
     count = _length(columns)
     point, whole = _point(at, columns, shared, count)
     cut = None if _in_the_way(point, whole) else _at_once(point)
-    y, grads = _row_by_row(point, count, whole, failed) if cut is None else cut[:2]
+    if cut is None:
+        y, grads = _row_by_row(point, count, whole, failed, between)
+    else:
+        y, grads = cut[:2]
     return Gradients(point.back(y), point.by_name(grads))
 
 
@@ -74,8 +84,9 @@ def _point(
     count: int,
 ) -> tuple[Point, set[str]]:
     """All rows as one point, and the inputs that are arrays in every row."""
-    point = at({**columns, **{n: _shared(v, count) for n, v in shared.items()}})
-    return point, {name for name, value in shared.items() if np.ndim(_raw(value))}
+    dtype = dtype_of({**columns, **shared})
+    point = at({**columns, **{n: _shared(v, count, dtype) for n, v in shared.items()}})
+    return point, {name for name, value in shared.items() if _dimensions(value)}
 
 
 def _in_the_way(point: Point, whole: set[str]) -> str:
@@ -95,13 +106,19 @@ def _at_once(point: Point) -> InParts | None:
 
 
 def _row_by_row(
-    point: Point, count: int, whole: set[str], failed: dict[int, ProgramError] | None
+    point: Point,
+    count: int,
+    whole: set[str],
+    failed: dict[int, ProgramError] | None,
+    between: Callable[[], None] | None,
 ) -> tuple[Tensor, list[Tensor | None]]:
     """The program run for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session()
     rows: list[tuple[object, ...] | None] = []
     with np.errstate(all="ignore"):
         for row in range(count):
+            if between is not None:
+                between()
             leaves = {
                 name: Tensor(
                     t.raw if name in whole else t.raw[row],
@@ -125,6 +142,9 @@ def _row_by_row(
     if like is None:
         like = (np.nan,) * (1 + len(point.wanted))
     nothing = tuple(np.full_like(part, np.nan) for part in like)
+    if not rows:
+        y, *grads = (Tensor(xp.np.empty(0), xp) for _ in like)
+        return y, [*grads]
     parts = zip(*(nothing if row is None else row for row in rows), strict=True)
     y, *grads = (Tensor(xp.np.array(part), xp) for part in parts)
     return y, [*grads]
@@ -158,7 +178,7 @@ def _length(columns: Mapping[str, Any]) -> int:
     Raises:
         ProgramError: they differ, or there are none.
     """
-    lengths = {n: len(c) for n, c in columns.items() if np.ndim(_raw(c))}
+    lengths = {n: len(c) for n, c in columns.items() if _dimensions(c)}
     if not lengths:
         raise ProgramError("E509", "no column has rows", hint="give an array")
     if len(set(lengths.values())) > 1:
@@ -167,13 +187,14 @@ def _length(columns: Mapping[str, Any]) -> int:
     return next(iter(lengths.values()))
 
 
-def _shared(value: object, count: int) -> object:
+def _shared(value: Any, count: int, dtype: str) -> object:
     """A value that all rows share; a number as a column."""
-    raw = _raw(value)
-    if np.ndim(raw):
+    if _dimensions(value):
         return value
-    return np.full(count, raw, dtype=getattr(raw, "dtype", float))
+    raw = raw_of(value)
+    return np.full(count, value, dtype) if raw is None else np.full(count, raw)
 
 
-def _raw(value: object) -> Any:
-    return value.raw if isinstance(value, Tensor) else value
+def _dimensions(value: Any) -> int:
+    raw = raw_of(value)
+    return np.ndim(value if raw is None else raw)

@@ -9,12 +9,15 @@ number.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from io import BytesIO
 from os.path import splitext
 from pathlib import Path
+from shutil import copymode
+from tempfile import mkstemp
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +53,10 @@ class Columns:
     def write(self, rows: Any) -> None:
         """Append encoded rows."""
         self.file.write(rows)
+
+    def flush(self) -> None:
+        """Let others see what has been written."""
+        self.file.flush()
 
     def end(self) -> None:
         """Write what is known only behind the last row."""
@@ -96,9 +103,17 @@ class _Tabs(_Text):
 class _JsonLines(Columns):
     @staticmethod
     def encoded(names: Sequence[str], columns: Sequence[object]) -> bytes:
-        rows = zip(*(np.asarray(c, float).tolist() for c in columns), strict=True)
-        lines = (dumps(dict(zip(names, row, strict=True))) for row in rows)
-        return "".join(f"{line}\n" for line in lines).encode()
+        cells = map(_json_cells, columns)
+        keys = (dumps(name).replace("%", "%%") for name in names)
+        line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
+        return "".join(map(line.__mod__, zip(*cells, strict=True))).encode()
+
+
+def _json_cells(column: object) -> Iterator[str]:
+    """The entries of a column as JSON."""
+    array = np.asarray(column, float)
+    plain = array.ndim == 1 and np.isfinite(array).all()
+    return map(repr if plain else dumps, array.tolist())
 
 
 class _Npy(Columns):
@@ -198,21 +213,48 @@ def format_of(path: str) -> str:
 
 
 @contextmanager
-def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
+def open_columns(
+    path: str, names: Sequence[str], beside: bool = False
+) -> Iterator[Columns]:
     """Columns written to a file, whose name says the format.
+
+    Args:
+        path: the file.
+        names: what the columns are called.
+        beside: write to a file beside it, which takes its place when all is written:
+            until then it can be read.
 
     Raises:
         ProgramError: the format is not known, or the file cannot be written.
     """
     suffix = format_of(path)
     make_way(path)
+    place = Path(path).expanduser()
     try:
-        file = Path(path).expanduser().open("wb")
+        file = (_beside(place) if beside else place).open("wb")
     except OSError as error:
         message, hint = refusal(path, error, FOLDER, "written")
         raise ProgramError("E512", f"--out: {message}", hint=hint) from None
-    with file, columns_to(file, suffix, names) as columns:
-        yield columns
+    if not beside:
+        with file, columns_to(file, suffix, names) as columns:
+            yield columns
+        return
+    written = Path(file.name)
+    try:
+        with file, columns_to(file, suffix, names) as columns:
+            yield columns
+        copymode(place, written)
+        written.replace(place.resolve())
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def _beside(place: Path) -> Path:
+    """A new file beside another one."""
+    place = place.resolve()
+    handle, name = mkstemp(place.suffix, f".{place.stem}-", place.parent)
+    os.close(handle)
+    return Path(name)
 
 
 def _numbers(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:

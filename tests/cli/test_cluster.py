@@ -6,10 +6,14 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from gradcli.cli import cluster as cluster_module
+from gradcli.lang.errors import ProgramError
 
 from .conftest import COMMAND, Run, environment
 
@@ -63,6 +67,50 @@ def test_a_worker_killed_in_the_middle_loses_and_repeats_no_row(
     assert there.returncode == 3
     assert out == here.out
     assert err == here.err
+
+
+class Forgetful:
+    """A client whose every first result is lost."""
+
+    status = "running"
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+        self.submitted: list[object] = []
+
+    def scatter(self, function: object, broadcast: bool) -> Future[object]:
+        if not self.workers:
+            raise TimeoutError
+        sent: Future[object] = Future()
+        sent.set_result(function)
+        return sent
+
+    def submit(
+        self, apply: Any, sent: Future[Any], item: object, pure: bool
+    ) -> Future[object]:
+        future: Future[object] = Future()
+        if self.submitted.count(item):
+            future.set_result(apply(sent.result(), item))
+        else:
+            future.set_exception(CancelledError())
+        self.submitted.append(item)
+        return future
+
+    def scheduler_info(self) -> dict[str, object]:
+        return {"workers": range(self.workers)}
+
+
+def test_a_result_that_is_lost_with_its_worker_is_computed_again() -> None:
+    client = Forgetful()
+    mapped = cluster_module._mapper(client)
+    assert list(mapped(lambda item: 2 * item, [1, 2, 3])) == [2, 4, 6]
+    assert sorted(map(str, client.submitted)) == list("112233")
+
+
+def test_a_cluster_without_workers_is_told() -> None:
+    mapped = cluster_module._mapper(Forgetful(workers=0))
+    with pytest.raises(ProgramError, match="it has no workers"):
+        list(mapped(str, [1]))
 
 
 def test_local_workers_are_started_and_stopped(gradcli: Run, tmp_path: Path) -> None:

@@ -6,13 +6,16 @@ import csv
 import io
 import json
 import math
+import os
+import signal
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from .conftest import Run
+from .conftest import COMMAND, Run, environment
 
 CUBE = "x**3 + b"
 
@@ -168,6 +171,9 @@ def test_a_value_of_several_numbers_has_no_row(gradcli: Run) -> None:
 
 WRONG: list[tuple[Sequence[str], int, str]] = [
     (["x", "--sweep", "x=0:1"], 2, "--sweep: 'x=0:1' is not NAME=START:STOP:COUNT"),
+    (["x", "--sweep", "x=0:inf:3"], 2, "--sweep x=0:inf:3: it has no end"),
+    (["x", "--sweep", "x=0:1:2", "--sweep", "x=0:1:2"], 2, "x is swept over twice"),
+    (["x", "--sweep", "x=0:1:2", "--plot", "--json"], 2, "--plot draws, and --json"),
     (["x", "--sweep", "x=0:1:0"], 2, "--sweep x=0:1:0: 0 points"),
     (["x", "--sweep", "x=0:1:2", "x=1"], 2, "--sweep: x has a value already"),
     (["x", "--sweep", "z=0:1:2"], 2, "does not read 'z'"),
@@ -175,6 +181,7 @@ WRONG: list[tuple[Sequence[str], int, str]] = [
     (["x", "--sweep", "x=0:1:100000000"], 2, "100,000,000 points"),
     (["x*y", "--sweep", "x=0:1:5000", "--sweep", "y=0:1:5000"], 2, "too many points"),
     (["x", "--table", "gone.csv"], 3, "there is no file 'gone.csv'"),
+    (["x", "--table", "a.csv.gz"], 3, "zcat a.csv.gz | gradcli"),
     (["x", "x=1", "--table", "gone.csv"], 2, "every input has a value already"),
     (["x", "--table", "a.csv", "--sweep", "x=0:1:2"], 2, "both give points"),
     (["x", "x=1", "--out", "a.csv"], 2, "--out is for many points"),
@@ -215,3 +222,148 @@ def test_three_sweeps_are_not_drawn(gradcli: Run) -> None:
     ended = gradcli("grad", "x*y*z", *sweeps, "--plot")
     assert (ended.status, ended.out) == (2, "")
     assert "--plot draws one --sweep or two" in ended.err
+
+
+@pytest.mark.parametrize("on_error", ["skip", "nan"])
+def test_rows_may_all_be_bad(gradcli: Run, on_error: str) -> None:
+    words = ["--table", "-", "--on-error", on_error]
+    ended = gradcli("grad", CUBE, *words, stdin="x,b\na,1\n,2\n")
+    assert ended.status == 3
+    assert len(rows(ended.out)) == (2 if on_error == "nan" else 0)
+    assert ended.err.startswith("note: standard input, line 2: x is 'a'")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".npy"])
+def test_results_have_names_of_their_own(
+    gradcli: Run, suffix: str, tmp_path: Path
+) -> None:
+    out = tmp_path / f"out{suffix}"
+    words = ["--wrt", "x", "--table", "-", "--out", str(out)]
+    ended = gradcli("grad", "value*x**2/grad_x", *words,
+                    stdin="x,value,grad_x\n3,8,4\n")  # fmt: skip
+    assert ended.status == 0
+    assert written(out) == [[8, 3, 4, 18, 12]] or written(out) == [8, 3, 4, 18, 12]
+    assert ended.err == (
+        "note: value is an input: the result is in the column value_2\n"
+        "note: grad_x is an input: the result is in the column grad_x_2\n"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy"])
+def test_results_may_take_the_place_of_the_table(
+    gradcli: Run, suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"points{suffix}"
+    count = 150_000
+    if suffix == ".csv":
+        path.write_text("x\n" + "".join(f"{n}.25\n" for n in range(count)))
+    else:
+        np.save(path, np.arange(count) + 0.25)
+    ended = gradcli("grad", "x**2", "--table", str(path), "--out", str(path))
+    assert (ended.status, ended.err) == (0, "")
+    found = np.array(written(path))
+    assert np.array_equal(found[:, 0], np.arange(count) + 0.25)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_table_stays_where_its_results_fail(gradcli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text("x\n1\nbad\n")
+    words = ["--table", str(path), "--out", str(path), "--on-error", "stop"]
+    assert gradcli("grad", "x**2", *words).status == 3
+    assert path.read_text() == "x\n1\nbad\n"
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_results_are_not_written_among_the_files_that_are_read(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x\n1\n")
+    ended = gradcli("grad", "x**2", "--table", str(tmp_path), "--out", "b.csv")
+    assert (ended.status, ended.out) == (3, "")
+    assert "--out: 'b.csv' is one of the 2 files of" in ended.err
+    assert (tmp_path / "b.csv").read_text() == "x\n1\n"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_what_can_be_read_of_a_bad_row_is_kept(
+    gradcli: Run, suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"points{suffix}"
+    if suffix == ".csv":
+        path.write_text("x,b\n,7\n1,2\n3,\n")
+    elif suffix == ".jsonl":
+        path.write_text('{"x": null, "b": 7}\n{"x": 1, "b": 2}\n{"x": 3}\n')
+    else:
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        table = pa.table({"x": [None, 1.0, 3.0], "b": [7.0, 2.0, None]})
+        parquet.write_table(table, path)
+    out = tmp_path / "out.npy"
+    words = ["--table", str(path), "--on-error", "nan", "--out", str(out)]
+    words += ["--cluster", "local:1"]
+    assert gradcli("grad", CUBE, *words).status == 3
+    nan = math.nan
+    want = [[nan, 7, nan, nan, nan], [1, 2, 3, 3, 1], [3, nan, nan, nan, nan]]
+    np.testing.assert_array_equal(written(out), want)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are the system's")
+def test_an_interrupted_stream_leaves_the_rows_that_there_were(tmp_path: Path) -> None:
+    out = tmp_path / "out.npy"
+    command = [*COMMAND, "grad", "x**2", "--table", "-", "--out", str(out)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"x\n2\n3\n")
+        process.stdin.flush()
+        while not out.exists() or out.stat().st_size % 64 != 2 * 24:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    assert written(out) == [[2, 4, 4], [3, 9, 6]]
+
+
+STREAMS = {
+    "x,b\n1,2\n": "x,b,value,grad_x,grad_b\n1,2,3,3,1\n",
+    "x;b\n1;2\n": "x,b,value,grad_x,grad_b\n1,2,3,3,1\n",
+    "b\tx\n2\t1\n": "x\tb\tvalue\tgrad_x\tgrad_b\n1\t2\t3\t3\t1\n",
+    '{"x": 1, "b": 2}\n': '{"x": 1.0, "b": 2.0, "value": 3.0, "grad_x": 3.0, '
+    '"grad_b": 1.0}\n',
+}
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("place", ["-", "points"])
+def test_rows_are_in_the_format_of_the_stream(
+    gradcli: Run, tmp_path: Path, stream: str, place: str
+) -> None:
+    (tmp_path / "points").write_text(stream)
+    ended = gradcli("grad", CUBE, "--table", place, stdin=stream)
+    assert (ended.status, ended.err, ended.out) == (0, "", STREAMS[stream])
+
+
+def test_seconds_are_those_of_a_row(gradcli: Run) -> None:
+    text = "y = x\nwhile y < 300: y = y + 1\ny"
+    points = "x\n" + "0\n" * 600
+    words = ["--table", "-", "--max-seconds", "0.5"]
+    ended = gradcli("grad", text, *words, stdin=points)
+    assert (ended.status, ended.err) == (0, "")
+    assert len(rows(ended.out)) == 600
+
+
+def test_rows_of_a_stream_are_answered_as_they_come() -> None:
+    command = [*COMMAND, "grad", "x**2", "--table", "-"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line, want in (("x\n2\n", ["x,value,grad_x", "2,4,4"]), ("3\n", ["3,9,6"])):
+            process.stdin.write(line.encode())
+            process.stdin.flush()
+            for expected in want:
+                assert process.stdout.readline().decode().strip() == expected

@@ -187,6 +187,71 @@ def test_results_are_of_the_kind_that_was_given() -> None:
     assert program(a=2.0, x=[1, 2]) == 6.0
 
 
+def test_a_column_of_single_precision_has_results_of_it() -> None:
+    column = np.array([1, 2], "float32")
+    found = compile("x**2*a").table({"x": column}, a=3.0)
+    assert found.value.dtype == found.grads["x"].dtype == "float32"
+
+
+def test_a_tensor_of_pytorch_comes_back_as_one() -> None:
+    torch = pytest.importorskip("torch")
+    program = compile("sum(a*x)")
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    found = program.grad(a=2.0, x=x)
+    assert torch.equal(found.grads["x"], torch.tensor([2.0, 2.0]))
+    assert found.value.dtype == torch.float32
+    assert type(found.grads["a"]) is float
+
+
+@pytest.mark.parametrize("text", ["x", "x[1:]", "x.T", "x + a", "(x + a)**2", "a@x*x"])
+def test_results_may_be_written_to_and_change_nothing_else(text: str) -> None:
+    given = {"x": np.arange(1.0, 4.0)}
+    if "a" in text:
+        given["a"] = np.ones(3)
+    before = {name: array.copy() for name, array in given.items()}
+    value = compile(text)(**given)
+    found = compile(f"({text}).sum()").grad(**given).grads
+    kept = {name: g.copy() for name, g in found.items()}
+    value[:] = -1
+    found["x"][:] = -1
+    for name, array in given.items():
+        assert array.tolist() == before[name].tolist()
+    if "a" in text:
+        assert found["a"].tolist() == kept["a"].tolist()
+
+
+NO_NUMBERS = [
+    (np.array([1 + 2j]), "x holds complex128, not real numbers"),
+    (np.array(["a"]), "x holds <U1, not real numbers"),
+    (np.array([1.0, None], dtype=object), "null, not a number"),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), NO_NUMBERS)
+def test_arrays_of_something_else_are_refused(value: object, message: str) -> None:
+    with pytest.raises(ProgramError, match=message):
+        compile("x.sum()").grad(x=value)
+
+
+def test_what_is_differentiated_by_is_an_input() -> None:
+    with pytest.raises(ProgramError, match="wrt: no input is called 'z'"):
+        compile("x*y", wrt=["z"]).grad(x=1.0, y=2.0)
+    assert list(compile("x*y*z", wrt="x, z").grad(x=1, y=2, z=3).grads) == ["x", "z"]
+
+
+def test_columns_are_of_whatever_has_names() -> None:
+    program = compile("x**2*a")
+    fields = np.array([(1.0, 3.0), (2.0, 3.0)], dtype=[("x", "f8"), ("a", "f8")])
+    assert program.table(fields).grads["x"].tolist() == [6.0, 12.0]
+    with pytest.raises(ProgramError, match="columns have names, and ndarray has none"):
+        program.table(np.ones((3, 2)))
+
+
+def test_an_input_is_a_column_or_a_value() -> None:
+    with pytest.raises(ProgramError, match="x is a column and a value"):
+        compile("x**2").table({"x": [1.0, 2.0]}, x=3.0)
+
+
 def test_what_was_given_is_not_changed() -> None:
     x = np.arange(3.0)
     found = compile("y = x*2; y += x; y *= y; y.sum()").grad(x=x)

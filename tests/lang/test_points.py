@@ -22,6 +22,8 @@ def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         monkeypatch.setattr(text, "find_spec", lambda name: None)
     elif find_spec("pyarrow") is None:
         pytest.skip("pyarrow is not installed")
+    else:
+        monkeypatch.setattr(text, "ARROW_BYTES", 0)
     return str(request.param)
 
 
@@ -187,3 +189,182 @@ def test_a_place_without_a_table_is_told(
     assert caught.value.code == code
     assert words in caught.value.message
     assert caught.value.hint is not None
+
+
+QUOTED = 'note,x,b\n"a,5,7,b",1,2\n"he said ""x\n3,4,5""",6,7\n8" pipe,8,9\n'
+
+
+def test_marks_between_quotes_separate_nothing(reader: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(QUOTED)
+    blocks = read(path, "x", "b")
+    assert column(blocks, "x") == [1.0, 6.0, 8.0]
+    assert column(blocks, "b") == [2.0, 7.0, 9.0]
+    assert column(read(path, "x"), "x") == [1.0, 6.0, 8.0]
+    assert not any(block.bad for block in blocks)
+
+
+def test_a_block_does_not_end_between_quotes(
+    reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "BLOCK_BYTES", 40)
+    path = tmp_path / "t.csv"
+    rows = [f'{k},"over\n{k},9,\nlines",{k + 1}\n' for k in range(50)]
+    path.write_text("x,note,b\n" + "".join(rows) + "bad,a,1\n")
+    blocks = read(path, "x", "b")
+    assert len(blocks) > 5
+    assert column(blocks, "x") == list(range(50))
+    assert column(blocks, "b") == list(range(1, 51))
+    (bad,) = [bad for block in blocks for bad in block.bad]
+    assert bad.place.endswith("line 152")
+
+
+def test_a_quote_that_nobody_closes_is_told_with_its_lines(
+    reader: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('x,note\n1,a\n2,"b\n3,c\n')
+    blocks = read(path, "x")
+    assert column(blocks, "x") == [1.0]
+    (bad,) = [bad for block in blocks for bad in block.bad]
+    assert bad.place.endswith("lines 3 to 4")
+    assert bad.reason == "a quotation mark is not closed"
+
+
+def test_a_row_with_too_few_cells_is_bad_whatever_is_read_of_it(
+    reader: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,b\n1,2\n5\n3,4,9\n6,7\n")
+    (block,) = read(path, "x")
+    assert column([block], "x") == [1.0, 6.0]
+    assert [bad.nr for bad in block.bad] == [1, 2]
+
+
+def test_a_row_of_empty_cells_is_a_row_and_a_blank_line_is_none(
+    reader: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\n  \nx,b\n\n1,2\n,\n  \n3,4\n")
+    (block,) = read(path, "x", "b")
+    assert column([block], "x") == [1.0, 3.0]
+    assert [bad.place.rpartition(", ")[2] for bad in block.bad] == ["line 6"]
+
+
+def test_a_number_is_the_same_whoever_reads_it(reader: str, tmp_path: Path) -> None:
+    cells = ["+1", ".5", "5.", "1E3", " 2 ", "-inf", "Infinity", "NaN", '"7"']
+    none = ["1_000", "0x10", "1d3", "١", "1 2", "$5", "True"]
+    path = tmp_path / "t.tsv"
+    path.write_text("x\n" + "\n".join([*cells, *none]) + "\n")
+    (block,) = read(path, "x")
+    want = [1, 0.5, 5, 1000, 2, -np.inf, np.inf, np.nan, 7]
+    np.testing.assert_array_equal(column([block], "x"), want)
+    assert len(block.bad) == len(none)
+    for cell in none:
+        path.write_text(f"x\n{cell}\n")
+        assert len(read(path, "x")[0].bad) == 1, cell
+
+
+def test_a_semicolon_separates_where_the_names_say_so(
+    reader: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x;b\n1.5;2\n2,5;3\n")
+    (block,) = read(path, "b", "x")
+    assert column([block], "x") == [1.5]
+    assert column([block], "b") == [2.0]
+    assert block.bad[0].reason.endswith("not a number: write a point for the comma")
+
+
+def test_a_missing_value_of_json_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"x": null}\n{"x": 1, "y": null}\n{"x": [1, null]}\n')
+    (block,) = read(path, "x")
+    assert column([block], "x") == [1.0]
+    reasons = [bad.reason for bad in block.bad]
+    assert reasons == ["x is empty", "an entry of x is empty"]
+
+
+LINES = [
+    '{"x":1}{"x":2}', '{"x":NaN}', '{"x":"3"}', '{"x":null}', "{}", '{"x":1,"x":2}',
+    "[1]", '{"x":[1,2]}', '{"x":1} junk', '{"x":1e400}', '{"x":01}', '{"x":.5}',
+    '{"x":1,}', '{"x":12345678901234567890}', '{"x":-0.0}', '{"x":Infinity}',
+    '{"y":{"x":3},"x":1}', '{"x":1\n}', '{"\\u0078":7}', '// c\n{"x":1}',
+    "\n \n{\"x\":1}\r\n{\"x\":0.1}", '{"x":1.}', '{"x":1e-400}', '{"x":-}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_json_is_the_same_whoever_reads_it(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.jsonl"
+    path.write_text(line + "\n")
+    found = []
+    for size in (0, 1 << 30):
+        monkeypatch.setattr(text, "_worth_arrow", lambda data, size=size: not size)
+        (points,) = read(path, "x")
+        found.append((repr(points.columns["x"].tolist()), points.bad))
+    assert found[0] == found[1]
+
+
+def test_a_list_of_numbers_is_the_column_of_one_input(tmp_path: Path) -> None:
+    np.save(tmp_path / "t.npy", np.array([1, 0, 3], dtype=np.int16))
+    assert column(read(tmp_path / "t.npy", "x"), "x") == [1.0, 0.0, 3.0]
+    with pytest.raises(ProgramError, match="x, b are read from its columns"):
+        read(tmp_path / "t.npy", "x", "b")
+
+
+NO_NUMBERS = {
+    "complex128": np.array([(1 + 2j, 0.0)], dtype=[("x", "c16"), ("b", "f8")]),
+    "<U3": np.array([("1", 0.0)], dtype=[("x", "U3"), ("b", "f8")]),
+    "datetime64": np.array(["2020-01-01"], dtype="datetime64[D]"),
+}
+
+
+@pytest.mark.parametrize("held", NO_NUMBERS)
+def test_an_array_of_something_else_is_refused(held: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "t.npy", NO_NUMBERS[held])
+    with pytest.raises(ProgramError, match="not real numbers") as caught:
+        read(tmp_path / "t.npy", "x")
+    assert caught.value.code == "E514"
+    assert held in caught.value.message
+
+
+def test_a_date_is_no_number(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "t.parquet"
+    parquet.write_table(
+        pa.table({"x": np.array(["2020-01-01"], "datetime64[ms]")}), path
+    )
+    with pytest.raises(ProgramError, match=r"holds timestamp\[ms\], not numbers"):
+        read(path, "x")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_an_input_has_one_column(suffix: str, reader: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".csv":
+        path.write_text("x,b,x\n1,2,3\n")
+    else:
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        columns = [pa.array([float(k)]) for k in range(3)]
+        table = pa.Table.from_arrays(columns, names=["x", "b", "x"])
+        parquet.write_table(table, path)
+    with pytest.raises(ProgramError, match="has 2 columns 'x'") as caught:
+        read(path, "x", "b")
+    assert caught.value.code == "E518"
+
+
+def test_parts_have_all_rows_of_points_good_and_bad(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x\nbad\n1\n2\nbad\nbad\n3\n4\n5\nbad\n")
+    (block,) = read(path, "x")
+    parts = list(block.parts(2))
+    assert [part.columns["x"].tolist() for part in parts] == [[1, 2], [3, 4], [5]]
+    assert [[bad.nr for bad in part.bad] for part in parts] == [[0, 3, 4], [], [1]]

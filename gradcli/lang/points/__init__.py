@@ -23,10 +23,16 @@ from gradcli.lang.points.row import BadRow as BadRow
 from gradcli.lang.points.row import Block as Block
 from gradcli.lang.points.row import NoColumn as NoColumn
 from gradcli.lang.points.row import Points as Points
-from gradcli.lang.points.text import SEPARATORS, text_blocks
+from gradcli.lang.points.text import SEPARATORS, look_of, text_blocks
 from gradcli.lang.refusals import refusal
 
 STANDARD_INPUT = "-"
+
+PACKED = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat", ".zst": "zstdcat"}
+"""What unpacks a file, by its suffix."""
+
+LOOK_BYTES = 1 << 13
+"""Of a text, to see what it is."""
 
 SUFFIXES = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
 
@@ -64,6 +70,44 @@ def total_size(place: str) -> int | None:
     return sum(path.stat().st_size for path in files)
 
 
+def text_format(place: str) -> str:
+    """The suffix of the text that a table is, .csv for one that is none; a stream, or
+    a file without a suffix, is looked at.
+
+    Raises:
+        ProgramError: it cannot be read.
+    """
+    if place == STANDARD_INPUT:
+        peek = getattr(stdin and stdin.buffer, "peek", None)
+        start = peek(1) if peek else b""
+    else:
+        suffix = splitext(place)[1].lower()
+        if suffix or not Path(place).expanduser().is_file():
+            return suffix if suffix in (".tsv", ".jsonl") else ".csv"
+        with _worded(place), _opened(place) as file:
+            start = file.read(LOOK_BYTES)
+    return look_of(start)
+
+
+def is_table(place: str, path: str) -> bool:
+    """Whether a path is the file that `point_blocks` reads.
+
+    Raises:
+        ProgramError: it is one of several.
+    """
+    target = Path(path).expanduser()
+    if place == STANDARD_INPUT or not target.exists():
+        return False
+    files = [Path(name).expanduser() for name in _files(place)]
+    if not any(file.exists() and file.samefile(target) for file in files):
+        return False
+    if len(files) > 1:
+        message = f"--out: {path!r} is one of the {len(files)} files of {place!r}"
+        hint = "write to another folder, or remove it first"
+        raise ProgramError("E512", message, hint=hint)
+    return True
+
+
 def _files(place: str) -> list[str]:
     """The files that a place means."""
     path = Path(place).expanduser()
@@ -90,6 +134,9 @@ def _blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
         with _opened(place) as file:
             what = "standard input" if place == STANDARD_INPUT else place
             yield from text_blocks(file, what, suffix, names)
+    elif suffix in PACKED:
+        hint = f"unpack it on the way: {PACKED[suffix]} {place} | gradcli … --table -"
+        raise ProgramError("E513", f"{place!r} is packed", hint=hint)
     else:
         raise refused("E513", f"{place!r} is no table that is known here")
 

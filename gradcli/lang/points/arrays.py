@@ -25,12 +25,15 @@ def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     fields = table.dtype.names
     if fields:
         demand_columns(fields, names, place)
-    elif (
-        table.ndim != 2 or table.shape[1] != len(names) or table.dtype.kind not in "fiu"
-    ):
-        message = f"{place!r} has shape {list(table.shape)}, and {enumerated(names)} "
-        hint = "one column for each input without a value, in order of first use"
-        raise ProgramError("E513", message + "are read from its columns", hint=hint)
+    else:
+        _demand_table(table, names, place)
+        table = table.reshape(len(table), len(names))
+    for name in names:
+        held = table.dtype[name].base if fields else table.dtype
+        if held.kind not in "fiub":
+            column = f"column {name!r} of " if fields else ""
+            message = f"{column}{place!r} holds {held}, not real numbers"
+            raise ProgramError("E514", message)
     for start in range(0, len(table), BLOCK_ROWS):
         block = table[start : start + BLOCK_ROWS]
         columns = {
@@ -38,6 +41,22 @@ def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
             for nr, name in enumerate(names)
         }
         yield Block(partial(Points, columns, ()), block.nbytes)
+
+
+def _demand_table(table: Any, names: Sequence[str], place: str) -> None:
+    """See that an array without names has a column for each input, in order; a list
+    of numbers is one column.
+
+    Raises:
+        ProgramError: it has not.
+    """
+    columns = table.shape[1] if table.ndim == 2 else 1
+    if table.ndim in (1, 2) and columns == len(names):
+        return
+    message = f"{place!r} has shape {list(table.shape)}, and {enumerated(names)} "
+    message += f"{'is' if len(names) == 1 else 'are'} read from its columns"
+    hint = "one column for each input without a value, in order of first use"
+    raise ProgramError("E513", message, hint=hint)
 
 
 def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
@@ -54,6 +73,11 @@ def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
         raise refused("E513", f"{place!r} is no .parquet file: {error}") from None
     with file:
         demand_columns(file.schema_arrow.names, names, place)
+        for name in names:
+            kind = file.schema_arrow.field(name).type
+            if pa.types.is_temporal(kind):
+                message = f"{place}: column {name!r} holds {kind}, not numbers"
+                raise ProgramError("E514", message)
         row = 1
         for batch in file.iter_batches(BLOCK_ROWS, columns=list(names)):
             yield Block(partial(_arrow_rows, batch, row, tuple(names), place))
@@ -76,6 +100,7 @@ def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points
             int(nr),
             f"{what}, row {row + nr}",
             f"{next(n for n in names if missing[n][nr])} is empty",
+            tuple((n, float(columns[n][nr])) for n in names if not missing[n][nr]),
         )
         for nr in np.flatnonzero(bad)
     ]

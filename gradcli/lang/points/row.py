@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradcli.lang.errors import ProgramError
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be used: its number in its block, where it stands, and why."""
+    """A row that cannot be used: its number in its block, where it stands, and why.
+
+    cells  the numbers that it has, with their names
+    """
 
     nr: int
     place: str
     reason: str
+    cells: tuple[tuple[str, float], ...] = ()
 
 
 class Points(NamedTuple):
@@ -42,6 +47,19 @@ class Points(NamedTuple):
             row += bad.nr <= row
         return row
 
+    def parts(self, rows: int) -> Iterator[Points]:
+        """The same in parts of so many good rows, in order; each has the bad rows that
+        come before the next."""
+        begin = 0
+        for start in range(0, max(1, self.rows), rows):
+            stop = start + rows
+            last = stop >= self.rows
+            end = self.rows + len(self.bad) if last else self.number(stop)
+            bad = (b._replace(nr=b.nr - begin) for b in self.bad if begin <= b.nr < end)
+            columns = {name: c[start:stop] for name, c in self.columns.items()}
+            yield Points(columns, tuple(bad))
+            begin = end
+
 
 class Block(NamedTuple):
     """Some rows, not yet read; it can be sent to another process.
@@ -54,6 +72,18 @@ class Block(NamedTuple):
 
     def __call__(self) -> Points:
         return self.read()
+
+    def parts(self, rows: int) -> Iterator[Block]:
+        """The same in blocks of so many good rows, read here."""
+        points = self()
+        count = max(1, points.rows + len(points.bad))
+        told = 0
+        done = 0
+        for part in points.parts(rows):
+            done += part.rows + len(part.bad)
+            size = self.size * done // count
+            yield Block(partial(Points, part.columns, part.bad), size - told)
+            told = size
 
 
 TABLES = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input"
@@ -83,11 +113,17 @@ class NoColumn(ProgramError):
 
 
 def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> None:
-    """See that every input has a column.
+    """See that every input has one column.
 
     Raises:
         NoColumn: one has none.
+        ProgramError: one has several.
     """
     for name in names:
         if name not in header:
             raise NoColumn(name, what, header)
+        count = header.count(name)
+        if count > 1:
+            message = f"{what} has {count} columns {name!r}"
+            hint = f"give each a name of its own, or give {name}=VALUE"
+            raise ProgramError("E518", message, hint=hint)

@@ -6,12 +6,14 @@ NumPy otherwise; one with a bad row is read cell by cell, to tell which.
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
-from sys import modules
+from select import select
+from sys import float_info, modules
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -30,6 +32,16 @@ ARROW_BYTES = 1 << 17
 MAX_LINE_BYTES = 1 << 24
 """Of one line of text."""
 
+MAX_QUOTED_BYTES = 1 << 22
+"""Of text between quotation marks."""
+
+_NUMBER = re.compile(
+    r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
+    re.ASCII | re.IGNORECASE,
+)
+_UNCLOSED = "a quotation mark is not closed"
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?", re.ASCII)
+
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What stands between the cells of a text, by the file's suffix."""
 
@@ -39,17 +51,21 @@ def text_blocks(
 ) -> Iterator[Block]:
     """The rows of a table of text, or of lines of JSON, whichever the suffix says; an
     empty one: what the first line looks like."""
-    blocks = _pieces(file, what)
+    blocks = _pieces(file, what, suffix)
     first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
     line = 1
-    if suffix == ".jsonl" or (not suffix and first.lstrip()[:1] == b"{"):
+    if _is_json(suffix, first):
         read: Callable[..., Points] = partial(_json_rows, names=tuple(names), what=what)
     else:
         head, _, first = first.partition(b"\n")
-        line = 2
-        layout = _layout(
-            decoded(head, what).strip("\r"), SEPARATORS.get(suffix), names, what
-        )
+        while first and not head.strip():
+            line += 1
+            head, _, first = first.partition(b"\n")
+        line += 1
+        text = decoded(head, what).strip("\r")
+        if "\r" in text:
+            raise refused("E513", f"{what} has lines that end with \\r alone, not \\n")
+        layout = _layout(text, SEPARATORS.get(suffix), names, what)
         read = partial(_rows, layout=layout, what=what)
     for data in chain([first], blocks):
         if data.strip():
@@ -81,12 +97,29 @@ class Layout(NamedTuple):
         return [self.header.index(name) for name in self.names]
 
 
-def _pieces(file: IO[bytes], what: str) -> Iterator[bytes]:
-    """The text in pieces that end with a line."""
-    rest = b""
-    while piece := file.read(BLOCK_BYTES):
+def look_of(start: bytes) -> str:
+    """The suffix that a text looks like by its beginning."""
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n ")
+    if _is_json("", start):
+        return ".jsonl"
+    return ".tsv" if b"\t" in start.partition(b"\n")[0] else ".csv"
+
+
+def _is_json(suffix: str, start: bytes) -> bool:
+    """Whether a text is lines of JSON."""
+    return suffix == ".jsonl" or (not suffix and start.lstrip()[:1] == b"{")
+
+
+def _pieces(file: IO[bytes], what: str, suffix: str) -> Iterator[bytes]:
+    """The text in pieces that end with a row."""
+    rest, json_lines = b"", None
+    for piece in _as_it_comes(file):
         rest += piece
-        end = rest.rfind(b"\n") + 1
+        if json_lines is None:
+            json_lines = _is_json(suffix, rest)
+        # Behind a quotation mark that nobody closes any line ends a piece.
+        quoted = not json_lines and len(rest) < MAX_QUOTED_BYTES
+        end = _end(rest, quoted=quoted)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -97,21 +130,64 @@ def _pieces(file: IO[bytes], what: str) -> Iterator[bytes]:
         yield rest
 
 
-def _layout(
-    head: str, separator: str | None, names: Sequence[str], what: str
-) -> Layout:
-    if separator is None:
-        separator = next((mark for mark in "\t;," if mark in head), ",")
-    cells = next(csv.reader([head], delimiter=separator), [])
-    header = tuple(cell.strip() for cell in cells)
-    demand_columns(header, names, what)
-    return Layout(separator, header, tuple(names))
+def _end(text: bytes, *, quoted: bool) -> int:
+    """Where the last whole row of a text ends; a line does not end between
+    quotation marks."""
+    end = text.rfind(b"\n") + 1
+    if not quoted:
+        return end
+    inside = text.count(b'"', 0, end) % 2
+    while inside and end:
+        before = text.rfind(b"\n", 0, end - 1) + 1
+        inside = (inside + text.count(b'"', before, end)) % 2
+        end = before
+    return end
+
+
+def _as_it_comes(file: IO[bytes]) -> Iterator[bytes]:
+    """What there is, up to a block at a time: a stream that pauses is not waited for
+    while something of it is there."""
+    read = getattr(file, "read1", file.read)
+    while piece := read(BLOCK_BYTES):
+        parts, size, ended = [piece], len(piece), False
+        while size < BLOCK_BYTES and not ended and _has_more(file):
+            parts.append(read(BLOCK_BYTES - size))
+            size += len(parts[-1])
+            ended = not parts[-1]
+        yield b"".join(parts)
+        if ended:
+            return
+
+
+def _has_more(file: IO[bytes]) -> bool:
+    """Whether a read gives something, or the end, without waiting."""
+    try:
+        return bool(select([file.fileno()], [], [], 0)[0])
+    except (OSError, ValueError):  # no stream of the system's, or not this system's
+        return False
+
+
+def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Layout:
+    marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
+    headers = {mark: _cells(head, mark) for mark in marks}
+    usual = next((mark for mark in marks if mark in head), ",")
+    fits = (mark for mark in marks if set(names).issubset(headers[mark]))
+    found = next(fits, usual)
+    demand_columns(headers[found], names, what)
+    return Layout(found, headers[found], tuple(names))
+
+
+def _cells(head: str, mark: str) -> tuple[str, ...]:
+    cells = next(csv.reader([head], delimiter=mark), [])
+    return tuple(cell.strip() for cell in cells)
 
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """The rows of a block of text, whose first line has the number ``line``."""
-    quick = _by_arrow if _worth_arrow(data) else _by_numpy
-    found = quick(data, layout)
+    found = None
+    if data.count(b'"') % 2 == 0:
+        quick = _by_arrow if _worth_arrow(data) else _by_numpy
+        found = quick(data, layout)
     if found is not None:
         return Points(dict(zip(layout.names, found, strict=True)), ())
     return _cell_by_cell(data, line, layout, what)
@@ -159,6 +235,8 @@ def _distinct(layout: Layout) -> list[str]:
 
 def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     """As `_by_arrow`, without it."""
+    if b'"' in data or not _is_even(data, layout):
+        return None
     try:
         table = np.loadtxt(
             BytesIO(data),
@@ -173,27 +251,47 @@ def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     return list(table.T)
 
 
+def _is_even(data: bytes, layout: Layout) -> bool:
+    """Whether every line has as many cells as the header."""
+    mark, count = layout.separator.encode(), len(layout.header) - 1
+    return all(line.count(mark) == count for line in data.splitlines() if line)
+
+
 def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """The good rows of a block, and what is wrong with the others."""
     rows: list[list[float]] = []
     bad: list[BadRow] = []
-    reader = csv.reader(StringIO(decoded(data, what)), delimiter=layout.separator)
-    for cells in reader:
-        if not any(cell.strip() for cell in cells):
+    first = line
+    for cells, read in _cells_of_rows(decoded(data, what), layout.separator):
+        start, first = first, line + read
+        if cells == [] or (cells and len(cells) == 1 and cells[0].isspace()):
             continue
-        found = _numbers(cells, layout)
+        found = _UNCLOSED if cells is None else _numbers(cells, layout)
         if isinstance(found, str):
-            bad.append(
-                BadRow(
-                    len(rows) + len(bad),
-                    f"{what}, line {line + reader.line_num - 1}",
-                    found,
-                )
-            )
+            last = first - 1
+            place = f"line {start}" if start == last else f"lines {start} to {last}"
+            number = len(rows) + len(bad)
+            kept = _kept(cells or [], layout)
+            bad.append(BadRow(number, f"{what}, {place}", found, kept))
         else:
             rows.append(found)
     table = np.array(rows, dtype=float).reshape(-1, len(layout.names))
     return Points(dict(zip(layout.names, table.T, strict=True)), tuple(bad))
+
+
+def _cells_of_rows(text: str, mark: str) -> Iterator[tuple[list[str] | None, int]]:
+    """The cells of each row, and how many lines have been read with it; None: a
+    quotation mark is not closed."""
+    csv.field_size_limit(MAX_LINE_BYTES)
+    strict = bool(text.count('"') % 2)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
+    while True:
+        try:
+            yield next(reader), reader.line_num
+        except StopIteration:
+            return
+        except csv.Error:
+            yield None, reader.line_num
 
 
 def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
@@ -204,16 +302,30 @@ def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
     numbers = []
     for name, position in zip(layout.names, layout.positions, strict=True):
         cell = cells[position].strip()
-        try:
-            numbers.append(float(cell))
-        except ValueError:
+        if not _NUMBER.fullmatch(cell):
             shown = f"{shortened(cell)!r}, not a number" if cell else "empty"
+            if _DECIMAL_COMMA.fullmatch(cell):
+                shown += ": write a point for the comma"
             return f"{name} is {shown}"
+        numbers.append(float(cell))
     return numbers
+
+
+def _kept(cells: Sequence[str], layout: Layout) -> tuple[tuple[str, float], ...]:
+    """The numbers that a bad row has; of one with too few cells or too many, none."""
+    if len(cells) != len(layout.header):
+        return ()
+    pairs = zip(layout.names, layout.positions, strict=True)
+    found = ((name, cells[position].strip()) for name, position in pairs)
+    return tuple((name, float(c)) for name, c in found if _NUMBER.fullmatch(c))
 
 
 def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
     """Rows of JSON: an object a line, whose values are numbers or lists of them."""
+    if _worth_arrow(data):
+        quick = _json_by_arrow(data, names)
+        if quick is not None:
+            return Points(dict(zip(names, quick, strict=True)), ())
     columns: dict[str, list[Floats]] = {name: [] for name in names}
     bad: list[BadRow] = []
     count = -1
@@ -223,7 +335,8 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
         count += 1
         found = _object(text, names)
         if isinstance(found, str):
-            bad.append(BadRow(count, f"{what}, line {nr}", found))
+            kept = _kept_of_object(text, names)
+            bad.append(BadRow(count, f"{what}, line {nr}", found, kept))
             continue
         shape = {n: v.shape for n, v in found.items()}
         known = {n: c[0].shape for n, c in columns.items() if c}
@@ -237,6 +350,44 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
         for name, value in found.items():
             columns[name].append(value)
     return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
+
+
+def _kept_of_object(text: str, names: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """The numbers that a bad line of JSON has."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(found, dict):
+        return ()
+    kept = ((name, found.get(name)) for name in names)
+    return tuple(
+        (n, v)
+        for n, v in kept
+        if isinstance(v, float | int) and abs(v) <= float_info.max
+    )
+
+
+def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
+    """The columns of a block of objects of numbers, a line each; None: it is none."""
+    import pyarrow as pa
+    from pyarrow import json as arrow
+
+    try:
+        table = arrow.read_json(
+            BytesIO(data),
+            parse_options=arrow.ParseOptions(
+                explicit_schema=pa.schema([(name, pa.float64()) for name in names]),
+                unexpected_field_behavior="ignore",
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = [table[name] for name in names]
+    lines = sum(1 for line in data.split(b"\n") if line and not line.isspace())
+    if table.num_rows != lines or any(column.null_count for column in columns):
+        return None
+    return [column.to_numpy() for column in columns]
 
 
 def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
@@ -255,4 +406,8 @@ def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
             values[name] = np.array(found[name], dtype=float)
         except (TypeError, ValueError, OverflowError):
             return f"{name} is {shortened(json.dumps(found[name]))}, not numbers"
+        # NumPy takes None for nan.
+        if "null" in text and None in np.array(found[name], dtype=object).ravel():
+            whole = found[name] is None
+            return f"{name} is empty" if whole else f"an entry of {name} is empty"
     return values
