@@ -28,8 +28,8 @@ Maker = Callable[[], Once]
 """Prepares what is not timed, imports of peers included, and gives what is."""
 
 LEAST_SECONDS = 0.1
-"""Calls that are shorter are repeated within a round, so that the first ones, which find
-what another library left in the processor's caches, weigh little."""
+"""Calls that are shorter are repeated within a round, so that the first ones, which
+find what another library left in the processor's caches, weigh little."""
 
 
 @dataclass(frozen=True, slots=True)
