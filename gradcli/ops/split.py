@@ -171,7 +171,7 @@ function("chunk", lambda call, x, chunks, dim=0: _chunk(call, x, chunks, dim),
          formula="[a, b, ...] = x",
          doc="A number of pieces along a dimension, as even as integer sizes allow.",
          cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
-function("tensor_split", _tensor_split, operands=("x",),
+function("tensor_split", _tensor_split, operands=("x",), either="indices_or_sections",
          formula="[a, b, ...] = x",
          doc="A number of pieces, or pieces that end at the positions listed.",
          cases=[case((5, 2), indices_or_sections=2),
