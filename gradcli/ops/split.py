@@ -19,7 +19,7 @@ from itertools import (
 )
 from math import prod
 
-from .checks import ShapeError, as_integer, broadcast_shape, dim_of
+from .checks import KindError, ShapeError, as_integer, broadcast_shape, dim_of
 from .index import along, as_view
 from .join import as_list
 from .limits import PIECE, check_size
@@ -142,6 +142,9 @@ def _tensor_split(
 ) -> tuple[Array, ...]:
     d, asked = some_dim(x, dim, "tensor_split"), indices_or_sections
     size = x.shape[d]
+    if getattr(asked, "requires_grad", False):
+        raise KindError("tensor_split: indices_or_sections are integers, by which "
+                        "nothing is differentiated: give k.item(), or k.detach()")
     asked = asked.tolist() if hasattr(asked, "tolist") else asked
     if isinstance(asked, list | tuple):
         bounds = [0, *asked, size]

@@ -25,7 +25,10 @@ from .draw import draw, handed, is_shape
 POWERS = "a power by a tensor has a node of its own"
 REPEATS = "a tensor of counts is of integers, one for each slice"
 
+POSITIONS = "a tensor of positions is of integers, and lists them"
+
 OTHERWISE = {
+    ("tensor_split", "indices_or_sections"): POSITIONS,
     ("root", "n"): POWERS,
     ("lp_pool1d", "norm_type"): POWERS,
     ("lp_pool2d", "norm_type"): POWERS,

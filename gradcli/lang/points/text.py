@@ -26,6 +26,9 @@ from gradcli.ops.limits import size_text
 BLOCK_BYTES = 1 << 20
 """Of text that is read at once."""
 
+LISTENING_SECONDS = 0.2
+"""How long a stream is waited for before Ctrl-C is looked for."""
+
 ARROW_BYTES = 1 << 17
 """Of text that is worth importing pyarrow for."""
 
@@ -150,21 +153,24 @@ def _as_it_comes(file: IO[bytes]) -> Iterator[bytes]:
     read = getattr(file, "read1", file.read)
     while piece := read(BLOCK_BYTES):
         parts, size, ended = [piece], len(piece), False
-        while size < BLOCK_BYTES and not ended and _has_more(file):
+        while size < BLOCK_BYTES and not ended and _is_ready(file, 0):
             parts.append(read(BLOCK_BYTES - size))
             size += len(parts[-1])
             ended = not parts[-1]
         yield b"".join(parts)
         if ended:
             return
+        # A Ctrl-C just before a read would be heard behind it.
+        while _is_ready(file, LISTENING_SECONDS) is False:
+            pass
 
 
-def _has_more(file: IO[bytes]) -> bool:
-    """Whether a read gives something, or the end, without waiting."""
+def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
+    """Whether a read gives something, or the end, within so long; None: not known."""
     try:
-        return bool(select([file.fileno()], [], [], 0)[0])
+        return bool(select([file.fileno()], [], [], seconds)[0])
     except (OSError, ValueError):  # no stream of the system's, or not this system's
-        return False
+        return None
 
 
 def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Layout:
