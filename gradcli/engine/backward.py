@@ -394,7 +394,8 @@ def _shown(node: Any, g: Any) -> Any:
 def _pull_recorded(
     node: Node, g: Array, some: Sequence[Edge] | None
 ) -> tuple[Any, ...]:
-    """The same on tensors that carry their own graph."""
+    """Pull through a node on tensors that carry their own graph; the rules of edges
+    that are None in ``some`` are not run."""
     if isinstance(node, CustomNode):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
