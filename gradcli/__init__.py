@@ -25,8 +25,9 @@ _HOMES = {
     "engine.devices": "get_default_device set_default_device",
     "engine.dtypes": "dtype float16 float32 float64 int8 int16 int32 int64 uint8 "
     "get_default_dtype set_default_dtype",
-    "engine.modes": "no_grad enable_grad set_grad_enabled is_grad_enabled "
-    "inference_mode is_inference_mode_enabled",
+    "engine.modes": "enable_grad is_grad_enabled inference_mode "
+    "is_inference_mode_enabled",
+    "autograd.grad_mode": "no_grad set_grad_enabled",
     "engine.printing": "set_printoptions",
     "engine.creation": "frombuffer tensor as_tensor asarray zeros ones full empty eye "
     "empty_strided arange linspace logspace range tril_indices triu_indices "

@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 
 from gradcli.cli.defaults import SETTINGS
+from tests.cupy_stand_in.standing import gpu
 from tests.processes import warm
 
 TESTS = Path(__file__).parent
@@ -76,6 +77,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "filterwarnings",
         r"ignore::RuntimeWarning:gradcli\.(ops|engine|nn|optim|numbers|verify)\b",
     )
+
+
+@pytest.fixture
+def cuda() -> Iterator[Any]:
+    """The namespace of a GPU's arrays, the stand-in's where there is no GPU."""
+    with gpu() as namespace:
+        yield namespace
 
 
 @pytest.fixture(scope="session")

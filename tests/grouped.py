@@ -35,6 +35,29 @@ def row_of(case: str) -> str:
     return case.rpartition("-")[0]
 
 
+def written_or_lacking(write: Callable[[], str], column: str) -> str | None:
+    """A program's text; None where its language is told to lack a function.
+
+    Raises:
+        Unwritable: for another reason.
+    """
+    from gradcli.numbers.trees.tree import Unwritable
+    from gradcli.ops.spellings import SPELLINGS
+
+    try:
+        return write()
+    except Unwritable as error:
+        lacking = [
+            name
+            for name, words in SPELLINGS.items()
+            if getattr(words, column) is None
+            and str(error).endswith(f"{column} has no function {name!r}")
+        ]
+        if not lacking:
+            raise
+        return None
+
+
 def by_row(
     names: str,
     cases: Iterable[Any],

@@ -13,13 +13,12 @@ from __future__ import annotations
 from typing import Any
 
 _HOMES = {
-    "..engine.modes": "enable_grad inference_mode is_grad_enabled no_grad "
-    "set_grad_enabled",
+    "..engine.modes": "enable_grad inference_mode is_grad_enabled",
     ".anomaly_mode": "detect_anomaly is_anomaly_enabled set_detect_anomaly",
     ".checks": "GradcheckError gradcheck gradgradcheck",
     ".entry": "backward grad",
     ".function": "Function",
-    ".grad_mode": "set_multithreading_enabled",
+    ".grad_mode": "no_grad set_grad_enabled set_multithreading_enabled",
     ".variable": "Variable",
     "..python.verify": "verify",
 }

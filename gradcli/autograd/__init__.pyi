@@ -9,8 +9,6 @@ from . import graph as graph
 from ..engine.modes import enable_grad as enable_grad
 from ..engine.modes import inference_mode as inference_mode
 from ..engine.modes import is_grad_enabled as is_grad_enabled
-from ..engine.modes import no_grad as no_grad
-from ..engine.modes import set_grad_enabled as set_grad_enabled
 from ..python.verify import verify as verify
 from .anomaly_mode import detect_anomaly as detect_anomaly
 from .anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
@@ -21,6 +19,8 @@ from .checks import gradgradcheck as gradgradcheck
 from .entry import backward as backward
 from .entry import grad as grad
 from .function import Function as Function
+from .grad_mode import no_grad as no_grad
+from .grad_mode import set_grad_enabled as set_grad_enabled
 from .grad_mode import set_multithreading_enabled as set_multithreading_enabled
 from .variable import Variable as Variable
 

@@ -178,7 +178,7 @@ def pull(
         A tensor per input, of its shape; None where no output depends on it.
     """
     pairs = zip(outputs, cotangents, strict=True)
-    live = [(y, g) for y, g in pairs if y.requires_grad]
+    live = [(y, g) for y, g in pairs if y.edge is not None]
     if not live:
         return [None] * len(inputs)
     ys, gs = zip(*live, strict=True)
@@ -267,7 +267,7 @@ def _symbolic(tensors: Sequence[Tensor]) -> bool:
 
 def _rows(y: Tensor, inputs: Sequence[Tensor], create_graph: bool) -> list[Tensor]:
     """Compute the blocks of one output by reverse passes."""
-    units = _units(y) if y.requires_grad else []
+    units = _units(y) if y.edge is not None else []
     passes = [pull([y], inputs, [unit], create_graph) for unit in units]
     return [
         _assembled([row[nr] for row in passes], x, (*y.shape, *x.shape), x.shape, 0)

@@ -28,6 +28,14 @@ NOTHING_TO_CHECK = (
     "gradcheck expects at least one input tensor to require gradient, but none of them "
     "have requires_grad=True."
 )
+NO_MODE = "Expected at least one of check_forward_ad or check_backward_ad to be True"
+NO_SECOND_MODE = (
+    "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+)
+NO_GRADIENT_TO_CHECK = (
+    "gradgradcheck expects at least one output of the function to require gradient, "
+    "but none of them does: there is no gradient to check."
+)
 NOT_DOUBLE = (
     "Input #{} requires gradient and is not a double precision floating point or "
     "complex. This check will likely fail if all the inputs are not of double "
@@ -84,7 +92,9 @@ def gradcheck(
     Raises:
         GradcheckError: with the first block that fails.
         ValueError: no input requires a gradient.
+        AssertionError: neither mode is to be compared.
     """
+    assert check_forward_ad or check_backward_ad, NO_MODE
     arguments = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     varied = _varied(arguments)
     check = _Check(func, arguments, varied, eps, Tolerance(atol, rtol))
@@ -136,6 +146,9 @@ def gradgradcheck(
     """
     arguments = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     varied = _varied(arguments)
+    assert check_fwd_over_rev or check_rev_over_rev, NO_SECOND_MODE
+    if not any(y.requires_grad for y in differentiable(func(*arguments))):
+        raise ValueError(NO_GRADIENT_TO_CHECK)
     cotangents = _cotangents(func, arguments, grad_outputs, gen_non_contig_grad_outputs)
     count = len(arguments)
 
@@ -259,7 +272,7 @@ class _Check:
 
     def undefined_cotangents(self) -> None:
         """Check that one cotangent alone means zeros for the other outputs."""
-        live = [y for y in self.outputs if y.requires_grad]
+        live = [y for y in self.outputs if y.edge is not None]
         if len(live) < 2:
             return
         for nr, y in enumerate(live):

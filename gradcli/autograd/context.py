@@ -7,8 +7,9 @@ whatever was changed in place meanwhile is refused.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 from ..engine.errors import FREED as FREED_MESSAGE
@@ -22,11 +23,21 @@ from ..engine.packing import (
     active_hooks,
 )
 from ..engine.tensor import Tensor, with_edge
-from ..engine.unchanged import demand_version
+from ..engine.unchanged import demand_version, moved
 from ..engine.versions import version
 
 if TYPE_CHECKING:
     from ..engine.raw import Raw
+
+
+SAVED_VARIABLES: Final = "'saved_variables' is deprecated; use 'saved_tensors'"
+
+OF_NODES: Final = (
+    "apply", "apply_boxed", "apply_jvp", "mark_shared_storage",
+    "maybe_clear_saved_tensors", "metadata", "name", "next_functions",
+    "register_hook", "register_prehook", "requires_grad",
+)  # fmt: skip
+"""Names of PyTorch's ``ctx``, which is its node, that this one does not have."""
 
 
 class FunctionCtx:
@@ -84,6 +95,12 @@ class FunctionCtx:
         if not self._saved:
             return self.to_save or self.saved_for_forward
         return tuple(None if keep is None else keep() for keep in self._saved)
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """Return ``saved_tensors`` by its name of PyTorch 0.3."""
+        warnings.warn(SAVED_VARIABLES, DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
@@ -151,10 +168,10 @@ class _Keeper:
         if self._unpack is not None:
             return with_edge(self._unpack(), self._xp, edge)
         demand_version(self._raw, self._version, edge, as_made=self._itself is None)
-        same = self._itself
-        if same is not None and same.raw is self._raw and same.edge is edge:
+        raw, same = moved(self._raw, edge), self._itself
+        if same is not None and same.raw is raw and same.edge is edge:
             return same
-        return with_edge(self._raw, self._xp, edge)
+        return with_edge(raw, self._xp, edge)
 
 
 def _keeper(tensor: Tensor, node: Node, outputs: dict[int, int | None]) -> _Keeper:

@@ -19,11 +19,11 @@ from weakref import WeakKeyDictionary
 
 from ..engine.changes import positions
 from ..engine.errors import GradError
-from ..engine.forward import demand_fit, push
+from ..engine.forward import NESTED, demand_fit, push
 from ..engine.modes import MODE, set_grad_enabled
 from ..engine.node import Node, differentiable_slots
 from ..engine.record import call, recorder
-from ..engine.tensor import TANGENT, Tensor, lifted, raw_of, zeros_for
+from ..engine.tensor import TANGENT, Tensor, lifted, raw_of, tangent_of, zeros_for
 from ..engine.versions import CLOCK
 from ..engine.views import base_of, live_views
 
@@ -40,7 +40,6 @@ NO_LEVEL = (
     "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
     "enter_dual_level() first."
 )
-NESTED = "Nested forward mode AD is not supported at the moment"
 DUAL_ALREADY = (
     "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
     "same level 0 is not supported."
@@ -158,7 +157,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if not _LEVELS:
         raise GradError(NO_LEVEL)
     for name, t in (("primal", tensor), ("tangent", tangent)):
-        if t.raw.dtype.kind not in "fO":
+        if not _holds_floats(t):
             raise ValueError(
                 f"Expected {name} to be floating point or complex, but got: {t.dtype}"
             )
@@ -186,13 +185,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(call("alias", tensor), tangent)
 
 
-def tangent_of(tensor: object) -> Tensor | None:
-    """Return the tangent that a tensor carries in the open level; None: none."""
-    dual = tensor.__dict__.get(TANGENT) if isinstance(tensor, Tensor) else None
-    if dual is None or not dual.level.open:
-        return None
-    found: Tensor | None = dual.tangent
-    return found
+def _holds_floats(tensor: Tensor) -> bool:
+    return tensor.raw.dtype.kind in "fO"
 
 
 def _carry(tensor: Tensor, tangent: Tensor | None, made: bool = False) -> None:
@@ -292,5 +286,5 @@ def push_node(
     outputs = out if isinstance(out, tuple) else (out,)
     pushed = pushed if isinstance(pushed, tuple) else (pushed,)
     for output, t in zip(outputs, pushed, strict=False):
-        if t is not None and isinstance(output, Tensor):
+        if t is not None and isinstance(output, Tensor) and _holds_floats(output):
             _carry(output, lifted(t, output.xp))

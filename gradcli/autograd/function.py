@@ -20,12 +20,13 @@ node knows its function only through the static methods ``backward`` (or ``vjp``
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from ..engine.devices import NUMPY
 from ..engine.modes import MODE, no_grad
 from ..engine.raw import Params
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, tangent_of
 from . import forward_ad
 from .batch_rule import demand_transformable, innermost_batch
 from .context import FunctionCtx
@@ -33,6 +34,7 @@ from .function_node import FunctionNode, once_differentiable
 from .outputs import attach
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from inspect import Signature
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
@@ -58,7 +60,6 @@ class Function:
     """Accepted; without a ``vmap`` the samples of a batch are run one by one."""
 
     node_class: ClassVar[type[FunctionNode]]
-    parameters: ClassVar[Signature]
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -114,7 +115,7 @@ class Function:
     def apply(cls, *args: object, **kwargs: object) -> Any:
         """Run ``forward`` and record the one node."""
         if cls.setup_context is not Function.setup_context:
-            args, kwargs = cls._bound(args, kwargs)
+            args, kwargs = _bound(cls, args, kwargs)
         tensors = [x for x in args if isinstance(x, Tensor)]
         ctx = FunctionCtx(
             needs_input_grad=tuple(
@@ -126,10 +127,10 @@ class Function:
             node = cls.node_class(ctx, args)
         xp = next((x.xp for x in tensors if x.xp.symbolic), NUMPY)
         with no_grad(), forward_ad.suspended(), xp.followed():
-            output = cls._forward(ctx, args, kwargs)
+            output = _run(cls, ctx, args, kwargs)
         with xp.followed():
             result = attach(node, ctx, args, output)
-        tangents = [forward_ad.tangent_of(x) for x in tensors]
+        tangents = [tangent_of(x) for x in tensors]
         if any(t is not None for t in tangents):
             passing = cls.node_class(ctx, args)
             passing.note_outputs(output)
@@ -142,34 +143,42 @@ class Function:
                 look(node)
         return result
 
-    @classmethod
-    def _bound(
-        cls, args: tuple[object, ...], kwargs: Params
-    ) -> tuple[tuple[object, ...], Params]:
-        """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
-        from inspect import signature
 
-        if "parameters" not in cls.__dict__:
-            cls.parameters = signature(cls.forward)
-        bound = cls.parameters.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.args, bound.kwargs
+# What follows is no method: a Function's own helpers may have any name.
+@lru_cache(maxsize=256)
+def _signature(forward: Callable[..., object]) -> Signature:
+    from inspect import signature
 
-    @classmethod
-    def _forward(
-        cls, ctx: FunctionCtx, args: tuple[object, ...], kwargs: dict[str, object]
-    ) -> object:
-        has_setup = cls.setup_context is not Function.setup_context
-        has_rule = cls.vmap is not Function.vmap
-        if MODE.samples or MODE.traces:
-            demand_transformable(cls, has_setup, has_rule)
-        batch = innermost_batch() if has_rule else None
-        if batch is not None:
-            output = batch.ask(cls, args)
-            cls.setup_context(ctx, args, output)
-            return output
-        if not has_setup:
-            return cls.forward(ctx, *args, **kwargs)
-        output = cls.forward(*args, **kwargs)
-        cls.setup_context(ctx, args, output)
+    return signature(forward)
+
+
+def _bound(
+    function: type[Function], args: tuple[object, ...], kwargs: Params
+) -> tuple[tuple[object, ...], Params]:
+    """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
+    bound = _signature(function.forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
+
+
+def _run(
+    function: type[Function],
+    ctx: FunctionCtx,
+    args: tuple[object, ...],
+    kwargs: Params,
+) -> object:
+    """What ``forward`` gives, and what is saved of it."""
+    has_setup = function.setup_context is not Function.setup_context
+    has_rule = function.vmap is not Function.vmap
+    if MODE.samples or MODE.traces:
+        demand_transformable(function, has_setup, has_rule)
+    batch = innermost_batch() if has_rule else None
+    if batch is not None:
+        output = batch.ask(function, args)
+        function.setup_context(ctx, args, output)
         return output
+    if not has_setup:
+        return function.forward(ctx, *args, **kwargs)
+    output = function.forward(*args, **kwargs)
+    function.setup_context(ctx, args, output)
+    return output

@@ -11,17 +11,17 @@ from functools import wraps
 from typing import Any, ClassVar
 
 from ..engine.backward import grad
-from ..engine.cast import in_types_of
+from ..engine.cast import in_type, in_types_of
 from ..engine.custom import CustomNode
 from ..engine.edges import shape_of
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
-from ..engine.node import Edge
 from ..engine.raw import Run
 from ..engine.record import RECORDING
 from ..engine.rules import sum_to
 from ..engine.tensor import Tensor, zeros_for
+from ..engine.underived import Refusal
 from .context import FunctionCtx
 
 TWICE = (
@@ -138,9 +138,8 @@ class FunctionNode(CustomNode):
                     f"{list(like.shape)}"
                 )
             t = sum_to(RECORDING, t, tuple(like.shape))
-        fitted: Tensor = t
-        if t.raw.dtype != like.raw.dtype:
-            fitted = RECORDING.call("as_type_of", t, like)
+        held = like.raw.dtype
+        fitted: Tensor = t if held.kind == "O" else in_type(t, held)
         return fitted
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
@@ -198,7 +197,7 @@ class FunctionNode(CustomNode):
             rows = [
                 (p, t)
                 for p, t in zip(pulled, tangents, strict=True)
-                if p is not None and p.requires_grad
+                if p is not None and p.edge is not None
             ]
             live = [s for s in seeds if s is not None]
             found = grad(
@@ -240,29 +239,13 @@ def _backward_of(function: Any) -> Run:
     return found
 
 
-class DelayedError(CustomNode):
+class DelayedError(Refusal):
     """A node that refuses to be differentiated a second time."""
 
-    __slots__ = ("like",)
-    holds = several = False
-
-    def __init__(self, edge: Edge, like: Tensor) -> None:
-        self.edges = (edge,)
-        self.xp = like.xp
-        self.span = None
-        self.like = like
-
-    def output_like(self, nr: int) -> Tensor:
-        return self.like
+    __slots__ = ()
 
     def name(self) -> str:
         return "torch::autograd::Error"
-
-    def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
-        raise GradError(TWICE)
-
-    def push_tensors(self, tangents: Sequence[Tensor | None]) -> object:
-        raise GradError(TWICE)
 
 
 def once_differentiable(backward: Run) -> Run:
@@ -272,7 +255,7 @@ def once_differentiable(backward: Run) -> Run:
     def wrapped(ctx: object, *cotangents: Tensor | None) -> object:
         with no_grad():
             returned = backward(ctx, *cotangents)
-        live = [t for t in cotangents if t is not None and t.requires_grad]
+        live = [t for t in cotangents if t is not None and t.edge is not None]
         if not is_grad_enabled() or not live:
             return returned
         given = returned if isinstance(returned, tuple) else (returned,)
@@ -286,5 +269,5 @@ def _refused(t: object, cause: Tensor) -> object:
     if not isinstance(t, Tensor):
         return t
     out = t.detach()
-    out.edge = DelayedError(cause.edge, t.detach())
+    out.edge = DelayedError((cause.edge,), t, GradError(TWICE))
     return out

@@ -9,14 +9,15 @@ inputs, without it they stand outside every graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..engine.errors import GradError
+from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as _forward
-from ..engine.modes import enable_grad
+from ..engine.modes import MODE, enable_grad, following
 from ..engine.record import call
-from ..engine.tensor import Tensor, ones_for
+from ..engine.tensor import Tensor, ones_for, unrecorded
+from ..engine.walk import reaches
 from .blocks import blocks_of, filled, pull
 from .strictness import (
     check_jacobian,
@@ -39,6 +40,12 @@ SCALAR = ("hessian", "hvp", "vhp")
 UNREACHED = (
     "The output of the user-provided function is independent of input {}. This is not "
     "allowed in strict mode."
+)
+FOLLOWED = (
+    "autograd.functional.* without create_graph=True gives results outside the graph, "
+    "and is called inside of a function being transformed, whose derivative would lose "
+    "them. Pass create_graph=True, or use the transforms of gradcli.func (grad, vjp, "
+    "jacrev, jacfwd, hessian); detach() the inputs if they are meant to be constant."
 )
 HINT = (
     ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be '
@@ -247,9 +254,12 @@ class _Run:
         given = demand_tensors(inputs, "inputs", name)
         with enable_grad():
             self.own = tuple(_own(x, create_graph) for x in given)
-            result = func(*self.own)
+            with following(frozenset(x.edge for x in self.own), transform=False):
+                result = func(*self.own)
         what = "outputs of the user-provided function"
         self.outputs = demand_tensors(result, what, name)
+        if not create_graph:
+            _demand_unfollowed((*given, *self.outputs))
         if strict:
             check_outputs(self.outputs)
         self.several_inputs = isinstance(inputs, tuple)
@@ -265,7 +275,7 @@ class _Run:
 
     def _nested(self, values: Sequence[Any], several: bool) -> Any:
         settled = tuple(
-            v if self.create_graph or isinstance(v, tuple) else v.detach()
+            v if self.create_graph or isinstance(v, tuple) else unrecorded(v)
             for v in values
         )
         return settled if several else settled[0]
@@ -296,7 +306,19 @@ class _Run:
 
 def _own(x: Tensor, create_graph: bool) -> Tensor:
     """Return the input as a new leaf, or below itself if results are recorded."""
-    if create_graph and x.requires_grad:
+    if create_graph and x.edge is not None:
         found: Tensor = call("alias", x)
         return found
-    return x.detach().requires_grad_(True)
+    return unrecorded(x).requires_grad_(True)
+
+
+def _demand_unfollowed(tensors: Iterable[Tensor]) -> None:
+    """Refuse to give results outside the graph where they are to be differentiated.
+
+    Raises:
+        EngineError: a function that is being transformed is running, and the tensors
+            depend on what it is differentiated by.
+    """
+    wanted = frozenset().union(*MODE.traced)
+    if wanted and reaches([x.edge for x in tensors], wanted):
+        raise EngineError(FOLLOWED)

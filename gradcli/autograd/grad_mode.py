@@ -1,8 +1,15 @@
-"""The blocks that turn recording on and off, under PyTorch's module name."""
+"""The blocks that turn recording on and off, as programs enter them.
+
+Invariant: the function of a forward-mode transform (`gradcli.func.jvp`, ``jacfwd``,
+``linearize``) is recorded in order to push tangents through its graph; there `no_grad`
+stops no recording, as in PyTorch no tangent is stopped. The engine's own blocks
+(`gradcli.engine.modes`) stop it everywhere.
+"""
 
 from __future__ import annotations
 
-from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..engine import modes
+from ..engine.modes import MODE, enable_grad, inference_mode
 
 __all__ = [
     "enable_grad",
@@ -11,6 +18,31 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+
+class no_grad(modes.no_grad):
+    """A block in which no node is recorded for gradients; also a decorator."""
+
+    def enter(self) -> None:
+        """Stop recording, unless tangents are to be pushed through the graph."""
+        if not MODE.pushes:
+            super().enter()
+
+
+class set_grad_enabled(modes.set_grad_enabled):
+    """Record, or do not, inside a ``with`` block; also a decorator.
+
+    As a plain call it takes effect at once, as in PyTorch.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode or (MODE.pushes and MODE.enabled))
+        self.wanted = bool(mode)
+
+    def enter(self) -> None:
+        """Set the switch, which stays on while tangents are to be pushed."""
+        self.mode = self.wanted or (MODE.pushes and MODE.enabled)
+        super().enter()
 
 
 class set_multithreading_enabled:

@@ -105,7 +105,20 @@ def kinks(
     allowed: Callable[[Host], Host],
 ) -> list[Kink]:
     """Where the slopes by one entry jump by more than is ``allowed`` for a slope."""
-    by_scale = [slopes(f, here, x, flat_index, eps * scale) for scale in SCALES]
+    return kinks_among(by_scales(f, here, x, flat_index, eps), allowed)
+
+
+def by_scales(
+    f: Function, here: Values, x: Tensor, flat_index: int, eps: float
+) -> list[list[Slopes]]:
+    """The slopes by one entry with steps of all scales."""
+    return [slopes(f, here, x, flat_index, eps * scale) for scale in SCALES]
+
+
+def kinks_among(
+    by_scale: Sequence[Sequence[Slopes]], allowed: Callable[[Host], Host]
+) -> list[Kink]:
+    """Where slopes with steps of all scales jump by more than is ``allowed``."""
     found = []
     for nr, per_scale in enumerate(zip(*by_scale, strict=True)):
         middle = per_scale[1]

@@ -113,7 +113,7 @@ def check_vector(v: object, like: Sequence[Tensor], side: str) -> tuple[Tensor, 
 def check_outputs(outputs: Sequence[Tensor]) -> None:
     """Refuse an output outside the graph."""
     for index, y in enumerate(outputs):
-        if not y.requires_grad:
+        if y.edge is None:
             raise GradError(NO_GRADIENT.format(index))
 
 
@@ -128,7 +128,7 @@ def check_jacobian(
         for nr, found in enumerate(_reached(y, inputs)):
             if not found:
                 raise GradError(INDEPENDENT.format(index, nr))
-            if create_graph and not blocks[index][nr].requires_grad:
+            if create_graph and blocks[index][nr].edge is None:
                 raise GradError(CONSTANT_JACOBIAN.format(nr))
 
 

@@ -1,8 +1,8 @@
 """The transforms behind `gradcli.func`.
 
-Invariant: `_Trace` runs a function on tensors of its own and decides once whether
-results are recorded: if recording was on, and the function's graph leads to anything
-but those tensors. Otherwise every result is taken out of the graph.
+Invariant: `_Trace` runs a function on tensors of its own. A result is recorded if
+recording is on where it is asked for, and the function's graph leads to anything but
+those tensors; otherwise it is taken out of the graph.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from contextlib import nullcontext
 from functools import wraps
 from typing import Any
 
+from ..engine.captured import DERIVATIVE, apart_from
 from ..engine.draws import Samples
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as _forward
-from ..engine.modes import MODE, enable_grad, renewing
+from ..engine.modes import MODE, enable_grad, following, renewing
 from ..engine.node import AccumulateGrad
 from ..engine.record import call
-from ..engine.tensor import Tensor, ones_for, with_edge
+from ..engine.tensor import Tensor, ones_for, unrecorded, with_edge
 from ..engine.views import note_sharer
 from ..engine.walk import reaches_leaf
 from .blocks import blocks_of, filled, pull
@@ -42,11 +43,11 @@ class _Trace:
         nested = [args[index] for index in indices]
         leaves, self.shape = flatten(nested[0] if isinstance(argnums, int) else
                                      tuple(nested))  # fmt: skip
-        self.outside = MODE.recording
         with enable_grad():
-            given = [_fresh(x, self.outside) for x in leaves]
+            given = [_fresh(x) for x in leaves]
             # Of the same edges, whatever the function does to its arguments.
             self.inputs = [with_edge(x.raw, x.xp, x.edge) for x in given]
+            self.edges = frozenset(x.edge for x in self.inputs)
             if forward:
                 for leaf, fresh in zip(leaves, given, strict=True):
                     _make_changeable(leaf, fresh)
@@ -55,23 +56,25 @@ class _Trace:
             full = list(args)
             for index, value in zip(indices, own, strict=True):
                 full[index] = value
-            MODE.traces += 1
-            try:
-                with renewing() if forward else nullcontext():
-                    result = func(*full, **kwargs)
-            finally:
-                MODE.traces -= 1
+            own_tensors = (*given, *flatten((args, kwargs))[0])
+            with (
+                following(self.edges, forward=forward),
+                apart_from(own_tensors, DERIVATIVE),
+                renewing() if forward else nullcontext(),
+            ):
+                result = func(*full, **kwargs)
         self.aux = None
         if has_aux:
             result, self.aux = _value_and_aux(result, name)
         self.outputs, self.output_shape = flatten(result)
-        self.recorded = self.outside and (
-            any(x.requires_grad for x in leaves)
-            or reaches_leaf(
-                [y.edge for y in self.outputs if isinstance(y, Tensor)],
-                frozenset(x.edge for x in self.inputs),
-            )
+        self.reaches_out = any(x.edge is not None for x in leaves) or reaches_leaf(
+            [y.edge for y in self.outputs if isinstance(y, Tensor)], self.edges
         )
+
+    @property
+    def recorded(self) -> bool:
+        """Whether what is asked for at present is part of a graph around this one."""
+        return MODE.recording and self.reaches_out
 
     def settle(self, value: object) -> Any:
         """Return a nested result outside the graph of the fresh inputs."""
@@ -84,8 +87,8 @@ class _Trace:
         own = frozenset(x.edge for x in self.inputs if x.is_leaf)
         if leaf.is_leaf and leaf.edge not in own:
             return leaf
-        recorded = self.outside and reaches_leaf([leaf.edge], own)
-        return leaf if recorded else leaf.detach()
+        recorded = MODE.recording and reaches_leaf([leaf.edge], own)
+        return leaf if recorded else unrecorded(leaf)
 
     def close(self) -> None:
         """Mark the fresh inputs as done with: nobody asks for their gradients."""
@@ -192,7 +195,7 @@ def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
     ) -> tuple[object, ...]:
         given, shape = flatten(cotangents)
         _demand_same(shape, trace.output_shape, "cotangents", "primal output")
-        wanted = any(isinstance(v, Tensor) and v.requires_grad for v in given)
+        wanted = any(isinstance(v, Tensor) and v.edge is not None for v in given)
         recorded = trace.recorded or (MODE.recording and wanted)
         pulled = trace.shape.fill(trace.pull(given, recorded))
         found: tuple[object, ...] = pulled if wanted else trace.settle(pulled)
@@ -265,9 +268,9 @@ def _push(
             f"{shape}"
         )
     outputs = trace.demand_tensors(name)
-    if strict and not all(y.requires_grad for y in outputs):
+    if strict and not all(y.edge is not None for y in outputs):
         raise GradError(f"{name}: an output does not depend on the primals")
-    wanted = MODE.recording and any(t.requires_grad for t in given)
+    wanted = MODE.recording and any(t.edge is not None for t in given)
     pushed = _forward(outputs, trace.inputs, given, trace.recorded or wanted)
     nested = trace.output_shape.fill(pushed)
     return nested if wanted else trace.settle(nested)
@@ -334,8 +337,9 @@ def _jacobian(
     def jacobian(*args: object, **kwargs: object) -> object:
         trace = _Trace(func, args, kwargs, argnums, has_aux, name, forward)
         trace.demand_tensors(name)
+        recorded = trace.recorded
         with enable_grad():
-            rows = blocks_of(trace.outputs, trace.inputs, trace.recorded, forward)
+            rows = blocks_of(trace.outputs, trace.inputs, recorded, forward)
         nested = trace.output_shape.fill([trace.shape.fill(row) for row in rows])
         found, aux = trace.settle(nested), trace.settle(trace.aux)
         trace.close()
@@ -344,14 +348,14 @@ def _jacobian(
     return jacobian
 
 
-def _fresh(x: object, outside: bool) -> Tensor:
+def _fresh(x: object) -> Tensor:
     """Return a tensor to differentiate by; what it was made from stays reachable."""
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-    if x.edge is not None and outside:
+    if x.edge is not None:
         found: Tensor = call("alias", x)
         return found
-    return x.detach().requires_grad_(True)
+    return unrecorded(x).requires_grad_(True)
 
 
 def _make_changeable(x: Tensor, own: Tensor) -> None:

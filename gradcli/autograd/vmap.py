@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import wraps
 from typing import Any
 
+from ..engine.captured import SAMPLES, apart_from
 from ..engine.raw import Run
 from ..engine.record import call
 from ..engine.tensor import Tensor, zeros_for
@@ -73,7 +74,9 @@ def vmap(
             per_sample = []
             for nr in range(max(size, 1)):
                 own = _sample(batches, dims, nr, size)
-                with batch.sample(nr, own):
+                pairs = zip(own, dims, strict=True)
+                mapped_over = [x for x, dim in pairs if dim is not None]
+                with batch.sample(nr, own), apart_from(mapped_over, SAMPLES):
                     result = func(
                         *shape.fill(own[: len(leaves)]),
                         **named_shape.fill(own[len(leaves) :]),

@@ -19,7 +19,7 @@ from .preset import anything_set
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from ..lang.errors import ProgramError
 
@@ -46,6 +46,7 @@ Gradients, Jacobians and autograd graphs of what you type.
 def main() -> NoReturn:
     """Run the command line given to this process, and end the process."""
     ending.process_is_ours = True
+    ending.before_exit.append(_abandon_files)
     ending.on_failure.append(lambda problem: _report(problem, sys.argv[1:]))
     try:
         import signal
@@ -53,6 +54,8 @@ def main() -> NoReturn:
         # A shell's background job has it ignored, and should not be woken by it.
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _interrupted)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _terminated)
         _collect_seldom()
         status = run(sys.argv[1:])
     except KeyboardInterrupt:
@@ -60,6 +63,13 @@ def main() -> NoReturn:
     except Exception as error:
         status = _without_help(error)
     ending.end(status)
+
+
+def _abandon_files() -> None:
+    """Remove files that are not written to their end."""
+    writing: Any = sys.modules.get("gradcli.lang.replacing")
+    if writing is not None:
+        writing.abandon()
 
 
 def _collect_seldom() -> None:
@@ -90,21 +100,40 @@ def _interrupted(signal_number: int, frame: FrameType | None) -> NoReturn:
     ending.end(INTERRUPTED)
 
 
+def _terminated(signal_number: int, frame: FrameType | None) -> None:
+    """End the process by the signal that came, when what it left has been put away."""
+    import signal
+
+    ending.put_away()
+    signal.signal(signal_number, signal.SIG_DFL)
+    signal.raise_signal(signal_number)
+
+
 def run(argv: list[str]) -> int:
     """Run a command line; every failure is reported on stderr."""
     from .exits import Exit
-    from .output import PipeClosed, output_failure, silence, standard_output
+    from .output import (
+        PipeClosed,
+        output_failure,
+        silence,
+        standard_output,
+        tell_at_once,
+    )
 
     debug = "--debug" in argv
     try:
         stream = standard_output(json="--json" in argv)
         status = _dispatch(argv)
         stream.flush()
+        tell_at_once()
         return status
     except (PipeClosed, BrokenPipeError):
         silence()
         return Exit.DONE
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # the option parser's word
+            silence()
+            return Exit.DONE
         return ended.code if isinstance(ended.code, int) else Exit.DONE
     except Exception as error:
         failure = output_failure(error)
@@ -171,21 +200,22 @@ def _is_terminal() -> bool:
 def _problem(error: Exception) -> ProgramError:
     from ..lang.errors import ProgramError
     from ..lang.process import is_out_of_memory
-    from .problems import internal, out_of_memory, usage
+    from .problems import internal, out_of_memory, refused, usage
 
     if isinstance(error, ProgramError):
         return error
     if is_out_of_memory(error):
         return out_of_memory()
-    return usage(error) or internal(error)
+    return usage(error) or refused(error) or internal(error)
 
 
 def _report(problem: ProgramError, argv: list[str]) -> None:
     """The error as a block, or with `--json` as an object; never fails itself."""
     if "--json" in argv:
         from ..render.jsons import dumps
+        from ..render.remarks import taken
 
-        text = dumps(problem.as_dict())
+        text = dumps({**problem.as_dict(), "notes": taken()})
     else:
         text = problem.render()
     from .output import note

@@ -29,8 +29,8 @@ from ..lang.points import (
     STANDARD_INPUT,
     Block,
     Points,
-    is_table,
     point_blocks,
+    refuse_one_of_several,
     text_format,
     total_size,
 )
@@ -48,7 +48,7 @@ from .limits import begin, renew
 from .many import Many
 from .options import Request
 from .ordered import mapped
-from .output import Printer, note, standard_output
+from .output import Printer, note, standard_output, tell_at_once
 from .point_task import Done, Task, header, results
 from .problems import typed, wrong
 from .session import listed, tell_data, tell_readings
@@ -102,6 +102,7 @@ def run(
         message = f"{extra[0]} is not for many points"
         raise wrong("E590", message, "leave it out, or ask at one point")
     work = _Work(request, many, trace)
+    tell_at_once()
     return work.plot() if many.plot else work.run()
 
 
@@ -156,6 +157,21 @@ class _Work:
             if self._one_by_one(points):
                 blocks = chain.from_iterable(b.parts(FEW_POINTS) for b in blocks)
         self._tell_names()
+        try:
+            self._write(blocks)
+        except KeyboardInterrupt:
+            out = self.many.out
+            unwritten = "" if out is None else f"; {out} is not written"
+            note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
+            return Exit.INTERRUPTED
+        if self.bad:
+            be = "is" if self.bad == 1 else "are"
+            became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
+            note(f"note: {_rows(self.bad)} could not be computed and {became}")
+        return Exit.PROGRAM if self.bad else Exit.DONE
+
+    def _write(self, blocks: Iterable[Block]) -> None:
+        """Compute the rows and write them as they come."""
         with (
             once(),
             self._mapping() as mapping,
@@ -170,12 +186,6 @@ class _Work:
                 moved(done.size)
                 if done.error is not None:
                     raise done.error
-        if self.bad:
-            rows = "1 row" if self.bad == 1 else f"{self.bad:,} rows"
-            be = "is" if self.bad == 1 else "are"
-            became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
-            note(f"note: {rows} could not be computed and {became}")
-        return Exit.PROGRAM if self.bad else Exit.DONE
 
     def _one_by_one(self, points: Points) -> bool:
         """Whether the program is run for each row."""
@@ -246,7 +256,9 @@ class _Work:
         if self.trace:
             tell(self.program.fusion(columns, self.shared))
         failed: dict[int, ProgramError] = {}
-        return self.program.at_rows(columns, self.shared, failed), failed
+        # A grid is one piece of work: the limit on seconds is that of all its points.
+        found = self.program.at_rows(columns, self.shared, failed)
+        return found, failed
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
@@ -315,8 +327,9 @@ class _Work:
         names = header(self._given, self.wanted)
         if self.many.out is not None:
             table = self.many.table
-            beside = table is not None and is_table(table, self.many.out)
-            return open_columns(self.many.out, names, beside)
+            if table is not None:
+                refuse_one_of_several(table, self.many.out)
+            return open_columns(self.many.out, names)
         return columns_to(standard_output().buffer, self.suffix, names)
 
     def _tell(self, done: Done) -> None:
@@ -325,10 +338,16 @@ class _Work:
             text if nr is None else f"row {self.count + nr}: {text}"
             for nr, text in done.bad
         ]
-        for text in told[: max(0, MAX_TOLD_ROWS - self.bad)]:
-            note(f"note: {text}")
+        shown = told[: max(0, MAX_TOLD_ROWS - self.bad)]
         self.bad += len(told)
         self.count += done.count
+        for text in shown:
+            note(f"note: {text}")
+
+
+def _rows(count: int) -> str:
+    """Count rows in words."""
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def swept(

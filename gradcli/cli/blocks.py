@@ -131,7 +131,7 @@ def present(
     shown = derivatives.Shown(matrices.spy, files)
     if alone:
         printer.lines(code_lines(code or ()))
-    elif request.quiet:
+    elif request.quiet and not request.json:
         printer.lines(derivatives.bare(view, shown))
     elif not request.json:
         printer.lines(derivatives.blocks(view, printer.layout, shown))

@@ -108,7 +108,7 @@ def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
             diagnose(task, claim, seconds) if ruling.verdict == "refuted" else None,
             right_derivative(task, claim, seconds)
             if ruling.verdict == "refuted" and task.prove
-            else None,
+            else (),
         )
         for claim, ruling in zip(task.claims, judgement.rulings, strict=True)
     ]

@@ -211,24 +211,20 @@ def _toml(value: object) -> str:
 def _content(where: str) -> str:
     """The text of the file."""
     try:
-        with open(where, encoding="utf-8-sig") as file:
-            return file.read()
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
+        return defaults.content(where).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
         hint = "it is a file of text: mend it, or move it away"
         raise wrong("E598", f"cannot read {where}: {error}", hint) from None
 
 
 def _write(where: str, text: str) -> None:
     """Put the new file in the place of the old one at once."""
-    fresh = f"{where}.new"
+    from ..lang.replacing import replacing
+
     try:
         os.makedirs(os.path.dirname(where), exist_ok=True)
-        with open(fresh, "w", encoding="utf-8") as file:
-            file.write(text)
-        # A link stays a link to where the file lies.
-        os.replace(fresh, os.path.realpath(where))
+        with replacing(where) as file:
+            file.write(text.encode())
     except OSError as error:
         hint = "XDG_CONFIG_HOME names another folder for it"
         raise unwritable(where, error, hint) from None

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
 from ..render.theme import THEMES
 from .commands import ON_PROGRAMS
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .preset import PREFIX, path
+
+MAX_FILE_BYTES: Final = 1 << 20
+"""Of the file of settings."""
 
 MIN_COLUMNS: Final = 20
 MAX_COLUMNS: Final = 1000
@@ -268,18 +272,36 @@ def _of_environment() -> dict[str, Given]:
 
 def _of_file() -> dict[str, Given]:
     where = path()
-    try:
-        with open(where, "rb") as file:
-            data = file.read()
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        from .problems import wrong
+    return parsed(content(where), where)
 
+
+def content(where: str) -> bytes:
+    """What the file of settings holds; nothing where there is none.
+
+    Raises:
+        ProgramError: it cannot be read, is too long, or is no file, which a read might
+            wait for without end.
+    """
+    from .problems import wrong
+
+    try:
+        if os.path.exists(where) and not S_ISREG(os.stat(where).st_mode):
+            if os.path.realpath(where) == os.devnull:
+                return b""
+            hint = "a file of settings is text: move it away"
+            raise wrong("E595", f"cannot read {shown(where)}: it is no file", hint)
+        with open(where, "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError as error:
         reason = error.strerror or str(error)
         hint = "make it readable, or move it away"
         raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint) from None
-    return parsed(data, where)
+    if len(data) > MAX_FILE_BYTES:
+        message = f"{shown(where)} holds more than {MAX_FILE_BYTES:,} bytes"
+        raise wrong("E595", message, "settings are a few lines: move it away")
+    return data
 
 
 def parsed(data: bytes, where: str) -> dict[str, Given]:
@@ -295,7 +317,7 @@ def parsed(data: bytes, where: str) -> dict[str, Given]:
     where = shown(where)
     try:
         table = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         hint = 'a line is KEY = VALUE, and a word has quotes: colour = "never"'
         raise wrong("E595", f"{where} is not TOML: {error}", hint) from None
     found = {}

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from ..lang.errors import ProgramError
+from ..lang.replacing import replacing
 from ..render.graphs.shown import ENDINGS, ShownGraph
 from ..render.theme import chosen
 from .checking import Check, claimed, job_for
@@ -147,7 +148,9 @@ def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
         ProgramError: the file cannot be written, or the graph is too large to draw.
     """
     try:
-        content = found.content(suffix, heated, chosen.name)
+        content = found.content(
+            suffix, heated, chosen.name, lambda text: note(f"note: {text}")
+        )
     except ValueError as error:
         hint = "--of NAME draws the graph of one value"
         raise ProgramError("E403", str(error), hint=hint) from None
@@ -176,7 +179,7 @@ def put(path: str, content: bytes) -> None:
         ProgramError: it cannot be written.
     """
     try:
-        with open(path, "wb") as file:
+        with replacing(path) as file:
             file.write(content)
     except OSError as error:
         hint = "give a file in a folder that can be written to"

@@ -28,9 +28,14 @@ on_failure: list[Callable[[ProgramError], None]] = []
 def end(status: int) -> NoReturn:
     """Leave without taking the interpreter apart, which frees what the system frees
     anyway and takes as long as a small program does."""
+    put_away()
+    os._exit(status)
+
+
+def put_away() -> None:
+    """Stop what must not outlive the process."""
     for stop in before_exit:
         stop()
-    os._exit(status)
 
 
 def fail(problem: ProgramError) -> NoReturn:

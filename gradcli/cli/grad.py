@@ -128,7 +128,8 @@ def main(
         more=[each.middle() for each in boxes],
         fusion=fusion,
     )
-    tell(fusion)
+    if not request.json:
+        tell(fusion)
     tell_middles(boxes)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)

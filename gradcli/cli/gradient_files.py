@@ -15,8 +15,8 @@ import numpy as np
 
 from ..engine.devices import host
 from ..lang.errors import ProgramError
-from ..lang.files import make_way
 from ..lang.refusals import FOLDER, refusal
+from ..lang.replacing import replacing
 from .matrices import NAME
 from .problems import wrong
 
@@ -62,9 +62,8 @@ def write(path: str, found: Gradients) -> dict[str, str]:
 
 
 def _save(path: str, arrays: object | Mapping[str, object]) -> None:
-    make_way(path)
     try:
-        with open(path, "wb") as file:
+        with replacing(path) as file:
             if isinstance(arrays, dict):
                 np.savez(file, **{n: host(raw) for n, raw in arrays.items()})
             else:

@@ -14,19 +14,29 @@ it a `MemoryError`. What is printed is printed to its end.
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from os import environ
+from threading import current_thread, main_thread
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Final
 
 from ..lang.errors import MORE_MEMORY, MORE_SECONDS, ProgramError
-from ..lang.process import address_space_left, bytes_taken, lowered, relief, restore
+from ..lang.process import (
+    address_space_left,
+    bytes_taken,
+    heard,
+    lowered,
+    relief,
+    restore,
+)
 from . import ending
 
 if TYPE_CHECKING:
     from threading import Event
+    from types import FrameType
 
 MAX_SECONDS: Final = 8.0
 """Seconds of processor time for a run, not counting printing and the check."""
@@ -60,7 +70,11 @@ MAX_LOADING_SECONDS: Final = 30.0
 """Of processor time for loading libraries, which is not the program's work."""
 
 SLEEP_SECONDS: Final = 0.05
-"""Seconds between two looks of the thread."""
+"""Seconds between two looks of the thread, and of processor time between two looks at a
+row."""
+
+CLEARING_SECONDS: Final = 1.0
+"""Of processor time for letting go of what a row had, when it was told to end."""
 
 _SIZE = re.compile(r"\s*([0-9.]+(?:[eE]\+?[0-9]+)?)\s*(?:([kKMGT])(i?))?B?\s*")
 _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -102,6 +116,8 @@ class _Watch:
         self._pauses = 0
         self._shared = 0
         self._bounded = False
+        self._by_rows = self._in_row = False
+        self._told = -CLEARING_SECONDS
         self.spare: bytearray | None = None
         self.renew()
         self.allow(MAX_LOADING_SECONDS)
@@ -129,7 +145,7 @@ class _Watch:
 
     def start(self) -> None:
         """Start the thread that watches seconds and memory."""
-        from threading import Event, Thread, main_thread
+        from threading import Event, Thread
 
         self._ended = Event()
         self._watched = main_thread().ident
@@ -185,17 +201,83 @@ class _Watch:
     def _look(self) -> None:
         assert self._ended is not None
         while not self._ended.wait(SLEEP_SECONDS):
-            if self.used > self._allowed and not self._pauses:
-                allowed = f"{self._limits.seconds:g} s of processor time"
-                self._stop("E405", f"the work took more than {allowed}", MORE_SECONDS)
-            if self._bounded and self.taken > self._limits.memory_bytes:
-                from ..ops.limits import size_text
-
-                allowed = f"{size_text(self._limits.memory_bytes)} of memory"
-                self._stop("E403", f"the work took more than {allowed}", MORE_MEMORY)
+            allowed = self._allowed
+            if self._by_rows:
+                # A row is ended by itself, unless it is amid a call that hears nothing.
+                allowed = 2 * allowed + CLEARING_SECONDS
+            if self.used > allowed and not self._pauses:
+                self._stop(*self._too_long())
+            if self._too_much_memory() and not self._by_rows:
+                self._stop(*self._too_large())
             left = address_space_left()
             if left is not None and left < HEADROOM_BYTES:
                 self._stop("E403", "not enough memory", ALLOWED_TOO_LITTLE)
+
+    def _too_much_memory(self) -> bool:
+        return self._bounded and self.taken > self._limits.memory_bytes
+
+    def _too_long(self) -> tuple[str, str, str]:
+        """The code, the message and the hint of a work that takes too long."""
+        allowed = f"{self._limits.seconds:g} s of processor time"
+        return "E405", f"the work took more than {allowed}", MORE_SECONDS
+
+    def _too_large(self) -> tuple[str, str, str]:
+        """As `_too_long`, of too much memory."""
+        from ..ops.limits import size_text
+
+        allowed = f"{size_text(self._limits.memory_bytes)} of memory"
+        return "E403", f"the work took more than {allowed}", MORE_MEMORY
+
+    @contextmanager
+    def rows(self) -> Iterator[AbstractContextManager[None]]:
+        """Yield what each row is done inside of: one that takes more than is allowed
+        fails with a `ProgramError`, and nothing else ends.
+
+        Without a timer, as in a thread, the count of seconds restarts for each.
+        """
+        row = _Row(self)
+        if not (ending.process_is_ours and _has_timer()):
+            yield row
+            return
+        signal.signal(signal.SIGPROF, self._look_at_row)
+        signal.siginterrupt(signal.SIGPROF, False)
+        self._by_rows = True
+        signal.setitimer(signal.ITIMER_PROF, SLEEP_SECONDS, SLEEP_SECONDS)
+        try:
+            with heard(ProgramError, self._not_told):
+                yield row
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            # One that is on its way would end the process.
+            signal.signal(signal.SIGPROF, signal.SIG_IGN)
+            self.renew()
+            self._by_rows = False
+
+    def enter_row(self) -> None:
+        self.renew()
+        self._not_told()
+        self._in_row = True
+
+    def leave_row(self) -> None:
+        self._in_row = False
+
+    def _not_told(self) -> None:
+        """Forget that the row was told to end."""
+        self._told = -CLEARING_SECONDS
+
+    def _look_at_row(self, number: int, frame: FrameType | None) -> None:
+        """End a row that takes too much, amid whatever it does."""
+        now = process_time()
+        if not self._in_row or now - self._told < CLEARING_SECONDS:
+            return
+        late = self.used > self._allowed
+        if late or self._too_much_memory():
+            self._told = now
+            from ..lang.machine import running_at
+
+            code, message, hint = self._too_long() if late else self._too_large()
+            span, source = running_at(frame) or (None, "")
+            raise ProgramError(code, message, span, source, hint=hint)
 
     def _stop(self, code: str, message: str, hint: str) -> None:
         """Say where the program is, and end the process."""
@@ -207,6 +289,27 @@ class _Watch:
         frames: dict[Any, Any] = dict(sys._current_frames())
         span, source = running_at(frames.get(self._watched)) or (None, "")
         ending.fail(ProgramError(code, message, span, source, hint=hint))
+
+
+class _Row:
+    """A block in which one row is computed; it is entered again for the next."""
+
+    def __init__(self, watch: _Watch) -> None:
+        self._watch = watch
+
+    def __enter__(self) -> None:
+        self._watch.enter_row()
+
+    def __exit__(self, *problem: object) -> None:
+        try:
+            self._watch.leave_row()
+        finally:
+            # A look may have fallen into the line above.
+            self._watch.leave_row()
+
+
+def _has_timer() -> bool:
+    return hasattr(signal, "setitimer") and current_thread() is main_thread()
 
 
 _NONE = _Watch(Limits())
@@ -259,6 +362,11 @@ def begin() -> None:
 def renew() -> None:
     """Restart the count of seconds, as for each step of a descent."""
     _watch.renew()
+
+
+def rows() -> AbstractContextManager[AbstractContextManager[None]]:
+    """Bound each of many rows by itself; see `_Watch.rows`."""
+    return _watch.rows()
 
 
 def allow(seconds: float) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import typer
 
+from ..lang.replacing import replacing
 from . import defaults
 from .commands import COMMANDS
 from .problems import unwritable
@@ -38,8 +39,8 @@ def write(folder: str, group: typer.Context) -> list[str]:
     try:
         os.makedirs(folder, exist_ok=True)
         for name, text in pages.items():
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                file.write(text)
+            with replacing(os.path.join(folder, name)) as file:
+                file.write(text.encode())
     except OSError as error:
         hint = "name a folder that can be written to: ~/.local/share/man/man1"
         raise unwritable(folder, error, hint) from None

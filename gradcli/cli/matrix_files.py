@@ -11,8 +11,8 @@ from ..autograd.blocks import check_size
 from ..engine.jacobian import Block
 from ..engine.jacobian.files import WRITERS
 from ..lang.errors import ProgramError
-from ..lang.files import make_way
 from ..lang.refusals import FOLDER, refusal
+from ..lang.replacing import replacing
 from .problems import wrong
 
 DENSE = ".npy"
@@ -45,9 +45,8 @@ def write(path: str, block: Block) -> None:
     suffix = check_format(path)
     if suffix == DENSE:
         check_size(block.output.numel() * block.x.numel())
-    make_way(path)
     try:
-        with open(path, "wb") as file:
+        with replacing(path) as file:
             WRITERS[suffix](file, block)
     except OSError as error:
         message, hint = refusal(path, error, FOLDER, "written")

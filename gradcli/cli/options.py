@@ -85,7 +85,18 @@ VerifySeconds: TypeAlias = Annotated[
     ),
 ]
 
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+def _for_the_object(wanted: bool) -> bool:
+    from ..render.remarks import keep
+
+    keep(wanted)
+    return wanted
+
+
+Json: TypeAlias = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON object.", callback=_for_the_object),
+]
 
 Debug: TypeAlias = Annotated[
     bool, typer.Option("--debug", help="Show Python's traceback of an error.")

@@ -112,28 +112,17 @@ def _job(run: Run, request: Request, found: Mapping[str, float]) -> Job:
 def _as_json(
     run: Run, view: Any, order: int, found: Mapping[str, float], verification: Any
 ) -> Line:
-    from ..render.jsons import answer, by_name, output_object
+    from ..render.jsons import grad
+    from ..views.gradients import GradView, input_views
 
-    verdicts = by_name(verification)
-    inputs = [
-        {
-            "name": given.name,
-            "value": given.tensor.item(),
-            "sampled": given.sampled,
-            "derivative": found.get(given.name),
-            "verdict": verdict.verdict if verdict else None,
-            "max_error": verdict.max_error if verdict else None,
-            "note": verdict.note if verdict else None,
-        }
-        for given in run.inputs
-        for verdict in (verdicts.get(given.name),)
-    ]
-    return answer(
-        "grad",
+    shown = GradView(
         program=run.source,
         device=run.device,
         dtype=run.dtype,
-        order=order,
-        output=output_object(view),
-        inputs=inputs,
+        seed=run.seed,
+        output=view,
+        inputs=input_views(run.inputs, {}),
+        graph=None,
     )
+    derivatives = {name: {"derivative": value} for name, value in found.items()}
+    return grad(shown, verification, more={"order": order}, by_input=derivatives)

@@ -128,13 +128,25 @@ def _write_failures() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """A line on stderr, if anybody listens there."""
-    if sys.stderr is not None:
-        with suppress(OSError, ValueError):
-            from ..render.remarks import suited
+    """A line on stderr, if anybody listens there, or a note of the object that is going
+    to be printed."""
+    from ..render.remarks import kept, suited
 
+    if sys.stderr is not None and not kept(text):
+        with suppress(OSError, ValueError):
             sys.stderr.write(suited(text, sys.stderr) + "\n")
             sys.stderr.flush()
+
+
+def tell_at_once() -> None:
+    """Write the notes that are kept, and those to come, to stderr: there is no object
+    that could have them."""
+    from ..render.remarks import NOTE, keep, left
+
+    texts = left()
+    keep(False)
+    for text in texts:
+        note(NOTE + text)
 
 
 def silence() -> None:

@@ -258,7 +258,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     from ..render.line import Line
     from ..render.theme import chosen
     from .drawing import check_ending, note_letters, put
-    from .output import show
+    from .output import note, show
 
     suffix = check_ending(out, ENDINGS)
     if suffix == ".json":
@@ -269,7 +269,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
         if suffix != ".svg":
             from ..render.graphs.pixels import converted
 
-            content = converted(document, suffix)
+            content = converted(document, suffix, lambda text: note(f"note: {text}"))
     put(out, content)
     note_letters(suffix, view.program)
     said = Line(((f"written to {printable(out)}", "plain"),))

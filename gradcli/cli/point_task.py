@@ -16,7 +16,7 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.points import BadRow, Block
 from ..render.columns import KINDS
-from .limits import renew
+from .limits import rows
 
 
 def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
@@ -109,7 +109,10 @@ class Task:
             error = ProgramError("E517", f"{bad.place}: {bad.reason}")
             points = points.before(bad.nr)
         failed: dict[int, ProgramError] = {}
-        found = self.program.at_rows(points.columns, self.shared, failed, renew)
+        with rows() as each:
+            found = self.program.at_rows(
+                points.columns, self.shared, failed, each, first=stop
+            )
         columns = [
             *(points.columns[name] for name in self.given),
             found.value,

@@ -81,10 +81,13 @@ def install(shell: str) -> Path:
         raise OSError(f"there is no program {shell}") from None
     except subprocess.CalledProcessError:
         raise OSError(f"{shell} does not say where its profile is") from None
+    from ..lang.replacing import replacing
+
     profile = Path(done.stdout.strip())
     script = profile.with_name("gradcli.ps1")
     script.parent.mkdir(parents=True, exist_ok=True)
-    script.write_text(SCRIPT.lstrip("\n"), encoding="utf-8")
+    with replacing(str(script)) as file:
+        file.write(SCRIPT.lstrip("\n").encode())
     quoted = str(script).replace("'", "''")
     line = f". '{quoted}'"
     said = profile.read_text(encoding="utf-8-sig") if profile.exists() else ""

@@ -171,6 +171,17 @@ def out_of_memory() -> ProgramError:
     return wrong("E403", "not enough memory", MORE_MEMORY)
 
 
+def refused(error: Exception) -> ProgramError | None:
+    """Word what the engine refuses outside of a program's steps; None if it is another
+    error."""
+    from ..ops.checks import EngineError
+    from ..ops.limits import LimitError
+
+    if isinstance(error, LimitError):
+        return wrong("E403", str(error), MORE_MEMORY)
+    return wrong("E399", str(error)) if isinstance(error, EngineError) else None
+
+
 def internal(error: Exception) -> ProgramError:
     """An error in gradcli itself."""
     hint = "this is a bug in gradcli: please report it with the output of --debug"

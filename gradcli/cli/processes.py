@@ -11,12 +11,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_all_start_methods, get_context
-from os import _exit, getpid, getppid
-from threading import Thread
-from time import sleep
+from os import getpid
 from typing import Any
 
 from ..lang.errors import ProgramError
+from ..lang.process import end_with
 from .ordered import in_order
 
 BLOCKS_PER_PROCESS = 2
@@ -25,9 +24,6 @@ BLOCKS_PER_PROCESS = 2
 MAX_DEATHS = 8
 """Processes that may die before it is said that they do."""
 
-LOOK_SECONDS = 0.5
-"""Between two looks of a process at whether it is still wanted."""
-
 _task: Callable[[object], object]
 
 
@@ -35,14 +31,7 @@ def _begin(task: Callable[[Any], Any], parent: int) -> None:
     """What a process does first."""
     global _task
     _task = task
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone."""
-    while getppid() == parent:
-        sleep(LOOK_SECONDS)
-    _exit(1)
+    end_with(parent)
 
 
 def _apply(item: object) -> object:

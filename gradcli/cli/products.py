@@ -202,7 +202,7 @@ def _present(
     from ..render import products
 
     printer = Printer()
-    if request.quiet:
+    if request.quiet and not request.json:
         printer.lines(products.bare(view))
     elif not request.json:
         printer.lines(products.answer(view, printer.layout))
@@ -256,7 +256,10 @@ def _of_part(verdict: InputVerdict, count: int) -> InputVerdict:
     return replace(verdict, note=f"{share}; {note}" if note else share, of=count)
 
 
-_SHARE = re.compile(r"(; )?\d+ of \d+ entries, drawn with seed \d+")
+_SHARE = re.compile(
+    r"(; )?\d+ of \d+ entries, drawn with seed \d+"
+    r"(; max_error is of these \d+ alone)?"
+)
 _ROW = re.compile(r"row \d+, (step_*: )?")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
 from ..lang.errors import ProgramError
+from ..lang.replacing import replacing
 from . import children
 from .commands import COMMANDS
 from .completion import files, functions, options
@@ -155,7 +155,8 @@ class Session:
         if not self.typed.program:
             raise wrong("E593", "no program", "type one first: y = x^2")
         try:
-            Path(path).expanduser().write_text(self.typed.saved(path), encoding="utf-8")
+            with replacing(path) as file:
+                file.write(self.typed.saved(path).encode())
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise wrong("E598", f"cannot write {path!r}: {reason}") from None

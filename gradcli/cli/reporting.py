@@ -9,11 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from ..python.watch import Pass
     from ..render.line import Line, Role
+
+
+MORE_TIME: Final = "note: the {:g} s are over: --verify-seconds N gives more"
 
 
 class Reports:
@@ -97,6 +100,8 @@ class Reports:
         proof = judged(self._tape, made, self._seconds)
         self.refuted = self.refuted or proof.verdict == "refuted"
         self._write(lines(proof.lines(), proof.verdict))
+        if proof.ran_out_of_time:
+            self._say([MORE_TIME.format(self._seconds)])
 
     def _writer(self) -> Any:
         from ..render.writer import open_writer

@@ -45,6 +45,12 @@ class ScriptCommand(NarrowHelp, TyperCommand):
 
 COMMAND = ScriptCommand
 
+UNSEEN: Final = (
+    "only a run shows what is asked of objects that the text does not say to be "
+    "tensors, and whether functions do what PyTorch's do"
+)
+"""What reading a script cannot tell."""
+
 VERIFY_SECONDS = 5.0
 """Of one backward pass."""
 
@@ -62,7 +68,8 @@ def main(
         bool,
         typer.Option(
             "--check",
-            help="List what the script asks of torch and gradcli lacks; run nothing.",
+            help="List what the script, and the files beside it that it imports, ask "
+            "of torch and gradcli lacks; run nothing.",
         ),
     ] = False,
     graph: Annotated[
@@ -125,24 +132,26 @@ def _tell_misplaced(path: Path, arguments: list[str]) -> None:
 
 
 def _listed(path: Path) -> int:
-    """Print what the script will miss."""
-    from ..lang.excerpt import printable
-    from ..python.missing import missing_names
+    """Print what the script will miss, and what of it cannot be seen."""
+    from ..lang.excerpt import enumerated, printable
+    from ..python.missing import looked_through
     from ..render.line import Line
-    from .output import Printer
+    from .output import Printer, note
 
-    found = missing_names(path)
+    look = looked_through(path)
     printer = Printer()
-    for each in found:
-        where = f"{path.name}:{each.line}: "
+    for each in (*look.missing, *look.possible):
+        where = f"{each.file.name}:{each.line}: "
         printer.lines(
             [Line(((printable(where), "dim"), (printable(each.text), "plain")))]
         )
-    if not found:
-        text = "gradcli has every name that the script asks of torch"
-        printer.lines([Line(((f"{path.name}: {text}", "plain"),))])
+    if not look.missing:
+        names = printable(enumerated([file.name for file in look.files]))
+        text = "gradcli has every name that is asked of torch"
+        printer.lines([Line(((f"{names}: {text}", "plain"),))])
     printer.flush()
-    return Exit.PROGRAM if found else Exit.DONE
+    note(f"note: {UNSEEN}")
+    return Exit.PROGRAM if look.missing else Exit.DONE
 
 
 def _executed(path: Path, arguments: list[str], debug: bool) -> int:

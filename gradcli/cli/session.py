@@ -1,7 +1,7 @@
 """From a command line to a recorded run and what is shown of it.
 
 Invariant: the numbers come from the run (`gradcli.lang.run`); here they become views,
-and what is worth knowing of them goes to stderr as notes.
+and what is worth knowing of them is told in notes.
 """
 
 from __future__ import annotations

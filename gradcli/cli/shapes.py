@@ -15,7 +15,7 @@ from .problems import wrong
 
 Shapes = Mapping[str, tuple[int, ...]]
 
-_SIZES = re.compile(r"[(\[]?\s*(\d+(\s*[,x]\s*\d+)*)?\s*,?\s*[)\]]?")
+_SIZES = re.compile(r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?")
 
 
 def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:

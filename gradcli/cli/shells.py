@@ -189,13 +189,15 @@ def install(shell: str) -> str:
         ProgramError: there is none, or it cannot be written.
     """
     script = print_script(shell)
+    from ..lang.replacing import replacing
     from .problems import wrong
 
     try:
         if OTHERWISE.get(shell, shell) == "powershell":
             return str(powershell.install(shell))
         _, path = typers().install(shell, "gradcli", VARIABLE)
-        path.write_text(script + "\n")
+        with replacing(str(path)) as file:
+            file.write(f"{script}\n".encode())
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "gradcli --show-completion prints the script, to be put elsewhere"

@@ -1,4 +1,4 @@
-"""``--trace``: what was computed part by part, on stderr and in JSON.
+"""``--trace``: what was computed part by part, on stderr or in JSON.
 
 Invariant: importing this costs nothing, and nothing is done where it was not asked for.
 """

@@ -21,7 +21,8 @@ def main(
             help="The function, Function or module, and a value for each of its "
             "parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number that is "
             "written out, as delta=0.7, stays a number. Without a value, an "
-            "annotation counts (x: 'randn(3, 4)'), then a default, then randn(3).",
+            "annotation counts (x: 'randn(3, 4)'), then a default, then a number for "
+            "a float, else randn(3).",
             show_default=False,
         ),
     ],
@@ -48,6 +49,17 @@ def main(
         bool,
         typer.Option("--once", help="Do not look at gradients of gradients."),
     ] = False,
+    order: Annotated[
+        int,
+        typer.Option(
+            "--order",
+            metavar="N",
+            min=1,
+            max=2,
+            help="With 2, gradients of gradients have to be right as well: they "
+            "count for the exit status and --require.",
+        ),
+    ] = 1,
     require: Requirement = None,
     verify_seconds: VerifySeconds = 30.0,
     json: Json = False,
@@ -75,7 +87,13 @@ def main(
     from ..python.verify import verify
     from ..verify.process.job import UNKNOWN
     from .output import note
+    from .problems import wrong
 
+    if once and order == 2:
+        raise wrong(
+            "E590", "--once does not look at what --order 2 asks for",
+            "leave one of them out",
+        )  # fmt: skip
     path, _ = split(words[0])
     if not quiet:
         note(f"note: {path} is executed, with gradcli in the place of torch")
@@ -103,10 +121,14 @@ def main(
     try:
         proof = verify(
             target.value, arguments.values, at_least=require or UNKNOWN,
-            seconds=verify_seconds, seed=seed, double_backward=not once,
+            seconds=verify_seconds, seed=seed, double_backward=not once, order=order,
         )  # fmt: skip
     except Exception as error:
         raise _not_run(target.title, error) from error
+    if proof.ran_out_of_time and not quiet:
+        from .reporting import MORE_TIME
+
+        note(MORE_TIME.format(verify_seconds))
     return _shown(words[0], proof, json, quiet)
 
 
@@ -140,12 +162,12 @@ def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
     if json:
         printer.lines([as_json(proof)])
     elif quiet:
-        printer.lines([Line(((proof.verdict, "plain"),))])
+        printer.lines([Line(((proof.asked, "plain"),))])
     else:
         printer.lines(lines(proof.lines(), proof.verdict))
     printer.flush()
     if proof:
         return Exit.DONE
-    if proof.verdict != "refuted":
-        note(f"{proof.verdict}, not {proof.at_least}: {title}")
+    if proof.asked != "refuted":
+        note(f"{proof.asked}, not {proof.at_least}: {title}")
     return Exit.REFUTED

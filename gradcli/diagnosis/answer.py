@@ -1,9 +1,10 @@
-"""The derivative that a false claim should have been, as a formula.
+"""The derivative that a false claim should have been, as formulas with their regions.
 
-Invariant: the formula is SymPy's own derivative of the program; where there is none, or
-one that is too long to be read, there is no answer.
+Invariant: a formula is SymPy's own derivative of the program, beside the conditions
+that it holds under; where there is none, or one that is too long to be read, there is
+no answer.
 
-    right_derivative(task, claim, seconds=2)        # "2*x*cos(x**2)"
+    right_derivative(task, claim, seconds=2)        # (Piece("2*x*cos(x**2)", ()),)
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..verify.claims.truth import Visit, terms_of, values_of
 from ..verify.closed import full_form
+from ..verify.conditions import indifferent, side_conditions
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.whole import independent, off_jumps
+from ..views.claims import Piece
 from .limits import (
     MAX_ANSWER_CHARACTERS,
     MAX_ANSWER_ENTRIES,
     MAX_ANSWER_NODES,
+    MAX_PIECES,
+    PIECE_POINTS,
     POINTS_PER_SAMPLE,
 )
 
@@ -38,27 +43,47 @@ GIVES_UP: Final = (
 """What SymPy raises where it finds no derivative."""
 
 
-def right_derivative(task: ClaimsTask, claim: Claim, seconds: float) -> str | None:
-    """The derivative that a claim is about; None where no short formula is found."""
+def right_derivative(
+    task: ClaimsTask, claim: Claim, seconds: float
+) -> tuple[Piece, ...]:
+    """The derivative that a claim is about, on each part of the domain that is met;
+    nothing where one of them has no short formula."""
     if not claim.by:
-        return None
+        return ()
     budget = Budget(seconds)
-    for point in islice(random_points(task.inputs, task.seed + 1), POINTS_PER_SAMPLE):
+    pieces: dict[Piece, None] = {}
+    met: set[tuple[str, ...]] = set()
+    points = random_points(task.inputs, task.seed + 1)
+    for tried, point in enumerate(islice(points, PIECE_POINTS)):
+        if tried == POINTS_PER_SAMPLE and not pieces:
+            break
         try:
             visit = Visit(task, point)
             target = visit.target(claim)
         except (ProgramError, NoMeaning, KeyError):
             # A point that the program does not take tells nothing.
             continue
-        if not visit.is_non_smooth() and values_of(target).finite():
-            try:
-                return _formula(visit, claim, budget)
-            except (OutOfTime, *GIVES_UP):
-                return None
-    return None
+        if visit.is_non_smooth() or not values_of(target).finite():
+            continue
+        branch = side_conditions(visit.terms, terms_of(target))
+        if branch in met:
+            continue
+        met.add(branch)
+        try:
+            piece = _piece(visit, claim, budget)
+        except (OutOfTime, *GIVES_UP):
+            piece = None
+        if piece is None:
+            return ()
+        if not piece.where:
+            return (piece,)
+        pieces[piece] = None
+        if len(pieces) == MAX_PIECES:
+            break
+    return tuple(pieces)
 
 
-def _formula(visit: Visit, claim: Claim, budget: Budget) -> str | None:
+def _piece(visit: Visit, claim: Claim, budget: Budget) -> Piece | None:
     target = terms_of(visit.target(claim))
     entries = len(target) * prod(len(visit.entries(name)) for name in claim.by)
     size = sum(term.size for term in target)
@@ -75,7 +100,11 @@ def _formula(visit: Visit, claim: Claim, budget: Budget) -> str | None:
         full_form(book.released(off_jumps(found[i])), attempt)
         for i in at.reshape(-1).tolist()
     ]
-    return _written([None if form is None else form.text for form in forms], at.shape)
+    texts = [None if form is None else form.text for form in forms]
+    written = _written(texts, at.shape)
+    settled = indifferent(visit.terms, book.free)
+    where = side_conditions(visit.terms, target, settled)
+    return None if written is None else Piece(written, where)
 
 
 def _written(texts: Sequence[str | None], shape: tuple[int, ...]) -> str | None:

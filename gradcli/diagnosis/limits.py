@@ -60,5 +60,11 @@ MAX_ANSWER_ENTRIES = 64
 MAX_ANSWER_CHARACTERS = 400
 """Of that formula."""
 
+MAX_PIECES = 4
+"""Parts of the domain that a derivative is told on."""
+
+PIECE_POINTS = 24
+"""Points at which its parts are looked for."""
+
 MAX_ANSWER_NODES = 400
 """Nodes of a program's value, written out, whose derivative is short enough to show."""

@@ -12,8 +12,6 @@ from sys import getrefcount
 from threading import Lock
 from typing import Any
 
-from numpy import ndarray
-
 from ..ops.types import Array
 from . import hooks
 from .cast import in_type
@@ -21,6 +19,7 @@ from .hooks import HOOKS
 from .node import AccumulateGrad
 from .record import call
 from .tensor import Tensor
+from .versions import is_lent
 
 
 def finish(end: AccumulateGrad, held: list[Tensor]) -> None:
@@ -65,14 +64,15 @@ def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
     """
     if getrefcount(held[0]) != _HELD_ONCE or HOOKS.used:
         return False
-    g = held[0]
-    if type(g) is not ndarray or g.dtype != end.raw.dtype:
+    g: Any = held[0]
+    kind = type(g)
+    if not end.xp.plain or kind is not type(end.raw) or g.dtype != end.raw.dtype:
         return False
-    if not (g.flags.c_contiguous and g.flags.writeable):
+    if not (g.flags.c_contiguous and getattr(g.flags, "writeable", True)):
         return False
     if g.base is None:
-        return bool(g.flags.owndata)
-    whole = type(g.base) is ndarray and g.base.size == g.size
+        return bool(g.flags.owndata) and not is_lent(g)
+    whole = type(g.base) is kind and g.base.size == g.size
     return whole and g.base.flags.owndata and getrefcount(g.base) == _HELD_ONCE
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ..ops.basis import SPECIAL, UFUNCS
+from ..ops.basis import UFUNCS
 from ..ops.limits import LIMIT, check_size
 from ..ops.memory import check_bounds
 from ..ops.types import Index, Sizes, Sliding
@@ -20,14 +20,12 @@ from .errors import ValueRangeError
 from .factors import Factors
 from .layouts import laid_out
 from .limits import (
-    BYTES_OF_HALF_FLOAT,
-    MAX_FACTORIAL_ARGUMENT,
+    MAX_DOUBTS,
     MAX_LINE_TO_ADD,
     MAX_LINE_TO_TURN,
     MAX_LINE_TO_TURN_IN_MEMORY,
     MAX_NUMBER_OF_ALL_TYPES,
     MAX_SIZE_IN_CACHE,
-    MIN_GAMMA_ARGUMENT,
     MIN_LINE_TO_SPLIT,
     MIN_SIZE_TO_CHOOSE_BY_BITS,
     MIN_SIZE_TO_FLATTEN,
@@ -39,16 +37,8 @@ from .limits import (
 from .namespace import Namespace
 from .parts import over_parts
 from .raw import Library, Raw, Run
-from .versions import apart, owner
-
-NEAR_POLES = -0.5
-"""Below, digamma has poles that are not at 0."""
-
-MAX_SHORT_SERIES = 1.1
-"""Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
-
-MAX_AIRY_ARGUMENT = 105
-"""From here on the function Ai is below the least number."""
+from .special_functions import SpecialFunctions, is_wide_array
+from .versions import apart, lend, owner
 
 Dims = int | Sequence[int] | None
 
@@ -57,26 +47,7 @@ def _axes(dim: Dims) -> Dims:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
-def _is_wide_array(x: Raw) -> bool:
-    """Whether something is an array of floats of single precision or more."""
-    if not getattr(x, "shape", ()):
-        return False
-    return bool(x.dtype.kind == "f" and x.dtype.itemsize > BYTES_OF_HALF_FLOAT)
-
-
-def in_own_type(function: Callable[..., Raw]) -> Callable[..., Raw]:
-    """A special function whose result on half floats is rounded to them: the library
-    has none for them, and leaves its result as wide as it computed it."""
-
-    def run(x: Raw, *others: Raw) -> Raw:
-        y = function(x, *others)
-        dtype = x.dtype
-        return y if y.dtype is dtype or dtype.kind != "f" else y.astype(dtype)
-
-    return run
-
-
-class ArrayNamespace(Factors, Namespace):
+class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     """The basis on one array module.
 
     ``np`` is the array module (``numpy`` or ``cupy``); ``special`` and ``solvers``
@@ -96,18 +67,13 @@ class ArrayNamespace(Factors, Namespace):
         self.np = np
         self.device = device
         self.plain = True
+        self.waits = device != "cpu"
+        self.doubts: list[Callable[[], None]] = []
         self._special = special
         self._solvers = solvers
         for name, theirs in UFUNCS.items():
             if not hasattr(type(self), name):
                 setattr(self, name, getattr(np, theirs))
-
-    def __getattr__(self, name: str) -> Callable[..., Raw]:
-        if name in SPECIAL:
-            function = in_own_type(getattr(self._special(), SPECIAL[name]))
-            setattr(self, name, function)
-            return function
-        return super().__getattr__(name)
 
     def array(self, values: Raw) -> Raw:
         """Turn a NumPy array, the numbers of a program, into an array of this kind."""
@@ -120,7 +86,8 @@ class ArrayNamespace(Factors, Namespace):
     def apart(self, x: Raw) -> Raw:
         if hasattr(x, "__array_interface__"):
             return apart(x)
-        return self.np.ndarray(x.shape, x.dtype, x.data, x.strides)  # CuPy's
+        same = self.np.ndarray(x.shape, x.dtype, x.data, x.strides)  # CuPy's
+        return lend(x, same, apart=True)
 
     def address(self, x: Raw) -> int:
         """Return the address in memory of the first entry, in bytes."""
@@ -145,106 +112,13 @@ class ArrayNamespace(Factors, Namespace):
         """The array on another device; itself where it is there already."""
         if device is self:
             return x
+        self.settle()
         return device.array(x.get() if hasattr(x, "get") else x)
 
     # elementwise, with a parameter or of more than one call
 
-    def lgamma(self, x: Raw) -> Raw:
-        """Return the logarithm of ``|gamma(x)|``: infinite at its poles and infinities.
-
-        The library's function is infinite beside 0 too, where it is ``-log|x|``.
-        """
-        np = self.np
-        y = in_own_type(self._special().gammaln)(x)
-        if not np.any(np.isinf(y)):
-            return y
-        tiny = np.logical_and(np.abs(x) < MIN_GAMMA_ARGUMENT, np.not_equal(x, 0))
-        y = np.where(np.isinf(y), np.abs(y), y)
-        return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
-
-    def logsigmoid(self, x: Raw) -> Raw:
-        """``-log(1 + exp(-x))``, by functions that NumPy computes several entries of at
-        once: the library's takes ten times as long."""
-        np = self.np
-        if not _is_wide_array(x):
-            return in_own_type(self._special().log_expit)(x)
-        return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
-
-    def logaddexp(self, a: Raw, b: Raw) -> Raw:
-        """``log(exp(a) + exp(b))``, by functions that NumPy computes several entries of
-        at once: its own takes ten times as long."""
-        np = self.np
-        if not (_is_wide_array(a) or _is_wide_array(b)):
-            return np.logaddexp(a, b)
-        top = np.maximum(a, b)
-        finite = np.where(np.isinf(top), 0, top)
-        return top + np.log1p(np.exp(np.minimum(np.minimum(a, b) - finite, 0)))
-
-    def airy(self, x: Raw) -> Raw:
-        """The function Ai, which the library gives beside three others.
-
-        It is 0 from 105 on, where the library's is NaN for large numbers.
-        """
-        y = in_own_type(lambda v: self._special().airy(v)[0])(x)
-        beyond = self.np.logical_and(x > MAX_AIRY_ARGUMENT, self.np.isfinite(x))
-        return self.np.where(beyond, 0, y).astype(y.dtype)
-
-    def digamma(self, x: Raw) -> Raw:
-        """The derivative of `lgamma`: beside a pole below 0 by reflection at it.
-
-        The library's function has few digits there. DLMF 5.5.4.
-        """
-        np, library = self.np, in_own_type(self._special().digamma)
-        y = library(x)
-        gap = x - np.rint(x)
-        near = np.logical_and(np.less(x, NEAR_POLES), np.abs(gap) < 0.25)
-        near = np.logical_and(near, np.not_equal(gap, 0))
-        if not np.any(near):
-            return y
-        other = library(1 - np.where(near, x, 0))
-        slope = math.pi / np.tan(math.pi * np.where(near, gap, 0.25))
-        return np.where(near, other - slope, y).astype(y.dtype)
-
-    def igamma(self, a: Raw, x: Raw) -> Raw:
-        """The lower incomplete gamma function, regularized."""
-        return self._by_next_order(self._special().gammainc, 1, 1.0, a, x)
-
-    def igammac(self, a: Raw, x: Raw) -> Raw:
-        """The upper incomplete gamma function, regularized."""
-        return self._by_next_order(self._special().gammaincc, -1, 0.0, a, x)
-
-    def _by_next_order(
-        self, function: Callable[..., Raw], sign: int, low: float, a: Raw, x: Raw
-    ) -> Raw:
-        """An incomplete gamma function; of orders near 1/2, from ``low`` on, by that of
-        the next order.
-
-        The library ends a series too early there. DLMF 8.8.5 and 8.8.6.
-        """
-        np = self.np
-        y = in_own_type(function)(a, x)
-        near = np.logical_and(np.abs(a - 0.5) < 0.125, np.less(low, x))
-        near = np.logical_and(near, x <= MAX_SHORT_SERIES)
-        if y.dtype != "float64" or not np.any(near):
-            return y
-        a, x = np.where(near, a, 0.5), np.where(near, x, 1.0)
-        term = np.exp(a * np.log(x) - x - self._special().gammaln(a + 1))
-        return np.where(near, function(a + 1, x) + sign * term, y)
-
-    def sinc(self, x: Raw) -> Raw:
-        """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
-        half = x.dtype == "float16"
-        y = self.np.sinc(x.astype("float32") if half else x)
-        return y.astype(x.dtype) if half else y
-
-    def polygamma(self, n: int, x: Raw) -> Raw:
-        """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
-        if n == 0:
-            return self.digamma(x)
-        zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
-        factor = math.gamma(n + 1) if n <= MAX_FACTORIAL_ARGUMENT else math.inf
-        y = zeta * (factor if n % 2 else -factor)
-        return y.astype(x.dtype) if x.dtype.kind == "f" else y
+    def nextafter(self, x: Raw, other: Raw) -> Raw:
+        return self.np.nextafter(x, other)
 
     def frexp(self, x: Raw) -> tuple[Raw, Raw]:
         mantissa, exponent = self.np.frexp(x)
@@ -265,7 +139,7 @@ class ArrayNamespace(Factors, Namespace):
         if y.dtype.kind != "f":
             return y
         none = self.np.equal(y, 0)
-        if not self.np.any(none):
+        if not self._holds_any(none):
             return y
         return self.np.where(none, self.np.copysign(y, a), y)
 
@@ -293,10 +167,32 @@ class ArrayNamespace(Factors, Namespace):
         return self.np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
     def where(self, condition: Raw, a: Raw, b: Raw) -> Raw:
-        if getattr(condition, "size", 0) < MIN_SIZE_TO_CHOOSE_BY_BITS:
+        size = getattr(condition, "size", None)
+        if size is None:
+            condition, size = self.np.asarray(condition), 1
+        if size < MIN_SIZE_TO_CHOOSE_BY_BITS:
             return self.np.where(condition, a, b)
         found = chosen(self.np, condition, a, b) if self.device == "cpu" else None
         return self.np.where(condition, a, b) if found is None else found
+
+    def _holds_any(self, condition: Raw) -> bool:
+        """Whether an entry of a condition may hold: on a device, for whose answer the
+        host would have to wait, always."""
+        return self.waits or bool(self.np.any(condition))
+
+    def later(self, check: Callable[[], None]) -> None:
+        if not self.waits:
+            check()
+            return
+        self.doubts.append(check)
+        if len(self.doubts) > MAX_DOUBTS:
+            self.settle()
+
+    def settle(self) -> None:
+        put_off = self.doubts[:]
+        self.doubts.clear()
+        for check in put_off:
+            check()
 
     # reductions and scans; dim None means all
 
@@ -315,7 +211,7 @@ class ArrayNamespace(Factors, Namespace):
         many reductions."""
         last = (x.ndim - 1,)
         alone = dim if isinstance(dim, tuple) else (dim,)
-        lies = self.device == "cpu" and _is_wide_array(x) and x.flags.c_contiguous
+        lies = self.device == "cpu" and is_wide_array(x) and x.flags.c_contiguous
         return bool(lies and alone == last and 1 < x.shape[-1] <= longest)
 
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
@@ -358,7 +254,7 @@ class ArrayNamespace(Factors, Namespace):
         number = np.zeros(best.shape, "i1" if few else "i8")
         for part in parts[1:]:
             np.maximum(best, part, out=best)
-        has_nan = best.dtype.kind == "f" and np.isnan(np.max(best, initial=-math.inf))
+        has_nan = best.dtype.kind == "f" and self._holds_any(np.isnan(best))
         beaten = np.ones(best.shape, "?")
         for part in parts[:-1]:
             np.logical_and(beaten, np.not_equal(part, best), out=beaten)
@@ -485,7 +381,7 @@ class ArrayNamespace(Factors, Namespace):
         if self.device == "cpu":
             return self.np.ndarray(shape, x.dtype, flat, start, strides)
         flat = flat[start // x.dtype.itemsize :]
-        return self.np.lib.stride_tricks.as_strided(flat, shape, strides)
+        return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
         """In one copy: threads that copy one after another wait for one another."""
@@ -599,7 +495,7 @@ class ArrayNamespace(Factors, Namespace):
         return y
 
     def is_finite(self, x: Raw) -> bool:
-        return bool(self.np.all(self.np.isfinite(x)))
+        return not self.waits and bool(self.np.all(self.np.isfinite(x)))
 
     def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         if self.device != "cpu":
@@ -634,10 +530,15 @@ class ArrayNamespace(Factors, Namespace):
         sign, logabsdet = self.np.linalg.slogdet(a)
         return self.np.where(self.np.isnan(logabsdet), 0 * sign, sign), logabsdet
 
+    def read_in_triangle(self, a: Raw, upper: bool = False) -> Raw:
+        """Return a matrix whose lower triangle, all that LAPACK reads here, is one
+        triangle of ``a``."""
+        return a.swapaxes(-2, -1) if upper else a
+
     def cholesky(self, a: Raw) -> Raw:
         factor = self.np.linalg.cholesky(a)
         # LAPACK may give factors of infinities that are none.
-        if self.np.isnan(factor).any() or not self.np.isfinite(a).all():
+        if not self.np.isfinite(factor).all():
             refused: Any = self.np.linalg.LinAlgError
             raise refused("Matrix is not positive definite")
         return self._by_columns(factor)

@@ -36,6 +36,12 @@ from .unchanged import demand_unchanged
 from .versions import CLOCK
 from .walk import inputs_first
 
+INSIDE = (
+    "backward() called inside a functorch transform. This is not supported, please use "
+    "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+    "transforms."
+)
+
 
 def backward(
     outputs: Sequence[Target],
@@ -45,6 +51,8 @@ def backward(
     inputs: Sequence[Target] | None = None,
 ) -> None:
     """Accumulate the gradients of ``outputs`` into their leaves, or into ``inputs``."""
+    if MODE.traces:
+        raise EngineError(INSIDE)
     cotangents = _cotangents(outputs, gradients)
     if inputs is None:
         _run(outputs, cotangents, retain_graph, create_graph)

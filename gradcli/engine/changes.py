@@ -19,11 +19,11 @@ from . import devices
 from .errors import EngineError, ShapeError
 from .hooks import keep_gradient, release_gradient
 from .modes import MODE
-from .node import AccumulateGrad, Edge, Node, through_view_class
+from .node import AccumulateGrad, Edge, Node, through_view_class, turned_class
 from .promote import RANK
 from .raw import Host, Raw
 from .record import recorder
-from .tensor import TANGENT, Tensor, with_edge
+from .tensor import Tensor, carry_on, with_edge
 from .unchanged import note_successor
 from .versions import CLOCK, owner, replaced, touch
 from .views import base_of, demand_sturdy, live_views, lose, lose_views, sharers
@@ -46,6 +46,8 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
     """
     if not t.xp.plain:
         _demand_writeable(t)
+    if MODE.made is not None:
+        MODE.made.demand(t.raw)
     if not MODE.enabled or MODE.inference:
         return
     base = getattr(t, "view_of", None)
@@ -102,8 +104,10 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
     write(t, (), result.raw)
     if MODE.recording and (result.edge is not None or t.edge is not None):
         edge = result.edge
-        if isinstance(edge, Node) and edge.y is result.raw and edge.y is not None:
-            edge.y, edge.wrote = t.raw, CLOCK.now
+        if isinstance(edge, Node):
+            edge.__class__ = turned_class(type(edge))
+            if edge.y is result.raw and edge.y is not None:
+                edge.y, edge.wrote = t.raw, CLOCK.now
         rebase(t, edge)
     elif not MODE.enabled and not MODE.inference:
         renew_views(t)
@@ -115,10 +119,7 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
 def _snapshot(t: Tensor) -> Tensor:
     """Return what ``compute`` reads: the memory, or a copy where it may be saved."""
     kept = MODE.recording and not MODE.renews
-    out = with_edge(t.raw.copy() if kept else t.raw, t.xp, t.edge)
-    if TANGENT in t.__dict__:
-        out.__dict__[TANGENT] = t.__dict__[TANGENT]
-    return out
+    return carry_on(t, with_edge(t.raw.copy() if kept else t.raw, t.xp, t.edge))
 
 
 def _demand_fit(t: Tensor, result: Tensor) -> None:
@@ -166,8 +167,7 @@ def write(t: Tensor, at: object, value: Any) -> None:
     if not t.xp.writeable:
         settle_memory(t, value)
         return
-    steps = zip(raw.shape, raw.strides, strict=True) if 0 in raw.strides else ()
-    if raw.size and any(n > 1 and not step for n, step in steps):
+    if at == () and is_expanded(raw):
         raise EngineError(OVERLAPPING)
     if MODE.renews and renew(t):
         t.raw[at or ...] = value
@@ -184,6 +184,14 @@ def write(t: Tensor, at: object, value: Any) -> None:
     raw[at if at != () else ...] = value
     note_change(raw, raw)
     lose_views(t)
+
+
+def is_expanded(raw: Raw) -> bool:
+    """Whether several entries are one number in memory, as `expand` makes them."""
+    if 0 not in raw.strides or not raw.size:
+        return False
+    steps = zip(raw.shape, raw.strides, strict=True)
+    return any(n > 1 and not step for n, step in steps)
 
 
 def note_change(before: object, now: Raw) -> None:
@@ -219,6 +227,8 @@ def renew(t: Tensor) -> bool:
 
 def settle_memory(t: Tensor, raw: Raw) -> None:
     """Let an array be what a tensor, and a leaf's end, reads from now on."""
+    if MODE.made is not None:
+        MODE.made.move(t.raw, raw)
     t.raw = raw
     if isinstance(t.edge, AccumulateGrad):
         t.edge.raw = raw

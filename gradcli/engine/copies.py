@@ -17,6 +17,7 @@ import numpy as np
 
 from . import devices
 from .errors import EngineError
+from .modes import MODE
 from .raw import Params, Raw
 from .tensor import Tensor
 from .versions import owner
@@ -78,6 +79,8 @@ def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
     copied = (copy.deepcopy(memory, memo), *rest)
     kind = Tensor if isinstance(t, LostView) else type(t)
     made = rebuilt(kind, copied, str(t.device), t.requires_grad, {})
+    if MODE.made is not None:
+        MODE.made.note(made.raw)
     memo[id(t)] = made
     for name, value in _own(t).items():
         setattr(made, name, copy.deepcopy(value, memo))

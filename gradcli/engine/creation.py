@@ -23,7 +23,7 @@ from . import devices, dtypes
 from .device import DeviceLike
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
-from .factories import alike, chosen, constructor, made
+from .factories import alike, chosen, constructor, filling, made
 from .methods import named
 from .numbers import array_of, check_kind
 from .promote import fitting
@@ -263,7 +263,7 @@ def eye(type_: dtype | None, n: int, m: int | None = None) -> Host:
     return np.eye(shape[0], shape[1], dtype=(type_ or DEFAULT.dtype).name)
 
 
-@constructor
+@filling
 def arange(
     type_: dtype | None,
     start: object | None = None,
@@ -288,7 +288,7 @@ def arange(
     return _counted(first, step, count, whole, type_)
 
 
-@constructor
+@filling
 def range(type_: dtype | None, start: object, end: object, step: float = 1) -> Host:
     """The floats from ``start`` up to and with ``end``; use `arange` in new code."""
     warnings.warn(RANGE, UserWarning, stacklevel=3)
@@ -343,7 +343,7 @@ def _between(start: object, end: object, steps: int) -> Host:
     return np.linspace(_number(start), _number(end), steps)
 
 
-@constructor
+@filling
 def linspace(type_: dtype | None, start: object, end: object, steps: int) -> Host:
     """Return ``steps`` numbers at equal distances, both ends among them.
 
@@ -357,7 +357,7 @@ def linspace(type_: dtype | None, start: object, end: object, steps: int) -> Hos
     return _between(start, end, index(steps)).astype((type_ or DEFAULT.dtype).name)
 
 
-@constructor
+@filling
 def logspace(
     type_: dtype | None, start: object, end: object, steps: int, base: float = 10.0
 ) -> Host:
@@ -392,9 +392,9 @@ def full_like(type_: dtype, input: Tensor, fill_value: object) -> Host:
 def new(self: Tensor, *data: object) -> Tensor:
     """A tensor of this one's type from a shape or a sequence, as `Tensor` takes them;
     `new_zeros` and `new_tensor` say which of the two is meant."""
-    from .legacy import array_of_legacy
+    from .legacy import tensor_of
 
-    return made(array_of_legacy(data, self.dtype), False, xp=self.xp)
+    return tensor_of(data, self.dtype, self.xp)
 
 
 @alike

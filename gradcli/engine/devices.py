@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, cast
@@ -63,13 +64,88 @@ def cuda() -> ArrayNamespace:
     cupy = import_module("cupy")
     _cupy.append(
         ArrayNamespace(
-            cupy,
-            lambda: import_module("cupyx.scipy.special"),
+            Adapted(cupy, {name: make(cupy) for name, make in _INSTEAD.items()}),
+            lambda: Adapted(import_module("cupyx.scipy.special"), {}, _on_the_host),
             lambda: import_module("cupyx.scipy.linalg"),
             "cuda",
         )
     )
     return _cupy[0]
+
+
+class Adapted:
+    """A module of CuPy's, with what stands for the names in which it differs.
+
+    Args:
+        instead: by name, what is used in the place of the module's own
+        lacking: what makes a function, given a name that the module lacks
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        instead: Mapping[str, Any],
+        lacking: Callable[[str], Any] | None = None,
+    ) -> None:
+        self._module, self._lacking = module, lacking
+        self.__dict__.update(instead)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name, None)
+        if found is None and self._lacking is not None:
+            found = self._lacking(name)
+        if found is None:
+            raise AttributeError(f"{self._module.__name__} has no {name!r}")
+        setattr(self, name, found)
+        return found
+
+
+class _Reducing:
+    """A function of two arrays whose `reduce` CuPy has under another name."""
+
+    def __init__(self, of_two: Callable[..., Raw], reduce: Callable[..., Raw]) -> None:
+        self._of_two, self.reduce = of_two, reduce
+
+    def __call__(self, a: Raw, b: Raw, out: Raw | None = None) -> Raw:
+        return self._of_two(a, b, out=out)
+
+
+def _refusing(linalg: Any) -> Adapted:
+    """Return linear algebra that refuses what NumPy refuses: left to itself, CuPy gives
+    what the steps until there have left in memory."""
+
+    def checked(name: str) -> Any:
+        function = getattr(linalg, name)
+        if isinstance(function, type):
+            return function
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with import_module("cupyx").errstate(linalg="raise"):
+                return function(*args, **kwargs)
+
+        return run
+
+    return Adapted(object(), {}, checked)
+
+
+_INSTEAD: Mapping[str, Callable[[Any], Any]] = {
+    "maximum": lambda cupy: _Reducing(cupy.maximum, cupy.max),
+    "minimum": lambda cupy: _Reducing(cupy.minimum, cupy.min),
+    "linalg": lambda cupy: _refusing(cupy.linalg),
+}
+"""Names of NumPy's, and what stands for them on CuPy."""
+
+
+def _on_the_host(name: str) -> Callable[..., Any]:
+    """Return a special function that CuPy lacks: SciPy's, on explicit copies."""
+    function = getattr(scipy("special"), name)
+
+    def run(*arrays: Raw) -> Any:
+        found = function(*map(host, arrays))
+        there = cuda().np.asarray
+        return tuple(map(there, found)) if isinstance(found, tuple) else there(found)
+
+    return run
 
 
 def why_no_cuda() -> str:
@@ -157,12 +233,17 @@ def exchanging(other: Any) -> ArrayNamespace:
 
 def host(array: object) -> Any:
     """Return an array, dense or sparse, where the processor can read it; an explicit
-    copy if it is elsewhere."""
-    return array.get() if hasattr(array, "get") else array
+    copy if it is elsewhere, once checks that were put off there are made."""
+    if not hasattr(array, "get"):
+        return array
+    for xp in _cupy:
+        xp.settle()
+    return array.get()
 
 
 def synchronised(xp: ArrayNamespace) -> None:
-    """Wait until a GPU has done what it was asked."""
+    """Wait until a GPU has done what it was asked; make the checks put off there."""
+    xp.settle()
     stream: Any = xp.np.cuda.get_current_stream()
     stream.synchronize()
 

@@ -327,6 +327,11 @@ def normal(
     return _normal(mean, std, size, generator=generator, out=out, **options)
 
 
+def _demand_deviation(std: Any) -> None:
+    if std < 0:
+        raise EngineError(f"normal expects std >= 0.0, but found std {std:g}")
+
+
 @constructor
 def _normal(
     type_: dtype | None,
@@ -337,6 +342,11 @@ def _normal(
     generator: Generator | None,
 ) -> Host:
     means, deviations = (_host_array(v) for v in (mean, std))
+    if isinstance(std, Tensor):
+        if (deviations < 0).any():
+            raise EngineError("normal expects all elements of std >= 0.0")
+    else:
+        _demand_deviation(std)
     if size is None:
         shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
     else:
@@ -456,8 +466,7 @@ def normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Fill the tensor with draws from a normal distribution."""
-    if std < 0:
-        raise ShapeError(f"normal expects std >= 0.0, but found std {std}")
+    _demand_deviation(std)
     drawn = standard_normal(self.raw.shape, self.raw.dtype.name, generator)
     return _overwritten(self, mean + drawn * std)
 

@@ -4,7 +4,13 @@ so that ``except RuntimeError`` keeps working; messages are PyTorch's where it h
 
 from __future__ import annotations
 
-from ..ops.checks import EngineError, KindError, ShapeError, ValueRangeError
+from ..ops.checks import (
+    EngineError,
+    KindError,
+    ShapeError,
+    UnknownSlope,
+    ValueRangeError,
+)
 from ..ops.limits import LimitError
 
 __all__ = [
@@ -18,6 +24,7 @@ __all__ = [
     "KindError",
     "LimitError",
     "ShapeError",
+    "UnknownSlope",
     "ValueRangeError",
 ]
 

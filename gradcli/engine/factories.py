@@ -18,7 +18,7 @@ from typing import Any
 from . import devices, dtypes
 from .device import DeviceLike
 from .dtypes import dtype
-from .into import written
+from .into import refuse_gradients, written
 from .layouts import PRESERVING, laid_out, layout, strided
 from .modes import MODE
 from .namespace import Namespace
@@ -45,17 +45,26 @@ def made(
     xp: Namespace | None = None,
 ) -> Tensor:
     """The tensor of a fresh NumPy array, on a device or in a namespace."""
-    if xp is None:
-        xp = devices.namespace_on(device)
-    if MODE.home is not None and raw.dtype.kind == "f":
-        xp = MODE.home
-    out = Tensor(xp.array(raw), xp)
+    out = Tensor(*at_home(raw, xp or devices.namespace_on(device)))
     if requires_grad:
         out.requires_grad = True
     return out
 
 
-def constructor(build: Build) -> Callable[..., Tensor]:
+def at_home(raw: Raw, xp: Namespace) -> tuple[Raw, Namespace]:
+    """Put an array into a namespace; floats into that of symbols that are at home."""
+    if MODE.home is not None and raw.dtype.kind == "f":
+        xp = MODE.home
+    return xp.array(raw), xp
+
+
+def filling(build: Build) -> Callable[..., Tensor]:
+    """The public constructor of a line of numbers, which fills an ``out`` of another
+    shape in order if it has as many entries."""
+    return constructor(build, fills=True)
+
+
+def constructor(build: Build, fills: bool = False) -> Callable[..., Tensor]:
     """The public constructor of what ``build`` makes."""
     name = build.__name__
     many = _takes_sizes(build)
@@ -73,9 +82,13 @@ def constructor(build: Build) -> Callable[..., Tensor]:
     ) -> Tensor:
         if many:
             args = _sizes(name, args, named)
-        raw = build(chosen(dtype, name), *args, **named)
+        type_ = chosen(dtype, name)
         if out is None:
-            return made(raw, requires_grad, device)
+            return made(build(type_, *args, **named), requires_grad, device)
+        refuse_gradients(name, (out,))
+        raw = build(out.dtype if type_ is None else type_, *args, **named)
+        if fills and raw.size == out.numel():
+            raw = raw.reshape(tuple(out.shape))
         result: Tensor = written(name, out, made(raw, False, device))
         return result
 

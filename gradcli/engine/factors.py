@@ -126,7 +126,7 @@ class Factors:
     def _definite(self, matrix: Raw) -> bool:
         refused: Any = self.np.linalg.LinAlgError
         try:
-            self.cholesky((matrix + matrix.T) / 2)
+            self.cholesky(matrix)
         except refused:
             return False
         return True

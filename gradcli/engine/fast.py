@@ -20,7 +20,7 @@ from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .raw import Params, Raw
 from .tensor import Tensor, constant
-from .versions import CLOCK, own
+from .versions import CLOCK, is_lent, own
 from .views import note, note_sharer, note_view
 
 _new = object.__new__
@@ -274,7 +274,8 @@ def of_view(record: General) -> Seen:
             node.born = CLOCK.now
             out.edge = node
         base = y.base
-        if base is x or (base is not None and base is x.base) or y is x:
+        same = base is x or (base is not None and base is x.base) or y is x
+        if same or is_lent(y):
             below = getattr(t, "view_of", None)
             if below is None:
                 below = t

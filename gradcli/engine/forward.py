@@ -28,6 +28,8 @@ from .unchanged import demand_unchanged
 from .versions import CLOCK
 from .walk import inputs_first
 
+NESTED = "Nested forward mode AD is not supported at the moment"
+
 
 def jvp(
     outputs: Sequence[Tensor],
@@ -48,8 +50,11 @@ def jvp(
 
     Raises:
         ShapeError: a tangent that is not of its input's shape.
-        GradError: an input outside every graph, or freed saved values.
+        GradError: an input outside every graph, or freed saved values; or a level of
+            forward mode is open, whose tangents would be lost.
     """
+    if MODE.rebuild is not None:
+        raise GradError(NESTED)
     known: dict[object, Any] = {}
     for x, t in zip(inputs, tangents, strict=True):
         if x.edge is None:

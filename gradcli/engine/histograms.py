@@ -1,4 +1,4 @@
-"""How many entries, or rows of entries, lie between edges; no gradient passes.
+"""How many entries, or rows of entries, lie between edges; no derivative is known.
 
 Invariant: the edges of each dimension rise; of what lies between two of them the lower
 one is part, of the last the upper one too.
@@ -18,9 +18,11 @@ from .into import with_out
 from .raw import Library, Raw
 from .returns import HISTOGRAM, HISTOGRAMDD, Named
 from .tensor import Tensor
+from .underived import without_derivative
 
 
 @with_out
+@without_derivative("NotImplemented", "histogram")
 def histogram(
     input: Tensor,
     bins: int | Tensor,
@@ -58,6 +60,7 @@ def histogram(
     return HISTOGRAM((Tensor(counts, input.xp), Tensor(edges, input.xp)))
 
 
+@without_derivative("NotImplemented", "histogramdd")
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[Any],

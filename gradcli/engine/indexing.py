@@ -146,11 +146,11 @@ class _Reading:
                 self.x = _slice(self.x, self.dim, item)
             self.dim += 1
         elif not item.shape:
-            _check_positions(self.x.shape, self.dim, item, self.named)
+            _check_positions(self.x, self.dim, item, self.named)
             at = (*[None] * self.dim, item)
             self.x = call("index.Tensor", self.x, at)
         else:
-            _check_positions(self.x.shape, self.dim, item, self.named)
+            _check_positions(self.x, self.dim, item, self.named)
             self.arrays[self.dim] = item
             self.dim += _dimensions(item)
 
@@ -237,8 +237,8 @@ def _demand_dimension(x: Tensor, message: str) -> None:
         raise IndexError(message)
 
 
-def _check_positions(shape: tuple[int, ...], dim: int, array: Raw, named: int) -> None:
+def _check_positions(x: Tensor, dim: int, array: Raw, named: int) -> None:
     if is_mask(array):
-        check_mask(shape, dim, array, named)
+        check_mask(x.shape, dim, array, named)
     else:
-        check_positions(shape[dim], named, array)
+        check_positions(x.xp, x.shape[dim], named, array)

@@ -16,11 +16,13 @@ import numpy as np
 from ..ops.types import Index
 from . import bits, counting, indexing
 from .changes import (
+    OVERLAPPING,
     change,
     demand_changeable,
     demand_numbers,
     edge_of,
     grid,
+    is_expanded,
     note_change,
     on_host,
     rebase,
@@ -42,7 +44,8 @@ from .public import found
 from .raw import Run
 from .record import call
 from .size import sizes_of
-from .tensor import Tensor
+from .tensor import Tensor, carry_on, tangent_of
+from .underived import refuse, refuse_tangents
 from .versions import touch
 from .views import demand_sturdy
 
@@ -131,9 +134,19 @@ def _given(self: Tensor, value: object) -> Tensor:
     return Tensor(self.xp.array(entries), self.xp)
 
 
+def _each_once(t: Tensor) -> Tensor:
+    """Return a view in which entries that were expanded from one occur once."""
+    raw = t.raw
+    for d, (n, step) in enumerate(zip(raw.shape, raw.strides, strict=True)):
+        if n > 1 and not step:
+            t = call("narrow", t, d, 0, 1)
+    return t
+
+
 def zero_(self: Tensor) -> Tensor:
     """Fill the tensor with zeros."""
-    return change(self, lambda old: call("zero_.default", old, 0))
+    change(_each_once(self), lambda old: call("zero_.default", old, 0))
+    return self
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
@@ -144,7 +157,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """
     if not isinstance(value, Tensor):
         number = fitting(value, self.raw.dtype)
-        return change(self, lambda old: call("fill_.Scalar", old, number))
+        change(_each_once(self), lambda old: call("fill_.Scalar", old, number))
+        return self
     if value.raw.shape:
         raise EngineError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
@@ -155,7 +169,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 def _filled(self: Tensor, given: Tensor) -> Tensor:
     """Fill a tensor with one number, whose gradient sums over all entries."""
-    return change(self, lambda old: call("fill_.Tensor", old, given))
+    change(_each_once(self), lambda old: call("fill_.Tensor", old, given))
+    return self
 
 
 def copy_(self: Tensor, src: object, non_blocking: bool = False) -> Tensor:
@@ -201,6 +216,7 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
         demand_changeable(self)
         before, held = self.edge, self.raw
         seen = apply(self, *args, **kwargs)
+        carry_on(seen, self)
         if MODE.recording:
             self.raw, self.edge = seen.raw, seen.edge
         else:
@@ -229,6 +245,7 @@ def map_(
     Raises:
         TypeError: the tensor requires a gradient, of which nothing would be known.
     """
+    refuse_tangents("apply_() or map_()", (self, tensor))
     if self.requires_grad:
         raise TypeError(
             "Can't call apply_() or map_() on Variable that requires grad. Use "
@@ -252,6 +269,8 @@ def resize_(self: Tensor, *sizes: object, memory_format: object = None) -> Tenso
     """
     if self.requires_grad:
         raise EngineError("cannot resize variables that require grad")
+    if tangent_of(self) is not None:
+        raise EngineError("cannot resize variables that has a forward grad")
     resize(self, sizes_of(sizes, "resize_"))
     return self
 
@@ -272,7 +291,11 @@ swapaxes_, swapdims_ = _reshaping("swapaxes"), _reshaping("swapdims")
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """Make this tensor the same memory as another."""
     demand_changeable(self)
+    refuse_tangents("set_", (self, source))
+    edges = [t.edge for t in (self, source) if t.edge is not None]
     set_data(self, source)
+    if edges and MODE.recording:
+        refuse(self, edges, "NotImplemented", "set_")
     self.__dict__["_changes_before"] += 1
     return self
 
@@ -295,6 +318,10 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
         return
     if arrays and isinstance(value, Tensor):
         _demand_type(self, value, at)
+    if not arrays and 0 in self.raw.strides:
+        seen = indexing.getitem(self, index)
+        copy_(seen, _without_leading_ones(given, seen.raw.ndim))
+        return
     demand_changeable(self, part=not arrays)
     name = "index_put.positions" if arrays else "copy_slices.positions"
     if MODE.on_change:
@@ -304,6 +331,8 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
         return
     recorded = MODE.recording and not (self.edge is None and given.edge is None)
     if recorded:
+        if is_expanded(self.raw):
+            raise EngineError(OVERLAPPING)
         demand_sturdy(self)
     positions = grid(self)[on_host(at)] if recorded else None
     if given.raw.ndim:

@@ -10,7 +10,7 @@ one would have to, the call is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Final, TypeVar
@@ -24,6 +24,7 @@ from .modes import MODE
 from .record import made
 from .returns import Named, written_class
 from .tensor import Tensor
+from .underived import refuse_tangents, tensors_in
 
 RESIZED = (
     "An output with one or more elements was resized since it had shape {}, which does "
@@ -48,7 +49,7 @@ def taking_out(name: str, run: Run) -> Run:
         out = kwargs.pop("out")
         if out is None:
             return run(*args, **kwargs)
-        _refuse_gradients(name, (out, args, tuple(kwargs.values())))
+        refuse_gradients(name, (out, args, tuple(kwargs.values())))
         return written(name, out, run(*args, **kwargs))
 
     return outer
@@ -107,6 +108,8 @@ def put(out: Tensor, result: Tensor) -> None:
         EngineError: it does not fit the output's type.
     """
     demand_castable(result, out)
+    if MODE.made is not None:
+        MODE.made.demand_own(out.raw)
     have, want = out.raw.shape, result.raw.shape
     if have != want:
         if out.numel():
@@ -131,17 +134,15 @@ def resize(t: Tensor, shape: tuple[int, ...]) -> None:
     t.raw = found
 
 
-def _refuse_gradients(name: str, values: Iterable[object]) -> None:
-    if MODE.recording and any(t.edge is not None for t in _tensors(values)):
+def refuse_gradients(name: str, values: Sequence[object]) -> None:
+    """Refuse operands, and an output, through which a gradient would have to pass.
+
+    Raises:
+        EngineError: in PyTorch's words.
+    """
+    refuse_tangents(f"{name}_out", values, "it is an out= function")
+    if MODE.recording and any(t.edge is not None for t in tensors_in(values)):
         raise EngineError(
             f"{name}(): functions with out=... arguments don't support automatic "
             "differentiation, but one of the arguments requires grad."
         )
-
-
-def _tensors(values: Iterable[object]) -> Iterable[Tensor]:
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from _tensors(value)

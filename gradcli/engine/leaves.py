@@ -10,7 +10,7 @@ from .errors import EngineError
 from .modes import MODE
 from .node import AccumulateGrad, Node, Port
 from .tensor import Tensor
-from .unchanged import forget_edge
+from .unchanged import forget_edge, note_move
 
 
 def set_requires_grad(t: Tensor, wanted: bool) -> None:
@@ -62,7 +62,10 @@ def set_data(t: Tensor, value: Tensor) -> None:
         )
     counted = not (t.xp.inference or value.xp.inference)
     changes = t._version if counted else 0
+    before = t.raw
     t.raw, t.xp = value.xp.apart(value._shareable()), value.xp
+    if t.edge is not None:
+        note_move(t.edge, before, t.raw)
     if counted:
         t.__dict__["_changes_before"] = changes
     if isinstance(t.edge, AccumulateGrad):

@@ -16,6 +16,9 @@ from .raw import Raw
 
 # numbers
 
+MAX_DOUBTS = 10_000
+"""Most checks of values that are put off until numbers are read from a device."""
+
 MAX_FACTORIAL_ARGUMENT = 170
 """The largest n whose factorial a double holds."""
 

@@ -43,7 +43,7 @@ ELSEWHERE = {
     "register_post_accumulate_grad_hook:register_post_accumulate",
     "leaves": "detach_:leave_graph _set_requires_grad:set_requires_grad "
     "_set_grad:set_grad _set_data:set_data",
-    "legacy": "_floats_of:floats_of",
+    "legacy": "_become_alias:become_alias _floats_of:floats_of",
     "show": "__repr__:show",
     "cells": "_repr_html_:as_cells",
     "copies": "__deepcopy__:deeply __reduce_ex__:reduced",

@@ -30,13 +30,16 @@ class _Mode(local):
     inputs, parameters, the raw inputs and the outputs; ``on_change`` after each change
     in place: the tensor, and a tensor that carries what it now holds. ``packing`` are
     the hooks on saved tensors that are entered, ``samples`` the batches of which a
-    sample runs; the last of each is the innermost. ``traces`` counts the transforms of
-    functions (`gradcli.func`) that are running one. ``before_change`` is called with an
-    array whose memory is about to be changed in place. ``instead`` is asked for each
-    operation's result: it is given the row, inputs, parameters and what computes it.
-    While there is a ``rebuild``, reverse passes run on tensors; it is called with a
-    node and its saved inputs and output, made tensors again. ``home`` is the namespace
-    that new floats are of; None: that of the device they are asked for.
+    sample runs; the last of each is the innermost. ``traces`` are the edges that the
+    transforms of functions (`gradcli.func`) which are running one differentiate by,
+    ``traced`` these and those of `gradcli.autograd.functional`. ``before_change`` is
+    called with an array whose memory is about to be changed in place. ``instead`` is
+    asked for each operation's result: it is given the row, inputs, parameters and what
+    computes it. While there is a ``rebuild``, reverse passes run on tensors; it is
+    called with a node and its saved inputs and output, made tensors again. ``home`` is
+    the namespace that new floats are of; None: that of the device they are asked for.
+    ``made`` tells what was made since the innermost transform that runs has begun;
+    ``pushes`` says that transforms run, and that all of them push tangents.
     """
 
     def __init__(self) -> None:
@@ -46,12 +49,15 @@ class _Mode(local):
         self.on_call: tuple[Callable[..., None], ...] = ()
         self.packing: tuple[Any, ...] = ()
         self.samples: tuple[Any, ...] = ()
-        self.traces = 0
+        self.traces: tuple[frozenset[Any], ...] = ()
+        self.traced: tuple[frozenset[Any], ...] = ()
         self.before_change: Callable[[Raw], None] | None = None
         self.instead: Run | None = None
         self.rebuild: Callable[..., None] | None = None
         self.on_change: tuple[Callable[..., None], ...] = ()
         self.home: Any = None
+        self.made: Any = None
+        self.pushes = False
 
     def record(self, enabled: bool) -> None:
         """Turn recording on or off."""
@@ -77,6 +83,11 @@ class _Mode(local):
         self.instead = instead
         self._settle()
 
+    def make(self, made: Any) -> None:
+        """Let the general path tell ``made`` what it makes; None: nobody asks."""
+        self.made = made
+        self._settle()
+
     def change(self, raw: Raw) -> None:
         """Say that an array's memory is about to be changed in place."""
         if self.before_change is not None:
@@ -91,7 +102,7 @@ class _Mode(local):
         return self.enabled and not self.inference
 
     def _settle(self) -> None:
-        seen = self.on_node or self.on_call or self.instead
+        seen = self.on_node or self.on_call or self.instead or self.made
         self.looked_at = bool(seen) or self.inference
         self.fast = self.enabled and not self.looked_at
 
@@ -194,6 +205,27 @@ def renewing() -> Iterator[None]:
         yield
     finally:
         MODE.renews = before
+
+
+@contextmanager
+def following(
+    edges: frozenset[Any], transform: bool = True, forward: bool = False
+) -> Iterator[None]:
+    """Run a block whose results are going to be differentiated by ``edges``.
+
+    Args:
+        transform: it is the function that a transform of `gradcli.func` runs.
+        forward: tangents will be pushed, and no gradient pulled.
+    """
+    before = MODE.traces, MODE.traced, MODE.pushes
+    MODE.pushes = forward and (MODE.pushes or not MODE.traced)
+    MODE.traced = (*MODE.traced, edges)
+    if transform:
+        MODE.traces = (*MODE.traces, edges)
+    try:
+        yield
+    finally:
+        MODE.traces, MODE.traced, MODE.pushes = before
 
 
 class _Named(_Block):

@@ -31,7 +31,10 @@ class Namespace:
     ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
     the namespaces of arrays that are no such twins. ``keeps_positions``: a position
     that was computed stays in the index as an array, rather than as its value.
-    ``writeable``: an array's entries can be changed in place.
+    ``writeable``: an array's entries can be changed in place. ``takes_numbers``: at
+    home, plain numbers become numbers of this namespace rather than of arrays.
+    ``waits``: who asks for values waits for a device, and what was put off is in
+    ``doubts``.
     ``whole_row(op, inputs, params)`` gives a row's result where a namespace does not
     leave that to the row's formula.
     """
@@ -40,7 +43,8 @@ class Namespace:
     device: str
     symbolic: bool
     plain_namespace: Namespace
-    inference = plain = keeps_positions = False
+    inference = plain = keeps_positions = takes_numbers = waits = False
+    doubts: Sequence[Callable[[], None]] = ()
     writeable = True
     whole_row: Run | None = None
 
@@ -55,6 +59,14 @@ class Namespace:
         setattr(self, name, bound)
         return bound
 
+    def later(self, check: Callable[[], None]) -> None:
+        """Run what looks at values and may refuse them: at once, or on a device, which
+        nobody waits for, when numbers are next read from it."""
+        check()
+
+    def settle(self) -> None:
+        """Run the checks that were put off."""
+
     def followed(self) -> AbstractContextManager[None]:
         """Inside, what is computed without recording is no constant all the same: a
         custom function's ``forward`` runs; only symbols tell a difference."""
@@ -64,9 +76,18 @@ class Namespace:
         """Inside, new floats are of this namespace where it is one of symbols."""
         return nullcontext()
 
+    def taking_numbers(self) -> AbstractContextManager[None]:
+        """Inside, plain numbers alone are of this namespace, exactly, where it is one
+        of symbols."""
+        return nullcontext()
+
     def shown(self, x: Raw) -> Any:
         """Nested lists of the values, to be printed."""
         return x.tolist()
+
+    def integer(self, x: Raw) -> int:
+        """The only entry cut to an integer, which a program goes on with."""
+        return int(x.item())
 
     def stop(self, x: Raw) -> Raw:
         """The same values, where derivatives end; only symbols tell a difference."""

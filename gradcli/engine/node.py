@@ -533,13 +533,13 @@ _TURNED: dict[str, type[Node]] = {}
 
 
 def turned_class(cls: type[Node]) -> type[Node]:
-    """The class of a row's nodes where a tensor itself was made to be the view."""
-    if not cls.op.turned:
+    """The class of a row's nodes where a tensor itself was made to be the result."""
+    op: Op | None = getattr(cls, "op", None)
+    if op is None or not op.turned:
         return cls
-    made = _TURNED.get(cls.op.name)
+    made = _TURNED.get(op.name)
     if made is None:
-        made = type(cls.op.turned, (cls,), {"__slots__": ()})
-        _TURNED[cls.op.name] = made
+        made = _TURNED[op.name] = type(op.turned, (cls,), {"__slots__": ()})
     return made
 
 

@@ -37,7 +37,7 @@ def array_of(data: object, type_: dtype | None, copy: bool) -> Host:
         array = check_kind(data)
         return np.array(array, None if type_ is None else to_dtype(type_).name,
                         copy=copy or None)  # fmt: skip
-    typed, values = _read(data)
+    typed, values = _read(data, type_ is not None and to_dtype(type_).code[0] == "f")
     if type_ is not None:
         return _fitting(values, to_dtype(type_))
     if values.dtype.kind == "f" and typed is None:
@@ -57,9 +57,9 @@ def check_kind(array: H) -> H:
     return array
 
 
-def _read(data: object) -> tuple[np.dtype[Any] | None, Host]:
+def _read(data: object, in_floats: bool) -> tuple[np.dtype[Any] | None, Host]:
     """The type that the data's numbers have of their own, None if all are plain, and
-    the array."""
+    the array; where floats are wanted, of integers of any size."""
     kinds = _kinds(data, 0)
     typed = None if kinds <= PLAIN else _own_type(data)
     plain = data if typed is None else _plain(data, 0)
@@ -68,6 +68,8 @@ def _read(data: object) -> tuple[np.dtype[Any] | None, Host]:
     except (ValueError, OverflowError):
         _complain(data)
         raise
+    if in_floats and kinds <= PLAIN and array.dtype.kind in "uO":
+        array = array.astype("float64")
     if array.dtype.kind == "u" and typed is None:
         raise ValueError("Overflow when unpacking long long")
     if array.dtype.kind in KINDS:

@@ -59,13 +59,17 @@ def placed(op: Op) -> Formula:
 
 
 def _widened(fwd: Formula) -> Formula:
-    """A formula of one input and one output that is run on single floats where it is
-    given half ones."""
+    """A formula of one output that is run on single floats where it is given half
+    ones."""
 
-    def run(xp: Namespace, x: Any, **params: object) -> Any:
+    def run(xp: Namespace, x: Any, *others: Any, **params: object) -> Any:
         if xp.symbolic or x.dtype is not HALF:
-            return fwd(xp, x, **params)
-        return fwd(xp, x.astype("float32"), **params).astype(HALF)
+            return fwd(xp, x, *others, **params)
+        wide = [
+            r.astype("float32") if getattr(r, "dtype", None) == HALF else r
+            for r in (x, *others)
+        ]
+        return fwd(xp, *wide, **params).astype(HALF)
 
     def alone(xp: Namespace, x: Any) -> Any:
         return fwd(xp, x) if xp.symbolic or x.dtype is not HALF else run(xp, x)

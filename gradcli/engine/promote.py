@@ -296,7 +296,7 @@ def _scalar_name(name: str) -> str:
 def is_half(y: Any) -> bool:
     """Whether a result, or its first part, holds half floats: what a function of a
     library makes of integers of one byte, with fewer digits than are wanted."""
-    first = y[0] if isinstance(y, tuple) else y
+    first = y[0] if isinstance(y, tuple) and y else y
     type_ = getattr(first, "dtype", NONE)
     return bool(type_.kind == "f" and type_.itemsize == BYTES_OF_HALF_FLOAT)
 

@@ -13,11 +13,13 @@ from .dtypes import DEFAULT, bool_, of
 from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
+from .namespace import Namespace
 from .promote import RANK, promoted, result_of
 from .raw import Library, Raw, Run
 from .record import function
 from .size import Size
 from .tensor import Tensor, raw_of
+from .underived import without_derivative
 
 
 def writes(run: Run) -> Run:
@@ -130,6 +132,12 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     return tuple(reversed(found))
 
 
+def _positions(xp: Namespace, raw: Raw) -> list[Tensor]:
+    """Find the positions of entries that are not 0, by dimension."""
+    mask = xp.ne(raw, 0) if xp.symbolic else raw
+    return [Tensor(a, xp) for a in xp.np.nonzero(xp.np.atleast_1d(mask))]
+
+
 @writes
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Find the positions of entries that are not 0.
@@ -139,8 +147,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
         tensor of shape ``(count,)`` per dimension.
     """
     xp = input.xp
-    lines = xp.np.atleast_1d(input._shareable())
-    found = [Tensor(a, xp) for a in xp.np.nonzero(lines)]
+    found = _positions(xp, input._shareable())
     if as_tuple:
         return tuple(found)
     if not input.shape:
@@ -172,6 +179,7 @@ def argwhere(input: Tensor) -> Any:
     return nonzero(input)
 
 
+@without_derivative("Unique2Backward0", "_unique2")
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -187,11 +195,12 @@ def unique(
         return_counts: also how often each occurs.
 
     Returns:
-        A tensor, or a tuple of it and what else was asked for; no gradient passes.
+        A tensor, or a tuple of it and what else was asked for; no derivative is known.
     """
     return _distinct(input, return_inverse, return_counts, dim, _sorted_apart)
 
 
+@without_derivative("UniqueConsecutiveBackward0", "unique_consecutive")
 def unique_consecutive(
     input: Tensor,
     return_inverse: bool = False,

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops import FUNCTIONS, OPS, SHARED, VIEW, Composite, Formula, Op
+from ..ops.checks import demand_fixed
 from . import dtypes
 from .call import Signature
 from .errors import DeviceError
@@ -52,6 +53,7 @@ from .promote import (
 )
 from .raw import Params, Raw, Run
 from .returns import class_of, class_of_row
+from .rules import reverse_rules
 from .tensor import Tensor, constant, with_edge
 from .versions import CLOCK, own
 from .views import note_sharer, note_view
@@ -98,6 +100,9 @@ class Recorder:
             if together and op.owns and not op.elementwise
             else None
         )
+        if op.fixed:
+            self.of_one = self.of_two = None
+            self.of_several = _demanding(op, self.of_several or self.general)
 
     @property
     def is_plain(self) -> bool:
@@ -126,7 +131,11 @@ class Recorder:
         xp, raw = _raw(op, inputs)
         if op.owns and (MODE.inference or xp.inference):
             xp = present_namespace(xp)
+        home, given = MODE.home, raw
         raw, params, y = _computed(op, self.fwd, xp, inputs, raw, params)
+        if home is not None and home.takes_numbers and _are_rounded(xp, given, y):
+            xp, raw = home, tuple(map(home.array, given))
+            y = _formula(op, self.fwd, xp, raw, params)
         node = self._node(inputs, xp, raw, y, params)
         out: Any
         if op.returns == 1:
@@ -148,6 +157,8 @@ class Recorder:
             for part in out if op.returns != 1 else (out,):
                 note_sharer(inputs[0], part)
         if MODE.looked_at:
+            if MODE.made is not None and op.owns:
+                MODE.made.note(*(y if isinstance(y, tuple) else (y,)))
             _look(op, inputs, params, raw, node, out)
         return out
 
@@ -175,6 +186,29 @@ class Recorder:
         if inference_was_used():
             refuse_inference_tensors(node, inputs)
         return node
+
+
+def _are_rounded(xp: Namespace, raw: tuple[Any, ...], y: Any) -> bool:
+    """Tell whether floats were made of integers, which are exact."""
+    if xp.symbolic or isinstance(y, tuple) or y.dtype.kind != "f":
+        return False
+    kinds = [r.dtype.kind for r in raw if hasattr(r, "dtype")]
+    numbers = all(isinstance(r, int | float) or hasattr(r, "dtype") for r in raw)
+    return numbers and set(kinds) <= set("biu")
+
+
+def _demanding(op: Op, run: Run) -> Run:
+    """The recorder of a row that refuses a gradient for what it has no rule for."""
+    function, *names = op.fixed.split()
+    rules = enumerate(reverse_rules(op))
+    slots = [slot for slot, rule in rules if rule is None]
+
+    def demand(inputs: tuple[object, ...], params: Params) -> Any:
+        for name, slot in zip(names, slots, strict=True):
+            demand_fixed(function, name, inputs[slot] if slot < len(inputs) else None)
+        return run(inputs, params)
+
+    return demand
 
 
 def _computed(
@@ -279,8 +313,9 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
     if plain_namespace(a.xp) is plain_namespace(b.xp):
         return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
-        lone = other.xp.device == "cpu" and not other.raw.shape
-        lifted = one.xp.symbolic and not other.xp.symbolic
+        plain = not other.xp.symbolic
+        lone = plain and other.xp.device == "cpu" and not other.raw.shape
+        lifted = one.xp.symbolic and plain
         at_home = one.xp is MODE.home
         if (lifted or lone) and (other.edge is None or (lifted and at_home)):
             return one
@@ -409,6 +444,11 @@ class RecordingNamespace(Namespace):
 
     device = "recording"
     call = staticmethod(call)
+
+    @property
+    def symbolic(self) -> bool:  # type: ignore[override]
+        """Whether the tensors are of symbols: then these run at home."""
+        return MODE.home is not None and MODE.home.takes_numbers
 
     def to_copy(
         self, x: Any, dtype: str | None, device: object, back: object = None

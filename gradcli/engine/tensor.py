@@ -41,7 +41,8 @@ class Tensor(Methods):
     """An array that operations on it are recorded for.
 
     ``Tensor([1, 2])`` and ``Tensor(2, 3)``, a shape, make floats of the default type;
-    the engine calls ``Tensor(raw, xp)`` with an array and its namespace.
+    ``Tensor(t)`` is a view of a tensor, in its type and its graph; the engine calls
+    ``Tensor(raw, xp)`` with an array and its namespace.
 
     Args:
         data: numbers, or sizes; or an array of a namespace's kind and the namespace.
@@ -63,14 +64,19 @@ class Tensor(Methods):
     """Of a view, why no change of its memory can be followed; empty if one can."""
 
     def __init__(self, *data: Any, requires_grad: bool = False) -> None:
+        self.view_of = self.views = None
         if len(data) > 1 and isinstance(data[1], Namespace):
             self.raw, self.xp = data[:2]
             requires_grad = requires_grad or (len(data) > 2 and data[2])
+        elif len(data) == 1 and isinstance(data[0], Tensor):
+            self._become_alias(data[0])
+            return
         else:
-            self.raw, self.xp = self._floats_of(data), devices.NUMPY
+            self.raw, self.xp = self._floats_of(data)
         if MODE.inference:
             self.xp = present_namespace(self.xp)
-        self.view_of = self.views = None
+        if MODE.made is not None:
+            MODE.made.note(self.raw)
         self.edge = AccumulateGrad(self) if requires_grad else None
 
     # what it is
@@ -139,11 +145,21 @@ class Tensor(Methods):
 
     @property
     def requires_grad(self) -> bool:
-        return self.edge is not None
+        """Whether gradients are asked for it; a view asks for what its base does, also
+        one that was made while nothing was recorded."""
+        if self.edge is not None:
+            return True
+        base = getattr(self, "view_of", None)
+        return base is not None and base.edge is not None
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
         self._set_requires_grad(wanted)
+
+    @property
+    def _is_followed(self) -> bool:
+        """Whether a gradient, or a tangent, is to be known of it."""
+        return self.edge is not None or tangent_of(self) is not None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make the tensor a leaf that gradients are accumulated for, or no longer."""
@@ -215,7 +231,9 @@ class Tensor(Methods):
     def _shareable(self) -> Any:
         """The raw array; a scalar of the array module gives way to an array."""
         if not self.raw.shape:
-            self.raw = self.xp.array_itself(self.raw)
+            raw, self.raw = self.raw, self.xp.array_itself(self.raw)
+            if MODE.made is not None:
+                MODE.made.move(raw, self.raw)
             if isinstance(self.edge, AccumulateGrad):
                 self.edge.raw = self.raw
         return self.raw
@@ -243,11 +261,15 @@ class Tensor(Methods):
             raise EngineError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
+        if self.xp.waits:
+            self.xp.settle()
         found: float | int | bool = self.raw.item()
         return found
 
     def tolist(self) -> Any:
         """Return nested lists of Python numbers; a number for shape ()."""
+        if self.xp.waits:
+            self.xp.settle()
         return self.raw.tolist()
 
     def __len__(self) -> int:
@@ -261,13 +283,16 @@ class Tensor(Methods):
         if count != 1:
             held = "more than one value" if count else "no values"
             raise EngineError(f"Boolean value of Tensor with {held} is ambiguous")
-        return bool(self.raw)
+        return bool(self.item())
 
     def __float__(self) -> float:
         return float(as_number(self))
 
     def __int__(self) -> int:
-        return int(as_number(self))
+        if self.numel() != 1:
+            as_number(self)
+        found: int = self.xp.integer(self.raw)
+        return found
 
     def __index__(self) -> int:
         if self.raw.dtype.kind not in "biu" or self.numel() != 1:
@@ -311,8 +336,32 @@ def constant(value: object) -> Tensor:
     """
     if isinstance(value, Tensor):
         return value
+    home = MODE.home
+    if home is not None and home.takes_numbers and isinstance(value, float):
+        return Tensor(home.array(value), home)
     raw, xp = devices.as_raw(value)
     return Tensor(raw, xp)
+
+
+def tangent_of(value: object) -> Tensor | None:
+    """Return the tangent that a tensor carries in the open level; None: none."""
+    dual = value.__dict__.get(TANGENT) if isinstance(value, Tensor) else None
+    if dual is None or not dual.level.open:
+        return None
+    found: Tensor | None = dual.tangent
+    return found
+
+
+def carry_on(source: Tensor, to: Tensor) -> Tensor:
+    """Give ``to`` the tangent that ``source`` carries, if any; return it."""
+    if TANGENT in source.__dict__:
+        to.__dict__[TANGENT] = source.__dict__[TANGENT]
+    return to
+
+
+def unrecorded(t: Tensor) -> Tensor:
+    """Return a tensor on the same memory outside the graph, with its tangent."""
+    return carry_on(t, t.detach())
 
 
 def with_edge(raw: Raw, xp: Namespace, edge: Edge) -> Tensor:

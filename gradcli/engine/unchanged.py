@@ -6,14 +6,18 @@ was changed since the node was made.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, ref
 
+import numpy as np
+
 from . import dtypes
 from .anomaly import ANOMALY
 from .errors import GradError
-from .node import FREED, Edge, Node, Port, carried, output_at
+from .limits import MAX_CHANGES_TOLD_APART
+from .node import FREED, Edge, Node, Port, UnaryNode, carried, output_at
 from .raw import Raw
 from .reading import Parts
 from .saved import used_parts
@@ -59,6 +63,60 @@ def forget_edge(edge: Node | Port) -> None:
     CLOCK.now += 1
 
 
+class _Moves:
+    """The arrays that a tensor was on before, held weakly where they can be, and the
+    one that it is on."""
+
+    __slots__ = ("before", "now")
+
+    def __init__(self) -> None:
+        self.before: deque[Callable[[], Raw | None]]
+        self.before = deque(maxlen=MAX_CHANGES_TOLD_APART)
+        self.now: Raw
+
+    def add(self, before: Raw, now: Raw) -> None:
+        alive = [held for held in self.before if held() is not None]
+        self.before.clear()
+        self.before.extend(alive)
+        held: Callable[[], Raw | None] = lambda: before
+        self.before.append(ref(before) if type(before) is np.ndarray else held)
+        self.now = now
+
+
+_moves: WeakKeyDictionary[Any, _Moves] = WeakKeyDictionary()
+"""Of the edges of tensors that were put on other memory: from where to where."""
+
+
+def note_move(edge: Edge, before: Raw, now: Raw) -> None:
+    """Note that a tensor was put on other memory, as by ``x.data = y``: what was saved
+    of it is what it holds when a pass reads it."""
+    moves = _moves.get(edge)
+    if moves is None:
+        moves = _moves[edge] = _Moves()
+    moves.add(before, now)
+    CLOCK.now += 1
+
+
+def moved(raw: Raw, edge: Edge) -> Raw:
+    """Return the memory that the tensor of an edge is on now, if this was its own."""
+    moves = _moves.get(edge) if edge is not None else None
+    if moves is None or not any(raw is held() for held in moves.before):
+        return raw
+    return moves.now
+
+
+def _follow_moves(node: Node) -> None:
+    """Let a node read the memory that its inputs were put on since it was made."""
+    raw, _ = node.restored()
+    found = list(raw)
+    for slot, edge in zip(node.slots or range(len(raw)), node.edges, strict=False):
+        found[slot] = moved(raw[slot], edge)
+        if found[slot] is not raw[slot]:
+            _demand(raw[slot], node.born, edge)
+    if any(a is not b for a, b in zip(raw, found, strict=True)):
+        node.saved = found[0] if isinstance(node, UnaryNode) else tuple(found)
+
+
 def demand_unchanged(
     node: Node, parts_of: Callable[[Node], Parts] = used_parts
 ) -> None:
@@ -72,6 +130,8 @@ def demand_unchanged(
     """
     if node.saved is FREED or (node.y is None and node.saved is None):
         return
+    if _moves:
+        _follow_moves(node)
     parts = parts_of(node)
     raw, y = node.restored()
     wrote = getattr(node, "wrote", node.born)

@@ -58,6 +58,33 @@ def apart(raw: Raw) -> Raw:
     return numpy.asarray(Apart(raw))
 
 
+class _Lent:
+    __slots__ = ("apart", "forget", "held")
+
+    def __init__(self, held: Raw, apart: bool, forget: object) -> None:
+        self.held, self.apart, self.forget = held, apart, forget
+
+
+_lent: dict[int, _Lent] = {}
+
+
+def lend(held: Raw, raw: Raw, apart: bool = False) -> Raw:
+    """Note that an array lies in the memory of another, where it does not say so
+    itself: CuPy's arrays of any strides have no base.
+
+    Args:
+        apart: whether changes of it are counted apart.
+    """
+    key = id(raw)
+    _lent[key] = _Lent(held, apart, ref(raw, lambda _: _lent.pop(key, None)))
+    return raw
+
+
+def is_lent(raw: Raw) -> bool:
+    """Whether an array was noted to lie in another's memory."""
+    return id(raw) in _lent
+
+
 def counted(raw: Raw) -> Raw:
     """Return the array whose history an array shares."""
     kind = type(raw)
@@ -65,7 +92,8 @@ def counted(raw: Raw) -> Raw:
     while base is not None and type(base) is kind:
         raw = base
         base = raw.base
-    return raw
+    lent = _lent.get(id(raw)) if _lent else None
+    return raw if lent is None or lent.apart else counted(lent.held)
 
 
 def owner(raw: Raw) -> Raw:
@@ -73,7 +101,8 @@ def owner(raw: Raw) -> Raw:
     found = counted(raw)
     while type(getattr(found, "base", None)) is Apart:
         found = counted(found.base.raw)
-    return found
+    lent = _lent.get(id(found)) if _lent else None
+    return found if lent is None else owner(lent.held)
 
 
 def own(y: Raw, raw: tuple[Raw, ...]) -> Raw:

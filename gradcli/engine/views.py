@@ -16,7 +16,7 @@ from .limits import MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import Node, output_at
 from .tensor import Tensor
-from .versions import owner
+from .versions import is_lent, owner
 
 ONE_OF_SEVERAL = (
     "This view is the output of a function that returns multiple views. Such functions "
@@ -62,7 +62,8 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
     if y is not raw:
         base = getattr(y, "base", None)
         if base is not raw and base is not getattr(raw, "base", None):
-            base = None if base is None or owner(y) is not owner(raw) else base
+            seen = base is not None or is_lent(y)
+            base = owner(y) if seen and owner(y) is owner(raw) else None
         if base is None and source.xp.writeable:
             return
     below = getattr(source, "view_of", None)

@@ -52,3 +52,8 @@ def reaches_leaf(roots: Iterable[Any], ends: frozenset[object]) -> bool:
                 seen.add(e)
                 stack.append(e)
     return False
+
+
+def reaches(roots: Iterable[Any], ends: frozenset[object]) -> bool:
+    """Whether one of ``ends`` lies below ``roots``, or is one of them."""
+    return not ends.isdisjoint(inputs_first([r for r in roots if r is not None], ends))

@@ -9,7 +9,8 @@ as the kind that was given.
     program.jacobian(x=np.arange(3.0), a=1.0).blocks["x"]
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from gradcli.engine import Tensor, grad, resolve
@@ -181,12 +182,13 @@ class Compiled:
         columns: Mapping[str, object],
         shared: Mapping[str, object],
         failed: dict[int, ProgramError] | None = None,
-        between: Callable[[], None] | None = None,
+        each: AbstractContextManager[None] | None = None,
+        first: bool = False,
     ) -> Gradients:
         """As `table`; ``failed`` takes the errors of rows by their number, and their
-        results are NaN; ``between`` is called before each row that is computed for
-        itself."""
-        return table(self.at, columns, shared, failed, between)
+        results are NaN; a row that is computed for itself is computed inside ``each``;
+        those behind the ``first`` that fails are left."""
+        return table(self.at, columns, shared, failed, each, first)
 
     def fusion(
         self, columns: Mapping[str, object], shared: Mapping[str, object]

@@ -42,7 +42,7 @@ class Emitter:
         self.variables: dict[str, Read] = {}
         self.qualified: dict[str, Read] = {}
         self.functions: dict[str, Read] = {}
-        self.constants: dict[tuple[type, object], int] = {}
+        self.constants: dict[tuple[type, object], tuple[int, object]] = {}
         self.has_value: dict[str, None] = {}
         self.assigned_above: set[str] = set()
         self.visitors: dict[type[Node], Callable[..., object]] = {}
@@ -112,10 +112,11 @@ class Emitter:
                 self.spare.append(register)
 
     def constant(self, value: object) -> int:
-        key = (type(value), value)
+        # Two exact numbers may have one float.
+        key = (type(value), getattr(value, "args", value))
         if key not in self.constants:
-            self.constants[key] = self._register()
-        return self.constants[key]
+            self.constants[key] = self._register(), value
+        return self.constants[key][0]
 
     def variable(self, name: str, span: Span) -> int:
         return self._read(self.variables, name, span)
@@ -147,7 +148,7 @@ class Emitter:
             self.variables,
             self.qualified,
             self.functions,
-            {register: value for (_, value), register in self.constants.items()},
+            dict(self.constants.values()),
             self.assigned,
             self.changes,
             notes,

@@ -250,7 +250,7 @@ class _Sessions:
             y, _ = self._run(start, stop)
         except ProgramError:
             return False  # said of the whole, whose shape is the caller's
-        return tuple(y.shape) == (stop - start,) and y.requires_grad
+        return tuple(y.shape) == (stop - start,) and y.edge is not None
 
     def sums(self, start: int, stop: int) -> list[Raw]:
         """The sum of a part's entries, and of its gradients by each single number."""

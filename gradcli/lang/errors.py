@@ -37,6 +37,7 @@ CODES: dict[str, str] = {
     "E211": "a program without statements",
     "E212": "break or continue outside a loop",
     "E213": "arguments of a call that are out of order, doubled or starred",
+    "E214": "a number that is too large or too small for a float",
     "E301": "an operator that these values do not have",
     "E302": "arguments that do not fit the function",
     "E303": "shapes that do not fit each other",

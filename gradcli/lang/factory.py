@@ -96,6 +96,18 @@ class Factory:
                 hint = "join tensors with stack([...]), which keeps their gradients"
             raise ProgramError("E302", problem.message, hint=hint) from None
 
+    def filled(self, shape: tuple[int, ...], number: object) -> Floats:
+        """Return an array of one number."""
+        return np.full(shape, number)
+
+    def spaced(self, first: float, pace: float, count: int) -> Floats:
+        """Return so many numbers, each ``pace`` more than the one before."""
+        return first + pace * np.arange(count, dtype=np.float64)
+
+    def between(self, start: float, end: float, count: int) -> Floats:
+        """Return so many numbers from ``start`` to ``end``, evenly spaced."""
+        return np.linspace(start, end, count)
+
     def constructors(
         self, draws: "Draws | None" = None
     ) -> dict[str, Callable[..., object]]:
@@ -173,7 +185,8 @@ class _Constructors:
         return make
 
     def full(self, size: object, fill_value: object) -> Tensor:
-        return self.factory.constant(np.full(_shape("full", (size,), None), fill_value))
+        shape = _shape("full", (size,), None)
+        return self.factory.constant(self.factory.filled(shape, fill_value))
 
     def eye(self, n: object, m: object = None) -> Tensor:
         rows = _length("eye", n)
@@ -182,8 +195,8 @@ class _Constructors:
         return self.factory.constant(np.eye(rows, columns))
 
     def arange(self, start: float, end: float | None = None, step: float = 1) -> Tensor:
-        first, last = (0.0, float(start)) if end is None else (float(start), float(end))
-        pace = float(step)
+        first, last = (0.0, start) if end is None else (start, end)
+        first, last, pace = map(_as_float, (first, last, step))
         steps = (last - first) / pace if pace else -1.0
         if not 0 <= steps < float("inf"):
             message = (
@@ -191,12 +204,17 @@ class _Constructors:
             )
             raise ProgramError("E302", message, hint="write arange(start, end, step)")
         check_size((ceil(steps),))
-        return self.factory.constant(first + pace * np.arange(ceil(steps)))
+        return self.factory.constant(self.factory.spaced(first, pace, ceil(steps)))
 
     def linspace(self, start: float, end: float, steps: object) -> Tensor:
         count = _length("linspace", steps)
         check_size((count,))
-        return self.factory.constant(np.linspace(float(start), float(end), count))
+        ends = _as_float(start), _as_float(end)
+        return self.factory.constant(self.factory.between(*ends, count))
+
+
+def _as_float(number: float) -> float:
+    return number if isinstance(number, float) else float(number)
 
 
 def _all_truths(data: object) -> bool:

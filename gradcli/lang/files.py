@@ -13,7 +13,6 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from io import BufferedReader, BytesIO
 from math import prod
 from stat import S_ISREG
@@ -22,12 +21,13 @@ from typing import IO
 import numpy as np
 
 from gradcli.lang.excerpt import enumerated
+from gradcli.lang.extreme import EXTREME_BYTES
 from gradcli.lang.limits import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
     MAX_SHOWN_KEYS,
 )
-from gradcli.lang.nested import Floats, NotAnArray, array_of
+from gradcli.lang.nested import Floats, NotAnArray, array_of, number_of_json
 from gradcli.lang.refusals import reason_of, refusal
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.tables import UTF8, read_table
@@ -178,7 +178,12 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     import json
 
     try:
-        value = json.loads(_part(file, limit).getvalue(), parse_int=_json_integer)
+        data = _part(file, limit).getvalue()
+        floats = number_of_json if EXTREME_BYTES.search(data) else None
+        value = json.loads(data, parse_int=_json_integer, parse_float=floats)
+    except NotAnArray as problem:
+        message = f"{what}: {problem.message}"
+        raise NotAnArray(problem.code, message, problem.hint) from None
     except UnicodeDecodeError:
         raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
     except RecursionError:
@@ -223,8 +228,9 @@ def _value_of_key(value: object, what: str, key: str) -> object:
 
 
 def _json_integer(digits: str) -> int | float:
-    """Read an integer; one with more digits than a float has becomes infinite."""
-    return int(digits) if len(digits) < MAX_JSON_INTEGER_DIGITS else float(digits)
+    """Read an integer that a float may be as large as."""
+    short = len(digits) < MAX_JSON_INTEGER_DIGITS
+    return int(digits) if short else number_of_json(digits)
 
 
 def _json_number(entry: object) -> object:
@@ -269,22 +275,7 @@ def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats 
         return None
     if os.fstat(file.fileno()).st_size < start + count * dtype.itemsize:
         return None
-    status = os.fstat(file.fileno())
-    _in_use.add((status.st_dev, status.st_ino))
     return np.asarray(np.memmap(file, dtype, "r", start, (count,)))
-
-
-_in_use: set[tuple[int, int]] = set()
-"""The files whose numbers lie in memory as they lie on the disk."""
-
-
-def make_way(path: str) -> None:
-    """Let a file be written over although an input is read from it: the old one lives
-    on under no name."""
-    with suppress(OSError):
-        status = os.stat(path)
-        if (status.st_dev, status.st_ino) in _in_use:
-            os.unlink(os.path.realpath(path))
 
 
 def _numbers(

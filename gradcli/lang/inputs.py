@@ -45,8 +45,9 @@ def value_of(binding: Binding, factory: Factory) -> Array:
             from gradcli.lang.files import read_file
 
             return read_file(place)
-        if _NUMBER.fullmatch(text):
-            return np.float64(text)
+        number = np.float64(text) if _NUMBER.fullmatch(text) else None
+        if number and np.isfinite(number):
+            return number
         listed = _numbers_listed(text)
         return _evaluated(binding, factory) if listed is None else array_of(listed)
     except NotAnArray as problem:
@@ -69,11 +70,17 @@ def value_of(binding: Binding, factory: Factory) -> Array:
 def _numbers_listed(text: str) -> object:
     """The nested list that the text is, read at once; None if it is anything else.
 
-    What JSON does not know, as `.5` and trailing commas, is left to the language.
+    What JSON does not know, as `.5` and trailing commas, is left to the language; so is
+    what may be beyond all floats.
     """
     if not _LIST.fullmatch(text):
         return None
     import json
+
+    from gradcli.lang.extreme import EXTREME
+
+    if EXTREME.search(text):
+        return None
 
     try:
         return json.loads(text, parse_int=float)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from gradcli.lang import plain
+from gradcli.lang.arithmetic import binary
 from gradcli.lang.code import Code
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import UNSET
@@ -47,18 +48,24 @@ def _function(
     """Find the function of a name: the library's, Python's, or both."""
     given = library.functions.get(name) or plain.CONVERSIONS.get(name)
     if name in plain.FUNCTIONS:
-        return _either(name, given)
+        return _either(name, given, getattr(library, "arithmetic", binary))
     if given is None:
         raise _unknown_function(name, at, code, env, library)
     return given
 
 
-def _either(name: str, given: Callable[..., object] | None) -> Callable[..., object]:
+def _either(
+    name: str,
+    given: Callable[..., object] | None,
+    arithmetic: Callable[..., object],
+) -> Callable[..., object]:
     """Call Python's own function for plain numbers, and the library's for others."""
 
     def call(*args: object, **keywords: object) -> object:
         if not keywords and all(map(plain.is_plain, args)):
-            return plain.called(name, args)
+            found = plain.called(name, args, arithmetic)
+            if found is not NotImplemented:
+                return found
         if given is None:
             message = f"'{name}' takes numbers or a list of numbers here"
             raise ProgramError("E302", message)

@@ -37,6 +37,22 @@ class NotAnArray(Exception):
         self.entry = entry
 
 
+def number_of_json(text: str) -> float:
+    """Return the float that a number of JSON is.
+
+    Raises:
+        NotAnArray: none is near it.
+    """
+    from gradcli.lang.extreme import beyond_floats
+
+    value = float(text)
+    beyond = beyond_floats(text, value)
+    if beyond is not None:
+        hint = 'write "inf"' if value else "write 0"
+        raise NotAnArray("E517", f"{shortened(text)} is {beyond}", hint)
+    return value
+
+
 def itself(entry: object) -> object:
     """An entry as it is."""
     return entry
@@ -56,7 +72,7 @@ def array_of(value: object, number: Callable[[object], object] = itself) -> Floa
         return np.array(flat, dtype=np.float64).reshape(shape)
     except OverflowError:
         message = "an integer is too large to become a float"
-        raise NotAnArray("E519", message, "write it as a float: 1e400 is inf") from None
+        raise NotAnArray("E519", message, "write inf") from None
 
 
 def nested(entries: Sequence[object], shape: Sequence[int]) -> Any:

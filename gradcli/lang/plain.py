@@ -75,7 +75,7 @@ def _integer(value: Number = 0) -> int:
 
 def _float(value: Number = 0.0) -> float:
     try:
-        return float(value)
+        return value if isinstance(value, float) else float(value)
     except OverflowError:
         message = "the integer is too large to become a float"
         raise ProgramError("E307", message) from None
@@ -97,30 +97,37 @@ def _round(value: Number, digits: int | None = None) -> Number:
     )
 
 
-def _choose(n: Number, k: Number) -> Number:
-    """The binomial coefficient: exact for whole numbers that are not too large."""
+def _choose(n: Number, k: Number) -> object:
+    """The binomial coefficient of whole numbers that are not too large."""
     whole = float(n).is_integer() and float(k).is_integer() and 0 <= k <= n
     fewer = min(k, n - k)
     if whole and fewer * n < MAX_INTEGER_BITS:
         return math.comb(int(n), int(fewer))
-    return math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1))
-
-
-def _power(base: Number, exponent: Number) -> object:
-    return binary("**", base, exponent, _unnoted)
+    return NotImplemented
 
 
 def _unnoted(text: str) -> None:
     pass
 
 
-def called(name: str, values: tuple[object, ...]) -> object:
-    """Call one of `FUNCTIONS` with plain values.
+def called(
+    name: str, values: tuple[Any, ...], arithmetic: Callable[..., object] = binary
+) -> object:
+    """Call one of `FUNCTIONS` with plain values; NotImplemented where it leaves them
+    to the library.
+
+    Args:
+        name: what the function is called.
+        values: the numbers that it is given, or lists of them.
+        arithmetic: applies an operator to two numbers.
 
     Raises:
         ProgramError: they do not fit it.
     """
     try:
+        if name in _OPERATORS:
+            left, right = values
+            return arithmetic(_OPERATORS[name], left, right, _unnoted)
         return FUNCTIONS[name](*values)
     except (TypeError, ValueError):
         message = f"{name} does not take {', '.join(map(_described, values))}"
@@ -142,6 +149,9 @@ _USAGES = {
     "sum": "sum([a, b])",
 }
 
+_OPERATORS = {"pow": "**"}
+"""Functions that are an operator."""
+
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "abs": abs,
     "bool": bool,
@@ -151,7 +161,7 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "max": lambda *values: max(*_limited(values)),
     "nCr": _choose,
     "min": lambda *values: min(*_limited(values)),
-    "pow": _power,
+    "pow": pow,
     "range": make_range,
     "round": _round,
     "sum": _sum,

@@ -23,14 +23,14 @@ from gradcli.lang.errors import Edit, ProgramError, Span
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
 from gradcli.lang.inputs import Array, value_of
-from gradcli.lang.limits import MAX_SHOWN_NAMES
+from gradcli.lang.limits import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from gradcli.lang.names import read_names
 from gradcli.lang.parser import parse
 from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.syntax import Call, Evaluate, Literal, Name, Program, walk
 from gradcli.lang.tensors import CONSTANTS, is_function
-from gradcli.ops.limits import check_size
+from gradcli.ops.limits import LimitError, check_size
 
 DTYPES = ("float64", "float32")
 
@@ -177,12 +177,28 @@ def _input(
     shape: tuple[int, ...],
 ) -> Input:
     if binding is None:
-        check_size(shape)
-        values: Array = factory.draw(name, shape)
+        values: Array = _drawn(name, shape, factory)
     else:
         values = value_of(binding, factory)
     tensor = factory.leaf(values) if wanted else factory.constant(values)
     return Input(name, tensor, binding is None, wanted, data)
+
+
+def _drawn(name: str, shape: tuple[int, ...], factory: Factory) -> Array:
+    """Draw the entries of an input without a value.
+
+    Raises:
+        ProgramError: no array has so many entries or dimensions.
+    """
+    try:
+        check_size(shape)
+    except LimitError as error:
+        hint = f"give {name} fewer entries, or allow more with --max-memory"
+        raise ProgramError("E403", f"{name}: {error}", hint=hint) from None
+    if len(shape) > MAX_LIST_DEPTH:
+        message = f"{name} has {len(shape)} dimensions, more than {MAX_LIST_DEPTH}"
+        raise ProgramError("E404", message, hint="give it fewer")
+    return factory.draw(name, shape)
 
 
 def _refuse_quoted(program: Program) -> None:

@@ -10,7 +10,10 @@ is lowered here can be raised again, up to what the user allows.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 relief: list[Callable[[], None]] = []
 """What gives memory back, to say with what is wrong when there is no more."""
@@ -118,3 +121,67 @@ def _says_so(error: BaseException) -> bool:
     text = str(error).lower()
     known = isinstance(error, ImportError | OSError | RuntimeError | SystemError)
     return known and any(saying in text for saying in _SAYINGS)
+
+
+@contextmanager
+def heard(kind: type[BaseException], again: Callable[[], None]) -> Iterator[None]:
+    """See to it that what a signal raises inside counts: ``again`` is called where it
+    was raised in a finalizer or a callback, which Python goes on from with a remark."""
+    before = sys.unraisablehook
+
+    def lost(told: Any) -> None:
+        if issubclass(told.exc_type, kind):
+            again()
+        else:
+            before(told)
+
+    try:
+        sys.unraisablehook = lost
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+LOOK_SECONDS = 0.1
+"""Between two looks of a process at whether the one that started it is there."""
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with(parent: int) -> None:
+    """End this process as soon as the one that started it is gone, however it ended.
+
+    Where the system can, it kills this one, even amid a call that lets nothing else
+    run; elsewhere a thread looks now and then.
+
+    Args:
+        parent: the number of the process that started this one, in its main thread.
+    """
+    from signal import SIGKILL
+
+    if not _killed_by_the_system(SIGKILL):
+        from threading import Thread
+
+        Thread(target=_watch, args=(parent,), daemon=True).start()
+    if os.getppid() != parent:  # it went before the system was told
+        os._exit(1)
+
+
+def _killed_by_the_system(number: int) -> bool:
+    """Ask Linux for a signal when the parent is gone; False where nobody sends it."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        from ctypes import CDLL
+
+        return bool(CDLL(None).prctl(_PR_SET_PDEATHSIG, number) == 0)
+    except (ImportError, OSError, AttributeError):
+        return False
+
+
+def _watch(parent: int) -> None:
+    from time import sleep
+
+    while os.getppid() == parent:
+        sleep(LOOK_SECONDS)
+    os._exit(1)

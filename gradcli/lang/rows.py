@@ -6,17 +6,21 @@ Invariant: row k of a result is what the program gives at row k of the columns a
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from gc import collect
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine import Tensor, grad
+from gradcli.engine.errors import EngineError
 from gradcli.engine.raw import Raw
-from gradcli.lang.errors import ProgramError
+from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.fusion import Fusion
 from gradcli.lang.in_parts import InParts, entrywise, tell_region
 from gradcli.lang.point import Gradients, Point, dtype_of, raw_of
+from gradcli.lang.process import is_out_of_memory
 
 
 def table(
@@ -24,7 +28,8 @@ def table(
     columns: Mapping[str, object],
     shared: Mapping[str, object],
     failed: dict[int, ProgramError] | None = None,
-    between: Callable[[], None] | None = None,
+    each: AbstractContextManager[None] | None = None,
+    first: bool = False,
 ) -> Gradients:
     """The values and the gradients at each row of the columns.
 
@@ -34,7 +39,8 @@ def table(
         shared: values that all rows share.
         failed: takes the errors of rows at which the program fails, by their number;
             their results are NaN. None: the first is raised.
-        between: called before each row, where they are computed one by one.
+        each: what a row is computed inside of, where they are computed one by one.
+        first: leave the rows behind the first that fails.
 
     Raises:
         ProgramError: columns differ in length, a shared value is a column too, or the
@@ -48,7 +54,8 @@ def table(
     point, whole = _point(at, columns, shared, count)
     cut = None if _in_the_way(point, whole) else _at_once(point)
     if cut is None:
-        y, grads = _row_by_row(point, count, whole, failed, between)
+        within = each or nullcontext()
+        y, grads = _row_by_row(point, count, whole, failed, within, first)
     else:
         y, grads = cut[:2]
     return Gradients(point.back(y), point.by_name(grads))
@@ -110,15 +117,17 @@ def _row_by_row(
     count: int,
     whole: set[str],
     failed: dict[int, ProgramError] | None,
-    between: Callable[[], None] | None,
+    each: AbstractContextManager[None],
+    first: bool,
 ) -> tuple[Tensor, list[Tensor | None]]:
     """The program run for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session()
     rows: list[tuple[object, ...] | None] = []
     with np.errstate(all="ignore"):
         for row in range(count):
-            if between is not None:
-                between()
+            if first and failed:
+                rows += [None] * (count - row)
+                break
             leaves = {
                 name: Tensor(
                     t.raw if name in whole else t.raw[row],
@@ -130,14 +139,20 @@ def _row_by_row(
             session.rebind(leaves)
             wanted = [leaves[name] for name in point.wanted]
             try:
-                y = session()
-                _demand_number(y)
-                rows.append((y.raw, *_gradients(y, wanted)))
-            except ProgramError as error:
-                if failed is None:
+                with each:
+                    y = session()
+                    _demand_number(y)
+                    found = (y.raw, *_gradients(y, wanted))
+            except Exception as error:
+                told = _told(error)
+                if failed is None or told is None:
                     raise
-                failed[row] = error
+                failed[row] = told
                 rows.append(None)
+            else:
+                rows.append(found)
+            if failed and row in failed and failed[row].code == "E403":
+                collect()  # what it held, in a circle with where it failed
     like = next((row for row in rows if row is not None), None)
     if like is None:
         like = (np.nan,) * (1 + len(point.wanted))
@@ -148,6 +163,16 @@ def _row_by_row(
     parts = zip(*(nothing if row is None else row for row in rows), strict=True)
     y, *grads = (Tensor(xp.np.array(part), xp) for part in parts)
     return y, [*grads]
+
+
+def _told(error: Exception) -> ProgramError | None:
+    """What a row failed with, without what it held; None: it should not have."""
+    if isinstance(error, ProgramError):
+        error.__cause__ = error.__context__ = error.__traceback__ = None
+        return error
+    if is_out_of_memory(error):
+        return ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
+    return ProgramError("E596", str(error)) if isinstance(error, EngineError) else None
 
 
 def _demand_number(y: Tensor) -> None:
@@ -165,7 +190,7 @@ def _demand_number(y: Tensor) -> None:
 
 def _gradients(y: Tensor, wanted: Sequence[Tensor]) -> list[Raw]:
     """The raw gradients of a row's value; zeros where it does not depend on one."""
-    found = grad([y], wanted) if y.requires_grad else [None] * len(wanted)
+    found = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
     return [
         x.xp.zeros_like(x.raw) if g is None else g.raw
         for x, g in zip(wanted, found, strict=True)

@@ -15,7 +15,7 @@ they began.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import NOT_SCALAR, EngineError
+from gradcli.engine.errors import NOT_SCALAR, EngineError, UnknownSlope
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError, Span
@@ -281,6 +281,9 @@ class Run(Record):
         if isinstance(error, TooManyEntries):
             hint = "restrict the inputs with --wrt, or ask for gradcli grad"
             return ProgramError("E403", str(error), hint=hint)
+        if isinstance(error, UnknownSlope):
+            hint = "name the inputs of its other arguments with --wrt"
+            return self._refusal(str(error), hint)
         return self._refusal(str(error))
 
     def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:
@@ -317,16 +320,26 @@ def evaluate(
     seed: int = 0,
     dtype: str = "float64",
     max_steps: int = MAX_STEPS,
+    typed: Callable[[str], float] | None = None,
 ) -> tuple[Tensor, str, Mapping[str, object]]:
     """Run a program on tensors of any number system: the output, its name, all values.
 
-    Constants that the program makes are of the inputs' number system.
+    Constants that the program makes are of the inputs' number system; among symbols
+    they are exact, and a decimal is what it says, or what ``typed`` makes of it.
     """
     xp = next((tensor.xp for tensor in inputs.values()), NUMPY)
-    library = TensorLibrary(Factory(xp, dtype, seed))
-    code = compile_program(parse(source, inputs))
+    program = parse(source, inputs)
     with default_dtype(dtype):
-        return computed(code, inputs, library, of, max_steps)
+        if xp.symbolic:
+            from gradcli.lang.exactly import ExactFactory, ExactLibrary, exact_code
+
+            exact = ExactLibrary(ExactFactory(xp, dtype, seed))
+            with xp.taking_numbers():
+                return computed(
+                    exact_code(program, typed), inputs, exact, of, max_steps
+                )
+        library = TensorLibrary(Factory(xp, dtype, seed))
+        return computed(compile_program(program), inputs, library, of, max_steps)
 
 
 def computed(
@@ -397,7 +410,7 @@ def _tensor(
     if isinstance(value, Tensor) and hasattr(value.raw, "dtype"):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return factory.constant(_as_float(value, span, code))
+        return factory.constant(_of_a_float_size(value, span, code))
     if isinstance(value, list):
         made = vector(value, factory)
         if made is not None and hasattr(made.raw, "dtype"):
@@ -430,9 +443,11 @@ def _with_points(error: ProgramError) -> ProgramError:
     return mended(error.mended_by(*edits, lead=lead), parse)
 
 
-def _as_float(value: float, span: Span | None, code: Code) -> float:
+def _of_a_float_size(value: float, span: Span | None, code: Code) -> float:
+    """Return a number unless no float is as large."""
     try:
-        return float(value)
+        float(value)
+        return value
     except OverflowError:
         message = "an integer is too large to become a float"
         hint = "compute with floats from the start"

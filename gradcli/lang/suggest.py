@@ -111,7 +111,7 @@ def other_reading(
     constants: Collection[str],
     is_function: Callable[[str], bool],
 ) -> str | None:
-    """What to write if an input's name was not meant as one: `Pi`, `xe`, `T`; None if
+    """What to write if an input's name was not meant as one: `PI`, `xe`, `T`; None if
     there is no sign of that."""
     if name in _SIGNS_READ_AS_NAMES:
         return _SIGNS_READ_AS_NAMES[name]

@@ -13,11 +13,13 @@ import csv
 from array import array
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
+from math import inf
 from typing import IO
 
 import numpy as np
 
 from gradcli.lang.excerpt import shortened
+from gradcli.lang.extreme import beyond_floats
 from gradcli.lang.nested import Floats, NotAnArray
 
 _SEPARATORS = "\t;,"
@@ -82,9 +84,12 @@ def _numbers(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> Fl
             )
             raise NotAnArray("E516", message, "all rows need the same length")
         try:
-            numbers.extend(map(float, cells))
+            row = [float(cell) for cell in cells]
         except ValueError:
             raise _bad_cell(cells, line, what) from None
+        if 0 in row or inf in row or -inf in row:
+            _refuse_beyond(cells, row, line, what)
+        numbers.extend(row)
         if len(numbers) * _BYTES_PER_NUMBER > limit:
             allowed = limit // _BYTES_PER_NUMBER
             message = f"{what} holds more than the {allowed:,} numbers allowed"
@@ -94,6 +99,17 @@ def _numbers(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> Fl
         raise NotAnArray("E513", f"{what} holds no numbers", hint)
     table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     return table.reshape([length for length in table.shape if length != 1])
+
+
+def _refuse_beyond(cells: list[str], row: list[float], line: int, what: str) -> None:
+    """Refuse a number that is 0 or infinite as a float alone."""
+    for column, (cell, number) in enumerate(zip(cells, row, strict=True), 1):
+        beyond = beyond_floats(cell, number)
+        if beyond is not None:
+            place = f"{what}, line {line}, column {column}"
+            hint = f"write {'inf' if number else 0}"
+            shown = shortened(cell.strip())
+            raise NotAnArray("E517", f"{place} is {shown}, {beyond}", hint)
 
 
 def _is_heading(cells: list[str]) -> bool:

@@ -34,6 +34,7 @@ from gradcli.ops import ALIASES, FUNCTIONS, offered
 
 CONSTANTS: dict[str, object] = {
     "pi": math.pi,
+    "Pi": math.pi,
     "inf": math.inf,
     "nan": math.nan,
     "e": math.e,

@@ -12,6 +12,7 @@ because they mean the same.
 
 import re
 from collections.abc import Iterator
+from math import inf
 from typing import NamedTuple
 
 from gradcli.lang.errors import Edit, ProgramError, Span
@@ -237,7 +238,10 @@ class _Tokenizer:
         text = self.source[start:end]
         self._check_number_ends(start, end)
         if not text.replace("_", "").isdigit():
-            self.tokens.append(Token("number", float(text), start, end))
+            value = float(text)
+            if not value or value == inf:
+                self._check_reach(text, value, start, end)
+            self.tokens.append(Token("number", value, start, end))
             return end
         if len(text) > MAX_INTEGER_DIGITS:
             raise self.fail(
@@ -254,6 +258,14 @@ class _Tokenizer:
             )
         self.tokens.append(Token("number", int(text), start, end))
         return end
+
+    def _check_reach(self, text: str, value: float, start: int, end: int) -> None:
+        from gradcli.lang.extreme import beyond_floats
+
+        beyond = beyond_floats(text, value)
+        if beyond is not None:
+            hint = f"write {'inf' if value else 0}"
+            raise self.fail("E214", f"{text} is {beyond}", start, end, hint)
 
     def _based(self, start: int, end: int) -> int:
         self._check_number_ends(start, end)

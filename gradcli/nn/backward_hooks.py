@@ -66,7 +66,10 @@ class BackwardWatch:
         watched = _through(parts, self._at_outputs)
         if watched is None:
             return out
-        return watched if isinstance(out, tuple) else watched[0]
+        if not isinstance(out, tuple):
+            return watched[0]
+        kind: Any = type(out)
+        return kind(*watched) if hasattr(out, "_fields") else kind(watched)
 
     def _at_outputs(self, grads: Grads) -> Grads:
         for hook in self._before:

@@ -57,6 +57,9 @@ Ball: TypeAlias = arb
 Moving: TypeAlias = arb | arb_series
 """A ball, or a power series about one."""
 
+MAX_POWER_CHARACTERS: Final = 18
+"""Characters of a power of ten up to which it is written out."""
+
 START_BITS: Final = 128
 """Precision in bits that every number is computed with at first."""
 
@@ -138,10 +141,15 @@ def close(
 
 
 def text(b: Ball, digits: int = 17) -> str:
-    """The midpoint in decimals."""
+    """The midpoint in decimals; of a power of ten beyond reading, the power alone."""
     if not b.is_finite():
         return repr(to_float(b))
-    return decimal(b, digits)
+    shown = decimal(b, digits)
+    power = shown.partition("e")[2]
+    if len(power) <= MAX_POWER_CHARACTERS:
+        return shown
+    sign = "-" if b.mid() < 0 else ""
+    return f"{sign}10^{power[0]}{power[1]}.{power[2:6]}e+{len(power) - 2}"
 
 
 def decimal(b: Ball, digits: int) -> str:
@@ -366,6 +374,27 @@ def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
     return _taylor(found, a)
 
 
+def polylog(order: Ball, x: Moving) -> Moving:
+    """The polylogarithm: ``x`` times its derivative is that of the order below (DLMF
+    25.12.10)."""
+    if isinstance(x, arb):
+        return x.polylog(order)
+    return _taylor(_coefficients_of_polylog(order, at(x), ctx.cap), x)
+
+
+def _coefficients_of_polylog(order: Ball, b: Ball, terms: int) -> list[Ball]:
+    """The coefficients of the power series at a ball, so many."""
+    value: Ball = b.polylog(order)
+    if terms < 2:
+        return [value]
+    if b.is_zero():
+        return [value, *(arb(k) ** -order for k in range(1, terms))]
+    with working(ctx.prec, terms - 1):
+        lower = arb_series(_coefficients_of_polylog(order - 1, b, terms - 1))
+        slope = lower / arb_series([b, 1])
+        return [value, *(slope[k] / (k + 1) for k in range(terms - 1))]
+
+
 def x_log_y(x: Moving, y: Moving) -> Moving:
     return ZERO if isinstance(x, arb) and x.is_zero() else x * y.log()
 
@@ -545,8 +574,6 @@ def in_floats(
     with np.errstate(all="ignore"):
         if name in _IN_FLOATS:
             return _IN_FLOATS[name](*numbers)[()]
-        if name == "polygamma":
-            return NUMPY.polygamma(int(numbers[0]), numbers[1])
         return (ARITHMETIC.get(name) or getattr(NUMPY, name))(*numbers)[()]
 
 

@@ -24,6 +24,7 @@ from ..engine.raw import Host
 from .balls import (
     START_BITS,
     UNTOLD,
+    ZERO,
     Ball,
     ball,
     is_infinite,
@@ -70,9 +71,33 @@ class Enclosures(Evaluation):
         self, outputs: Sequence[int], weights: Sequence[float],
         entries: Sequence[int], along: int,
     ) -> list[Ball]:  # fmt: skip
-        """The derivatives of the gradient by some entries along one of them."""
+        """How the gradient by some entries changes along one of them."""
         with working(START_BITS, 3):
             return self._second(outputs, weights, entries, along, START_BITS)
+
+    def change(self, output: int, along: int) -> Ball:
+        """How a value changes along an entry."""
+        with working(START_BITS):
+            return self._tangents([output], along, START_BITS).get(output, ZERO)
+
+    def _tangents(
+        self, outputs: Sequence[int], along: int, bits: int
+    ) -> dict[int, Ball]:
+        """How steps change along an entry, also where the program's own derivatives
+        end: a value that is detached changes all the same."""
+        tangents: dict[int, Ball] = {along: ball(1)}
+        for step in self.below(outputs):
+            moving = [
+                (position, tangents[arg])
+                for position, arg in enumerate(self.graph.args(step))
+                if arg in tangents
+            ]
+            if moving and self.graph.name(step) == "stop":
+                tangents[step] = moving[0][1]
+            elif moving:
+                parts = [self.slope(step, p, bits) * t for p, t in moving]
+                tangents[step] = sum(parts, ZERO)
+        return tangents
 
 
 class BoxTerms(Terms):
@@ -159,9 +184,19 @@ class BoxTerms(Terms):
         end = high if self._outcome(element.serial, 2) else low
         return Fraction(*ratio(end))
 
+    def note(self, element: Term, relation: str, number: Number) -> None:
+        """Every way is followed, and none has a condition."""
+
+    def read(self, element: Term, value: float) -> None:
+        if not element.value.is_exact():
+            raise Unresolved("a value is taken for an index, or for a plain number")
+
+    def classify(self, element: Term) -> None:
+        """A value without a bound is not resolved in any case."""
+
     def fixed(self, element: Term, value: Number) -> Term:
         if isinstance(value, float) and not element.value.is_exact():
-            raise Unresolved("a value is taken for an index, or for a plain number")
+            raise Unresolved("a value that may be no number is replaced")
         return super().fixed(element, value)
 
 
@@ -191,11 +226,6 @@ class BoxNamespace(ObjectNamespace):
             if not all(low < high for low, high in pairwise(ordered)):
                 raise Unresolved("an order is open")
         return super().argsort(x, dim, descending)
-
-    def floats(self, data: Host) -> Host:
-        if not all(e.value.is_exact() for e in data.flat):
-            raise Unresolved("a value is taken for a plain number")
-        return super().floats(data)
 
 
 def ways(

@@ -34,6 +34,14 @@ def _is_nan(system: System[Element], e: Element) -> bool:
     return is_nan(system.value(e))
 
 
+def _asked(
+    question: Callable[[Ball], bool], system: System[Element], e: Element
+) -> bool:
+    """What a program asks of the kind of number that an element is."""
+    system.classify(e)
+    return question(system.value(e))
+
+
 def _beyond(relation: str, system: System[Element], a: Element, b: Element) -> Element:
     """The one that stands in the relation to the other; nan beside anything."""
     if _is_nan(system, a) or _is_nan(system, b):
@@ -48,12 +56,20 @@ def _compared(relation: str, system: System[Element], a: Element, b: Element) ->
     return system.compare(relation, a, b)
 
 
+def _is_negative(system: System[Element], e: Element) -> bool:
+    if system.is_zero(e):
+        system.unsigned(e)
+    return system.compare("<", e, system.lift(0))
+
+
 def _ignoring_nan(
     choose: Choose[Element], system: System[Element], a: Element, b: Element
 ) -> Element:
-    if _is_nan(system, a):
-        return b
-    return a if _is_nan(system, b) else choose(system, a, b)
+    for element, other in ((a, b), (b, a)):
+        if _is_nan(system, element):
+            system.classify(element)
+            return other
+    return choose(system, a, b)
 
 
 def _best(
@@ -96,6 +112,8 @@ def order(system: System[Element], row: list[Element], descending: bool) -> list
         return -middle if descending else middle
 
     absent = [i for i, e in enumerate(row) if _is_nan(system, e)]
+    for i in absent:
+        system.classify(row[i])
     positions = sorted(set(range(len(row))) - set(absent), key=key)
     relation = ">=" if descending else "<="
     ordered: list[int] = absent if descending else []
@@ -118,6 +136,7 @@ def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list
 
 def finite_or(system: System[Element], instead: Sequence[float], e: Element) -> Element:
     """The element, or what stands for nan and the two infinities."""
+    system.classify(e)
     value = system.value(e)
     if not is_nan(value) and not is_infinite(value):
         return e
@@ -134,16 +153,28 @@ def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
         return system.fixed(e, to_float(value))
     if not value.is_finite():
         return e
-    middle = Fraction(*ratio(value.mid()))
+    rounded = _ROUNDINGS[rounding]
+    middle = inside = Fraction(*ratio(value.mid()))
     jump = _nearest_jump(rounding, middle)
     if system.nearest(e, jump):
         system.kink(e, f"{rounding} jumps there")
         middle = Fraction(system.rounded(e))
-    else:
-        lower, upper = _jumps_around(rounding, middle)
-        system.compare(">", e, system.lift(lower))
-        system.compare("<", e, system.lift(upper))
-    return system.fixed(e, int(_ROUNDINGS[rounding](middle)))
+        beside = (jump - _NEAR, jump + _NEAR)
+        same = (p for p in beside if rounded(p) == rounded(middle))
+        inside = next(same, middle)
+    lower, upper = _jumps_around(rounding, inside)
+    system.note(e, ">=" if rounded(lower) == rounded(middle) else ">", lower)
+    system.note(e, "<=" if rounded(upper) == rounded(middle) else "<", upper)
+    return system.fixed(e, int(rounded(middle)))
+
+
+_NEAR: Final = Fraction(1, 4)
+"""How far from a jump there is no other."""
+
+
+def whole(system: System[Element], e: Element) -> Element:
+    """What ``int`` makes of an element: it leaves the graph there."""
+    return _to_integer("trunc", system, system.stop(e))
 
 
 def _jumps_around(rounding: str, value: Fraction) -> tuple[Fraction, Fraction]:
@@ -201,10 +232,10 @@ def _remainder(
 
 
 def as_floats(system: System[Element], data: Host) -> Host:
-    """The values as floats, to be taken as indices."""
+    """The values as floats that a program goes on with: indices, plain numbers."""
     floats = [to_float(system.value(e)) for e in data.flat]
     for element, value in zip(data.flat, floats, strict=True):
-        system.fixed(element, value)
+        system.read(element, value)
     return np.array(floats).reshape(data.shape)
 
 
@@ -222,10 +253,10 @@ NUMERIC: Final[dict[str, Elementwise]] = {
 
 MASKS: Final[dict[str, Elementwise]] = {
     **{own.__name__: partial(_compared, sign) for sign, own in RELATIONS.items()},
-    "signbit": lambda system, e: system.compare("<", e, system.lift(0)),
-    "isnan": _is_nan,
-    "isinf": lambda system, e: is_infinite(system.value(e)),
-    "isfinite": lambda system, e: bool(system.value(e).is_finite()),
+    "signbit": _is_negative,
+    "isnan": partial(_asked, is_nan),
+    "isinf": partial(_asked, is_infinite),
+    "isfinite": partial(_asked, lambda b: bool(b.is_finite())),
 }
 """Elementwise, elements to a truth value."""
 

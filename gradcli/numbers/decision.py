@@ -12,15 +12,15 @@ numbers are, and remembered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from typing import Any, Generic, SupportsIndex, TypeVar
 
+from ..ops.exact import Exact
 from .balls import NAN, ZERO, Ball, ball, is_infinite, is_nan, to_float, working
 from .graph import Evaluation
 from .limits import MAX_COMPARISON_BITS
 from .rounding import Roundings
 from .scalars import bounds_of
-from .system import RELATIONS, Number, exact, multiple
+from .system import RELATIONS, Number, lifted
 
 Element = TypeVar("Element", bound=SupportsIndex)
 
@@ -30,8 +30,11 @@ class Deciding(Generic[Element]):
 
     tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater
     roundings  what the engine's numbers lose; None: a tie is an equality of values
+    lost       by step, of numbers of the program: how far from them the engine's may
+               be, beyond their own rounding, in all and in units of rounding
     unsure     whether rounding decides a tie or a jump
     kinks      by step, what has no derivative there
+    zeros      steps that are 0 and whose sign, which no real number has, decides
     """
 
     def __init__(self, tie_break: int, dtype: str | None) -> None:
@@ -41,7 +44,10 @@ class Deciding(Generic[Element]):
         self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
         self.unsure = False
         self.kinks: dict[int, str] = {}
+        self.lost: dict[int, tuple[float, float]] = {}
+        self.zeros: set[int] = set()
         self._numbers: dict[Number, Element] = {}
+        self._exact: dict[int, tuple[Exact, Element]] = {}
 
     def written(self, number: Number) -> Element:
         """A new element that is a number of the program."""
@@ -56,24 +62,28 @@ class Deciding(Generic[Element]):
         """Whether no derivative by an input goes through an element."""
         raise NotImplementedError
 
+    def note(self, element: Element, relation: str, number: Number) -> None:
+        """Conditions are kept where formulas are made."""
+
+    def read(self, element: Element, value: float) -> None:
+        """Conditions are kept where formulas are made."""
+
+    def classify(self, element: Element) -> None:
+        """Conditions are kept where formulas are made."""
+
     def lift(self, number: Number) -> Element:
-        number = exact(number)
+        apply: Callable[..., Element] = self.apply  # type: ignore[attr-defined]
+        return lifted(number, self._leaf, apply, self._exact)
+
+    def _leaf(self, number: Number, off: float) -> Element:
+        if off:
+            made = self.written(number)
+            self.lost[int(made)] = off, 0.0
+            return made
         found = self._numbers.get(number)
         if found is None or number != number:
-            known = multiple(number)
-            made = self.written(number) if known is None else self._constant(*known)
-            found = self._numbers[number] = made
+            found = self._numbers[number] = self.written(number)
         return found
-
-    def _constant(self, name: str, times: Fraction) -> Element:
-        """A multiple of a constant, by functions whose values are known exactly."""
-        apply: Callable[..., Element] = self.apply  # type: ignore[attr-defined]
-        one = self.lift(1)
-        if name == "e":
-            constant, factor = apply("exp", one), times
-        else:
-            constant, factor = apply("atan", one), 4 * times
-        return constant if factor == 1 else apply("mul", self.lift(factor), constant)
 
     def value(self, element: Element) -> Ball:
         """The value, with as many bits as make it a number at all."""
@@ -87,7 +97,7 @@ class Deciding(Generic[Element]):
         gap = apart(self.evaluation, int(a), int(b))
         if is_nan(gap):
             return relation == "!="
-        slack = self.slack(a, gap) + self.slack(b, gap)
+        slack = sum(self.slack(e, gap) + self._underflow(e) for e in (a, b))
         if not bool(abs(gap) > slack):
             self.unsure = self.unsure or bool(slack)
             if self.note_tie(a, b, slack) or slack:
@@ -115,6 +125,14 @@ class Deciding(Generic[Element]):
             return 0.0
         return self.roundings.slack(int(element))
 
+    def _underflow(self, element: Element) -> float:
+        """Return how far a step lies from the 0 that it is in the engine's numbers."""
+        if self.roundings is None or self.is_constant(element):
+            return 0.0
+        value = abs(self.value(element))
+        lost = bool(value < self.roundings.least) and not value.is_zero()
+        return self.roundings.least if lost else 0.0
+
     def rounded(self, element: Element) -> float:
         """The element's value as the engine's numbers have it."""
         if self.roundings is None:
@@ -125,6 +143,9 @@ class Deciding(Generic[Element]):
         self.unsure = self.unsure or bool(self.slack(element))
         if not self.is_constant(element):
             self.kinks.setdefault(int(element), what)
+
+    def unsigned(self, element: Element) -> None:
+        self.zeros.add(int(element))
 
     def edges_of(
         self, name: str, arguments: Sequence[Any]

@@ -27,8 +27,16 @@ from .balls import NAN, START_BITS, STEPS, UNKNOWN, Ball, apply, ball, working
 from .system import NoMeaning, Number
 from .term import Term, ordered
 
+
+def _in_sympy(word: str) -> Run:
+    """SymPy's function, with the arguments before the first operand given."""
+    head, *given = word.split()
+    function: Run = getattr(sympy, head)
+    return partial(function, *map(int, given)) if given else function
+
+
 FORMULAS: Final[Mapping[str, Run]] = {
-    **{name: getattr(sympy, s.sympy) for name, s in SPELLINGS.items() if s.sympy},
+    **{name: _in_sympy(s.sympy) for name, s in SPELLINGS.items() if s.sympy},
     **ARITHMETIC,
     "total": sympy.Add,
     "choice": lambda x: x,
@@ -189,7 +197,12 @@ def _step_at_zero(x: Ball, *at: Ball) -> Ball:
 _OWN: Final[dict[str, Callable[..., Ball]]] = {
     "Mul": _product,
     "gamma": lambda x: x.gamma(),
-    "besseli": lambda order, x: x.bessel_i(order),
+    **{
+        f"bessel{kind}": lambda order, x, method=f"bessel_{kind}": getattr(x, method)(
+            order
+        )
+        for kind in "ijyk"
+    },
     "zeta": lambda s, *a: s.zeta(*a),
     "lowergamma": lambda a, x: x.gamma_lower(a),
     "uppergamma": lambda a, x: x.gamma_upper(a),

@@ -216,7 +216,9 @@ class Evaluation:
         where nothing can be said."""
         most = None
         for b in found:
-            if is_known(b, ACCURATE_BITS) or _is_nothing(b):
+            # With fewer bits than that a number is next to 0 because it underflows.
+            nothing = bits >= -MIN_POWER_OF_TWO and _is_nothing(b)
+            if is_known(b, ACCURATE_BITS) or nothing:
                 continue
             lost = ACCURATE_BITS - int(b.rel_accuracy_bits()) if b.is_finite() else bits
             if lost >= bits:
@@ -366,23 +368,15 @@ class Evaluation:
         entries: Sequence[int], along: int, bits: int,
     ) -> list[Ball]:  # fmt: skip
         graph, order = self.graph, self.order(outputs)
-        tangents: dict[int, Ball] = {along: ball(1)}
-        for step in reversed(order):
-            parts = [
-                self.slope(step, position, bits) * tangents[arg]
-                for position, arg in graph.carrying(step)
-                if arg in tangents
-            ]
-            if parts:
-                tangents[step] = sum(parts, ZERO)
+        tangents = self._tangents(outputs, along, bits)
 
         def pull(step: int, pair: Pair) -> Iterator[tuple[int, Pair]]:
             g, moved = pair
-            through = list(graph.carrying(step))
-            moving = [(p, tangents[a]) for p, a in through if a in tangents]
-            args = self.values(graph.args(step), bits) if moving else ()
+            own = graph.args(step)
+            moving = [(p, tangents[a]) for p, a in enumerate(own) if a in tangents]
+            args = self.values(own, bits) if moving else ()
             name = graph.name(step)
-            for position, arg in through:
+            for position, arg in graph.carrying(step):
                 slope = self.slope(step, position, bits)
                 bend = sum(
                     (second_derivative(name, position, p, args) * t
@@ -399,6 +393,21 @@ class Evaluation:
         }
         found = accumulate(order, seeds, pull, add)
         return [found[e][1] if e in found else ZERO for e in entries]
+
+    def _tangents(
+        self, outputs: Sequence[int], along: int, bits: int
+    ) -> dict[int, Ball]:
+        """The derivative of each step that the outputs are made of, by one entry."""
+        tangents: dict[int, Ball] = {along: ball(1)}
+        for step in reversed(self.order(outputs)):
+            parts = [
+                self.slope(step, position, bits) * tangents[arg]
+                for position, arg in self.graph.carrying(step)
+                if arg in tangents
+            ]
+            if parts:
+                tangents[step] = sum(parts, ZERO)
+        return tangents
 
     def entries_below(self, roots: Iterable[int]) -> set[int]:
         """The inputs' entries that derivatives of some steps go to."""

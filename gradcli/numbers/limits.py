@@ -121,3 +121,7 @@ larger one a part may be all that is looked at."""
 
 LONG_LOOP_STEPS: Final = 200
 """Steps from which on it is asked whether a loop's deviations can be followed."""
+
+MAX_ASYMMETRY = 2.0**-46
+"""Largest difference of opposite entries of a symmetric matrix, as a share of one:
+rounding leaves about as much in ``x.T @ x``."""

@@ -10,15 +10,17 @@ zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial, reduce
 from itertools import product
 
 import numpy as np
 
 from ..engine.raw import Host
+from ..ops.checks import KindError
 from ..ops.types import Shape
 from .balls import to_float
-from .limits import MAX_COFACTOR_SIZE
+from .limits import MAX_ASYMMETRY, MAX_COFACTOR_SIZE
 from .system import Element, System
 
 
@@ -194,6 +196,34 @@ def _back_substitute(system: System[Element], work: Host, n: int) -> Host:
             right = system.apply("sub", work[i, n + j], known)
             x[i, j] = system.apply("div", right, work[i, i])
     return x
+
+
+def symmetric(system: System[Element], a: Host) -> Host:
+    """Return the symmetric part of matrices that are symmetric up to rounding: the
+    gradients of functions that read one triangle are those of the part, as PyTorch
+    gives them.
+
+    Raises:
+        KindError: a matrix is not symmetric.
+    """
+    _square(a)
+    found = a.copy()
+    half = system.lift(Fraction(1, 2))
+    for *at, i, j in np.ndindex(*a.shape):
+        if i <= j:
+            continue
+        low, up = a[*at, i, j], a[*at, j, i]
+        gap = system.apply("sub", low, up)
+        room = abs(system.value(low)) * MAX_ASYMMETRY
+        if not system.nearest(gap, 0) and abs(system.value(gap)) > room:
+            raise KindError(
+                "of this matrix, which is not symmetric, one triangle is read, and its "
+                "gradient is that of a symmetric matrix, as PyTorch's"
+            )
+        system.fixed(gap, 0)
+        mean = system.apply("mul", half, system.apply("add", low, up))
+        found[*at, i, j] = found[*at, j, i] = mean
+    return found
 
 
 def cholesky(system: System[Element], a: Host) -> Host:

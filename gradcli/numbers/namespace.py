@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.raw import Host, Raw, Run
+from ..ops.exact import Exact
 from ..ops.types import Dims, Index, Shape
 from . import decided, factors, matrices
 from .arrays import Numbers, ObjectArray, boxed
@@ -51,10 +52,10 @@ class ObjectNamespace(ShapeNamespace):
         """A NumPy array of elements, from whatever stands for numbers."""
         if isinstance(x, ObjectArray):
             return self._stopped(x.data) if x.stopped else x.data
-        if type(x) in _PLAIN:
+        if type(x) in _PLAIN or isinstance(x, Exact):
             # What a program writes out, at every step of its loops.
             return boxed(self.system.lift(x))
-        array = np.asarray(x)
+        array = np.asarray(x, dtype=object if isinstance(x, list) else None)
         lifted = np.empty(array.shape, dtype=object)
         lift = self.system.lift
         lifted.reshape(-1)[:] = [lift(v) for v in array.reshape(-1).tolist()]
@@ -275,6 +276,14 @@ class ObjectNamespace(ShapeNamespace):
 
     def t(self, x: Numbers) -> Any:
         return self.permute(x, tuple(range(x.ndim))[::-1])
+
+    def read_in_triangle(self, a: Numbers, upper: bool = False) -> ObjectArray:
+        """Return the symmetric part of a symmetric matrix.
+
+        Raises:
+            KindError: the matrix is not symmetric.
+        """
+        return self._of(matrices.symmetric(self.system, self.elements(a)))
 
     def cholesky(self, a: object) -> ObjectArray:
         return self._of(matrices.cholesky(self.system, self.elements(a)))

@@ -1,7 +1,7 @@
 """The pure number system: balls of one precision, and no terms.
 
 Invariant: an input's float is taken as the exact number it is; a program's own
-constants as what was written (see `gradcli.numbers.system.exact`). A comparison that
+constants as what was written (see `gradcli.numbers.system.lifted`). A comparison that
 the precision does not decide is decided by midpoints, and counted in ``undecided``.
 
     xp = ObjectNamespace(Balls())
@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from flint import arb
-
 from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
-from .system import RELATIONS, Number, exact, multiple
+from .system import RELATIONS, Number, lifted
 
 
 class Balls:
@@ -25,12 +23,10 @@ class Balls:
         self.undecided = 0
 
     def lift(self, number: Number) -> Ball:
-        written = exact(number)
-        known = multiple(written)
-        if known is None:
-            return ball(written)
-        name, times = known
-        return ball(times) * (arb.pi() if name == "pi" else arb.const_e())
+        return lifted(number, self.leaf, apply, {})
+
+    def leaf(self, number: Number, off: float) -> Ball:
+        return ball(number)
 
     def apply(self, name: str, *elements: Ball) -> Ball:
         return apply(name, *elements)
@@ -68,6 +64,15 @@ class Balls:
     def fixed(self, element: Ball, value: Number) -> Ball:
         return ball(value)
 
+    def note(self, element: Ball, relation: str, number: Number) -> None:
+        """A number alone needs no condition."""
+
+    def read(self, element: Ball, value: float) -> None:
+        """A number alone needs no condition."""
+
+    def classify(self, element: Ball) -> None:
+        """A number alone needs no condition."""
+
     def choice(self, pick: Callable[[], Ball]) -> Ball:
         return pick()
 
@@ -76,3 +81,6 @@ class Balls:
 
     def kink(self, element: Ball, what: str) -> None:
         """A number alone has no derivative to speak of."""
+
+    def unsigned(self, element: Ball) -> None:
+        """A zero is taken for one that is not negative."""

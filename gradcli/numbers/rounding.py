@@ -76,6 +76,11 @@ def unit_roundoff(dtype: str) -> float:
     return 2.0 ** -BITS[dtype]
 
 
+def least_normal(dtype: str) -> float:
+    """The smallest number of ``dtype`` that has all bits of its significand."""
+    return float(2.0 ** (LEAST_POWERS[dtype] + BITS[dtype] - 1))
+
+
 def _parts_of(name: str) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
     return STEPS[name].parts if name in STEPS else None
 
@@ -179,8 +184,15 @@ class Roundings:
         if isnan(value) or name == "symbol":
             return 0.0
         if name == "number":
-            return 0.0 if is_float(exact(graph.leaf(step))) else value * self.unit
+            return self._of_number(step, value)
         return roundings_of(name) * value * self.unit + self._inner(step, bits)
+
+    def _of_number(self, step: int, value: float) -> float:
+        """How far from a number of the program the engine's float may be."""
+        graph: Any = self.evaluation.graph
+        off, units = graph.lost.get(step, (0.0, 0.0))
+        own = is_float(exact(graph.leaf(step)), BITS[self.dtype])
+        return float(off + (units + (0 if own else value)) * self.unit)
 
     def _inner(self, step: int, bits: int) -> float:
         """What a step makes of its operand's rounding inside it."""
@@ -207,7 +219,9 @@ class Roundings:
             if g.is_zero():
                 return
             for position, arg in enumerate(graph.args(each)):
-                yield arg, (g * evaluation.slope(each, position, bits).mid()).mid()
+                # By an exact exponent a power of a negative number has no slope.
+                if not self._is_exact(arg, bits):
+                    yield arg, (g * evaluation.slope(each, position, bits).mid()).mid()
 
         with working(BOUND_BITS):
             arrived = accumulate(reversed(order), {step: ONE}, pull, _middle_of_sum)
@@ -249,9 +263,10 @@ class Roundings:
         for each in self.evaluation.below([step]):
             name = graph.name(each)
             if name in LEAVES:
-                value = np.full(ROUNDING_RUNS, float(graph.leaf(each)))
-                exactly = name == "symbol" or is_float(exact(graph.leaf(each)))
-                error = value * (0 if exactly else 1)
+                number = float(graph.leaf(each))
+                off = 0.0 if name == "symbol" else self._of_number(each, abs(number))
+                value = np.full(ROUNDING_RUNS, number)
+                error = np.full(ROUNDING_RUNS, off / self.unit)
             else:
                 value, error = self._in_columns(
                     name, [known[a] for a in graph.args(each)]
@@ -280,15 +295,19 @@ class Roundings:
                 return value, np.abs(rows).sum(axis=0)
         return value, value * roundings_of(name)
 
+    def _is_exact(self, step: int, bits: int) -> bool:
+        """Whether a step is a number or an input that the engine has as it is."""
+        name = self.evaluation.graph.name(step)
+        return name in LEAVES and bool(self._error(step, bits).is_zero())
+
     def _error(self, step: int, bits: int) -> Ball:
         name = self.evaluation.graph.name(step)
-        number = name == "number"
-        if number and is_float(exact(self.evaluation.graph.leaf(step))):
-            return ZERO
-        count = 1 if number else roundings_of(name)
+        count = 1 if name == "number" else roundings_of(name)
         if not count:
             return ZERO
         value = size(self.evaluation.value(step, bits))
+        if name == "number":
+            return ZERO + self._of_number(step, to_float(value))
         every = self._parts(step, bits)
         if every:
             return sum(every) * self.unit * (1 + log2(len(every) or 1)) + ZERO

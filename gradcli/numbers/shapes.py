@@ -23,6 +23,7 @@ from ..engine.versions import owner
 from ..ops.types import Dims, Shape
 from .arrays import Numbers, ObjectArray, boxed
 from .balls import to_float
+from .decided import as_floats, whole
 from .system import System
 
 Given = TypeVar("Given")
@@ -44,7 +45,9 @@ class ShapeNamespace(Namespace):
     """The part of the basis that looks at no element."""
 
     symbolic = True
-    device = "symbolic"
+    device = "cpu"
+    np = np
+    """Masks and positions are its arrays."""
 
     def __init__(self, system: System[Any]) -> None:
         self.system = system
@@ -69,6 +72,16 @@ class ShapeNamespace(Namespace):
             self.watching = before
 
     @contextmanager
+    def taking_numbers(self) -> Iterator[None]:
+        """Run a program inside: plain numbers alone are numbers of this namespace."""
+        before, self.takes_numbers = self.takes_numbers, True
+        try:
+            with self.at_home():
+                yield
+        finally:
+            self.takes_numbers = before
+
+    @contextmanager
     def at_home(self) -> Iterator[None]:
         before, MODE.home = MODE.home, self
         try:
@@ -77,7 +90,9 @@ class ShapeNamespace(Namespace):
             MODE.home = before
 
     def shown(self, x: Any) -> Any:
-        return ShapeNamespace.floats(self, x.data).tolist()
+        value = self.system.value
+        floats = [to_float(value(e)) for e in x.data.flat]
+        return np.array(floats).reshape(x.shape).tolist()
 
     def elements(self, x: object) -> Host:
         """A NumPy array of elements, from whatever stands for numbers."""
@@ -85,8 +100,13 @@ class ShapeNamespace(Namespace):
 
     def floats(self, data: Host) -> Host:
         """The elements' values as floats, which the program goes on with."""
-        value = self.system.value
-        return np.array([to_float(value(e)) for e in data.flat]).reshape(data.shape)
+        return as_floats(self.system, data)
+
+    def integer(self, x: Any) -> int:
+        if not isinstance(x, ObjectArray):
+            return super().integer(x)
+        made = whole(self.system, x.data.reshape(-1)[0])
+        return int(to_float(self.system.value(made)))
 
     def _of(self, data: Host) -> ObjectArray:
         return ObjectArray(

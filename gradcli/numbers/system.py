@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import e, isfinite, pi
+from math import e, inf, isfinite, pi
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
+from ..ops.exact import PI, E, Exact, fraction, function
 from .limits import MAX_SIMPLE_DENOMINATOR
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ Number = int | float | Fraction
 Element = TypeVar("Element")
 """What a system makes: a ball, a term, a step on a tape."""
 
-CONSTANTS: Final = {"pi": pi, "e": e}
-"""Real numbers that a float of a program stands for."""
+CONSTANTS: Final = {PI: pi, E: e}
+"""Real numbers that a float of Python may stand for."""
 
 RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 
@@ -68,6 +69,15 @@ class System(Protocol[Element]):
     def fixed(self, element: Element, value: Number) -> Element:
         """``value``, which is what a locally constant function of ``element`` is."""
 
+    def note(self, element: Element, relation: str, number: Number) -> None:
+        """Take note that what follows holds where the element stands so to a number."""
+
+    def read(self, element: Element, value: float) -> None:
+        """Take note that an element's value is taken for a plain number."""
+
+    def classify(self, element: Element) -> None:
+        """Take note that it was asked whether an element is a finite number."""
+
     def choice(self, pick: Callable[[], Element]) -> Element:
         """What ``pick`` gives: one of several elements, by comparisons made in it."""
 
@@ -77,10 +87,14 @@ class System(Protocol[Element]):
     def kink(self, element: Element, what: str) -> None:
         """Take note that ``element`` lies where ``what`` has no derivative."""
 
+    def unsigned(self, element: Element) -> None:
+        """Take note that the sign of ``element``, which is 0, decides something."""
+
 
 @lru_cache(maxsize=4096, typed=True)
 def exact(number: Number) -> Number:
-    """The rational number that a float stands for: 1/10 for ``0.1``, 1/3 for ``1/3``.
+    """The rational number that a float of Python stands for: 1/10 for ``0.1``, 1/3 for
+    ``1/3``.
 
     The fraction has this very float as its nearest, so the choice is within the
     rounding that the engine's own constant has.
@@ -95,14 +109,12 @@ def exact(number: Number) -> Number:
 
 
 @lru_cache(maxsize=4096, typed=True)
-def multiple(number: Number) -> tuple[str, Fraction] | None:
-    """The constant that a number is a simple multiple of, and how many times: ``pi``
-    and 1/2 for ``1.5707963267948966``; None: it is of none.
+def multiple(near: float) -> float | None:
+    """The simple multiple of pi or e that a float of Python stands for; None: of none.
 
     A float is taken for the multiple only if it is what the product is in floats.
     """
-    near = float(number) if isinstance(number, Fraction) else 0.0
-    if not near:
+    if not near or not isfinite(near) or near.is_integer():
         return None
     for name, constant in CONSTANTS.items():
         times = Fraction(near / constant).limit_denominator(MAX_SIMPLE_DENOMINATOR)
@@ -110,11 +122,61 @@ def multiple(number: Number) -> tuple[str, Fraction] | None:
         if abs(p) > MAX_SIMPLE_DENOMINATOR or not p:
             continue
         if near in (p * constant / q, p / q * constant, constant / q * p):
-            return name, times
+            return name if p == q else function("mul", near, fraction(p, q), name)
     return None
 
 
-def is_float(number: Number) -> bool:
-    """Whether some float is this very number."""
-    parts = number.as_integer_ratio() if isfinite(number) else (0, 1)
-    return parts[1] & (parts[1] - 1) == 0 and abs(parts[0]) <= 2**53
+def lifted(
+    number: Number,
+    leaf: Callable[[Number, float], Element],
+    apply: Callable[..., Element],
+    known: dict[int, tuple[Exact, Element]],
+) -> Element:
+    """The element that a plain number is.
+
+    Args:
+        leaf: makes an element of a rational number, or of one that is not finite, and
+            of how far from it the engine's float is, beyond its own rounding.
+        apply: makes one of a function of elements.
+        known: the elements of exact numbers, by the number's ``id``.
+    """
+    if not isinstance(number, Exact):
+        found = multiple(number) if type(number) is float else None
+        if found is None:
+            return leaf(exact(number), 0.0)
+        number = found
+    waiting: list[Any] = [number]
+    while waiting:
+        each = waiting[-1]
+        missing = []
+        if id(each) not in known and each.name not in ("number", "element"):
+            missing = [a for a in each.args if id(a) not in known]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        if id(each) not in known:
+            if each.name == "element":
+                (made,) = each.args
+            elif each.name == "number":
+                made = leaf(*_rational(each))
+            else:
+                made = apply(each.name, *[known[id(a)][1] for a in each.args])
+            known[id(each)] = each, made
+    return known[id(number)][1]
+
+
+def _rational(number: Exact) -> tuple[int | Fraction, float]:
+    """The number, and how far its float is off beyond rounding."""
+    p, q = number.args
+    written, near = p if q == 1 else Fraction(p, q), float(number)
+    if not isfinite(near):
+        return written, inf
+    off = Fraction(near) - written
+    return written, 0.0 if abs(off) <= abs(written) / 2**53 else float(abs(off))
+
+
+def is_float(number: Number, bits: int = 53) -> bool:
+    """Whether some float of so many bits is this very number."""
+    p, q = number.as_integer_ratio() if isfinite(number) else (0, 1)
+    return q & (q - 1) == 0 and (abs(p) // (p & -p or 1)).bit_length() <= bits

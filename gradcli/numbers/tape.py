@@ -141,6 +141,8 @@ class Tape(Deciding[int]):
         if size < len(self._varies) // 2:
             self._resize(max(size, FIRST_TAPE_STEPS))
         self._numbers = {n: i for n, i in self._numbers.items() if i < size}
+        self._exact = {n: e for n, e in self._exact.items() if e[1] < size}
+        self.lost = {i: e for i, e in self.lost.items() if i < size}
         self.evaluation.forget(size)
         self.roundings.forget(size)
 

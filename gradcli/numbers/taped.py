@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.raw import Host, Run
+from ..ops.exact import Exact
 from ..ops.types import Dims, Shape
 from . import decided
-from .arrays import ObjectArray
+from .arrays import OBJECT, ObjectArray
 from .decided import Elementwise, Extreme
 from .namespace import ObjectNamespace
 from .scalars import CALLED
@@ -45,7 +46,13 @@ class TapeNamespace(ObjectNamespace):
     def elements(self, x: object) -> Host:
         if isinstance(x, ObjectArray):
             return self._stopped(x.data) if x.stopped else x.data
-        array = np.asarray(x)
+        if isinstance(x, Exact):
+            return np.array(self.tape.lift(x))
+        array = np.asarray(x, dtype=object if isinstance(x, list) else None)
+        if array.dtype == OBJECT:
+            lift = self.tape.lift
+            steps = [lift(number) for number in array.reshape(-1).tolist()]
+            return np.array(steps, dtype=np.int64).reshape(array.shape)
         if array.size and (array == array.flat[0]).all():
             return np.full(array.shape, self.tape.lift(array.flat[0].item()))
         numbers, inverse = np.unique(array, return_inverse=True)

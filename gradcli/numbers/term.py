@@ -20,12 +20,15 @@ class Term:
     """``name`` applied to ``args``; ``content`` is a number's value, a symbol's label.
 
     ``value`` is the ball at the point with the bits that all start with; ``constant``
-    says that no input's entry is below; ``size`` counts the nodes of the term written
-    out as a tree.
+    says that no derivative by an input's entry goes through it, ``known`` that no entry
+    is below at all; ``size`` counts the nodes of the term written out as a tree.
     """
 
-    __slots__ = ("args", "constant", "content", "name", "serial", "size", "value")
+    __slots__ = (
+        "args", "constant", "content", "known", "name", "serial", "size", "value",
+    )  # fmt: skip
     constant: bool
+    known: bool
     size: int
 
     def __init__(
@@ -38,10 +41,11 @@ class Term:
         self.value = value
         self.content = content
         constant, size = name != "symbol", 1
+        known = constant
         for a in args:
-            constant = constant and a.constant
+            constant, known = constant and a.constant, known and a.known
             size += a.size
-        self.constant = constant
+        self.constant, self.known = constant, known
         self.size = size if size < MAX_COUNTED_TREE_NODES else MAX_COUNTED_TREE_NODES
 
     def __index__(self) -> int:
@@ -54,8 +58,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A comparison decided by value. Strict: the results hold where it holds; a tie
-    (``==``): the two sides meet at the point."""
+    """A comparison decided by value: the results hold where it holds. It is strict
+    unless the two sides meet at the point, as they do in a tie (``==``)."""
 
     relation: str
     left: Term

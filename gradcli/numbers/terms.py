@@ -24,12 +24,12 @@ from fractions import Fraction
 from typing import Any
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
-from .balls import START_BITS, Ball, apply, ball, is_nan
+from .balls import START_BITS, Ball, apply, ball, is_nan, to_float
 from .decision import Deciding
 from .limits import MAX_EXACT_NUMBER
 from .scalars import bounds_of
-from .system import RELATIONS, Number
-from .term import Choice, Decision, Term, chosen
+from .system import RELATIONS, Number, is_float
+from .term import Choice, Decision, Term, chosen, ordered
 
 
 class Terms(Deciding[Term]):
@@ -45,9 +45,12 @@ class Terms(Deciding[Term]):
         self.ties: dict[tuple[int, int], Decision] = {}
         self.looked_at: dict[int, Term] = {}
         """Terms whose value decided something."""
+        self._met = False
+        """Whether the sides of the last comparison meet."""
         self.made: list[Term] = []
         self._at_start = self.evaluation.known[START_BITS]
         self._stopped: dict[int, Term] = {}
+        self._folds: dict[tuple[Number, tuple[float, float]], Term] = {}
 
     # the graph
 
@@ -92,7 +95,7 @@ class Terms(Deciding[Term]):
 
     def apply(self, name: str, *elements: Term) -> Term:
         if name in ARITHMETIC:
-            simpler = _simplified(name, elements) or self._folded(name, elements)
+            simpler = self._simplified(name, elements) or self._folded(name, elements)
             if simpler is not None:
                 return simpler
         self.note_edges(name, elements)
@@ -108,10 +111,56 @@ class Terms(Deciding[Term]):
         if name == "div" and not numbers[1]:
             return None
         exactly = map(Fraction, numbers) if name == "div" else numbers
-        return self.lift(_lowest(ARITHMETIC[name](*exactly)))
+        found = _lowest(ARITHMETIC[name](*exactly))
+        units = self._units(name, elements, found)
+        if not any(units):
+            return self.lift(found)
+        made = self._folds.get((found, units))
+        if made is None:
+            made = self._folds[found, units] = self.written(found)
+            self.lost[made.serial] = units
+        return made
+
+    def _units(
+        self, name: str, elements: Sequence[Term], found: Number
+    ) -> tuple[float, float]:
+        """How far from the exact number the engine's arithmetic may come out, beyond
+        the last rounding: in all, and in units of rounding."""
+        sizes = [abs(e.content) for e in elements]
+        carried = [1.0] * len(elements)
+        if name == "mul":
+            carried = list(map(float, sizes[::-1]))
+        elif name == "div":
+            carried = [float(1 / sizes[1]), float(abs(found) / sizes[1])]
+        lost = [self.lost.get(e.serial, (0.0, 0.0)) for e in elements]
+        own = [0.0 if is_float(e.content) else float(s)
+               for e, s in zip(elements, sizes, strict=True)]  # fmt: skip
+        return (
+            sum(c * off for c, (off, _) in zip(carried, lost, strict=True)),
+            sum(c * (units + o)
+                for c, (_, units), o in zip(carried, lost, own, strict=True)),
+        )  # fmt: skip
+
+    def _is(self, term: Term, number: int) -> bool:
+        """Whether a term is that number, in the engine too."""
+        named = term.name == "number" and bool(term.content == number)
+        return named and term.serial not in self.lost
+
+    def _simplified(self, name: str, elements: Sequence[Term]) -> Term | None:
+        """One of the elements, by the identities of real numbers that keep zeros and
+        ones out of the terms."""
+        neutral, positions = NEUTRAL.get(name, (0, ()))
+        for position in positions:
+            if self._is(elements[position], neutral):
+                return elements[1 - position]
+        if name == "mul":
+            for zero, other in (elements, elements[::-1]):
+                if self._is(zero, 0) and other.value.is_finite():
+                    return zero
+        return None
 
     def total(self, elements: Sequence[Term]) -> Term:
-        kept = tuple([e for e in elements if not _is(e, 0)])
+        kept = tuple([e for e in elements if not self._is(e, 0)])
         if len(kept) < 2:
             return kept[0] if kept else self.lift(0)
         return self.make("total", kept, apply("total", *[e.value for e in kept]))
@@ -127,22 +176,50 @@ class Terms(Deciding[Term]):
         if a is b:
             return relation == "!=" if is_nan(self.value(a)) else (
                 bool(RELATIONS[relation](0, 0)))  # fmt: skip
+        self._met = False
         holds = super().compare(relation, a, b)
-        if (a.serial, b.serial) not in self.ties:
-            self._decided(relation if holds else _OPPOSITE[relation], a, b)
+        decided = relation if holds else _OPPOSITE[relation]
+        self._decided(decided if self._met else _STRICT.get(decided, decided), a, b)
         return holds
 
     def note_tie(self, a: Term, b: Term, slack: float) -> bool:
+        self._met = True
         if a.constant and b.constant and not slack:
             return False
         self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
         return True
 
     def _decided(self, relation: str, a: Term, b: Term) -> None:
-        if not (a.constant and b.constant):
-            relation = _STRICT.get(relation, relation)
+        if not (a.known and b.known):
             decision = Decision(relation, a, b)
             self.decisions.setdefault((relation, a.serial, b.serial), decision)
+
+    def note(self, element: Term, relation: str, number: Number) -> None:
+        self.looked_at[element.serial] = element
+        self._decided(relation, chosen(element), self.lift(number))
+
+    def read(self, element: Term, value: float) -> None:
+        """A value that no decimal says holds at the point alone."""
+        self.looked_at[element.serial] = element
+        element = chosen(element)
+        exactly = self.value(element)
+        if exactly.is_exact() and exactly.is_finite() and exactly == ball(value):
+            self._decided("==", element, self.lift(value))
+        else:
+            self._pin(element)
+
+    def _pin(self, element: Term) -> None:
+        """What follows holds where the entries below are what they are at the point."""
+        for term in ordered([element]):
+            if term.name == "symbol":
+                self._decided("==", term, self.lift(to_float(term.value)))
+
+    def classify(self, element: Term) -> None:
+        if self.value(element).is_finite():
+            for decision in self.domains(ordered([element])):
+                self._decided(decision.relation, decision.left, decision.right)
+        else:
+            self._pin(element)
 
     def choice(self, pick: Callable[[], Term]) -> Term:
         """The decisions that ``pick`` makes are kept apart: where nothing depends on
@@ -176,18 +253,34 @@ class Terms(Deciding[Term]):
             self._stopped[element.serial] = stopped
         return stopped
 
+    @property
+    def cut(self) -> bool:
+        """Whether a derivative ends somewhere before the entries that it is by."""
+        return bool(self._stopped)
+
     def note_edges(self, name: str, elements: Sequence[Term]) -> None:
         """Take note of arguments at which a function has no derivative."""
         for term, what in self.edges_of(name, elements):
             self.kink(term, what)
 
-    def domains(self, terms: Sequence[Term]) -> Iterator[Decision]:
-        """What the functions that made these terms ask of their arguments."""
+    def domains(
+        self, terms: Sequence[Term], constants: bool = False
+    ) -> Iterator[Decision]:
+        """What the functions that made these terms ask of their arguments; of constant
+        ones too, if wanted."""
         for term in terms:
             for position, relation, bound in bounds_of(term.name, term.args):
                 argument = chosen(term.args[position])
-                if not argument.constant:
+                if constants or not argument.known:
                     yield Decision(relation, argument, self.lift(bound))
+
+    def is_outside(self, term: Term) -> bool:
+        """Whether a function has no value around its arguments."""
+        for asked in self.domains([term], constants=True):
+            gap = asked.left.value - asked.right.value
+            if gap < 0 if asked.relation == ">" else gap > 0 and asked.relation == "<":
+                return True
+        return False
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -203,21 +296,3 @@ def _short(number: int | Fraction) -> bool:
 
 def _lowest(ratio: int | Fraction) -> Number:
     return ratio.numerator if ratio.denominator == 1 else ratio
-
-
-def _is(term: Term, number: int) -> bool:
-    return term.name == "number" and bool(term.content == number)
-
-
-def _simplified(name: str, elements: Sequence[Term]) -> Term | None:
-    """One of the elements, by the identities of real numbers that keep zeros and ones
-    out of the terms."""
-    neutral, positions = NEUTRAL.get(name, (0, ()))
-    for position in positions:
-        if _is(elements[position], neutral):
-            return elements[1 - position]
-    if name == "mul":
-        for zero, other in (elements, elements[::-1]):
-            if _is(zero, 0) and other.value.is_finite():
-                return zero
-    return None

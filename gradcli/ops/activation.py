@@ -18,6 +18,7 @@ from .checks import (
     dims_of,
     kept_shape,
 )
+from .exact import beside, decimal, reciprocal
 from .op import (
     FLOATS,
     KEPT,
@@ -138,7 +139,8 @@ row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
     partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
     vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES, saves="y")
 
-row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_slope*x",
+row("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
+    formula="x if x > 0 else negative_slope*x",
     refuses=no_kernel("leaky_relu_cpu"),
     rule=Rule("LeakyReluBackwardBackward0"),
     latex=r"\max(0, {0}) + {negative_slope} \min(0, {0})", doc="Leaky rectifier.",
@@ -150,7 +152,8 @@ row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_s
 
 
 # Xu et al. 2015, arXiv:1505.00853, section 2.4.
-row("rrelu_with_noise.default", node="RreluWithNoiseBackward0",
+row("rrelu_with_noise.default",
+    node="RreluWithNoiseBackward0", turned="RreluWithNoiseBackward1",
     formula="x if x > 0 else slope*x", refuses=no_kernel("rrelu_with_noise_out_cpu"),
     doc="Leaky rectifier whose slopes are drawn in training, and their mean otherwise.",
     kink="at 0 the derivative is that of the entries below",
@@ -158,7 +161,7 @@ row("rrelu_with_noise.default", node="RreluWithNoiseBackward0",
         xp.gt(x, 0), x, x * noise if training else x * ((lower + upper) / 2)),
     partials=(lambda xp, y, x, noise, lower, upper, training: xp.where(
         xp.gt(x, 0), xp.ones_like(x), noise if training else (lower + upper) / 2),
-        None),
+        None), fixed="rrelu_with_noise noise",
     rule=Rule("RreluWithNoiseBackwardBackward0"),
     cases=[case((4,), Fixed(0.0), lower=0.125, upper=0.5, training=False),
            case((3,), Fixed([0.2, 0.3, 0.25]), lower=0.125, upper=0.5,
@@ -203,7 +206,8 @@ def elu_slope(
 
 
 # Clevert, Unterthiner, Hochreiter 2015, arXiv:1511.07289.
-row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
+row("elu", node="EluBackward0", turned="EluBackward1",
+    latex=r"\operatorname{{ELU}}({0})",
     rule=Rule("EluBackwardBackward0", passes=True),
     refuses=no_kernel("elu_cpu"),
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
@@ -216,22 +220,24 @@ row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
         *SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0, scale=1.5, input_scale=0.5)])
 
 # Klambauer et al. 2017, arXiv:1706.02515, for mean 0 and variance 1.
-SELU_ALPHA = 1.6732632423543772848170429916717
-SELU_SCALE = 1.0507009873554804934193349852946
+SELU_ALPHA = decimal("1.6732632423543772848170429916717")
+SELU_SCALE = decimal("1.0507009873554804934193349852946")
 
-function("selu", lambda call, x: call("elu", x, alpha=SELU_ALPHA, scale=SELU_SCALE),
+function("selu", lambda call, x: call(
+             "elu", x, alpha=beside(x, SELU_ALPHA), scale=beside(x, SELU_SCALE)),
          cases=SIDES, doc="Self-normalising exponential linear unit.",
          formula="scale*elu(x, alpha)", kink="at 0 the derivative is scale*alpha")
 
 # Barron 2017, arXiv:1704.07483.
-row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
+row("celu", node="CeluBackward0", turned="CeluBackward1",
+    latex=r"\operatorname{{CELU}}({0})",
     rule=Rule("EluBackwardBackward0", passes=True),
     refuses=no_kernel("elu_cpu"),
     formula="x if x > 0 else alpha*(e**(x/alpha) - 1)",
     doc="Continuously differentiable exponential linear unit.",
-    fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, 1 / alpha),
+    fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, reciprocal(xp, alpha)),
     partials=(lambda xp, y, x, alpha=1.0:
-              elu_slope(xp, x, alpha, 1, 1 / alpha),),
+              elu_slope(xp, x, alpha, 1, reciprocal(xp, alpha)),),
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0)])
 
 
@@ -342,7 +348,8 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
     **passing_but(small),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
-row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",
+row("threshold", node="ThresholdBackward0", turned="ThresholdBackward1",
+    formula="x if x > threshold else value",
     refuses=no_kernel("threshold_cpu", TRUTHS),
     rule=Rule("ThresholdBackwardBackward0"),
     latex=r"{0} [{0} > {threshold}]",

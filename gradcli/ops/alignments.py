@@ -20,7 +20,7 @@ from typing import NamedTuple, cast
 from .bags import beside
 from .checks import KindError, PositionError, ShapeError, as_sizes, holds
 from .limits import check_size
-from .loss import fixed, known
+from .loss import known
 from .op import TRUTHS, WHOLES, Fixed, case, function, no_kernel, row
 from .types import Array, Call, Namespace, Positions, Shape, Sizes, Tangents
 
@@ -255,7 +255,7 @@ row("ctc_loss.IntList", node="CtcLossBackward0", fwd=negative_log,
     refuses=no_kernel("ctc_loss_cpu", WHOLES) | no_kernel("ctc_loss_cpu", ("float16",)),
     formula="-log(sum(prod(exp(x[t, label[t]]))))",
     doc="Minus the logarithm of the sum over all ways to read the labels.",
-    slope=AFTER_SOFTMAX,
+    slope=AFTER_SOFTMAX, fixed="_ctc_loss targets",
     vjp=(lambda xp, g, y, x, targets, input_lengths, target_lengths, blank=0,
          zero_infinity=False: xp.unsqueeze(g, 1) * slopes(
              xp, x, targets, input_lengths, target_lengths, blank, zero_infinity),
@@ -314,7 +314,6 @@ def ctc_loss(call: Call, log_probs: Array, targets: Array,
              blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
              ) -> Array:
     known(reduction)
-    fixed("_ctc_loss", targets=targets)
     times, counts = (lengths_of(call, name, given) for name, given in (
         ("input_lengths", input_lengths), ("target_lengths", target_lengths)))
     if 0 in log_probs.shape:

@@ -50,9 +50,17 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float)
 
 
-def over(number: float, b: Operand) -> Operand:
+def over(xp: Namespace, number: float, b: Operand) -> Operand:
     """``number / b``; a plain zero divides as a zero in an array does."""
-    return number * copysign(inf, b) if is_number(b) and not b else number / b
+    if not is_number(b):
+        return number / b
+    if not b:
+        return number * copysign(inf, b)
+    if xp.symbolic:
+        from .exact import fraction
+
+        return fraction(1) * number / b
+    return number / b
 
 
 # sums and differences
@@ -204,7 +212,7 @@ row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a 
     taught="quotient rule",
     doc="Quotient, elementwise with broadcasting.",
     result=AS_IS, fwd=lambda xp, a, b: a / b,
-    partials=(lambda xp, y, a, b: over(1, b), lambda xp, y, a, b: -(a / b) / b),
+    partials=(lambda xp, y, a, b: over(xp, 1, b), lambda xp, y, a, b: -(a / b) / b),
     cases=AWAY, saves=("b", "a b"))
 
 
@@ -212,7 +220,7 @@ row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / 
     taught="constant factor rule",
     doc="A tensor over a number, inside functions PyTorch builds itself.",
     result=AS_IS, fwd=lambda xp, x, number: x / number,
-    partials=(lambda xp, y, x, number: over(1, number),),
+    partials=(lambda xp, y, x, number: over(xp, 1, number),),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 
@@ -437,7 +445,7 @@ row("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
     always_saves=True,
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
     fwd=lambda xp, x, a, b, value=1: x + value * a / b,
-    partials=(1, lambda xp, y, x, a, b, value=1: over(value, b),
+    partials=(1, lambda xp, y, x, a, b, value=1: over(xp, value, b),
               lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
     cases=[case((3, 4), (4,), (3, 1), low=0.5),
            case((2,), (2,), (), value=-0.5, low=0.5)], saves=("", "b", "a b"))
@@ -461,7 +469,7 @@ valued("addcdiv")
 UNLIKE = "expected dtype {c0} for `end` but got dtype {c1}"
 
 row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
-    refuses=no_kernel("lerp_kernel_scalar"),
+    refuses=no_kernel("lerp_kernel_scalar"), wide=True,
     one_type=UNLIKE,
     formula="a + weight*(b - a)", doc="Linear interpolation with a number as weight.",
     fwd=lambda xp, a, b, weight:
@@ -471,7 +479,7 @@ row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
     cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)], saves="")
 
 row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
-    refuses=no_kernel("lerp_kernel_tensor"),
+    refuses=no_kernel("lerp_kernel_tensor"), wide=True,
     one_type=(UNLIKE, UNLIKE.replace("end", "weight")),
     formula="a + w*(b - a)", doc="Linear interpolation with a tensor of weights.",
     fwd=lambda xp, a, b, w:

@@ -38,11 +38,17 @@ SPECIAL: Final[Mapping[str, str]] = {
     "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
     "erfcx": "erfcx", "log_ndtr": "log_ndtr",
     "i0": "i0", "i0e": "i0e", "i1": "i1", "i1e": "i1e",
-    "j0": "j0", "j1": "j1", "y0": "y0", "y1": "y1",
-    "k0": "k0", "k1": "k1", "k0e": "k0e", "k1e": "k1e",
+    "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1",
+    "modified_bessel_k0": "k0", "scaled_modified_bessel_k0": "k0e",
+    "modified_bessel_k1": "k1", "scaled_modified_bessel_k1": "k1e",
+    "airy_ai": "airy[0]", "airy_ai_prime": "airy[1]",
+    "erfi": "erfi", "expi": "expi", "Si": "sici[0]", "Ci": "sici[1]",
+    "Shi": "shichi[0]", "Chi": "shichi[1]",
+    "fresnels": "fresnel[0]", "fresnelc": "fresnel[1]", "lambertw": "lambertw",
     "igamma": "gammainc", "igammac": "gammaincc", "zeta": "zeta",
 }  # fmt: skip
-"""Of ``scipy.special``, and of ``cupyx.scipy.special``."""
+"""Of ``scipy.special``, and of ``cupyx.scipy.special``; ``airy[0]`` is the first of the
+results of ``airy``."""
 
 _ARITHMETIC: Final[dict[str, str]] = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",

@@ -1,4 +1,4 @@
-"""Bessel functions of imaginary argument, which grow like the exponential.
+"""Bessel functions and their kin.
 
     row("i0", node="I0Backward0", ..., partials=(lambda xp, y, x: xp.i1(x),))
 
@@ -7,38 +7,54 @@ Invariant: the derivative of a function divides by its argument only away from 0
 
 from __future__ import annotations
 
-from .op import case, no_half, row
-from .types import Array, ArrayRule, Namespace
+from collections.abc import Sequence
+from itertools import pairwise
+
+from .op import Formula, case, no_half, row
+from .trigonometric import sine_over_series
+from .types import Array, ArrayRule, Namespace, Operand, Partial
 
 # fmt: off
 
 ALL = [case((3, 4)), case(())]
+BESIDE_0 = [*ALL, case((3,), low=-0.019, high=0.019)]
 
 
-def ratio(xp: Namespace, y: Array, x: Array) -> Array:
-    """``y/x`` of an odd function of slope 1/2 at 0, also of numbers so small that ``y``
-    has few digits."""
-    at_zero = xp.lt(xp.abs(x), SMALL)
-    return xp.where(at_zero, 0.5, y / xp.where(at_zero, 1, x))
+OF_I1 = (2, 16, 384, 18432)
+"""What the powers 1, x**2, x**4, ... are divided by in the series of I1(x)/x."""
+
+OF_J1 = (2, -16, 384, -18432)
+"""The same of J1(x)/x."""
+
+SMALL = 0.02
+"""Up to here four terms of such a series are exact to rounding, also differentiated."""
 
 
-SMALL = 1e-30
-"""Beside 1, nothing; in float32 far from the least number."""
+def ratio(xp: Namespace, y: Array, x: Array, series: Sequence[int],
+          scale: Operand = 1) -> Array:
+    """``y/x`` of an odd function; beside 0 by its series times ``scale``, so that
+    nothing cancels in its derivatives."""
+    near = xp.lt(xp.abs(x), SMALL)
+    small = xp.where(near, x, 0)
+    square = small * small
+    total: Operand = 1
+    for before, divisor in reversed(list(pairwise(series))):
+        # The quotient of two is an integer, so that no constant is rounded.
+        total = 1 + square * total / (divisor // before)
+    return xp.where(near, total * scale / series[0], y / xp.where(near, 1, x))
 
 
 # DLMF 10.29.3 and 10.29.2; e**-abs(x) has the derivative -sign(x)*e**-abs(x).
 row("i0", node="I0Backward0", latex="I_0({0})", formula="i0(x)",
     doc="Modified Bessel function of order 0.",
     fwd=lambda xp, x: xp.i0(x), partials=(lambda xp, y, x: xp.i1(x),), cases=ALL,
-    special="i0", overflows=True, tame=("0",),
-    sym=lambda sp, x: sp.besseli(0, x))
+    special="i0", overflows=True, tame=("0",))
 
 row("i1", node="SpecialI1Backward0", latex="I_1({0})", formula="i1(x)",
     doc="Modified Bessel function of order 1.",
     fwd=lambda xp, x: xp.i1(x),
-    partials=(lambda xp, y, x: xp.i0(x) - ratio(xp, y, x),), cases=ALL,
-    special="i1", saves="x y", overflows=True, tame=("0",),
-    sym=lambda sp, x: sp.besseli(1, x))
+    partials=(lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1),), cases=BESIDE_0,
+    special="i1", saves="x y", overflows=True, tame=("0",))
 
 row("i0e", node="SpecialI0EBackward0", latex="e^{{-|{0}|}} I_0({0})",
     formula="exp(-abs(x))*i0(x)",
@@ -53,24 +69,26 @@ row("i1e", node="SpecialI1EBackward0", latex="e^{{-|{0}|}} I_1({0})",
     formula="exp(-abs(x))*i1(x)",
     doc="Modified Bessel function of order 1, scaled so that it does not overflow.",
     fwd=lambda xp, x: xp.i1e(x),
-    partials=(lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(xp, y, x),),
-    cases=ALL, special="i1e", saves="x y",
+    partials=(lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(
+        xp, y, x, OF_I1, xp.exp(-xp.abs(x))),), cases=[
+        *ALL, case((3,), low=0.003, high=0.019)],
+    special="i1e", saves="x y",
     sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(1, x))
 
-# Functions that PyTorch knows no derivative of.
+# PyTorch computes these without a derivative; their nodes are called as it would call
+# them.
 
-
-def _of_no_slope(name: str, doc: str, formula: str, fwd: ArrayRule, low: float,
-                 high: float = 5.0) -> None:
-    row(name, doc=f"{doc}; without a derivative.", formula=formula, special=name,
+def _entered(name: str, doc: str, formula: str, fwd: ArrayRule, slope: Partial,
+             low: float, high: float = 5.0, *, saves: str = "x", kink: str = "",
+             domain: str = "", latex: str = "", roundings: int | None = None,
+             sym: Formula | None = None, ours: bool = False) -> None:
+    node = "".join(word.title() for word in f"special_{name}".split("_"))
+    row(name, node=f"{node}Backward0", doc=doc, formula=formula, special=name,
         refuses=no_half(f"\"{name}_cpu\" not implemented for '{{0}}'"),
-        partials=(None,), in_place=False, fwd=lambda xp, x: xp.stop(fwd(xp, x)),
-        cases=[case((3, 4), low=low, high=high), case((), low=low, high=3.0)])
-
-
-def by_name(name: str) -> ArrayRule:
-    """The function that a namespace has under this name."""
-    return lambda xp, x: getattr(xp, name)(x)
+        partials=(slope,), in_place=False, fwd=fwd, saves=saves, kink=kink,
+        domain=domain, latex=latex, sym=sym, ours=ours, roundings=roundings,
+        cases=[case((3, 4), low=low, high=high), case((), low=low, high=min(high, 3.0)),
+               *BESIDE_0[2:] * (low < 0)])
 
 
 def sine_over(xp: Namespace, x: Array) -> Array:
@@ -80,23 +98,73 @@ def sine_over(xp: Namespace, x: Array) -> Array:
     return xp.where(apart, xp.as_type_of(xp.eq(x, 0), x), xp.sin(own) / own)
 
 
-_of_no_slope("modified_bessel_i0", "Modified Bessel function of order 0", "i0(x)",
-             lambda xp, x: xp.i0(x), -2.0)
-_of_no_slope("modified_bessel_i1", "Modified Bessel function of order 1", "i1(x)",
-             lambda xp, x: xp.i1(x), -2.0)
-_of_no_slope("spherical_bessel_j0", "Spherical Bessel function of order 0", "sin(x)/x",
-             sine_over, -2.0)
+def sine_over_slope(xp: Namespace, y: Array, x: Array) -> Array:
+    """The derivative of sin(x)/x; beside 0 by its series, which is exact to rounding
+    there."""
+    near = xp.lt(xp.abs(x), 0.5)
+    away = xp.where(near, 1, x)
+    return xp.where(near, 0 + sine_over_series(xp.where(near, x, 0), 8),
+                    (xp.cos(away) - y) / away)
 
-# PyTorch's numbers have six digits for j and y above 4, and for Ai below -2.
-for _order in (0, 1):
-    _of_no_slope(f"bessel_j{_order}", f"Bessel function of order {_order}",
-                 f"bessel_j{_order}(x)", by_name(f"j{_order}"), -2.0, 3.5)
-    _of_no_slope(f"bessel_y{_order}", f"Bessel function of the second kind, order "
-                 f"{_order}", f"bessel_y{_order}(x)", by_name(f"y{_order}"), 0.3, 3.5)
-    _of_no_slope(f"modified_bessel_k{_order}", "Modified Bessel function of the second "
-                 f"kind, order {_order}", f"modified_bessel_k{_order}(x)",
-                 by_name(f"k{_order}"), 0.3)
-    _of_no_slope(f"scaled_modified_bessel_k{_order}", "Modified Bessel function of the "
-                 f"second kind, order {_order}, scaled so that it does not underflow",
-                 f"exp(x)*modified_bessel_k{_order}(x)", by_name(f"k{_order}e"), 0.3)
-_of_no_slope("airy_ai", "Airy function Ai", "airy_ai(x)", by_name("airy"), -2.0)
+
+# DLMF 10.29.3.
+_entered("modified_bessel_i0", "Modified Bessel function of order 0.", "i0(x)",
+         lambda xp, x: xp.i0(x), lambda xp, y, x: xp.i1(x), -2.0)
+_entered("modified_bessel_i1", "Modified Bessel function of order 1.", "i1(x)",
+         lambda xp, x: xp.i1(x),
+         lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1), -2.0, saves="x y")
+# DLMF 10.49.3.
+_entered("spherical_bessel_j0", "Spherical Bessel function of order 0.", "sin(x)/x",
+         sine_over, sine_over_slope, -2.0, saves="x y")
+
+# DLMF 10.6.2 and 10.6.3. PyTorch's numbers have six digits for j and y above 4, twelve
+# at 2, and six for Ai below -2.
+_entered("bessel_j0", "Bessel function of order 0.", "bessel_j0(x)",
+         lambda xp, x: xp.bessel_j0(x), lambda xp, y, x: -xp.bessel_j1(x), -2.0, 2.0,
+         latex="J_0({0})")
+_entered("bessel_j1", "Bessel function of order 1.", "bessel_j1(x)",
+         lambda xp, x: xp.bessel_j1(x),
+         lambda xp, y, x: xp.bessel_j0(x) - ratio(xp, y, x, OF_J1), -2.0, 2.0,
+         saves="x y", latex="J_1({0})")
+_entered("bessel_y0", "Bessel function of the second kind, order 0.", "bessel_y0(x)",
+         lambda xp, x: xp.bessel_y0(x), lambda xp, y, x: -xp.bessel_y1(x), 0.3, 2.0,
+         latex="Y_0({0})", domain="x > 0", kink="at 0 the derivative is inf")
+_entered("bessel_y1", "Bessel function of the second kind, order 1.", "bessel_y1(x)",
+         lambda xp, x: xp.bessel_y1(x),
+         lambda xp, y, x: xp.bessel_y0(xp.where(xp.eq(x, 0), 1, x)) - y / x, 0.3, 2.0,
+         latex="Y_1({0})", domain="x > 0", kink="at 0 the derivative is inf",
+         saves="x y")
+
+# DLMF 10.29.2 and 10.29.3; the scaled ones are exp(x) times these.
+_entered("modified_bessel_k0", "Modified Bessel function of the second kind, order 0.",
+         "modified_bessel_k0(x)", lambda xp, x: xp.modified_bessel_k0(x),
+         lambda xp, y, x: -xp.modified_bessel_k1(x), 0.3,
+         latex="K_0({0})", domain="x > 0", kink="at 0 the derivative is -inf")
+_entered("modified_bessel_k1", "Modified Bessel function of the second kind, order 1.",
+         "modified_bessel_k1(x)", lambda xp, x: xp.modified_bessel_k1(x),
+         lambda xp, y, x: -xp.modified_bessel_k0(x) - y / x, 0.3, saves="x y",
+         latex="K_1({0})", domain="x > 0", kink="at 0 the derivative is -inf")
+_entered("scaled_modified_bessel_k0", "Modified Bessel function of the second kind, "
+         "order 0, scaled so that it does not underflow.",
+         "exp(x)*modified_bessel_k0(x)",
+         lambda xp, x: xp.scaled_modified_bessel_k0(x),
+         lambda xp, y, x: xp.where(xp.eq(x, 0), 0, y)
+             - xp.scaled_modified_bessel_k1(x), 0.3, saves="x y",
+         latex="e^{{{0}}} K_0({0})", domain="x > 0", kink="at 0 the derivative is -inf",
+         sym=lambda sp, x: sp.exp(x) * sp.besselk(0, x))
+_entered("scaled_modified_bessel_k1", "Modified Bessel function of the second kind, "
+         "order 1, scaled so that it does not underflow.",
+         "exp(x)*modified_bessel_k1(x)",
+         lambda xp, x: xp.scaled_modified_bessel_k1(x),
+         lambda xp, y, x: xp.where(xp.eq(x, 0), 0, y)
+             - xp.scaled_modified_bessel_k0(x) - y / x, 0.3, saves="x y",
+         latex="e^{{{0}}} K_1({0})", domain="x > 0", kink="at 0 the derivative is -inf",
+         sym=lambda sp, x: sp.exp(x) * sp.besselk(1, x))
+
+# DLMF 9.2.1.
+_entered("airy_ai", "Airy function Ai.", "airy_ai(x)", lambda xp, x: xp.airy_ai(x),
+         lambda xp, y, x: xp.airy_ai_prime(x), -2.0,
+         latex=r"\operatorname{{Ai}}({0})", roundings=24)
+_entered("airy_ai_prime", "Derivative of the Airy function Ai.", "airy_ai_prime(x)",
+         lambda xp, x: xp.airy_ai_prime(x), lambda xp, y, x: x * xp.airy_ai(x), -2.0,
+         latex=r"\operatorname{{Ai}}'({0})", ours=True, roundings=24)

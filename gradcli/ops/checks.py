@@ -36,8 +36,23 @@ class KindError(EngineError, NotImplementedError):
     """Operands of a type that the operation does not take."""
 
 
+class UnknownSlope(KindError):
+    """A derivative in an argument by which the operation has none."""
+
+
 class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
+
+
+def demand_fixed(function: str, operand: str, value: object) -> None:
+    """Refuse a tensor with a gradient or a tangent where neither would pass."""
+    if getattr(value, "_is_followed", False):
+        recorded = getattr(value, "requires_grad", False)
+        what = "requires_grad True" if recorded else "a tangent"
+        raise ValueRangeError(
+            f"The function '{function}' is not differentiable with respect to argument "
+            f"'{operand}'. This input cannot have {what}."
+        )
 
 
 class Number(SupportsInt, SupportsFloat, Protocol):

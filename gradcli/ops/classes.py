@@ -8,7 +8,6 @@ Targets are classes by number, or in `cross_entropy` probabilities of the scores
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log, pi
 
 from .checks import (
     KindError,
@@ -18,7 +17,9 @@ from .checks import (
     count_of,
     holds,
 )
+from .exact import PI, beside, logarithm
 from .gather import in_place
+from .index import check_positions
 from .loss import fixed, known
 from .op import (
     ONE_TYPE,
@@ -55,14 +56,12 @@ def counted(xp: Namespace, x: Array, target: Array, weight: Array | None,
     classes = xp.unsqueeze(given, dim)
     size = x.shape[dim]
     if weight is None and not 0 <= ignore_index < size and given.size and (
-            int(given.min()) >= 0 and int(given.max()) < size):
+            not xp.waits and int(given.min()) >= 0 and int(given.max()) < size):
         return classes, None, None
     ignored = xp.eq(classes, ignore_index)
-    classes = xp.where(ignored, 0, classes)
-    outside = xp.logical_or(xp.lt(classes, 0), xp.ge(classes, size))
-    if bool(xp.any(outside)):
-        worst = xp.as_index(xp.amax(xp.where(outside, xp.abs(classes), 0)))
-        raise IndexError(f"Target {int(worst)} is out of bounds.")
+    classes = xp.as_index(xp.where(ignored, 0, classes))
+    check_positions(xp, size, 0, classes, from_end=False,
+                    words="Target {at} is out of bounds.")
     each = xp.new_full(x, classes.shape, 1) if weight is None else (
         weight[classes])
     return classes, xp.where(ignored, 0, each), ignored
@@ -128,20 +127,23 @@ def nll_tangent(xp: Namespace, t: Tangents, y: Array, x: Array, target: Array,
                      lambda xp, t, classes: xp.gather(t, class_dim(t), classes))
 
 
-def nll_row(name: str, node: str, kernel: str, cases: list[Case]) -> None:
+def nll_row(name: str, node: str, kernel: str, forward: str, cases: list[Case]) -> None:
     row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll, memory=PACKED,
         rule=Rule(node.replace("0", "Backward0")), refuses=no_kernel(kernel),
         one_type=(ONE_TYPE, ONE_TYPE),
         doc="Negative log likelihood of the target classes.",
-        vjp=(nll_rule, None, None), jvp=nll_tangent, cases=cases)
+        vjp=(nll_rule, None, None), jvp=nll_tangent, fixed=f"{forward} target weight",
+        cases=cases)
 
 
 nll_row("nll_loss.default", "NllLossBackward0", "nll_loss_out_frame",
+        "nll_loss_forward",
         [case((3, 4), Fixed([0, 3, 1])), case((4,), Fixed(2)),
          case((3, 4), Fixed([0, -100, 1]), Fixed([0.5, 1.0, 2.0, 1.5])),
          case((3, 4), Fixed([2, 3, 1]), reduction="none", ignore_index=3),
          case((3, 2), Fixed([0, 1, 1]), Fixed([0.5, 2.0]), reduction="sum")])
 nll_row("nll_loss.2d", "NllLoss2DBackward0", "nll_loss2d_forward_out_frame",
+        "nll_loss2d_forward",
         [case((2, 3, 1, 2), Fixed([[[0, 2]], [[1, 1]]])),
          case((2, 3, 2, 2), Fixed([[[0, 2], [1, 0]], [[1, 1], [2, 0]]]),
               Fixed([0.5, 1.0, 2.0]), reduction="none")])
@@ -169,7 +171,6 @@ def check_classes(x: Array, target: Array, weight: Array | None) -> None:
 
 def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
              ignore_index: int = -100, reduction: str = "mean") -> Array:
-    fixed("nll_loss_forward", weight=weight)
     check_classes(x, target, weight)
     return by_number(call, x, target, weight, ignore_index, reduction)
 
@@ -302,7 +303,8 @@ def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
 def stirling(call: Call, target: Array) -> Array:
     """An approximation of ``log(target!)`` for targets over 1."""
     entropy = call("sub", call("mul", target, call("log", target)), target)
-    tail = call("mul.Scalar", call("log", call("mul.Scalar", target, 2 * pi)), 0.5)
+    tail = call("mul.Scalar", call("log", call(
+        "mul.Scalar", target, beside(target, 2 * PI))), 0.5)
     return call("masked_fill", call("add", entropy, tail), call("le", target, 1), 0)
 
 
@@ -347,7 +349,7 @@ def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
     gaps = call("pow", call("sub", x, target), 2)
     losses = call("mul", call("add", call("log", var), call("div", gaps, var)), 0.5)
     if full:
-        losses = call("add", losses, 0.5 * log(2 * pi))
+        losses = call("add", losses, beside(x, logarithm(2 * PI) / 2))
     return averaged(call, losses, reduction)
 
 

@@ -9,7 +9,7 @@ infinite one leaves no NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import copysign, inf
 from sys import float_info
 
@@ -193,21 +193,30 @@ def array_of(*operands: Array) -> Array:
     return next((v for v in operands if hasattr(v, "dtype")), operands[0])
 
 
-def extremum(name: str, *, loses: tuple[ArrayRule, ArrayRule], node: str, latex: str,
-             formula: str, doc: str) -> None:
-    """Enter an extremum: the operand that ``loses`` gets nothing, equal ones half."""
+EXTREMA = (case((3, 4), (3, 4), make="distinct"), case((3, 1), (4,)),
+           case((), (2,), make="distinct"))
 
-    def partial(nr: int) -> ArrayRule:
+
+def shares(*loses: ArrayRule) -> tuple[ArrayRule, ...]:
+    """Return what part of the cotangent each of two operands gets: nothing where it
+    loses, half where they are equal. PyTorch 2.15's derivatives.yaml, maximum."""
+
+    def part(nr: int) -> ArrayRule:
         return lambda xp, y, a, b: (
             1 - xp.as_type_of(loses[nr](xp, a, b), array_of(a, b))
             - xp.as_type_of(xp.eq(a, b), array_of(a, b)) / 2)
 
-    partials = (partial(0), partial(1))
-    row(name, fwd=lambda xp, a, b: getattr(xp, name)(a, b),
+    return part(0), part(1)
+
+
+def extremum(name: str, partials: tuple[ArrayRule, ...], *, node: str, latex: str,
+             formula: str, doc: str, fwd: ArrayRule | None = None,
+             kink: str = "at a tie each operand gets half",
+             cases: Sequence[Case] = EXTREMA) -> None:
+    """Enter an extremum of two operands."""
+    row(name, fwd=fwd or (lambda xp, a, b: getattr(xp, name)(a, b)),
         partials=partials, vjp=masked(partials),
-        cases=[case((3, 4), (3, 4), make="distinct"), case((3, 1), (4,)),
-               case((), (2,), make="distinct")],
-        node=node, latex=latex, formula=formula, doc=doc, kink=TIE)
+        cases=list(cases), node=node, latex=latex, formula=formula, doc=doc, kink=kink)
 
 
 def never_nan(wins: ArrayRule) -> ArrayRule:
@@ -229,24 +238,23 @@ def below(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.lt(a, b)
 
 
-TIE = "at a tie each operand gets half"
+LARGER, SMALLER = shares(below, above), shares(above, below)
+NEW_TIE = "at a tie each operand gets half, as in PyTorch 2.15 (in 2.13 {})"
 
-extremum("maximum", node="MaximumBackward0", latex=r"\max({0}, {1})",
-    formula="max(a, b)", doc="The larger of two; NaN if one is NaN.",
-    loses=(below, above))
-extremum("minimum", node="MinimumBackward0", latex=r"\min({0}, {1})",
-    formula="min(a, b)", doc="The smaller of two; NaN if one is NaN.",
-    loses=(above, below))
-extremum("fmax", node="FmaxBackward0", latex=r"\max({0}, {1})",
-    formula="max(a, b)", doc="The larger of two; a NaN loses.",
-    loses=(unless_won(above), never_nan(above)))
-extremum("fmin", node="FminBackward0", latex=r"\min({0}, {1})",
-    formula="min(a, b)", doc="The smaller of two; a NaN loses.",
-    loses=(unless_won(below), never_nan(below)))
+extremum("maximum", LARGER, node="MaximumBackward0", latex=r"\max({0}, {1})",
+    formula="max(a, b)", doc="The larger of two; NaN if one is NaN.")
+extremum("minimum", SMALLER, node="MinimumBackward0", latex=r"\min({0}, {1})",
+    formula="min(a, b)", doc="The smaller of two; NaN if one is NaN.")
+extremum("fmax", shares(unless_won(above), never_nan(above)), node="FmaxBackward0",
+    latex=r"\max({0}, {1})", kink=NEW_TIE.format("the first gets it all"),
+    formula="max(a, b)", doc="The larger of two; a NaN loses.")
+extremum("fmin", shares(unless_won(below), never_nan(below)), node="FminBackward0",
+    latex=r"\min({0}, {1})", kink=NEW_TIE.format("the first gets it all"),
+    formula="min(a, b)", doc="The smaller of two; a NaN loses.")
 
 # clamps: by numbers, and by tensors that are operands themselves
 
-BOUND = "at a bound the derivative is 0"
+BOUND = "at a bound the derivative is 0, as in PyTorch 2.15 (in 2.13 it is 1)"
 
 
 def clamped(xp: Namespace, x: Array, min: Operand | None = None,
@@ -285,71 +293,64 @@ clamp_row("clamp_max.Scalar", "ClampMaxBackward0", r"\min({0}, {max})",
           [case((3, 4), max=3), case((2,), max=-3)])
 
 
-# PyTorch's derivatives.yaml, clamp.Tensor.
-def reaches(xp: Namespace, y: object, x: Array, min: Operand | None, max: Operand | None
+# Recorded from PyTorch 2.15: clamp_backward, clamp_backward_min_max.
+def at_one_bound(xp: Namespace, x: Array, bound: Array, min: Array, max: Array
+                 ) -> Array:
+    """Return half where ``x`` is at this bound of an interval that has a length."""
+    return xp.as_type_of(xp.logical_and(xp.eq(x, bound), xp.lt(min, max)), x) / 2
+
+
+def reaches(xp: Namespace, y: Array, x: Array, min: Array | None, max: Array | None
            ) -> Array:
-    """What part of the cotangent reaches the clamped tensor itself.
-
-    One bound: as for the extremum of two. Two bounds: PyTorch keeps all of it at
-    either bound.
-    """
+    """Return what part of the cotangent reaches the clamped tensor itself."""
     if min is None or max is None:
-        bound = max if min is None else min
-        assert bound is not None
-        inside = xp.lt(x, bound) if min is None else xp.gt(x, bound)
-        return xp.as_type_of(inside, x) + xp.as_type_of(xp.eq(x, bound), x) / 2
-    inside = xp.logical_and(xp.ge(x, min), xp.le(x, max))
-    return xp.as_type_of(inside, x)
+        parts, bound = (SMALLER, max) if min is None else (LARGER, min)
+        return parts[0](xp, y, x, bound)
+    outside = xp.logical_or(xp.lt(x, min), xp.gt(x, max))
+    return (1 - xp.as_type_of(outside, x) - at_one_bound(xp, x, min, min, max)
+            - at_one_bound(xp, x, max, min, max))
 
 
-def lower_takes(xp: Namespace, y: Array, x: Array, min: Operand | None,
-                max: Operand | None) -> Array:
+def lower_takes(xp: Namespace, y: Array, x: Array, min: Array | None,
+                max: Array | None) -> Array:
     if min is None:
         return xp.zeros_like(x)
-    taken = xp.lt(x, min)
     if max is None:
-        return xp.as_type_of(taken, x) + xp.as_type_of(xp.eq(x, min), x) / 2
-    return xp.as_type_of(xp.logical_and(taken, xp.le(min, max)), x)
+        return LARGER[1](xp, y, x, min)
+    taken = xp.logical_and(xp.lt(x, min), xp.le(min, max))
+    return xp.as_type_of(taken, x) + at_one_bound(xp, x, min, min, max)
 
 
-def upper_takes(xp: Namespace, y: Array, x: Array, min: Operand | None,
-                max: Operand | None) -> Array:
+def upper_takes(xp: Namespace, y: Array, x: Array, min: Array | None,
+                max: Array | None) -> Array:
     if max is None:
         return xp.zeros_like(x)
-    taken = xp.gt(x, max)
     if min is None:
-        return xp.as_type_of(taken, x) + xp.as_type_of(xp.eq(x, max), x) / 2
-    return xp.as_type_of(xp.logical_or(taken, xp.gt(min, max)), x)
+        return SMALLER[1](xp, y, x, max)
+    beyond = xp.logical_and(xp.gt(x, max), xp.le(min, max))
+    taken = xp.logical_or(beyond, xp.gt(min, max))
+    return xp.as_type_of(taken, x) + at_one_bound(xp, x, max, min, max)
 
 
 row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
     latex=r"\operatorname{{clamp}}({0}, {1}, {2})",
     doc="Limits values to intervals given by tensors.",
-    kink="at one bound alone each operand gets half; between two x keeps it all; two "
-         "that are equal: what lies below is the lower one's",
+    kink=NEW_TIE.format("x keeps it all") + "; bounds that are equal leave it to x at "
+         "the bound, else to the one that x lies beyond",
     fwd=lambda xp, x, min=None, max=None: clamped(xp, x, min, max),
     partials=(reaches, lower_takes, upper_takes),
     vjp=masked((reaches, lower_takes, upper_takes)),
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), Fixed(None)),
            case((2, 3), Fixed(None), (3,)), case((), (), ())])
 
-
-def one_sided(name: str, node: str, latex: str, fwd: ArrayRule,
-              side: Callable[[Operand], tuple[Operand | None, Operand | None]],
-              takes: ArrayRule) -> None:
-    """Enter a clamp with one bound, which is a tensor; ``side`` gives (min, max)."""
-    partials = (lambda xp, y, x, bound: reaches(xp, None, x, *side(bound)),
-                lambda xp, y, x, bound: takes(xp, None, x, *side(bound)))
-    formula = "max(x, min)" if side(1)[0] else "min(x, max)"
-    row(name, node=node, latex=latex, formula=formula, kink=TIE,
-        doc="Limits values from one side by a tensor.",
-        fwd=fwd, partials=partials, vjp=masked(partials), cases=PAIR[:2])
-
-
-one_sided("clamp_min.Tensor", "ClampMinBackward1", r"\max({0}, {1})",
-          lambda xp, x, min: xp.maximum(x, min), lambda b: (b, None), lower_takes)
-one_sided("clamp_max.Tensor", "ClampMaxBackward1", r"\min({0}, {1})",
-          lambda xp, x, max: xp.minimum(x, max), lambda b: (None, b), upper_takes)
+extremum("clamp_min.Tensor", LARGER, node="ClampMinBackward1", latex=r"\max({0}, {1})",
+         fwd=lambda xp, x, min: xp.maximum(x, min), formula="max(x, min)",
+         kink=NEW_TIE.format("x keeps it all"),
+         doc="Limits values from one side by a tensor.", cases=PAIR[:2])
+extremum("clamp_max.Tensor", SMALLER, node="ClampMaxBackward1", latex=r"\min({0}, {1})",
+         fwd=lambda xp, x, max: xp.minimum(x, max), formula="min(x, max)",
+         kink=NEW_TIE.format("x keeps it all"),
+         doc="Limits values from one side by a tensor.", cases=PAIR[:2])
 
 
 def choose_clamp(call: Call, x: Array, min: Operand | None = None,

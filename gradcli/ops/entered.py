@@ -35,7 +35,11 @@ NAMES = {
     "bessel": """
         i0 i1 i0e i1e modified_bessel_i0 modified_bessel_i1 spherical_bessel_j0
         bessel_j0 bessel_y0 modified_bessel_k0 scaled_modified_bessel_k0 bessel_j1
-        bessel_y1 modified_bessel_k1 scaled_modified_bessel_k1 airy_ai
+        bessel_y1 modified_bessel_k1 scaled_modified_bessel_k1 airy_ai airy_ai_prime
+    """,
+    "integrals": """
+        erfi expi Ei li Si Ci Shi Chi fresnels fresnel_s fresnelc fresnel_c lambertw
+        LambertW polylog polylog.order
     """,
     "polynomials": """
         chebyshev_polynomial_t shifted_chebyshev_polynomial_t chebyshev_polynomial_u
@@ -302,7 +306,8 @@ IN_PLACE = """
     ldexp sin cos tan asin arcsin acos arccos atan arctan atan2 arctan2 hypot sinh cosh
     tanh asinh arcsinh acosh arccosh atanh arctanh sinc deg2rad rad2deg erf erfc erfinv
     erfcx log_ndtr ndtri lgamma gammaln digamma psi polygamma mvlgamma multigammaln
-    igamma gammainc igammac gammaincc zeta logit entr nan_to_num i0 i1 i0e i1e
+    igamma gammainc igammac gammaincc zeta logit entr nan_to_num i0 i1 i0e i1e erfi expi
+    Ei Si Ci Shi Chi fresnels fresnel_s fresnelc fresnel_c lambertw LambertW
     chebyshev_polynomial_t shifted_chebyshev_polynomial_t chebyshev_polynomial_u
     shifted_chebyshev_polynomial_u chebyshev_polynomial_v shifted_chebyshev_polynomial_v
     chebyshev_polynomial_w shifted_chebyshev_polynomial_w hermite_polynomial_h

@@ -104,7 +104,8 @@ row("linalg_solve_ex.default", node="LinalgSolveExBackward0", returns=2,
 
 
 def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
-    info = xp.indefinite_minors(square("linalg.cholesky", a))
+    read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
+    info = xp.indefinite_minors(read)
     bad = xp.ne(info, 0)
     if not bool(xp.any(bad)):
         return factor(xp, a, upper), info
@@ -114,14 +115,16 @@ def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
 
 row("linalg_cholesky_ex.default", node="LinalgCholeskyExBackward0", returns=2,
     refuses=floats_for("linalg.cholesky"), formula="l @ l.T = a, info",
-    doc="The lower triangular factor of the symmetric part of a matrix, or with upper "
-        "its transpose, and the order of the first minor that is not positive.",
+    doc="The lower triangular factor of a symmetric matrix, read in its lower "
+        "triangle, or with upper its transpose, read in the upper one, and the order "
+        "of the first minor that is not positive.",
     kink="of a matrix that is not positive definite the factor is NaN",
     fwd=cholesky_ex,
     vjp=(lambda xp, g, y, a, upper=False: cholesky_rule(xp, g, y[0], a, upper),),
     jvp=lambda xp, t, y, a, upper=False: with_none(
         xp, cholesky_tangent(xp, t, y[0], a, upper), y),
-    cases=[case((3, 3), make="spd"), case((2, 2, 2), upper=True, make="spd")],
+    cases=[case((3, 3), make="symmetric"),
+           case((2, 2, 2), upper=True, make="symmetric")],
     saves="y.0")
 
 FAILED = {
@@ -167,7 +170,7 @@ function("linalg.cholesky_ex", lambda call, a, upper=False, check_errors=False: 
          formula="l @ l.T = a, info", operands=("a",),
          doc="The triangular factor of a positive definite matrix, and the order of "
              "the first minor that is not positive.",
-         cases=[case((3, 3), make="spd")])
+         cases=[case((3, 3), make="symmetric")])
 
 # how near a matrix is to a singular one
 

@@ -12,6 +12,7 @@ from typing import cast
 
 from .arithmetic import is_number
 from .checks import ValueRangeError
+from .exact import reciprocal
 from .op import WHOLES, Formula, case, function, no_kernel, row
 from .types import Array, Call, Namespace, Operand
 
@@ -210,10 +211,20 @@ function("xlog1py", lambda call, a, b:
          else call("xlog1py.Tensor", a, b),
          special="xlog1py")
 
-function("log_to_base", lambda call, x, base: call("div", call("log", x),
-                                                   call("log", base)),
+def logarithm_to_base(call: Call, x: Operand, base: Operand) -> Array:
+    """A number's logarithm has the type of the tensor's."""
+    if is_number(base):
+        top = call("log", x)
+        return call("div", top, call("log", call("new_full", top, (), base)))
+    bottom = call("log", base)
+    if is_number(x):
+        x = call("new_full", bottom, (), x)
+    return call("div", call("log", x), bottom)
+
+
+function("log_to_base", logarithm_to_base,
          doc="Logarithm to any base; log(x, base) is short for it.",
-         formula="log(x)/log(base)", operands=("x", "base"),
+         formula="log(x)/log(base)", operands=("x",), either="base",
          cases=[case((3, 4), low=0.5, base=3), case((), (), low=1.5, high=4.0)])
 
 
@@ -229,9 +240,10 @@ def real_root(call: Call, x: Array, n: Operand) -> Array:
         raise ValueRangeError("there is no root of order 0")
     if n in (2, 3):
         return call("sqrt" if n == 2 else "cbrt", x)
+    power = reciprocal(x, n)
     if is_odd(n):
-        return call("mul", call("sign", x), call("pow", call("abs", x), 1 / n))
-    return call("pow", x, 1 / n)
+        return call("mul", call("sign", x), call("pow", call("abs", x), power))
+    return call("pow", x, power)
 
 
 function("root", real_root, either="n",

@@ -19,7 +19,8 @@ from typing import Any, Final, TypeVar, overload
 from .entered import INNER, NAMES
 
 FAMILIES: Final = (
-    "arithmetic", "exponential", "trigonometric", "special", "bessel", "polynomials",
+    "arithmetic", "exponential", "trigonometric", "special", "bessel", "integrals",
+    "polynomials",
     "activation", "compare", "scan", "reduce", "stats", "shape", "norm", "products",
     "einsum", "linalg", "spectra", "triangular", "orthogonal", "triangles",
     "pseudoinverse", "equations", "chains", "covariance", "join", "index", "gather",

@@ -38,7 +38,7 @@ def cell(xp: Namespace, shape: Shape, dim: int, index: Array) -> tuple[Positions
                 f"dimension {d}")
     if not shape:
         return ()
-    check_positions(shape[d], d, at, PositionError, from_end=False)
+    check_positions(xp, shape[d], d, at, PositionError, from_end=False)
     return tuple([at if i == d else in_place(xp, at.shape, i) for i in range(at.ndim)])
 
 
@@ -255,7 +255,7 @@ def slices_at(xp: Namespace, shape: Shape, dim: int, index: Array,
     if not shape and at.size > 1:
         raise ShapeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{at.size} value(s)")
-    check_positions(shape[d] if shape else 1, d, at, from_end=from_end,
+    check_positions(xp, shape[d] if shape else 1, d, at, from_end=from_end,
                     words=beyond + OUTSIDE)
     return along(d, at.reshape([-1])) if shape else ()
 
@@ -340,10 +340,8 @@ function("index_add", lambda call, x, dim, index, source, alpha=1:
 
 def numbered(xp: Namespace, numel: int, index: Array) -> tuple[Array, ...]:
     at = xp.as_index(index)
-    for extreme in (int(at.min()), int(at.max())) if at.size else ():
-        if not -numel <= extreme < numel:
-            raise IndexError(f"out of range: tried to access index {extreme} on a "
-                             f"tensor of {numel} elements.")
+    check_positions(xp, numel, 0, at, words=(
+        "out of range: tried to access index {at} on a tensor of {size} elements."))
     return (at,)
 
 

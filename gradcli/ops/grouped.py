@@ -68,6 +68,9 @@ def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = Non
         raise ValueRangeError(
             "Expected number of channels in input to be divisible by num_groups, but "
             f"got input of shape {list(x.shape)} and num_groups={num_groups}")
+    if x.shape[0] * x.shape[1] == num_groups and all(n == 1 for n in x.shape[2:]):
+        raise ValueRangeError("Expected more than 1 value per channel when training, "
+                              f"got input size {list(x.shape)}")
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and tuple(given.shape) != (x.shape[1],):
             raise ShapeError(

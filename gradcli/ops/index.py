@@ -57,21 +57,28 @@ OUTSIDE = "index {at} is out of bounds for dimension {dim} with size {size}"
 
 
 def check_positions(
-    size: int, dim: int, at: Positions, kind: type[Exception] = IndexError,
-    words: str = OUTSIDE, from_end: bool = True,
+    xp: Namespace, size: int, dim: int, at: Positions,
+    kind: type[Exception] = IndexError, words: str = OUTSIDE, from_end: bool = True,
 ) -> None:  # fmt: skip
     """Raise ``kind`` for an index array with a position outside a dimension.
 
-    Asked of every array, since on a GPU positions outside would wrap around.
+    Asked of every array, since on a GPU positions outside would wrap around; there it
+    is raised when numbers are next read.
 
     Args:
+        words: what is said, of ``at``, ``dim`` and ``size``.
         from_end: whether negative positions count from the end.
     """
     if not at.size:
         return
-    for extreme in (int(at.min()), int(at.max())):
-        if not (-size if from_end else 0) <= extreme < size:
-            raise kind(words.format(at=extreme, dim=dim, size=size))
+    extremes = at.min(), at.max()
+
+    def check() -> None:
+        for extreme in map(int, extremes):
+            if not (-size if from_end else 0) <= extreme < size:
+                raise kind(words.format(at=extreme, dim=dim, size=size))
+
+    xp.later(check)
 
 
 def is_mask(item: object) -> bool:
@@ -129,7 +136,7 @@ def checked_entries(xp: Namespace, shape: Shape, indices: Sequence[object]) -> E
         elif is_mask(i):
             check_mask(shape, dim, i, dim)
         else:
-            check_positions(shape[dim], dim, i)
+            check_positions(xp, shape[dim], dim, i)
         dim += count
     return at
 

@@ -252,7 +252,8 @@ def oriented(xp: Namespace, factor: Array, upper: bool) -> Array:
 
 def factor(xp: Namespace, a: Array, upper: bool = False) -> Array:
     """The factor, column by column in memory as LAPACK leaves it, upper or lower."""
-    found = xp.cholesky(symmetric(xp, square("linalg.cholesky", a)))
+    read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
+    found = xp.cholesky(read)
     return turned(xp, xp.contiguous(found)) if upper else found
 
 
@@ -274,11 +275,12 @@ def cholesky_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, upper: bool
 
 def cholesky(name: str, node: str, refuses: dict[Types, str]) -> None:
     row(name, node=node, formula="l @ l.T = a", refuses=refuses,
-        doc="The lower triangular factor of the symmetric part of a matrix; with upper "
-            "its transpose.",
+        doc="The lower triangular factor of a symmetric matrix, read in its lower "
+            "triangle; with upper its transpose, read in the upper one.",
         fwd=factor, vjp=(cholesky_rule,), jvp=cholesky_tangent, saves="y",
-        cases=[case((3, 3), make="spd"), case((2, 2), upper=True, make="spd"),
-               case((2, 3, 3), make="spd"), case((1, 1), low=0.5)])
+        cases=[case((3, 3), make="symmetric"),
+               case((2, 2), upper=True, make="symmetric"),
+               case((2, 3, 3), make="symmetric"), case((1, 1), low=0.5)])
 
 
 cholesky("cholesky", "CholeskyBackward0", no_kernel("cholesky_cpu"))
@@ -287,7 +289,7 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
          formula="l @ l.T = a",
          doc="The lower triangular factor of a positive definite matrix; with upper "
              "its transpose.",
-         cases=[case((3, 3), make="spd")])
+         cases=[case((3, 3), make="symmetric")])
 
 # powers and cross products
 

@@ -9,7 +9,7 @@ The reading row has its transpose beside it. Numbers carry no gradient.
 from __future__ import annotations
 
 from .checks import PositionError, ShapeError, ValueRangeError
-from .index import checked_size
+from .index import check_positions, checked_size
 from .limits import check_size
 from .op import LINEAR, PACKED, Fixed, case, function, row
 from .types import Array, Call, Namespace, Positions
@@ -22,8 +22,8 @@ NO_PADDING = -1
 
 def rows_at(xp: Namespace, count: int, indices: Array) -> Positions:
     at = xp.as_index(indices)
-    if at.size and (int(at.min()) < 0 or int(at.max()) >= count):
-        raise PositionError("index out of range in self")
+    check_positions(
+        xp, count, 0, at, PositionError, "index out of range in self", from_end=False)
     return at
 
 

@@ -9,7 +9,13 @@ mean or a sum, and what follows from it for the cotangent, stand here once.
 
 from __future__ import annotations
 
-from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
+from .checks import (
+    ShapeError,
+    ValueRangeError,
+    broadcast_shape,
+    count_of,
+    demand_fixed,
+)
 from .op import WHOLES, Fixed, Rule, Rules, case, function, no_kernel, row
 from .types import Array, ArrayRule, Call, Namespace, Tangents
 
@@ -57,10 +63,7 @@ def within(x: Array, *others: Array | None) -> None:
 def fixed(name: str, **operands: object) -> None:
     """Refuse a gradient for an operand that has none: zeros would be a wrong answer."""
     for operand, value in operands.items():
-        if getattr(value, "requires_grad", False):
-            raise ValueRangeError(
-                f"The function '{name}' is not differentiable with respect to argument "
-                f"'{operand}'. This input cannot have requires_grad True.")
+        demand_fixed(name, operand, value)
 
 
 PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
@@ -218,11 +221,21 @@ def weighted(losses: Array, weight: Array | None) -> Array:
     return losses if weight is None else losses * weight
 
 
-def bce(xp: Namespace, x: Array, target: Array, weight: Array) -> Array:
-    for name, p in (("input", x), ("target", target)):
-        if not bool(xp.all(xp.logical_and(xp.ge(p, 0), xp.le(p, 1)))):
+def check_shares(xp: Namespace, name: str, p: Array) -> None:
+    """Raise unless all entries lie between 0 and 1."""
+    within = xp.all(xp.logical_and(xp.ge(p, 0), xp.le(p, 1)))
+
+    def check() -> None:
+        if not bool(within):
             raise ValueRangeError(
                 f"all elements of {name} should be between 0 and 1")
+
+    xp.later(check)
+
+
+def bce(xp: Namespace, x: Array, target: Array, weight: Array) -> Array:
+    for name, p in (("input", x), ("target", target)):
+        check_shares(xp, name, p)
     present, absent = xp.log(x), xp.log1p(-x)
     losses = (target - 1) * xp.maximum(absent, FLOOR) - (
         target * xp.maximum(present, FLOOR))
@@ -254,7 +267,7 @@ row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
          "is at least 1e-12",
     fwd=lambda xp, x, target, weight=None, reduction="mean":
         reduced(xp, bce(xp, x, target, weight), reduction),
-    **by_slopes(bce_by_x, bce_by_target, fixed=1),
+    **by_slopes(bce_by_x, bce_by_target, fixed=1), fixed="binary_cross_entropy weight",
     cases=BETWEEN)
 
 
@@ -288,6 +301,7 @@ row("binary_cross_entropy_with_logits.default",
     fwd=lambda xp, x, target, weight=None, pos_weight=None, reduction="mean":
         reduced(xp, logit_loss(xp, x, target, weight, pos_weight), reduction),
     **by_slopes(logit_by_x, logit_by_target, fixed=2),
+    fixed="binary_cross_entropy_with_logits weight pos_weight",
     cases=[*PAIR, case((3, 4), (3, 4), Fixed([0.5, 2.0, 1.5, 1.0])),
            case((3, 4), (3, 4), Fixed(2.0), Fixed([0.5, 2.0, 1.5, 1.0]),
                 reduction="none")],
@@ -296,7 +310,6 @@ row("binary_cross_entropy_with_logits.default",
 
 def binary_cross_entropy(call: Call, x: Array, target: Array,
                          weight: Array | None = None, reduction: str = "mean") -> Array:
-    fixed("binary_cross_entropy", weight=weight)
     if tuple(x.shape) != tuple(target.shape):
         raise ShapeError(
             f"Using a target size ({list(target.shape)}) that is different to the "
@@ -308,7 +321,6 @@ def binary_cross_entropy(call: Call, x: Array, target: Array,
 
 def with_logits(call: Call, x: Array, target: Array, weight: Array | None = None,
                 reduction: str = "mean", pos_weight: Array | None = None) -> Array:
-    fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     if tuple(x.shape) != tuple(target.shape):
         raise ShapeError(
             f"Target size ({list(target.shape)}) must be the same as input size "
@@ -335,5 +347,6 @@ row("soft_margin_loss", node="SoftMarginLossBackward0",
     formula="mean(log(1 + exp(-target*x)))",
     doc="Logistic loss for targets 1 and -1.", fwd=_soft_margin,
     **by_slopes(lambda xp, x, target: -target * xp.sigmoid(-target * x), fixed=1),
+    fixed="soft_margin_loss target",
     cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
            case((2,), Fixed([1.0, -1.0]), reduction="none")])

@@ -10,7 +10,8 @@ its classes.
 from __future__ import annotations
 
 from .checks import KindError, ShapeError, ValueRangeError
-from .loss import fixed, known, reduced
+from .index import check_positions
+from .loss import known, reduced
 from .norm import row_norms, slope_of
 from .op import ONE_TYPE, Fixed, Types, case, function, no_kernel, row
 from .types import Array, Call, Namespace
@@ -35,8 +36,7 @@ def classes(x: Array) -> int:
 def own_classes(xp: Namespace, x: Array, target: Array) -> Array:
     count = classes(x)
     at = xp.as_index(target).reshape((-1, 1))
-    if at.size and (int(at.min()) < 0 or int(at.max()) >= count):
-        raise ShapeError("target out of range")
+    check_positions(xp, count, 0, at, ShapeError, "target out of range", False)
     return xp.as_type_of(xp.eq(at, xp.as_index(range(count))), x)
 
 
@@ -94,6 +94,7 @@ row("multi_margin_loss.default", node="MultiMarginLossBackward0",
     refuses=refused("multi_margin_loss_cpu_kernel"),
     one_type=(ONE_TYPE, ONE_TYPE),
     doc="Loss of scores that are not a margin below the target's.",
+    fixed="multi_margin_loss target weight",
     formula="mean(max(0, margin - x[target] + x[j])**p)",
     kink="at the margin the slope is that of scores that are not too large",
     fwd=lambda xp, x, target, weight=None, p=1, margin=1.0, reduction="mean":
@@ -114,7 +115,6 @@ row("multi_margin_loss.default", node="MultiMarginLossBackward0",
 def multi_margin_loss(call: Call, input: Array, target: Array, p: int = 1,
                       margin: float = 1.0, weight: Array | None = None,
                       reduction: str = "mean") -> Array:
-    fixed("multi_margin_loss", weight=weight)
     if p not in (1, 2):
         raise ValueRangeError("only p == 1 and p == 2 supported")
     shape = tuple(input.shape)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import prod
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
+from .exact import reciprocal
 from .op import (
     ONE_TYPE,
     PACKED,
@@ -39,9 +40,9 @@ def unless_zero(xp: Namespace, x: Array, formula: ArrayRule) -> Array:
 
 def length(xp: Namespace, x: Array, p: float, dims: tuple[int, ...]) -> Array:
     if p < 0:
-        return xp.sum(xp.abs(x) ** p, dims, True) ** (1 / p)
+        return xp.sum(xp.abs(x) ** p, dims, True) ** reciprocal(xp, p)
     powers = unless_zero(xp, x, lambda u: xp.abs(u) ** p)
-    return unless_zero(xp, xp.sum(powers, dims, True), lambda s: s ** (1 / p))
+    return unless_zero(xp, xp.sum(powers, dims, True), lambda s: s ** reciprocal(xp, p))
 
 
 def length_slope(xp: Namespace, x: Array, y: Array, p: float, dims: tuple[int, ...]

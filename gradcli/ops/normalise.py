@@ -267,6 +267,7 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
     fwd=lambda xp, x, weight, bias, mean, var, training=False, eps=1e-5:
         affine(per_batch(xp, x, mean, var, training, eps), weight, bias),
     **affine_rules(per_batch, fixed=2),
+    fixed="native_batch_norm running_mean running_var",
     cases=[case((4, 3), (3,), (3,), Fixed(None), Fixed(None), training=True),
            case((4, 3), Fixed(None), Fixed(None), Fixed(None), Fixed(None),
                 training=True, eps=0.1),

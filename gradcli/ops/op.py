@@ -22,7 +22,7 @@ from functools import wraps
 from sys import _getframe
 from typing import Any, Final, Never, ParamSpec, TypedDict, TypeVar
 
-from .checks import KindError
+from .checks import UnknownSlope
 from .families import Table
 from .types import Jvp, Partial, Shape, Vjps
 
@@ -138,7 +138,7 @@ def unknown_slope(name: str) -> Formula:
     """The partial of an input by which no derivative is known: it refuses."""
 
     def partial(xp: object, y: object, *inputs: object, **params: object) -> Never:
-        raise KindError(f"the derivative for '{name}' is not implemented.")
+        raise UnknownSlope(f"the derivative for '{name}' is not implemented.")
 
     return partial
 
@@ -160,8 +160,9 @@ class Case:
 
     ``inputs`` holds a shape per input (a tuple of ints) or a ``Fixed`` value; entries
     of a shape are sampled uniformly from ``[low, high]``. ``make`` names a special kind
-    of draw: ``"spd"`` (symmetric positive definite), ``"regular"`` (well conditioned),
-    ``"distinct"`` (entries at least 0.1 apart).
+    of draw: ``"spd"`` (symmetric positive definite), ``"symmetric"`` (that, of a
+    function that reads one triangle: its directions are symmetric too), ``"regular"``
+    (well conditioned), ``"distinct"`` (entries at least 0.1 apart).
     """
 
     inputs: tuple[Sample, ...]
@@ -293,7 +294,7 @@ class Op(Entry):
     """A row of the table.
 
     node       PyTorch's node name; None: the row has no gradient
-    turned     PyTorch's node name where a tensor itself is made to be this view
+    turned     PyTorch's node name of the form in place, if that is another
     fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
     partials   elementwise rows: per input the partial derivative
                ``(xp, y, *inputs, **params)``, a number, or None (not differentiable)
@@ -342,6 +343,9 @@ class Op(Entry):
                the others
     in_rules   the row whose node PyTorch's own rules record instead, where an operand
                or a parameter is a plain number
+    fixed      of operands that the value depends on and that have no rule: the function
+               and they, as PyTorch calls them; a gradient that would pass is refused
+    stops      the gradient ends here because that is what the function is called for
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
 
@@ -371,6 +375,8 @@ class Op(Entry):
     fractions: str = ""
     jumps_at: float | None = None
     smooth_at_zero: bool = False
+    fixed: str = ""
+    stops: bool = False
     query: bool = False
     onto_zeros: bool = False
     in_rules: str = ""

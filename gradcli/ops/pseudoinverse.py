@@ -8,6 +8,8 @@ the derivative holds as long as a change of the matrix leaves their number as it
 
 from __future__ import annotations
 
+from typing import Any
+
 from .checks import EngineError, ShapeError
 from .linalg import column, is_vector, square, symmetric
 from .op import WHOLES, Types, case, function, row
@@ -48,10 +50,11 @@ def per_matrix(xp: Namespace, bound: Operand) -> Operand:
 
 
 def spectrum(xp: Namespace, a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
-    """``u``, values and ``v.T``, of a symmetric matrix from its eigenvalues."""
+    """Return ``u``, values and ``v.T``; of a symmetric matrix, read in its lower
+    triangle, from its eigenvalues."""
     if not hermitian:
         return xp.svd_factors(a, False)
-    values, vectors = xp.eigh_factors(symmetric(xp, square("linalg.eigh", a)))
+    values, vectors = xp.eigh_factors(xp.read_in_triangle(square("linalg.eigh", a)))
     return vectors, values, turned(xp, vectors)
 
 
@@ -97,7 +100,7 @@ row("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
     refuses={WHOLES: MATRICES_ONLY, ("float16",): MATRICES_ONLY},
     formula="a @ y @ a = a",
     doc="The pseudoinverse of a matrix; singular values up to a bound count as 0, with "
-        "hermitian those of its symmetric part.",
+        "hermitian those of a symmetric matrix, read in its lower triangle.",
     kink=RANK, fwd=pinv,
     vjp=(lambda xp, g, y, a, atol=None, rtol=None, hermitian=False:
          of_its_kind(xp, pinv_slopes(xp, g, y, of_its_kind(xp, a, hermitian)),
@@ -108,7 +111,7 @@ row("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
     cases=[case((3, 2), None, None, make="regular"),
            case((2, 2, 3), None, None, make="regular"),
            case((2, 2), None, None, make="regular"),
-           case((2, 2), None, None, hermitian=True, make="spd")],
+           case((2, 2), None, None, hermitian=True, make="symmetric")],
     saves=("a y", "", ""))
 
 
@@ -124,7 +127,7 @@ function("linalg.pinv", torch_pinv, formula="a @ y @ a = a", operands=("a",),
          doc="The pseudoinverse of a matrix; singular values up to the larger of atol "
              "and rtol times the largest count as 0.", kink=RANK,
          cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular"),
-                case((2, 2), hermitian=True, make="spd")])
+                case((2, 2), hermitian=True, make="symmetric")])
 function("pinverse", lambda call, a, rcond=1e-15: torch_pinv(call, a, rcond),
          formula="a @ y @ a = a", operands=("a",),
          doc="The pseudoinverse of a matrix; singular values up to rcond times the "
@@ -266,10 +269,21 @@ row("linalg_lstsq.default", node="LinalgLstsqBackward0", returns=4, carries=2,
     saves=("a b y.0 y.1", "a b y.0 y.1"))
 
 
-function("linalg.lstsq", lambda call, a, b, rcond=None, driver=None:
-         call("linalg_lstsq.default", a, b, rcond, driver=driver),
+def least_squares(call: Call, a: Array, b: Array, rcond: Operand | None = None,
+                  driver: str | None = None) -> Outputs:
+    """The row's results; the singular values by the row that has their derivative."""
+    found: Any = call("linalg_lstsq.default", a, b, rcond, driver=driver)
+    if not found[3].shape[-1]:
+        plain: Outputs = found
+        return plain
+    named: Outputs = type(found)((*found[:3], call("linalg.svdvals", a)))
+    return named
+
+
+function("linalg.lstsq", least_squares,
          formula="pinv(a) @ b", operands=("a", "b"), kink=RANK,
          doc="The x for which a @ x is next to b, the squares that are missed, the "
              "rank and the singular values.",
          cases=[case((4, 2), (4, 2), make="regular"),
-                case((2, 3), (2, 1), make="regular")])
+                case((2, 3), (2, 1), make="regular"),
+                case((4, 2), (4, 1), driver="gelsd", make="regular")])

@@ -18,6 +18,7 @@ from math import floor, isfinite, pi, sin
 from typing import NamedTuple
 
 from .checks import KindError, ShapeError, ValueRangeError, as_sizes
+from .exact import fraction
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
 from .op import LINEAR, PACKED, Case, case, function, no_kernel, row
@@ -38,12 +39,18 @@ class Way(NamedTuple):
     scale    a factor that was given, of which the distance of two entries follows;
              None: it follows of the sizes
     corners  the first and the last entries stay where they are, rather than their edges
+    exact    weights are exact numbers, of a scale that is a fraction
     """
 
     n: int
     made: int
-    scale: float | None
+    scale: float | Fraction | None
     corners: bool
+    exact: bool = False
+
+    def quotient(self, p: int, q: int) -> float:
+        """``p / q``, exactly if weights are."""
+        return fraction(p, q) if self.exact else p / q
 
     def step(self) -> Fraction:
         """How far apart the entries of the result are, in entries of the input."""
@@ -57,7 +64,7 @@ class Way(NamedTuple):
         step = self.step()
         p, q = step.numerator, step.denominator
         first, last = (0, q) if self.corners else (p - q, 2 * q)
-        return [(at // last, at % last / last) for at in (
+        return [(at // last, self.quotient(at % last, last)) for at in (
             first + i * (p if self.corners else 2 * p) for i in range(self.made))]
 
 
@@ -70,7 +77,7 @@ def nearest(way: Way, middle: float) -> Line:
     """One position each, found in single precision as in PyTorch."""
     if way.n == way.made:
         return Line([(i,) for i in range(way.n)])
-    step = single(1 / way.scale if way.scale else way.n / way.made)
+    step = single(float(1 / way.scale if way.scale else way.n / way.made))
     if not middle and way.made == 2 * way.n:
         return Line([(i // 2,) for i in range(way.made)])
     return Line([(min(floor(single((i + middle) * step)), way.n - 1),)
@@ -120,7 +127,7 @@ def lanczos(d: float) -> float:
 # Pillow's resize: the filter is as wide as the entries of the result are apart.
 def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
     """Means of all that an entry of the result covers, by a filter."""
-    step = float(way.step())
+    step = way.quotient(*way.step().as_integer_ratio())
     wide = max(step, 1.0)
     spots, weights = [], []
     for i in range(way.made):
@@ -145,7 +152,8 @@ FILTERS: dict[str, Filter] = {
     "bilinear_aa": partial(smoothed, filter_of=triangle, reach=1),
     "bicubic_aa": partial(
         smoothed, filter_of=lambda d: cubic(d, CUBIC_OF_MEANS), reach=2),
-    "lanczos_aa": partial(smoothed, filter_of=lanczos, reach=3),
+    # Sines over sums of sines are too long to be written out for each weight.
+    "lanczos_aa": lambda way: smoothed(way._replace(exact=False), lanczos, 3),
 }
 
 line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
@@ -170,7 +178,12 @@ def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:
                   for n, factor in zip(size, scale_factors or (), strict=True)])
 
 
-def lines_of(name: str, size: Shape, output_size: Wanted,
+def as_written(factor: float) -> Fraction:
+    """A factor as the decimal that it is typed as."""
+    return Fraction(repr(float(factor)))
+
+
+def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
              scale_factors: Factors, align_corners: bool = False
              ) -> list[Line]:
     inner = size[2:]
@@ -179,7 +192,9 @@ def lines_of(name: str, size: Shape, output_size: Wanted,
     lines = []
     for n, count, factor in zip(inner, counts, factors, strict=True):
         check_size((max(n, count), 8), LISTED)
-        lines.append(line_of(name, Way(n, count, factor, bool(align_corners))))
+        scale = as_written(factor) if factor and xp.symbolic else factor
+        way = Way(n, count, scale, bool(align_corners), xp.symbolic)
+        lines.append(line_of(name, way))
     return lines
 
 
@@ -211,22 +226,23 @@ def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> 
     def aligned(xp: Namespace, x: Array, output_size: Wanted,
                 align_corners: bool = False, scale_factors: Factors = None) -> Array:
         return gathered(xp, x, lines_of(
-            line, x.shape, output_size, scale_factors, align_corners))
+            xp, line, x.shape, output_size, scale_factors, align_corners))
 
     def back_aligned(xp: Namespace, x: Array, input_sizes: Shape, output_size: Wanted,
                      align_corners: bool = False, scale_factors: Factors = None
                      ) -> Array:
-        return spread(xp, x, lines_of(
-            line, input_sizes, output_size, scale_factors, align_corners), input_sizes)
+        lines = lines_of(
+            xp, line, input_sizes, output_size, scale_factors, align_corners)
+        return spread(xp, x, lines, input_sizes)
 
     def plain(xp: Namespace, x: Array, output_size: Wanted,
               scale_factors: Factors = None) -> Array:
-        return gathered(xp, x, lines_of(line, x.shape, output_size, scale_factors))
+        return gathered(xp, x, lines_of(xp, line, x.shape, output_size, scale_factors))
 
     def back_plain(xp: Namespace, x: Array, input_sizes: Shape, output_size: Wanted,
                    scale_factors: Factors = None) -> Array:
         return spread(xp, x, lines_of(
-            line, input_sizes, output_size, scale_factors), input_sizes)
+            xp, line, input_sizes, output_size, scale_factors), input_sizes)
 
     def cornered(made: Case, corners: bool) -> Case:
         """A case with the parameter that not every way has."""

@@ -100,7 +100,7 @@ row("alias", node="AliasBackward0", doc="The same tensor under a new node.",
     cases=[case((3, 4)), case(())], internal=True)
 
 row("detach", doc="The same values, where the gradient ends.", formula="x",
-    memory=SHARED,
+    memory=SHARED, stops=True,
     fwd=lambda xp, x: xp.stop(x), cases=[case((3, 4)), case(())])
 
 function("contiguous", lambda call, x:

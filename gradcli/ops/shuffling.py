@@ -9,8 +9,10 @@ Invariant: a shuffle is a change of shape alone; each row's transpose is a row.
 from __future__ import annotations
 
 import warnings
+from operator import truediv
 
 from .checks import KindError, ShapeError, ValueRangeError, as_sizes
+from .exact import fraction
 from .limits import check_size
 from .op import LINEAR, PACKED, TRUTHS, case, function, no_kernel, row
 from .products import turned
@@ -107,11 +109,12 @@ row("channel_shuffle", node="ChannelShuffleBackward0", jvp=LINEAR, memory=PACKED
 # grids
 
 
-def places(n: int, align_corners: bool) -> list[float]:
+def places(xp: Namespace, n: int, align_corners: bool) -> list[float]:
     """Where ``n`` entries lie between -1 and 1, by their middles or with the first and
     the last at the ends."""
     whole = n - 1 if align_corners else n
-    return [(2 * i - (n - 1)) / whole if whole else 0.0 for i in range(n)]
+    over = fraction if xp.symbolic else truediv
+    return [over(2 * i - (n - 1), whole) if whole else 0.0 for i in range(n)]
 
 
 def base_of(xp: Namespace, like: Array, size: Shape, align_corners: bool) -> Array:
@@ -122,7 +125,8 @@ def base_of(xp: Namespace, like: Array, size: Shape, align_corners: bool) -> Arr
     for d in range(len(inner) - 1, -1, -1):
         alone = [1] * len(inner)
         alone[d] = inner[d]
-        line = xp.reshape(xp.as_type_of(places(inner[d], align_corners), like), alone)
+        line = xp.reshape(xp.as_type_of(
+            places(xp, inner[d], align_corners), like), alone)
         columns.append(xp.reshape(xp.expand(line, inner), (-1,)))
     return xp.stack([*columns, xp.new_full(like, columns[0].shape, 1)], -1)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .arithmetic import is_number
 from .checks import ArgumentError
+from .exact import beside, fraction
 from .limits import check_size
 from .op import (
     FLOATS,
@@ -58,9 +59,11 @@ row("erfinv", node="ErfinvBackward0", latex=r"\operatorname{{erf}}^{{-1}} {0}",
     special="erfinv", tame=("0",), also=("erfinverse",), saves="x y",
     domain="x > -1 and x < 1")
 
+ROOT_HALF = fraction(1, 2) ** fraction(1, 2)
+
 function("ndtr", lambda call, x:
          call("mul.Scalar", call("add.Scalar", call("erf", call(
-             "mul.Scalar", x, number=0.5**0.5)), number=1), number=0.5),
+             "mul.Scalar", x, number=beside(x, ROOT_HALF))), number=1), number=0.5),
          cases=ALL, doc="Distribution function of the normal distribution.",
          formula="(1 + erf(x/sqrt(2)))/2", special="ndtr")
 

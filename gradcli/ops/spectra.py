@@ -179,12 +179,13 @@ SIDES = ("L", "U")
 
 
 def eigh(xp: Namespace, a: Array, UPLO: str = "L") -> Outputs:
-    """Of the symmetric part, whichever triangle PyTorch would read of a matrix that is
-    not symmetric: so the derivative is that of the value."""
+    """Return eigenvalues and vectors of the symmetric matrix that stands in a triangle;
+    its derivatives are those of symmetric matrices, as PyTorch's."""
     if str(UPLO).upper() not in SIDES:
         raise ValueRangeError(
             f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return xp.eigh_factors(symmetric(xp, square("linalg.eigh", a)))
+    upper = str(UPLO).upper() == "U"
+    return xp.eigh_factors(xp.read_in_triangle(square("linalg.eigh", a), upper))
 
 
 # Giles 2008; Seeger et al. 2017, Auto-Differentiating Linear Algebra, arXiv:1710.08717.
@@ -213,23 +214,25 @@ row("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
     refuses=no_kernel("linalg_eigh_cpu")
     | no_kernel("linalg_eigh_cpu", ("float16",)),
     formula="v @ diag(l) @ v.T = a",
-    doc="Eigenvalues of the symmetric part of a matrix, from the least on, and "
-        "eigenvectors, which have a derivative up to their signs.",
+    doc="Eigenvalues of a symmetric matrix, read in its lower triangle or with "
+        "UPLO='U' in the upper one, from the least on, and eigenvectors, which have a "
+        "derivative up to their signs.",
     kink=EQUAL.format("eigenvalues"),
     fwd=eigh, vjp=(eigh_rule,), jvp=eigh_tangent,
-    cases=[case((2, 2), make="spd"), case((2, 2, 2), make="spd", UPLO="U"),
-           case((1, 1), low=0.5), case((3, 3), make="spd")], saves="y")
+    cases=[case((2, 2), make="symmetric"), case((2, 2, 2), make="symmetric", UPLO="U"),
+           case((1, 1), low=0.5), case((3, 3), make="symmetric")], saves="y")
 
-SYMMETRIC = [case((2, 2), make="spd"), case((2, 2, 2), make="spd")]
+SYMMETRIC = [case((2, 2), make="symmetric"), case((2, 2, 2), make="symmetric")]
 
 function("linalg.eigh", lambda call, a, UPLO="L":
          call("linalg_eigh.default", a, UPLO),
          formula="v @ diag(l) @ v.T = a", operands=("a",),
-         doc="Eigenvalues of the symmetric part of a matrix, from the least on, and "
-             "eigenvectors.",
+         doc="Eigenvalues of a symmetric matrix, read in one triangle, from the least "
+             "on, and eigenvectors.",
          kink=EQUAL.format("eigenvalues"), cases=SYMMETRIC)
 function("linalg.eigvalsh", lambda call, a, UPLO="L":
          call("linalg_eigh.default", a, UPLO)[0],
          formula="eigh(a).eigenvalues", operands=("a",),
-         doc="The eigenvalues of the symmetric part of a matrix, from the least on.",
+         doc="The eigenvalues of a symmetric matrix, read in one triangle, from the "
+             "least on.",
          cases=SYMMETRIC)

@@ -54,10 +54,11 @@ class Spelling(NamedTuple):
 
     gradcli  in gradcli's own language
     numpy    with ``np`` and SciPy's ``special``; None: they do not have it
-    torch    with ``torch`` and ``F``
+    torch    with ``torch`` and ``F``; None: it has no function of that value
     c        on numbers of type double; None: it has no meaning there
     latex    where the rows of the table do not say it
-    sympy    the SymPy function that it is
+    sympy    the SymPy function that it is; of several arguments with the first, which
+             are integers, behind it: ``besselj 0``
     flint    the method that it is of FLINT's balls, or a formula ``(fl, *balls)`` with
              `gradcli.numbers.balls` as ``fl``
     series   the same of FLINT's power series, where that is another
@@ -65,7 +66,7 @@ class Spelling(NamedTuple):
 
     gradcli: Word
     numpy: Word | None
-    torch: Word
+    torch: Word | None
     c: Word | None = None
     latex: Word | None = None
     sympy: str | None = None
@@ -92,6 +93,7 @@ def spell(
     gradcli: Word | None = None, numpy: Word | None = None, torch: Word | None = None,
     c: Word | None = None, latex: Word | None = None, sympy: str | None = None,
     flint: str | Formula | None = None, series: str | Formula | None = None,
+    in_torch: bool = True,
 ) -> None:  # fmt: skip
     """Enter a function. One of `UFUNCS` or `SPECIAL` has its name in NumPy from there.
 
@@ -100,11 +102,12 @@ def spell(
         plain: a word that all dialects have in common.
         python: a word that gradcli, NumPy and PyTorch have in common.
         gradcli, numpy, torch, c, latex, sympy, flint, series: as in `Spelling`.
+        in_torch: False where PyTorch has nothing to write it with.
     """
     SPELLINGS[name] = Spelling(
         gradcli or python or plain or name,
         numpy or python or plain or _in_numpy(name),
-        torch or python or plain or f"torch.{name}",
+        torch or python or plain or (f"torch.{name}" if in_torch else None),
         c or plain,
         latex or plain,
         sympy,
@@ -113,10 +116,13 @@ def spell(
     )
 
 
-def _in_numpy(name: str) -> str | None:
+def _in_numpy(name: str) -> Word | None:
     if name in UFUNCS:
         return f"np.{UFUNCS[name]}"
-    return f"special.{SPECIAL[name]}" if name in SPECIAL else None
+    function, _, which = SPECIAL.get(name, "").partition("[")
+    if which:
+        return Template(f"special.{function}({{0}})[{which}")
+    return f"special.{function}" if function else None
 
 
 def spelling(name: str) -> Spelling:
@@ -235,26 +241,40 @@ spell("erfcx", torch="torch.special.erfcx", c="erfcx",
       flint=lambda fl, x: (x * x).exp() * x.erfc())
 spell("log_ndtr", torch="torch.special.log_ndtr", c="log_ndtr",
       flint=lambda fl, x: ((-x / fl.arb(2).sqrt()).erfc() / 2).log())
-spell("i0", c="i0", flint=lambda fl, x: fl.bessel_i(0, x))
-spell("i1", torch="torch.special.i1", c="i1", flint=lambda fl, x: fl.bessel_i(1, x))
+spell("i0", c="i0", sympy="besseli 0", flint=lambda fl, x: fl.bessel_i(0, x))
+spell("i1", torch="torch.special.i1", c="i1", sympy="besseli 1",
+      flint=lambda fl, x: fl.bessel_i(1, x))
 spell("i0e", torch="torch.special.i0e", c="i0e",
       flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(0),
       series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(0, x))
 spell("i1e", torch="torch.special.i1e", c="i1e",
       flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(1),
       series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(1, x))
-for _kind in "jyk":
-    for _order in (0, 1):
-        _word = f"{'modified_' * (_kind == 'k')}bessel_{_kind}{_order}"
-        spell(f"{_kind}{_order}", torch=f"torch.special.{_word}",
-              c=f"{'bessel_' * (_kind != 'k')}{_kind}{_order}",
-              flint=lambda fl, x, n=_order, kind=_kind: fl.bessel(kind, n, x))
 for _order in (0, 1):
-    spell(f"k{_order}e", c=f"k{_order}e",
+    for _kind in "jy":
+        spell(f"bessel_{_kind}{_order}", torch=f"torch.special.bessel_{_kind}{_order}",
+              c=f"bessel_{_kind}{_order}", sympy=f"bessel{_kind} {_order}",
+              flint=lambda fl, x, n=_order, kind=_kind: fl.bessel(kind, n, x))
+    spell(f"modified_bessel_k{_order}", c=f"k{_order}", sympy=f"besselk {_order}",
+          torch=f"torch.special.modified_bessel_k{_order}",
+          flint=lambda fl, x, n=_order: fl.bessel("k", n, x))
+    spell(f"scaled_modified_bessel_k{_order}", c=f"k{_order}e",
           torch=f"torch.special.scaled_modified_bessel_k{_order}",
           flint=lambda fl, x, n=_order: x.exp() * fl.bessel("k", n, x))
-spell("airy", numpy=T("special.airy({0})[0]"), torch="torch.special.airy_ai", c="airy",
+spell("airy_ai", torch="torch.special.airy_ai", c="airy", sympy="airyai",
       flint="airy_ai")
+spell("airy_ai_prime", c="airy_prime", sympy="airyaiprime", in_torch=False,
+      flint=lambda fl, x: x.airy()[1], series="airy_ai_prime")
+for _name, _word, _method in (
+    ("erfi", "erfi", "erfi"), ("expi", "Ei", "ei"), ("Si", "Si", "si"),
+    ("Ci", "Ci", "ci"), ("Shi", "Shi", "shi"), ("Chi", "Chi", "chi"),
+    ("fresnels", "fresnels", "fresnel_s"), ("fresnelc", "fresnelc", "fresnel_c"),
+):
+    spell(_name, sympy=_word, flint=_method, in_torch=False)
+spell("lambertw", numpy=T("special.lambertw({0}).real"), sympy="LambertW",
+      flint="lambertw", in_torch=False)
+spell("polylog", in_torch=False, sympy="polylog",
+      flint=lambda fl, s, x: fl.polylog(s, x))
 spell("igamma", c="igamma", flint=lambda fl, a, x: fl.lower_gamma(a, x))
 spell("igammac", c="igammac", flint=lambda fl, a, x: 1 - fl.lower_gamma(a, x))
 spell("zeta", torch="torch.special.zeta", c="zeta",
@@ -300,10 +320,7 @@ for _name in ("index_put", "elu", "im2col", "col2im", "alias"):
     spell(_name, torch=f"torch.ops.aten.{_name}")
 for _name in (
     "xlog1py", "ndtr", "entr", "modified_bessel_i0", "modified_bessel_i1",
-    "spherical_bessel_j0", "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0",
-    "bessel_y1", "modified_bessel_k0", "modified_bessel_k1",
-    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
-    "chebyshev_polynomial_t", "chebyshev_polynomial_u",
+    "spherical_bessel_j0", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
     "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
     "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
     "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",

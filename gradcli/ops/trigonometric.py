@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .op import RESULT, Case, Rule, case, function, no_kernel, row
-from .types import Array, Call, Namespace, Ranged, Relation
+from .types import Array, Call, Namespace, Operand, Ranged, Relation
 
 # fmt: off
 
@@ -132,6 +132,15 @@ row("atanh", node="AtanhBackward0", latex=r"\operatorname{{artanh}} {0}",
     domain="x > -1 and x < 1")
 
 
+def sine_over_series(x: Array, terms: int) -> Array:
+    """The derivative of sin(x)/x by so many terms of its series about 0."""
+    square = x * x
+    total: Operand = 1
+    for k in range(terms, 1, -1):
+        total = 1 - square * total / (2 * (k - 1) * (2 * k + 1))
+    return -x / 3 * total
+
+
 def sinc_slope(xp: Namespace, y: Array, x: Array) -> Array:
     """The derivative of sin(pi x)/(pi x).
 
@@ -140,11 +149,8 @@ def sinc_slope(xp: Namespace, y: Array, x: Array) -> Array:
     """
     near = xp.lt(xp.abs(x), 0.01)
     turn = pi(xp, x)
-    small = xp.where(near, x, 0)
-    square = (turn * small) * (turn * small)
     # Adding 0 makes a 0 of the -0.0 at 0.
-    series = 0 + turn * turn * small * (
-        -1 / 3 + square * (1 / 30 + square * (-1 / 840 + square / 45360)))
+    series = 0 + turn * sine_over_series(turn * xp.where(near, x, 0), 4)
     away = xp.where(near, 1, x)
     return xp.where(near, series, (xp.cos(turn * x) - y) / away)
 

@@ -16,7 +16,9 @@ from math import inf, prod
 from typing import Protocol
 
 from .checks import ShapeError, ValueRangeError, as_sizes
+from .exact import reciprocal
 from .gather import surviving
+from .index import check_positions
 from .limits import LISTED, check_size
 from .op import (
     LINEAR,
@@ -48,10 +50,9 @@ def unpool(xp: Namespace, x: Array, indices: Array, output_size: Shape) -> Array
     check_size((lines.shape[0], count))
     if not count:
         return xp.new_full(x, (*x.shape[:-rank], *output_size), 0)
-    for extreme in (int(at.min()), int(at.max())) if at.size else ():
-        if not 0 <= extreme < count:
-            raise ShapeError(f"Found an invalid max index: {extreme} (output volumes "
-                             f"are of size {'x'.join(map(str, output_size))})")
+    check_positions(xp, count, 0, at, ShapeError, from_end=False, words=(
+        "Found an invalid max index: {at} (output volumes are of size "
+        f"{'x'.join(map(str, output_size))})"))
     plane = xp.as_index(range(lines.shape[0])).reshape((-1, 1))
     put = xp.put_view((lines.shape[0], count), (plane, at), lines)
     return xp.reshape(put, (*x.shape[:-rank], *output_size))
@@ -324,7 +325,7 @@ def enter_norm(rank: int) -> None:
         mean = call(f"avg_pool{rank}d", powers, *sizes, ceil_mode)
         held = call("mul", call("sign", mean), call("relu", call("abs", mean)))
         total = call("mul", held, prod(of_rank(kernel_size, rank)))
-        return call("pow", total, 1.0 / norm_type)
+        return call("pow", total, reciprocal(total, norm_type))
 
     size = (4, 5, 4)[:rank]
     function(f"lp_pool{rank}d", pooled, operands=("input",), either="norm_type",

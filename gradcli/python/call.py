@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any, Final
 
+import numpy as np
+
 from ..autograd.function import Function
 from ..autograd.outputs import DIRTY_LEAF
 from ..engine.draws import get_rng_state, set_rng_state
@@ -92,6 +94,15 @@ class Call:
     def at(self, arguments: Sequence[object]) -> Call:
         """The same function at other arguments, called by the same names."""
         return Call(self.function, arguments, self.title, self.names)
+
+    def moved(self, change: Callable[[Any], Any], type_: str) -> Call:
+        """The same function at changed values of a type; a module keeps its own."""
+        arguments = list(self.arguments)
+        for slot in self.slots:
+            if isinstance(slot.key, int):
+                values = change(np.asarray(slot.given.raw)).astype(type_)
+                arguments[slot.key] = Tensor(values, slot.given.xp, slot.varied)
+        return self.at(arguments)
 
     def with_function(self, function: object) -> Call:
         """Another function at the same arguments, called by the same names."""

@@ -45,6 +45,9 @@ from .torch_names import as_torch
 DRAWN: Final = "randn(3)"
 """What stands for an argument that nothing is said of."""
 
+NUMBERS: Final = (0.1, 1.0)
+"""Ends between which a number is drawn for one that is annotated as a float."""
+
 WAY: Final = "write it as FILE.py:NAME, as in losses.py:Huber"
 
 
@@ -211,7 +214,7 @@ def arguments_of(
             if annotated is None and parameter.default is not Parameter.empty:
                 values.append(parameter.default)
                 continue
-            drawn[name] = annotated or DRAWN
+            drawn[name] = annotated or _drawn(target, name, parameter, seed)
             given = _binding(name, drawn[name])
         values.append(_value(given, parameter, seed, name in whole))
     return Arguments(tuple(values), drawn)
@@ -254,7 +257,7 @@ def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
     with suppress(Exception), enable_grad():
         call = Call(target.value, arguments.values, target.title)
         leaves = call.leaves()
-        outputs = [y for y in call.outputs(leaves) if y.requires_grad]
+        outputs = [y for y in call.outputs(leaves) if y.edge is not None]
         wanted = [leaves[slot.name] for slot in call.varied]
         found = pull(outputs, wanted, [ones_for(y) for y in outputs])
         pairs = zip(call.varied, found, strict=True)
@@ -273,6 +276,26 @@ def _value(
     if not array.ndim and not _is_tensor(parameter.annotation) and "(" not in text:
         return int(text) if text.lstrip("+-").isdigit() else float(array)
     return Tensor(np.array(array), NUMPY, True)
+
+
+def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
+    """The text of what stands for an argument that nothing is said of.
+
+    Raises:
+        ProgramError: it is annotated as something that is not drawn.
+    """
+    said = parameter.annotation
+    kind = said if isinstance(said, str) else getattr(said, "__name__", "")
+    if kind == "float":
+        return f"{np.random.default_rng(seed).uniform(*NUMBERS):.3f}"
+    if kind in ("int", "bool", "str"):
+        raise ProgramError(
+            "E302", f"{target.title} has no value for '{name}', which is annotated as "
+            f"{kind}, and only tensors and floats are drawn",
+            hint=f"give it one: {name}=2" if kind != "str" else
+            "give it a default in the file",
+        )  # fmt: skip
+    return DRAWN
 
 
 def _is_tensor(annotation: object) -> bool:

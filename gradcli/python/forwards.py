@@ -85,7 +85,7 @@ class Forward:
 
     def __init__(self, point: Point, made_by: type[Function], seed: int) -> None:
         whole = point.call.outputs(point.call.leaves())
-        picked = [k for k, y in enumerate(whole) if y.requires_grad]
+        picked = [k for k, y in enumerate(whole) if y.edge is not None]
         plain = point.call.with_function(recorded_forward(made_by))
         leaves = plain.leaves()
         with _placed() as self.places:

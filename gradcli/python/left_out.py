@@ -42,6 +42,8 @@ FAMILIES = {
     _TIMES: "profiler autograd.profiler utils.bottleneck",
     _UNMEASURED: "cuda.memory cuda.memory_* cuda.max_memory_* cuda.reset_peak_* "
     "cuda.mem_get_info",
+    "memory has no type of numbers: untyped_storage() is a tensor's memory":
+        "Tensor.storage",
     "nothing is compiled to TorchScript: leave it out, the function runs as it is":
         "jit",
     "programs are not traced: gradcli run --graph draws the graph of each backward()":

@@ -1,10 +1,11 @@
 """What a script asks of PyTorch that gradcli does not have, found before it runs.
 
-The script is read, not executed: imports of ``torch`` and what is asked of them by
-name, and methods of what its text says to be a tensor. Of other objects only a run
-knows what they are.
+The script is read, not executed, and the files beside it that it imports: imports of
+``torch`` and what is asked of them by name, and methods of what the text says to be a
+tensor. Of other objects only a run knows what they are; where they are asked for what
+no tensor of gradcli's has, that is said.
 
-    for each in missing_names(path): print(each)
+    for each in looked_through(path).missing: print(each)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from types import ModuleType
 
 from ..engine.device import NO_META
 from ..lang.errors import ProgramError
+from .left_out import reason
 from .tensors import attributes_of_tensors
 from .torch_names import BESIDE, PYTORCH, beside, counterpart, is_pytorchs, missing
 
@@ -24,41 +26,133 @@ META = "meta"
 """PyTorch's device of tensors that have a shape and no values."""
 
 
+MAX_FILES = 1_000
+"""Files of a script's own that are read at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A name that gradcli lacks, and the line that asks for it first."""
+    """A name that gradcli lacks, and the line of a file that asks for it first."""
 
+    file: Path
     line: int
     name: str
     text: str
 
 
-def missing_names(path: Path) -> list[Missing]:
-    """The names of PyTorch's that a script asks for and gradcli lacks, by line.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a script and its own files ask for.
+
+    files     those that were read, the script first
+    missing   what gradcli lacks
+    possible  what it lacks if the object that is asked for it is a tensor
+    """
+
+    files: tuple[Path, ...]
+    missing: tuple[Missing, ...]
+    possible: tuple[Missing, ...]
+
+
+def looked_through(path: Path) -> Look:
+    """Read a script and the files that it imports from its own folder.
 
     Raises:
-        ProgramError: the file is no Python.
+        ProgramError: a file is no Python.
     """
+    home = path.resolve().parent
+    found: dict[Path, ast.AST] = {}
+    waiting = [path]
+    while waiting and len(found) < MAX_FILES:
+        file = waiting.pop(0)
+        if file not in found:
+            found[file] = tree = _parsed(file)
+            waiting += _own_files(tree, file, path, home)
+    missing, possible = [], []
+    for file, tree in found.items():
+        missing += _missing_in(tree, file)
+        possible += _possible_in(tree, file)
+    return Look(tuple(found), tuple(missing), tuple(possible))
+
+
+def _own_files(tree: ast.AST, file: Path, script: Path, home: Path) -> Iterator[Path]:
+    """The files beside a script that a file of it imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _along(home, alias.name.split("."), script)
+        elif isinstance(node, ast.ImportFrom):
+            base = home
+            if node.level:
+                base = file.resolve().parents[node.level - 1]
+            parts = node.module.split(".") if node.module else []
+            yield from _along(base, parts, script)
+            for alias in node.names:
+                yield from list(_along(base, [*parts, alias.name], script))[-1:]
+
+
+def _along(base: Path, parts: list[str], script: Path) -> Iterator[Path]:
+    """The files of a module and of the packages that it is in."""
+    for count in range(1, len(parts) + 1):
+        place = base.joinpath(*parts[:count])
+        for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
+            if file.is_file() and file != script.resolve():
+                yield file
+                break
+
+
+def _parsed(path: Path) -> ast.AST:
     try:
-        tree = ast.parse(path.read_bytes())
+        return ast.parse(path.read_bytes())
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path.name}:{line}" if line else path.name
         said = getattr(error, "msg", str(error))
         raise ProgramError("E513", f"{where}: {said}") from error
+
+
+def _missing_in(tree: ast.AST, path: Path) -> list[Missing]:
+    """The names of PyTorch's that a file asks for and gradcli lacks, by line."""
     found: dict[str, Missing] = {}
     of_tensors = ((n, f"{PYTORCH}.Tensor.{a}") for n, a in attributes_of_tensors(tree))
     for line, name in sorted({*_asked(tree), *of_tensors}):
         if name not in found:
             text = _lacking(name)
             if text is not None:
-                found[name] = Missing(line, name, text)
+                found[name] = Missing(path, line, name, text)
     names = {each.name for each in found.values()}
     asked = [m for m in found.values() if not _inside(m.name, names)]
-    line = min(_without_values(tree), default=None)
-    if line is not None:
-        asked.append(Missing(line, META, f"gradcli has no device {META!r}{NO_META}"))
+    for first in sorted(_without_values(tree))[:1]:
+        text = f"gradcli has no device {META!r}{NO_META}"
+        asked.append(Missing(path, first, META, text))
     return sorted(asked, key=lambda each: each.line)
+
+
+def _possible_in(tree: ast.AST, path: Path) -> list[Missing]:
+    """The methods that are called of what may be a tensor, and that none here has."""
+    modules = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    known = set(attributes_of_tensors(tree))
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    found: dict[str, Missing] = {}
+    for node in ast.walk(tree):
+        asked = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(asked, ast.Attribute) or asked.attr in own:
+            continue
+        dotted = _dotted(asked)
+        line = asked.end_lineno or asked.lineno
+        if (dotted and dotted[0] in modules) or (line, asked.attr) in known:
+            continue
+        name = f"{PYTORCH}.Tensor.{asked.attr}"
+        why = reason(name)
+        if why is not None and asked.attr not in found:
+            text = f"if that is a tensor: gradcli has no {name}; {why}"
+            found[asked.attr] = Missing(path, line, name, text)
+    return sorted(found.values(), key=lambda each: each.line)
 
 
 def _without_values(tree: ast.AST) -> Iterator[int]:

@@ -76,15 +76,6 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
                 if found is not None:
                     return found
         return _cotangent_alone(checked)
-    if not wrong and any(each.verdict == REFUTED for each in proof.second):
-        return Diagnosis(
-            "double backward",
-            "the gradient is right, its own gradient is not: backward computes with "
-            "what was detached, made under no_grad() or computed in forward, which is "
-            "a constant to its graph",
-            "compute in backward from inputs and outputs that save_for_backward saved, "
-            "or mark it with @once_differentiable",
-        )
     return None
 
 
@@ -304,7 +295,7 @@ def operands_swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | No
 def output_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """The cotangent of one of several outputs is not used."""
     ys = points[0].call.outputs(points[0].call.leaves())
-    sizes = [int(y.numel()) for y in ys if y.requires_grad]
+    sizes = [int(y.numel()) for y in ys if y.edge is not None]
     ends = np.cumsum([0, *sizes])
     for nr in range(len(sizes)) if len(sizes) > 1 else ():
         rows = slice(int(ends[nr]), int(ends[nr + 1]))
@@ -425,7 +416,7 @@ def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
     call = point.call.with_function(each.function)
     try:
         leaves = call.leaves()
-        ys = [y for y in call.outputs(leaves) if y.requires_grad]
+        ys = [y for y in call.outputs(leaves) if y.edge is not None]
         rows = blocks_of(ys, [leaves[s.name] for s in call.varied])
     except Exception:
         # What is saved instead need not fit at all.

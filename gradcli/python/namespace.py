@@ -34,6 +34,9 @@ class _OfPython:
     def floats(self, data: object) -> NoReturn:
         raise NoMeaning(LEFT)
 
+    def integer(self, x: Any) -> int:
+        return int(x) if not isinstance(x, ObjectArray) else self.floats(x)
+
     def stop(self, x: object) -> Any:
         """The same values; in a custom function nothing is recorded in any case."""
         if not self.watching or not isinstance(x, ObjectArray):

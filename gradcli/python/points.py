@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 
 from ..engine.dtypes import float64
-from ..engine.tensor import Tensor
 from ..views.claims import Diagnosis
 from .call import Call, Slot
 from .checker import Both, Checked, Plan
@@ -83,21 +82,11 @@ def elsewhere(checked: Checked) -> list[Point]:
 def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
     """The function at its arguments, moved, if it takes them so."""
     with suppress(Exception):
-        there = moved_call(checked, moved)
+        call = checked.call
+        held = "float64" if call.module is None else checked.type.name
+        there = call.moved(moved, held)
         plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
         again = Checked(there, plan)
         again.proof()
         if again.blocks:
             yield Point(there, again.blocks)
-
-
-def moved_call(checked: Checked, moved: Callable[[Any], Any]) -> Call:
-    """The same call at moved arguments."""
-    call = checked.call
-    arguments = list(call.arguments)
-    type_ = np.float64 if call.module is None else checked.type.name
-    for slot in call.slots:
-        if isinstance(slot.key, int):
-            values = moved(np.asarray(slot.given.raw)).astype(type_)
-            arguments[slot.key] = Tensor(values, slot.given.xp, slot.varied)
-    return call.at(arguments)

@@ -10,11 +10,18 @@ Invariant: a verdict says no more than was done; what was not looked at is named
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from ..verify.process.job import REFUTED, UNKNOWN, is_weaker
+from ..verify.process.job import REFUTED, TIME_OUT, UNKNOWN, is_weaker, weakest
 from ..views.claims import Diagnosis
 
 Index = tuple[int, ...]
+
+BALLS: Final = "balls"
+"""The witness that differentiates forward step by step, with proven bounds."""
+
+DIFFERENCES: Final = "differences"
+"""The witness that knows forward's values alone: difference quotients in float64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class InputProof:
 
     note       why nothing stronger was shown, or what is wrong
     max_error  the largest relative error of a number, proven; None: not known
+    witness    what it was held against, `BALLS` or `DIFFERENCES`; None: nothing
+               could follow the function
     """
 
     name: str
@@ -58,6 +67,24 @@ class InputProof:
     note: str | None = None
     max_error: float | None = None
     counterexample: Counterexample | None = None
+    witness: str | None = BALLS
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOrder:
+    """The verdict on the derivative of a backward itself.
+
+    inputs  by each input and cotangent
+    reason  why it is wrong, where it is; repair: what to write instead
+    """
+
+    inputs: tuple[InputProof, ...]
+    reason: str | None = None
+    repair: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        return weakest([each.verdict for each in self.inputs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +104,20 @@ class FunctionProof:
 
     inputs      by each input that requires a gradient; of a module by its parameters,
                 too
-    second      the same for the gradients of the gradients
+    second      the gradients of the gradients; None: they were not looked at
     faults      what else is wrong with its backward
     conditions  where a proof holds beside the point
     kinks       where the function has no derivative
     mistake     what is probably wrong, where something is
     remarks     what was not looked at, and why
     at_least    the weakest verdict that counts as passed
+    order       1, or 2 where the gradients of the gradients have to pass as well
     """
 
     function: str
     verdict: str
     inputs: tuple[InputProof, ...]
-    second: tuple[InputProof, ...] = ()
+    second: SecondOrder | None = None
     faults: tuple[Fault, ...] = ()
     conditions: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
@@ -97,10 +125,23 @@ class FunctionProof:
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     at_least: str = UNKNOWN
+    order: int = 1
+
+    @property
+    def asked(self) -> str:
+        """The verdict on all orders that have to pass."""
+        second = UNKNOWN if self.second is None else self.second.verdict
+        return self.verdict if self.order == 1 else weakest([self.verdict, second])
+
+    @property
+    def ran_out_of_time(self) -> bool:
+        """Whether more would be known if there had been more time."""
+        notes = [each.note or "" for each in self.inputs]
+        return self.verdict == UNKNOWN and any(TIME_OUT in note for note in notes)
 
     def __bool__(self) -> bool:
         """Whether nothing is refuted and the verdict is strong enough."""
-        return self.verdict != REFUTED and not is_weaker(self.verdict, self.at_least)
+        return self.asked != REFUTED and not is_weaker(self.asked, self.at_least)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -110,19 +151,31 @@ class FunctionProof:
         found = [f"{self.function}: {self.verdict}"]
         for each in self.inputs:
             found += _about(each, "")
-        if REFUTED not in [each.verdict for each in self.inputs]:
-            # What is wrong once is wrong twice; that says nothing more.
-            for each in self.second:
-                if each.verdict == REFUTED:
-                    found += _about(each, "gradient's gradient, ")
         found += [f"  {fault.kind}: {fault.text}" for fault in self.faults]
         if self.mistake is not None:
             found.append(f"  probably: {self.mistake.text}")
             found.append(f"  way out: {self.mistake.repair}")
         if self.conditions:
             found.append(f"  where {', '.join(self.conditions)}")
+        if self.second is not None and self.verdict != REFUTED:
+            # What is wrong once is wrong twice; that says nothing more.
+            found += _of_second(self.second)
         found += [f"  kink: {kink}" for kink in self.kinks]
         return found + [f"  note: {remark}" for remark in self.remarks]
+
+
+def _of_second(second: SecondOrder) -> list[str]:
+    found = [f"  second order: {second.verdict}"]
+    for each in second.inputs:
+        if each.verdict == REFUTED:
+            found += [f"  {line}" for line in _about(each, "by ")]
+    if second.verdict == UNKNOWN:
+        notes = [each.note for each in second.inputs if each.verdict == UNKNOWN]
+        found += [f"    {note}" for note in notes[:1] if note]
+    if second.reason is not None:
+        found.append(f"    probably: {second.reason}")
+        found.append(f"    way out: {second.repair}")
+    return found
 
 
 def _about(each: InputProof, name: str) -> list[str]:
@@ -132,8 +185,12 @@ def _about(each: InputProof, name: str) -> list[str]:
     if at is not None:
         lines.append(
             f"    {at.place(each.name)}: backward gave {at.given!r}, "
-            f"the true value is {at.true!r}"
+            f"the {_measured(each)} is {at.true!r}"
         )
-    elif each.note:
+    if each.note and (at is None or each.witness != BALLS):
         lines.append(f"    {each.note}")
     return lines
+
+
+def _measured(each: InputProof) -> str:
+    return "true value" if each.witness == BALLS else "difference quotient"

@@ -226,7 +226,7 @@ def _sides(call: Call, cotangents: Sequence[Any]) -> Sides | None:
     no numbers there."""
     with suppress(Exception), np.errstate(all="ignore"), _followed() as sides:
         leaves = call.leaves()
-        outputs = [y for y in call.outputs(leaves) if y.requires_grad]
+        outputs = [y for y in call.outputs(leaves) if y.edge is not None]
         if not all(np.isfinite(np.asarray(y.detach().raw)).all() for y in outputs):
             return None
         gradients(outputs, [leaves[s.name] for s in call.varied], cotangents)

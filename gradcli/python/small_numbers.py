@@ -53,7 +53,7 @@ class Replayed:
         leaves = plain.leaves()
         with recording() as self.tape:
             outputs = plain.outputs(leaves)
-        self.roots = [outputs[k] for k, y in enumerate(whole) if y.requires_grad]
+        self.roots = [outputs[k] for k, y in enumerate(whole) if y.edge is not None]
         self.names = {id(t): name for name, t in leaves.items()}
 
     @property

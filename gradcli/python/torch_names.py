@@ -19,7 +19,9 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from ..autograd.context import OF_NODES, FunctionCtx
 from .left_out import reason
+from .places import place_of
 
 PYTORCH, OURS = "torch", "gradcli"
 FUNCTORCH = "functorch"
@@ -122,7 +124,14 @@ def beside(package: str) -> str:
     )
 
 
+_CALLED = (PYTORCH, f"{PYTORCH}.nn", f"{PYTORCH}.nn.functional", f"{PYTORCH}.linalg")
+"""Modules whose functions people call with parameters by name."""
+
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
+_KEYWORD = re.compile(
+    r"(\w+)(?:\.\w+)?\(\) "
+    r"(?:has no parameter|got an unexpected keyword argument) '(\w+)'"
+)
 _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
 
@@ -147,11 +156,25 @@ def lacking(error: Exception) -> str | None:
         if owner is None and asked:
             home = theirs(asked[1])
             return missing(f"{home}.{asked[2]}")
+        if isinstance(owner, FunctionCtx) and name not in OF_NODES:
+            # PyTorch's has no such name either: nobody gave it this attribute.
+            return None
         home = type(owner).__module__
         if name and (home.startswith(f"{OURS}.") or is_pytorchs(home)):
             kind = type(owner).__name__
             return missing(f"{PYTORCH}.{kind}.{name}", dir(owner))
+    if isinstance(error, TypeError):
+        called = _KEYWORD.search(str(error))
+        if called and any(hasattr(counterpart(home), called[1]) for home in _CALLED):
+            return f"gradcli's {called[1]}() has no parameter '{called[2]}'"
     return None
+
+
+def lack_in(error: Exception) -> str | None:
+    """The sentence about the name of gradcli's that an error is about, with its place
+    in the user's file; None if it is about something else."""
+    said, where = lacking(error), place_of(error.__traceback__)
+    return f"{said} ({where})" if said and where else said
 
 
 def _members(home: str) -> list[str]:

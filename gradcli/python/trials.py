@@ -22,6 +22,7 @@ from ..engine.tensor import Tensor, zeros_for
 from .call import Call, Slot
 from .places import words_of
 from .proof import Fault
+from .torch_names import lack_in
 
 ROUNDINGS: Final = 1024
 """Units of rounding by which two ways of computing one gradient may differ."""
@@ -29,6 +30,8 @@ ROUNDINGS: Final = 1024
 NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
 UNDEFINED: Final = "undefined cotangents"
 BACKWARD: Final = "backward"
+LACKED: Final = "lacked"
+"""The kind of what is no fault: a pass that asks for what gradcli lacks."""
 
 Leaves = Mapping[str, Tensor]
 Arrays = list[Any]
@@ -121,7 +124,7 @@ def _alone(
     outputs: Sequence[Tensor], wanted: Sequence[Tensor], cotangents: Sequence[object]
 ) -> Trials:
     """One output's cotangent alone means zeros for the others."""
-    live = [k for k, y in enumerate(outputs) if y.requires_grad]
+    live = [k for k, y in enumerate(outputs) if y.edge is not None]
     for k in live if len(live) > 1 else ():
         zeros = [
             np.array(g) if i == k else np.array(zeros_for(y).raw)
@@ -160,6 +163,9 @@ def _contradiction(
     try:
         found = run()
     except Exception as error:
+        lack = lack_in(error)
+        if lack is not None:
+            return Fault(LACKED, f"{what} asks for more: {lack}")
         return Fault(kind, f"{what} raises {words_of(error)}")
     return None if _all_same(whole, found) else Fault(kind, f"{what} {says}")
 

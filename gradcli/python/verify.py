@@ -51,13 +51,15 @@ def verify(
     seconds: float = 30.0,
     seed: int = 0,
     double_backward: bool = True,
+    order: int = 1,
     prove: bool = True,
 ) -> FunctionProof:
     """Hold a function's gradients against the true derivative, with proven bounds.
 
     ``fn`` is run on balls and on SymPy's symbols: what it computes forward is what is
     differentiated there, step by step; its backward, custom or not, is what is judged.
-    Nothing is compared with differences.
+    What cannot be followed there, as numbers that leave the tensors, is compared with
+    difference quotients in float64, and `sampled` at best.
 
     Args:
         fn: takes tensors and gives tensors: a function, a `Function`, a module.
@@ -69,6 +71,7 @@ def verify(
         seconds: the time that it may take.
         seed: of the cotangents that are drawn.
         double_backward: whether gradients of gradients are looked at.
+        order: 2 where those have to pass as well.
         prove: whether SymPy is asked for proofs, which takes longer.
 
     Returns:
@@ -77,8 +80,13 @@ def verify(
     Raises:
         NotVerified: with ``raise_exception``; an `AssertionError` and a
             `GradcheckError`.
-        ValueError: no input requires a gradient, or there is no such verdict.
+        ValueError: no input requires a gradient, or there is no such verdict or order.
     """
+    if order not in (1, 2) or order > 1 + double_backward:
+        raise ValueError(
+            f"order: {order} is not looked at: 1 is the gradient, 2 its own gradient "
+            "as well, which needs double_backward"
+        )
     if at_least not in STRENGTH:
         raise ValueError(
             f"at_least: there is no verdict {at_least!r}; they are "
@@ -87,7 +95,8 @@ def verify(
     plan = Plan(seconds, seed, double_backward, prove)
     checked = Checked(Call.of(fn, inputs), plan)
     proof = _with_branches(checked, checked.proof())
-    proof = replace(proof, mistake=diagnosed(checked, proof), at_least=at_least)
+    proof = replace(proof, mistake=diagnosed(checked, proof))
+    proof = replace(proof, at_least=at_least, order=order)
     if raise_exception and not proof:
         raise NotVerified(proof)
     return proof

@@ -93,6 +93,8 @@ def _fields(found: Sequence[Range], shape: Sequence[int]) -> dict[str, object]:
     return {
         "lower": nested([r.lower for r in found], shape),
         "upper": nested([r.upper for r in found], shape),
+        "least": nested([_found(r.least) for r in found], shape),
+        "most": nested([_found(r.most) for r in found], shape),
     }
 
 
@@ -136,6 +138,11 @@ def _shown(each: Range) -> str:
     if _is_found(each):
         return f"[{number(each.least)}, {number(each.most)}]"
     return f"[{number(each.lower)}, {number(each.upper)}]"
+
+
+def _found(number: float) -> float | None:
+    """A number that was found at a point; None: none was."""
+    return number if isfinite(number) else None
 
 
 def _excess(each: Range) -> str:

@@ -11,6 +11,7 @@ d/dw = X.t() @ r  refuted
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -65,9 +66,20 @@ def _claim(each: Judged) -> Iterator[Line]:
         slip = each.diagnosis
         cause = NO_CAUSE if slip is None else f"{slip.text}: {slip.repair}"
         yield Line((("  " + printable(cause), "bad"),))
-        if each.right is not None:
-            text = printable(each.right)
-            yield Line((("  the derivative is ", "dim"), (text, "plain")), hang="    ")
+        for number, piece in enumerate(each.pieces):
+            lead = "  and " if number else "  the derivative is "
+            yield Line(
+                (
+                    (lead, "dim"), (printable(piece.formula), "plain"),
+                    *_where(piece.where),
+                ), hang="    ",
+            )  # fmt: skip
+
+
+def _where(conditions: tuple[str, ...]) -> Iterator[Part]:
+    if conditions:
+        yield " where ", "dim"
+        yield ", ".join(map(printable, conditions)), "plain"
 
 
 def _remark(ruling: Ruling) -> str:
@@ -141,4 +153,5 @@ def _as_object(each: Judged) -> dict[str, CounterexampleView | str | None]:
         "cause": slip.cause if slip else None,
         "repair": slip.repair if slip else None,
         "right": each.right,
+        "pieces": [asdict(piece) for piece in each.pieces],
     }

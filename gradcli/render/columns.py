@@ -9,22 +9,18 @@ number.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from io import BytesIO
 from os.path import splitext
-from pathlib import Path
-from shutil import copymode
-from tempfile import mkstemp
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..lang.errors import ProgramError
-from ..lang.files import make_way
 from ..lang.refusals import FOLDER, refusal
+from ..lang.replacing import replacing
 from .jsons import dumps
 
 if TYPE_CHECKING:
@@ -213,48 +209,23 @@ def format_of(path: str) -> str:
 
 
 @contextmanager
-def open_columns(
-    path: str, names: Sequence[str], beside: bool = False
-) -> Iterator[Columns]:
+def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
     """Columns written to a file, whose name says the format.
 
     Args:
-        path: the file.
+        path: the file, which is there when all is written.
         names: what the columns are called.
-        beside: write to a file beside it, which takes its place when all is written:
-            until then it can be read.
 
     Raises:
         ProgramError: the format is not known, or the file cannot be written.
     """
     suffix = format_of(path)
-    make_way(path)
-    place = Path(path).expanduser()
     try:
-        file = (_beside(place) if beside else place).open("wb")
+        with replacing(path) as file, columns_to(file, suffix, names) as columns:
+            yield columns
     except OSError as error:
         message, hint = refusal(path, error, FOLDER, "written")
         raise ProgramError("E512", f"--out: {message}", hint=hint) from None
-    if not beside:
-        with file, columns_to(file, suffix, names) as columns:
-            yield columns
-        return
-    written = Path(file.name)
-    try:
-        with file, columns_to(file, suffix, names) as columns:
-            yield columns
-        copymode(place, written)
-        written.replace(place.resolve())
-    finally:
-        written.unlink(missing_ok=True)
-
-
-def _beside(place: Path) -> Path:
-    """A new file beside another one."""
-    place = place.resolve()
-    handle, name = mkstemp(place.suffix, f".{place.stem}-", place.parent)
-    os.close(handle)
-    return Path(name)
 
 
 def _numbers(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:

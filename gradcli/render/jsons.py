@@ -25,6 +25,7 @@ from ..views.numbers import Entries
 from .latex_forms import equations
 from .line import Line, LongLine
 from .long import listed as listed_pieces
+from .remarks import taken
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict, Verification
@@ -133,7 +134,8 @@ def unbroken(text: str) -> Line:
 
 def answer(command: str, **parts: object) -> Line:
     """The result of a command."""
-    return line_of({"schema": SCHEMA, "command": command, **parts})
+    head = {"schema": SCHEMA, "command": command}
+    return line_of({**head, **parts, "notes": taken()})
 
 
 def listed(head: Line, key: str, objects: Iterable[object]) -> Iterator[Line]:

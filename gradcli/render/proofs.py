@@ -27,12 +27,17 @@ def lines(shown: Sequence[str], verdict: str) -> Iterator[Line]:
 
 def as_json(proof: Any) -> Line:
     """A proof as one object."""
+    second = proof.second
+    about = None
+    if second is not None:
+        about = {"verdict": second.verdict, **entries(second, "inputs")}
     return answer(
         "verify",
         function=proof.function,
         verdict=proof.verdict,
         inputs=[*map(_input, proof.inputs)],
-        double_backward=[*map(_input, proof.second)],
+        double_backward=[] if second is None else [*map(_input, second.inputs)],
+        second_order=about,
         **entries(proof, "function", "verdict", "inputs", "second", "at_least"),
     )
 

@@ -1,6 +1,7 @@
 """What is said on stderr, for a terminal: heads in colour, long lines wrapped.
 
-Invariant: a pipe gets the text as it is; without colour there is no escape code.
+Invariants: a pipe gets the text as it is; without colour there is no escape code. Where
+an object is going to be printed, notes are kept for it.
 
     remark("note: x has no value", width=80, colour=True)
 """
@@ -17,6 +18,41 @@ from .theme import coloured
 _HEAD: Final = re.compile(r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))")
 _HINT: Final = re.compile(r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)")
 _CARETS: Final = re.compile(r"(?m)^(\s*\| \s*)(\^+)")
+
+NOTE: Final = "note: "
+
+_kept: list[str] | None = None
+"""Notes for the object that is going to be printed; None: none is."""
+
+_shown = 0
+"""How many of them an object has."""
+
+
+def keep(wanted: bool) -> None:
+    """Keep notes from now on, or tell them at once."""
+    global _kept, _shown
+    _kept, _shown = [] if wanted else None, 0
+
+
+def kept(text: str) -> bool:
+    """Whether a text is a note that the object is going to have."""
+    if _kept is None or not text.startswith(NOTE):
+        return False
+    _kept.append(text.removeprefix(NOTE))
+    return True
+
+
+def taken() -> list[str]:
+    """Return the notes that are kept, for an object to have."""
+    global _shown
+    found = list(_kept or ())
+    _shown = len(found)
+    return found
+
+
+def left() -> list[str]:
+    """Return the notes that are kept and that no object has."""
+    return (_kept or [])[_shown:]
 
 
 def suited(text: str, stream: TextIO) -> str:

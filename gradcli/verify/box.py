@@ -336,11 +336,23 @@ class _Search:
         shares: Mapping[str, float] = {}
         if hole is None and not all(map(isfinite, bounds[0])):
             hole = NO_BOUND
-        if only is not None and self.outputs == 1:
+        few = len(ends) <= MAX_BENT_SIDES
+        if only is not None and only.terms.cut:
+            # The program's derivatives are not those of its value.
+            slopes = self._changes(ends, only) if few and self.outputs == 1 else {}
+        if only is not None and slopes and self.outputs == 1:
             bounds[0] = self._narrowed(bounds[0], ends, slopes, only)
-        if only is not None and len(ends) <= MAX_BENT_SIDES:
+        if only is not None and few:
             shares = self._bent(bounds, ends, slopes, only)
         return _Piece(ends, cuts, tuple(bounds), tuple(what), hole, only, shares)
+
+    def _changes(self, ends: Mapping[str, Ends], only: OnTerms) -> dict[str, Ball]:
+        """How the value changes along each side."""
+        terms = only.terms
+        assert isinstance(terms, BoxTerms)
+        wide = Moved(terms, intervals(ends)).evaluation
+        self.steps += len(ends) * terms.steps
+        return {n: wide.change(only.outputs[0], terms.symbols[n]) for n in ends}
 
     def _narrowed(
         self, value: Ends, ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
@@ -383,6 +395,7 @@ class _Search:
         wide = Moved(terms, intervals(ends)).evaluation
         reach = [ZERO] * len(steps)
         parts: dict[str, list[float]] = {}
+        least, most = [dict(ends) for _ in steps], [dict(ends) for _ in steps]
         for label, e in ends.items():
             column = wide.bends(only.outputs, self.weights, steps, terms.symbols[label])
             self.steps += 4 * terms.steps
@@ -390,8 +403,18 @@ class _Search:
                 away = interval(*e) - middles[label]
                 moved = [c * away for c in column]
                 reach = [r + m for r, m in zip(reach, moved, strict=True)]
-                own = [slopes[label] * away] * self.outputs + moved
+                own = [slopes.get(label, ZERO) * away] * self.outputs + moved
             parts[label] = [to_float(size(m)) for m in own]
+            for k, change in enumerate(column):
+                if change >= 0 or change <= 0:
+                    first, last = e if change >= 0 else e[::-1]
+                    least[k][label], most[k][label] = (first,) * 2, (last,) * 2
+        for k, label in enumerate(self.entries):
+            # What changes one way has its extremes at the ends of the piece.
+            if all(low == high for low, high in least[k].values()):
+                corners = (self._slope(label, only, at) for at in (least[k], most[k]))
+                own_ends = next(corners)[0], next(corners)[1]
+                bounds[self.outputs + k] = meeting(bounds[self.outputs + k], own_ends)
         for k, (label, r) in enumerate(zip(self.entries, reach, strict=True)):
             with working(START_BITS):
                 found = ends_of(at_centre[label] + r)
@@ -403,6 +426,13 @@ class _Search:
             )
             for label, own in parts.items()
         }  # fmt: skip
+
+    def _slope(self, label: str, only: OnTerms, at: Mapping[str, Ends]) -> Ends:
+        """Bounds of the gradient by an entry where the inputs are in a box."""
+        assert isinstance(only.terms, BoxTerms)
+        there = Moved(only.terms, intervals(at)).evaluation
+        self.steps += only.terms.steps
+        return ends_of(self._numbers(only, there)[1][label])
 
     def _visit(self, piece: _Piece) -> None:
         """Look at the middle of a piece, and at two of its corners."""

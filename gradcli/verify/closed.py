@@ -10,27 +10,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from decimal import Context, Decimal, Inexact, localcontext
 from typing import Final, NamedTuple
 
 import sympy
 from sympy.core.function import FunctionClass
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
 from ..ops import OPS
 from ..ops.spellings import SPELLINGS
-from .limits import MAX_FORM_CHARACTERS, MAX_SHORTENED_STEPS, MIN_DECIMAL_DENOMINATOR
+from .limits import (
+    MAX_DECIMAL_DIGITS,
+    MAX_FORM_CHARACTERS,
+    MAX_SHORTENED_STEPS,
+    MIN_DECIMAL_DENOMINATOR,
+)
 from .process.budget import OutOfTime
 
 _NAMES: Final = {
-    head: name
+    (head, *map(sympy.Integer, given)): name
     for name, spelled in SPELLINGS.items()
-    if spelled.sympy
-    and isinstance(head := getattr(sympy, spelled.sympy), FunctionClass)
+    for word, *given in [(spelled.sympy or "sqrt").split()]
+    if isinstance(head := getattr(sympy, word), FunctionClass)
 }
-"""SymPy's functions, and what the language calls them; a root is a power there."""
+"""SymPy's functions, with the arguments that are given before the others, and what the
+language calls them; a root is a power there."""
 
 
 class Form(NamedTuple):
@@ -55,10 +63,13 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return str(expr.name)
 
     def _print_Function(self, expr: sympy.Expr) -> str:
-        name = _NAMES.get(expr.func)
+        name = _NAMES.get((expr.func,))
+        if name is not None:
+            return self._call(name, expr.args)
+        name = _NAMES.get((expr.func, *expr.args[:1]))
         if name is None:
             raise Unprintable(expr.func.__name__)
-        return self._call(name, expr.args)
+        return self._call(name, expr.args[1:])
 
     def _print_polygamma(self, expr: sympy.Expr) -> str:
         order, x = expr.args
@@ -73,8 +84,16 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return "exp(1)"
 
     def _print_Rational(self, expr: sympy.Expr) -> str:
-        number = _decimal(expr)
-        return f"{int(expr.p)}/{int(expr.q)}" if number is None else repr(number)
+        return _decimal(expr) or _quotient(expr)
+
+    def _print_Mul(self, expr: sympy.Expr) -> str:
+        factor, rest = expr.as_coeff_Mul()
+        number = _decimal(factor) if factor.is_Rational else None
+        if number is None or len(number) >= len(_quotient(factor)):
+            return str(super()._print_Mul(expr))
+        product = self.parenthesize(rest, PRECEDENCE["Mul"])
+        lone = product.startswith("1/")
+        return number + (product[1:] if lone else f"*{product}")
 
     def _call(self, name: str, args: object) -> str:
         return f"{name}({self.stringify(args, ', ')})"
@@ -108,12 +127,24 @@ class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
 
-def _decimal(fraction: sympy.Rational) -> float | None:
+def _quotient(fraction: sympy.Rational) -> str:
+    return f"{int(fraction.p)}/{int(fraction.q)}"
+
+
+def _decimal(fraction: sympy.Rational) -> str | None:
     """A fraction that was written as a decimal number; None: it was a quotient."""
     if fraction.q < MIN_DECIMAL_DENOMINATOR:
         return None
-    number = int(fraction.p) / int(fraction.q)
-    return number if sympy.Rational(repr(number)) == fraction else None
+    p, q = int(fraction.p), int(fraction.q)
+    try:
+        number = p / q
+    except OverflowError:
+        return None
+    if sympy.Rational(repr(number)) == fraction:
+        return repr(number)
+    with localcontext(Context(prec=MAX_DECIMAL_DIGITS, traps=[])) as context:
+        found = Decimal(p) / Decimal(q)
+        return None if context.flags[Inexact] else str(found).lower()
 
 
 for _head in ("Infinity", "NegativeInfinity", "ComplexInfinity", "NaN", "ImaginaryUnit",
@@ -150,11 +181,12 @@ def _rewritings(expression: sympy.Expr) -> Sequence[Callable[[object], object]]:
 
 
 def full_form(
-    expression: sympy.Expr, attempt: Callable[[], AbstractContextManager[None]]
-) -> Form | None:
+    expression: sympy.Expr, attempt: Callable[[], AbstractContextManager[None]],
+    holds: Callable[[object], bool] = lambda form: True,
+) -> Form | None:  # fmt: skip
     """The shortest of a few equal forms, whatever its length; None if the language has
     no words for any. ``attempt`` bounds the time of each rewriting by raising
-    `OutOfTime`."""
+    `OutOfTime`; ``holds`` says whether a form has its value at the point."""
     texts = {expression: formula(expression)}
     for rewrite in _rewritings(expression):
         try:
@@ -167,7 +199,9 @@ def full_form(
         except Exception:
             # SymPy could not rewrite it; what was found before stands.
             continue
-    written = {form: text for form, text in texts.items() if text is not None}
+    written = {
+        form: text for form, text in texts.items() if text is not None and holds(form)
+    }
     if not written:
         return None
     best = min(written, key=lambda form: len(written[form]))
@@ -179,14 +213,17 @@ def full_form(
     return Form(written[best], str(_LATEX.doprint(best.xreplace(decimals))))
 
 
-def closed_form(expression: object) -> str | None:
-    """The shortest of a few equal forms; None if that is long or costly to find."""
+def closed_form(
+    expression: object, holds: Callable[[object], bool] = lambda form: True
+) -> str | None:
+    """The shortest of a few equal forms, ``holds`` as for `full_form`; None if that is
+    long or costly to find."""
     try:
         if compiled(expression).size > MAX_SHORTENED_STEPS:
             return None
     except NoMeaning:
         return None
     forms = [expression, *[f(expression) for f in _rewritings(expression)]]
-    printed = [text for text in map(formula, forms) if text is not None]
+    printed = [text for form in forms if (text := formula(form)) and holds(form)]
     best = min(printed, key=len, default=None)
     return best if best is not None and len(best) <= MAX_FORM_CHARACTERS else None

@@ -9,9 +9,12 @@ unless it follows from what is shown, or nothing depends on it.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from ..numbers.balls import STEPS, is_nan, to_float
+import sympy
+
+from ..numbers.balls import LEAVES, STEPS, is_infinite, is_nan, to_float
 from ..numbers.expressions import Expressions
 from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.term import Choice, Decision, Term, ordered
@@ -35,10 +38,15 @@ def shown(term: Term, book: Expressions | None = None) -> str | None:
     if term.size > MAX_SHOWN_TERM_NODES:
         return None
     try:
-        text = formula((book or Expressions()).of(term))
+        text = formula(written(book or Expressions(), term))
     except (ValueError, RecursionError):
         return None
     return text if text is not None and len(text) <= MAX_SHOWN_TERM_CHARACTERS else None
+
+
+def written(book: Expressions, term: Term) -> sympy.Expr:
+    """A term's expression, with what was kept constant written out."""
+    return book.released(book.of(term))
 
 
 def side_conditions(
@@ -58,9 +66,18 @@ def side_conditions(
         for decision in choice.decisions
     ]
     inside = filter(_holds, terms.domains(ordered(made)))
-    decided = _once([*terms.decisions.values(), *picked, *inside])
+    decided = _once(_held(terms, [*terms.decisions.values(), *picked, *inside]))
     # What only excludes a point is often implied by the rest.
     return _listed(_independent(sorted(decided, key=lambda d: d.relation == "!=")))
+
+
+def _held(terms: Terms, decisions: Iterable[Decision]) -> Iterator[Decision]:
+    """The decisions, of which those at ties hold at the ties alone: what the reverse
+    pass gives was seen where the sides meet."""
+    met = {frozenset((t.left.serial, t.right.serial)) for t in terms.ties.values()}
+    for each in decisions:
+        at_tie = frozenset((each.left.serial, each.right.serial)) in met
+        yield replace(each, relation="==") if at_tie else each
 
 
 def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:
@@ -125,12 +142,17 @@ def undefined(terms: Terms, output: Term) -> str:
     """Why an output has no value: the first function that was given what it cannot
     take."""
     for term in ordered([output]):
-        if is_nan(term.value):
-            if term.name == "symbol":
-                return f"the input {term.content} is nan"
-            needed = [_needed(d) for d in terms.domains([term]) if not _holds(d)]
-            said = f"needs {needed[0]}" if needed else "gives nan"
-            return f"{_called(term)} {said}"
+        lost = is_nan(term.value) or is_infinite(term.value)
+        if lost and term.name in LEAVES:
+            what = (
+                f"the input {term.content}" if term.name == "symbol" else "a constant"
+            )
+            return f"{what} is {to_float(term.value)!r}"
+        if lost or terms.is_outside(term):
+            asked = terms.domains([term], constants=True)
+            needed = [_needed(d) for d in asked if not _holds(d)]
+            gives = f"gives {to_float(term.value)!r}"
+            return f"{_called(term)} {f'needs {needed[0]}' if needed else gives}"
     return "its value is not a number"
 
 
@@ -172,7 +194,7 @@ def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
             yield None
             continue
         try:
-            gap = book.of(decision.left) - book.of(decision.right)
+            gap = written(book, decision.left) - written(book, decision.right)
         except NoMeaning:
             yield None
             continue

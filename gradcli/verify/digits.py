@@ -15,18 +15,23 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 from flint import arb
 
 from ..engine import Tensor, grad
+from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import run as run_code
 from ..lang.parser import parse
 from ..lang.run import computed
 from ..numbers.arrays import ObjectArray, boxed
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
-from ..numbers.exactly import Precise, PreciseLibrary, PreciseNamespace, with_decimals
+from ..numbers.limits import SURE_DIGITS
+from ..numbers.namespace import ObjectNamespace
+from ..numbers.numbers import Balls
+from ..numbers.system import Number, exact, multiple
 from .limits import BITS_OF_DIGIT, MAX_PRECISION_DOUBLINGS, SPARE_BITS
 from .process.job import Job
 
@@ -77,18 +82,39 @@ def precise(
     return found.numerals(digits)
 
 
+class _Precise(Balls):
+    """Balls that take note of floats that may have had more digits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.doubtful: dict[float, None] = {}
+
+    def lift(self, number: Number) -> Ball:
+        if type(number) is float and _may_miss_digits(number):
+            self.doubtful[number] = None
+        return super().lift(number)
+
+
+def _may_miss_digits(number: float) -> bool:
+    """Whether a float may have had more digits than its shortest decimal shows."""
+    digits = repr(number).partition("e")[0].replace(".", "").strip("-0")
+    known = multiple(number) is not None or not isinstance(exact(number), Fraction)
+    return len(digits) > SURE_DIGITS and not known
+
+
 class _Pass:
     """The program and its reverse pass in the working precision."""
 
     def __init__(
         self, job: Job, typed: Mapping[str, str], cotangent: str | None
     ) -> None:
-        self.system = Precise()
-        self.namespace = PreciseNamespace(self.system)
-        self.library = PreciseLibrary(self.namespace, job.seed)
+        self.system = _Precise()
+        self.namespace = ObjectNamespace(self.system)
+        self.library = ExactLibrary(ExactFactory(self.namespace, "float64", job.seed))
         given = {i.name: self._input(i, typed.get(i.name)) for i in job.inputs}
-        code = with_decimals(parse(job.source, given))
-        output, _, _ = computed(code, given, self.library, job.of)
+        code = exact_code(parse(job.source, given))
+        with self.namespace.taking_numbers():
+            output, _, _ = computed(code, given, self.library, job.of)
         asked = [i.name for i in job.inputs if i.claim is not None]
         start = None if cotangent is None else Tensor(
             self.namespace.reshape(self._typed(cotangent), output.shape), output.xp
@@ -116,7 +142,7 @@ class _Pass:
             except ValueError:
                 # Python's spelling of a list, as [.5,], is left to the language.
                 pass
-        value = run_code(with_decimals(parse(text)), {}, self.library).value
+        value = run_code(exact_code(parse(text)), {}, self.library).value
         if isinstance(value, Tensor):
             return value.raw
         return self.library.factory.raw(self.library.factory.numbers_of(value))

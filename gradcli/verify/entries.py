@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class Entry:
     verdict: str = UNKNOWN
     error: float | None = None
     ulps: float | None = None
+    absolute: float | None = None
     digits: int | None = None
     reason: str | None = None
     on_kink: bool = False
@@ -58,6 +59,7 @@ class Entry:
         found = judge(self.number, reference, roundings, beside)
         self.verdict, self.digits = found.verdict, found.digits
         self.error, self.ulps = found.error, found.ulps
+        self.absolute = found.absolute
         if found.reason is not None:
             self.reason = f"{self.label}: {found.reason}"
 
@@ -65,6 +67,9 @@ class Entry:
         """Nothing better can be said than ``verdict``, for a reason."""
         if weakest([self.verdict, verdict]) == verdict != self.verdict:
             self.verdict, self.reason = verdict, reason
+        elif verdict == self.verdict == ROUNDED:
+            # The true value of the output is told beside that of its derivative.
+            self.reason = "; ".join(filter(None, (self.reason, reason)))
 
     def withhold(self, reason: str) -> None:
         """Nothing is shown where the program itself has no value."""
@@ -116,7 +121,7 @@ class Report:
             verdict,
             worst,
             None if verdict == UNKNOWN else self.closed,
-            self._note(verdict, worst),
+            self._note(verdict, worst, len(checked)),
             len(checked),
             len(self.entries) + self.unseen,
             tuple(self.formulas),
@@ -147,7 +152,7 @@ class Report:
         verdicts = [e.verdict for e in self.entries]
         return weakest([*verdicts, SAMPLED] if self.unseen else verdicts)
 
-    def _note(self, verdict: str, worst: float | None) -> str | None:
+    def _note(self, verdict: str, worst: float | None, count: int) -> str | None:
         notes = []
         if verdict in (REFUTED, UNKNOWN, ROUNDED):
             notes += [e.reason for e in self.entries
@@ -158,9 +163,18 @@ class Report:
             notes += self.slopes
         counts = Counter(e.verdict for e in self.entries)
         if self.unseen:
-            notes += [text for text in (self.sampled, self.more) if text]
+            notes += [self.sampled] if self.sampled else []
+            if worst is not None:
+                notes.append(f"max_error is of these {count} alone")
+            notes += [self.more] if self.more else []
         if len(counts) > 1:
             notes.append(", ".join(f"{n} {name}" for name, n in counts.items()))
+        off = [e.absolute for e in self.entries if e.absolute is not None]
+        if off and verdict in (CERTIFIED, PROVED, SAMPLED):
+            notes.append(
+                f"the true value{f' of {len(off)} entries' if len(off) > 1 else ''} is "
+                f"0, with an absolute error of at most {_up(max(off))}"
+            )
         if verdict in (CERTIFIED, SAMPLED) and self.remark:
             notes.append(self.remark)
         if (
@@ -171,8 +185,77 @@ class Report:
             notes.append(f"rounding: a relative error of {worst:.1g}")
         return "; ".join(notes) or None
 
-    def compare(self, numbers: Host, found: Host, sizes: Host, rounding: float) -> None:
-        """Hold all numbers of the claim against an independent pass in floats.
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Take in entries that were looked at because they seemed to be off."""
+        if entries:
+            self.entries += entries
+            self.unseen -= len(entries)
+            self.sampled = ", and ".join(
+                [*([self.sampled] if self.sampled else []),
+                 f"the {len(entries)} that differ most from a pass in float64"]
+            )  # fmt: skip
+
+    def compare(self, gaps: Gaps, seen: Host) -> None:
+        """Hold the claim against an independent pass in floats; the entries ``seen``
+        were compared with true numbers."""
+        rest = np.ones(len(gaps.numbers), dtype=bool)
+        rest[seen] = False
+        wrong = np.flatnonzero(rest & ~gaps.right)
+        if len(wrong):
+            at = int(wrong[0])
+            number = float(gaps.numbers[at])
+            entry = Entry(f"entry {at}", number, REFUTED)
+            entry.reason = (
+                f"{self.name}, entry {at}: the engine gave {number!r}, an independent "
+                f"pass in float64 {float(gaps.found[at])!r}"
+            )
+            self.entries.append(entry)
+            self.unseen -= 1
+            return
+        gap = float(np.max(gaps.relative[rest], initial=0.0))
+        lost = int(np.count_nonzero(~np.isfinite(gaps.found[rest])))
+        others = int(np.count_nonzero(rest))
+        which = "all" if others == len(rest) else "the other"
+        self.more = f"{which} {others} agree"
+        if lost:
+            self.more = f"of {which} {others} {others - lost} agree"
+        self.more += " with an independent pass in float64 by SymPy's rules, "
+        if lost:
+            self.more += f"which has no number for {lost}, "
+        if gap <= NOTABLE_RELATIVE_ERROR:
+            self.more += f"to {_up(gap)} of each"
+        else:
+            beside = gaps.beside[rest & np.isfinite(gaps.beside)]
+            worst = float(np.max(beside, initial=0.0))
+            self.more += f"to {_up(worst)} of what was added up to each"
+
+    def close(self, forms: Sequence[str | None], shape: tuple[int, ...]) -> None:
+        """Keep the formulas of all entries, as nested lists, if they are short."""
+        known = [form for form in forms if form is not None]
+        if len(known) == len(forms):
+            text = bracketed(known, shape)
+            self.closed = text if len(text) <= MAX_FORM_CHARACTERS else None
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """How far the numbers of a claim are from an independent pass in floats.
+
+    relative  to the number itself; infinite where there is nothing to be relative to
+    beside    to what was added up to it
+    right     whether that may come of rounding; no gap is told where ``found`` is not
+              a number
+    """
+
+    numbers: Host
+    found: Host
+    relative: Host
+    beside: Host
+    right: Host
+
+    @classmethod
+    def between(cls, numbers: Host, found: Host, sizes: Host, rounding: float) -> Self:
+        """Compare a claim with the other pass.
 
         Args:
             numbers: the claim's.
@@ -182,30 +265,32 @@ class Report:
         """
         with np.errstate(all="ignore"):
             gaps = np.abs(numbers - found)
-            beside = np.maximum(np.abs(found), sizes)
-            apart = np.where(gaps > 0, gaps / beside, 0.0)
-        allowed = FLOAT_PASS_UNITS * rounding
-        right = (apart <= allowed) | ~np.isfinite(found) | (gaps <= MIN_FLOAT_GAP)
-        if right.all():
-            worst = float(np.max(apart[np.isfinite(apart)], initial=0.0))
-            self.more = (
-                f"all {len(numbers)} agree with an independent pass in float64 by "
-                f"SymPy's rules, to {worst:.1g}"
+            to_itself, beside = (
+                np.where(gaps == 0, 0.0, gaps / size)
+                for size in (np.abs(found), np.maximum(np.abs(found), sizes))
             )
-            return
-        at = int(np.flatnonzero(~right)[0])
-        gave = f"the engine gave {float(numbers[at])!r}"
-        wrong = Entry(f"entry {at}", float(numbers[at]), REFUTED)
-        wrong.reason = (
-            f"{self.name}, entry {at}: {gave}, an independent pass in float64 "
-            f"{float(found[at])!r}"
-        )
-        self.entries.append(wrong)
-        self.unseen -= 1
+        right = beside <= FLOAT_PASS_UNITS * rounding
+        right |= ~np.isfinite(found) | (gaps <= MIN_FLOAT_GAP)
+        return cls(numbers, found, _or_infinite(to_itself), _or_infinite(beside), right)
 
-    def close(self, forms: Sequence[str | None], shape: tuple[int, ...]) -> None:
-        """Keep the formulas of all entries, as nested lists, if they are short."""
-        known = [form for form in forms if form is not None]
-        if len(known) == len(forms):
-            text = bracketed(known, shape)
-            self.closed = text if len(text) <= MAX_FORM_CHARACTERS else None
+    def farthest(self, count: int) -> Host:
+        """The positions of the entries that differ most: one half of them relative to
+        themselves, the other to what was added up to them."""
+        at = [
+            np.argsort(-each, kind="stable")[: count // 2]
+            for each in (self.relative, self.beside)
+        ]
+        far = np.unique(np.concatenate(at))
+        differ: Host = far[self.relative[far] > 0]
+        return differ
+
+
+def _or_infinite(gaps: Host) -> Host:
+    found: Host = np.where(np.isnan(gaps), np.inf, gaps)
+    return found
+
+
+def _up(gap: float) -> str:
+    """A gap in decimals that are not less than it."""
+    shown = f"{gap:.1g}"
+    return shown if float(shown) >= gap else f"{gap * 1.06:.2g}"

@@ -55,7 +55,6 @@ _OWN: dict[str, Any] = {
     "Mul": lambda *factors: np.prod(np.broadcast_arrays(*factors), axis=0),
     "DiracDelta": lambda x, *order: np.zeros_like(x),
     "Heaviside": lambda x, *at: np.heaviside(x, 0.5),
-    "polygamma": lambda n, x: NUMPY.polygamma(int(np.max(n)), x),
 }
 
 

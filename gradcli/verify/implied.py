@@ -42,6 +42,8 @@ class Facts:
             quantity, relation = -quantity, _TURNED[relation]
         if relation == ">":
             self._bounded(quantity, sympy.Dummy(positive=True))
+        elif relation == ">=":
+            self._bounded(quantity, sympy.Dummy(nonnegative=True))
         elif relation == "!=" and quantity not in self._substitutes:
             self._stand_in(quantity, sympy.Dummy(nonzero=True, real=True))
         elif relation == "==":

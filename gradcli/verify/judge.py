@@ -28,7 +28,13 @@ from ..numbers.balls import (
     working,
 )
 from ..numbers.limits import ACCURATE_BITS, LOST_RELATIVE_ERROR
-from ..numbers.rounding import BITS, LEAST_POWERS, MAX_POWERS, Roundings
+from ..numbers.rounding import (
+    BITS,
+    LEAST_POWERS,
+    MAX_POWERS,
+    Roundings,
+    least_normal,
+)
 from .process.job import CERTIFIED, REFUTED, ROUNDED, UNKNOWN
 
 DIGITS: Final = {"float64": 6, "float32": 3, "float16": 1}
@@ -78,6 +84,7 @@ class Finding:
 
     error   relative, and proven; None where there is nothing to be relative to
     ulps    the same in units in the last place
+    absolute  a proven bound of the error itself, where the true number is 0
     digits  how many are correct, where they are fewer than they should be
     """
 
@@ -86,6 +93,7 @@ class Finding:
     ulps: float | None = None
     reason: str | None = None
     digits: int | None = None
+    absolute: float | None = None
 
 
 def judge(
@@ -141,41 +149,36 @@ class _Judge:
         if error is not None:
             measures = self._measures(error)
         rule = self.reference.rule
-        if self._is_beyond(self.true) and (rule is None or self._is_beyond(rule)):
-            return Finding(CERTIFIED)
         if meets is False and rule is not None:
             given = text(rule)
             reason = f"{self._both()}; exactly, the engine's rules give {given}"
             return Finding(REFUTED, *measures, reason)
         if error is None:
             return self._beyond(meets)
-        if self._is_near(error, NEAR_UNITS):
-            return self._near(measures)
-        if meets is None:
-            near = self._is_near(error, FEW_UNITS)
-            return self._near(measures) if near else Finding(
+        near = self._is_near(error, NEAR_UNITS if meets else FEW_UNITS)
+        if meets is None and not near:
+            return Finding(
                 UNKNOWN, *measures, f"{self._both()}; its rules have no value on balls "
                 "that could be told"
             )  # fmt: skip
-        if not self._is_explained(error):
+        if not near and not self._is_explained(error):
             return Finding(REFUTED, *measures, self._both())
+        if rule is not None and _is_small(self.true) and not rule.contains(0):
+            # More bits than the true value was given tell it from 0.
+            reason = (
+                f"the engine gave {self.number!r}, the true value is less than any "
+                f"{self.dtype}: underflow, 0 correct digits"
+            )
+            return Finding(ROUNDED, reason=reason, digits=0)
         digits = self._digits(error)
         if digits >= DIGITS[self.dtype]:
-            return Finding(CERTIFIED, *measures)
+            off = _up(error) if measures[0] is None else None
+            return Finding(CERTIFIED, *measures, absolute=off)
         return Finding(ROUNDED, *measures, self._rounded(digits), digits)
-
-    def _near(self, measures: tuple[float | None, float | None]) -> Finding:
-        if not self.number and not self.true.is_zero() and self._below(self._least()):
-            reason = f"underflow: {self.shown} is less than any {self.dtype}"
-            return Finding(CERTIFIED, None, None, reason)
-        return Finding(CERTIFIED, *measures)
 
     def _least(self) -> float:
         """The smallest number of the engine's type."""
         return float(2.0 ** LEAST_POWERS[self.dtype])
-
-    def _below(self, limit: float) -> bool:
-        return bool(abs(self.true) < limit) and not _is_small(self.true)
 
     def _untold(self) -> str:
         bits = self.roundings.evaluation.bits
@@ -216,6 +219,9 @@ class _Judge:
 
     def _beyond(self, meets: bool | None) -> Finding:
         """An infinity or nan where there is a finite number."""
+        if self._is_beyond():
+            reason = f"{self._both()}: overflow, beyond any {self.dtype}"
+            return Finding(ROUNDED, reason=reason, digits=0)
         step = self.reference.step
         left = step is not None and not isfinite(self.roundings.rounded(step))
         if left and meets:
@@ -227,10 +233,10 @@ class _Judge:
             return Finding(UNKNOWN, reason=self._both())
         return Finding(REFUTED, reason=self._both())
 
-    def _is_beyond(self, b: Ball) -> bool:
-        """Whether a number is the infinity that the engine gave, in its type."""
+    def _is_beyond(self) -> bool:
+        """Whether the true number is the infinity that the engine gave, in its type."""
         largest = ball(2) ** MAX_POWERS[self.dtype] * (1 - 2.0 ** -BITS[self.dtype])
-        side = b if self.number > 0 else -b
+        side = self.true if self.number > 0 else -self.true
         return isinf(self.number) and bool(side >= largest)
 
     def _is_near(self, error: Ball, units: int) -> bool:
@@ -254,7 +260,9 @@ class _Judge:
         if error <= slack:
             return True
         bound = roundings.bound(step)
-        return not bound.is_finite() or bool(error <= FAIR * bound)
+        if not bound.is_finite():
+            bound = roundings.spread(step, self.true)
+        return bool(error <= FAIR * bound)
 
     def _digits(self, error: Ball) -> int:
         if _is_small(self.true):
@@ -262,19 +270,20 @@ class _Judge:
             fine = error <= FEW_UNITS * self.roundings.unit * self.beside
             return BITS[self.dtype] if fine else 0
         power = to_float((error / abs(self.true)).abs_upper())
+        if not isfinite(power):
+            return 0
         return max(0, floor(-log10(power))) if power > 0 else BITS[self.dtype]
 
     def _rounded(self, digits: int) -> str:
-        return f"{self._both()}: {digits} correct digits"
+        why = "underflow, " if abs(self.true) < least_normal(self.dtype) else ""
+        return f"{self._both()}: {why}{digits} correct digits"
 
-    def _measures(self, error: Ball) -> tuple[float, float | None]:
+    def _measures(self, error: Ball) -> tuple[float | None, float | None]:
         """The relative error and the error in units in the last place."""
         upper = error.abs_upper()
         if _is_small(self.true):
-            return to_float(upper / self.beside), None
-        lower = abs(self.true).abs_lower()
-        least = ball(2.0 ** LEAST_POWERS[self.dtype])
-        relative = upper / (lower if lower > least else least)
+            return (0.0 if self.number == 0 else None), None
+        relative = upper / abs(self.true).abs_lower()
         return _up(relative), _up(upper / last_place(self.true, self.dtype))
 
 

@@ -39,6 +39,9 @@ MAX_SHORTENED_STEPS: Final = 40
 MIN_DECIMAL_DENOMINATOR: Final = 100
 """Below this a fraction is written as a quotient."""
 
+MAX_DECIMAL_DIGITS: Final = 40
+"""Digits up to which a fraction is written as a decimal."""
+
 MAX_REWRITTEN_STEPS: Final = 600
 """Distinct parts of an expression beyond which no rewriting is tried."""
 

@@ -8,12 +8,13 @@ FLINT's power series of the program's steps; the engine has no part in it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from math import isfinite
 
 import numpy as np
 
-from ..numbers.balls import to_float
+from ..numbers.balls import text
 from ..numbers.taylor import derivative
 from .limits import MAX_RELATIVE_ERROR_OF_ORDERS
 from .process.budget import Budget, OutOfTime
@@ -54,12 +55,20 @@ def _verdict(
 ) -> InputVerdict:
     (output,), (entry,) = subject.outputs, subject.entries[name]
     true = derivative(subject.terms, output, entry, order, budget.check)
-    if not (true.is_finite() and isfinite(number)):
+    if not true.is_finite():
         return InputVerdict(name, note="a value that is not finite", of=1)
-    gap = float(abs(true - number).upper())
-    size = float(abs(true).lower())
-    error = gap / size if size else (0.0 if not gap else float("inf"))
-    if error <= MAX_RELATIVE_ERROR_OF_ORDERS or not gap:
+    note = f"the engine gave {number!r}, the true value is {text(true)}"
+    if not isfinite(number):
+        roundings = subject.roundings
+        left = not isfinite(roundings.rounded(output))
+        if left or abs(true) > sys.float_info.max:
+            return InputVerdict(name, ROUNDED, note=note, checked=1, of=1, digits=0)
+        return InputVerdict(name, note=note, of=1)
+    gap = abs(true - number)
+    if gap.is_zero():
+        return InputVerdict(name, CERTIFIED, 0.0, checked=1, of=1)
+    # In balls: as floats a gap and a size may both be 0.
+    error = None if true.contains(0) else float((gap / abs(true)).upper())
+    if error is not None and error <= MAX_RELATIVE_ERROR_OF_ORDERS:
         return InputVerdict(name, CERTIFIED, error, checked=1, of=1)
-    note = f"the true value is {to_float(true)!r}"
     return InputVerdict(name, ROUNDED, error, note=note, checked=1, of=1)

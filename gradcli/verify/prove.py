@@ -112,6 +112,7 @@ class _Kernels:
         self.relations: list[tuple[object, int, object]] = []
         self._symbols: dict[object, object] = {}
         self._logarithms: dict[object, object] = {}
+        self._exponentials: dict[object, object] = {}
 
     def of(self, expression: sympy.Expr) -> Any:
         if not expression.args:
@@ -141,6 +142,12 @@ class _Kernels:
         self._logarithms[found] = args[0]
         return found
 
+    def lambert(self, expression: object, args: list[object]) -> sympy.Expr:
+        """Lambert's w, whose exponential is the argument over w."""
+        found = self.symbol(("lambertw", *args))
+        self._exponentials[found] = args[0] / found
+        return found
+
     def exp(self, expression: object, args: list[object]) -> sympy.Expr:
         return self.exponential(args[0])
 
@@ -153,6 +160,8 @@ class _Kernels:
                 result *= self.symbol(("exp", term, 1), positive=True)
             elif rest in self._logarithms:
                 result *= self.root(self._logarithms[rest], factor)
+            elif rest in self._exponentials:
+                result *= self.root(self._exponentials[rest], factor)
             else:
                 key = ("exp", rest, factor.q)
                 result *= self.symbol(key, positive=True) ** factor.p
@@ -199,6 +208,14 @@ class _Kernels:
             sympy.tanh: (up - down) / (up + down),
         }[expression.func]
 
+    def by_order(self, expression: sympy.Expr, args: list[object]) -> sympy.Expr:
+        """A Bessel function by those of the orders 0 and 1, DLMF 10.6.1 and 10.29.1; a
+        polylogarithm of an order below 2 by a logarithm or a quotient."""
+        lower = sympy.expand_func(expression)
+        if lower == expression:
+            return self.symbol((expression.func, *args))
+        return self.of(lower)
+
     def absolute(self, expression: object, args: list[sympy.Expr]) -> sympy.Expr:
         return self.symbol(("abs", args[0]), 2, args[0] ** 2, positive=True)
 
@@ -212,6 +229,7 @@ _KERNEL_RULES: Final[
     sympy.exp: _Kernels.exp,
     sympy.log: _Kernels.log,
     sympy.Pow: _Kernels.power,
+    sympy.LambertW: _Kernels.lambert,
     sympy.sinc: _Kernels.sinc,
     sympy.sin: _Kernels.sine,
     sympy.cos: _Kernels.cosine,
@@ -219,6 +237,10 @@ _KERNEL_RULES: Final[
     sympy.sinh: _Kernels.hyperbolic,
     sympy.cosh: _Kernels.hyperbolic,
     sympy.tanh: _Kernels.hyperbolic,
+    **dict.fromkeys(
+        (sympy.besselj, sympy.bessely, sympy.besseli, sympy.besselk, sympy.polylog),
+        _Kernels.by_order,
+    ),
     sympy.Abs: _Kernels.absolute,
     sympy.sign: _Kernels.sign,
 }

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -21,14 +22,22 @@ import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
 from ..numbers.arrays import ObjectArray, boxed
-from ..numbers.balls import START_BITS, Ball, is_infinite, is_nan, to_float, working
+from ..numbers.balls import (
+    START_BITS,
+    Ball,
+    in_floats,
+    is_infinite,
+    is_nan,
+    to_float,
+    working,
+)
 from ..numbers.decision import Deciding
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning
 from ..numbers.tape import Tape
 from ..numbers.taped import TapeNamespace
-from ..numbers.term import Term
+from ..numbers.term import Term, ordered
 from ..numbers.terms import Terms
 from .process.job import Input, Job
 
@@ -62,6 +71,7 @@ class Subject:
         self.evaluation = system.evaluation
         self.roundings = system.roundings or Roundings(system.evaluation, job.dtype)
         self.kinks = [(what, step) for step, what in system.kinks.items()]
+        self.zeros = set(system.zeros)
         self._own_steps = int(self.evaluation.graph.steps)
 
     @property
@@ -107,6 +117,34 @@ class Subject:
         """Prepare for the derivatives by these entries; how many steps they take."""
         raise NotImplementedError
 
+    def deciding(self) -> Sequence[int]:
+        """The steps whose values decided something, as far as that is known."""
+        return ()
+
+    def outside(self) -> frozenset[int]:
+        """The steps of functions that have no value around their arguments, as far as
+        that is known."""
+        return frozenset()
+
+    def sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
+        """What depends on the sign of a zero, which no real number has, and the
+        steps; None where nothing does."""
+        if self.zeros:
+            return "the sign of a zero decides", tuple(sorted(self.zeros)[:1])
+        evaluation, graph = self.evaluation, self.evaluation.graph
+        for step in evaluation.below(map(int, self.outputs)):
+            values = evaluation.values(graph.args(step), START_BITS)
+            zeros = [k for k, v in enumerate(values) if v.is_zero()]
+            if zeros:
+                name, at = graph.name(step), [to_float(v) for v in values]
+                for k in zeros:
+                    other = [*at[:k], -0.0, *at[k + 1 :]]
+                    # A library may round otherwise for a zero of another sign.
+                    pair = in_floats(name, at), in_floats(name, other)
+                    if not np.isclose(*pair, equal_nan=True):
+                        return f"{name} depends on the sign of a zero", (step,)
+        return None
+
     def edges(self) -> Iterable[tuple[str, int]]:
         """The kinks that were not met while the program ran."""
         return ()
@@ -136,7 +174,7 @@ class Subject:
         inputs = [self.tensors[name] for name in self.asked]
         found: Sequence[Tensor | None] = [None] * len(inputs)
         if output.edge is not None:
-            with working(START_BITS):
+            with working(START_BITS), self.namespace.taking_numbers():
                 found = grad([output], inputs, [cotangent], True, create_graph)
         return [
             Tensor(self.namespace.zeros_like(x.raw), self.namespace) if g is None else g
@@ -186,6 +224,17 @@ class OnTerms(Subject):
 
     def _steps_of(self, tensor: Tensor) -> object:
         return [t.serial for t in self.namespace.elements(tensor.raw).flat]
+
+    def deciding(self) -> Sequence[int]:
+        return list(self.terms.looked_at)
+
+    @cached_property
+    def _outside(self) -> frozenset[int]:
+        below = ordered(self.output_terms)
+        return frozenset(t.serial for t in below if self.terms.is_outside(t))
+
+    def outside(self) -> frozenset[int]:
+        return self._outside
 
     def terms_of(self, steps: Iterable[int]) -> list[Term]:
         return [self.terms.made[s] for s in steps]

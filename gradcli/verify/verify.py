@@ -16,7 +16,6 @@ size of rounding errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from math import isfinite, isnan
 from random import Random
@@ -26,9 +25,9 @@ import numpy as np
 
 from ..engine.raw import Host
 from ..engine.walk import inputs_first
-from ..numbers.balls import Ball, ball, is_nan, size, text, to_float
-from ..numbers.rounding import unit_roundoff
-from .entries import Entry, Report
+from ..numbers.balls import Ball, ball, is_infinite, is_nan, size, to_float
+from ..numbers.rounding import least_normal, unit_roundoff
+from .entries import Entry, Gaps, Report
 from .judge import FEW_UNITS, Reference, is_right, judge
 from .nonsmooth import NonSmooth
 from .process.budget import Budget, OutOfTime
@@ -45,6 +44,7 @@ from .process.job import (
     timed_out,
     words_of,
 )
+from .rows import Claimed, Row
 from .subject import (
     Evaluate,
     OnTerms,
@@ -76,6 +76,9 @@ ROUNDS: Final = (4, 32, 256, 1024)
 MAX_SAMPLED_STEPS: Final = 400_000
 """Steps above the entries that are drawn, beyond which an input's derivative is only
 compared with the pass in float64."""
+
+MAX_FARTHEST: Final = 32
+"""Entries of an input that are looked at because they differ most from that pass."""
 
 MAX_ROUND_STEPS: Final = 4_000_000
 """Steps above all entries of a round, summed over the rows that they stand in, beyond
@@ -125,54 +128,6 @@ def verify(
     return Check(job, evaluate, tell, budget, tape=True).within_time()
 
 
-@dataclass(frozen=True)
-class Row:
-    """The derivative of one contraction of the output by the chosen entries.
-
-    engine  runs the engine's rules on the program's steps: steps by name
-    """
-
-    cotangent: tuple[float, ...]
-    places: list[Place]
-    found: list[Ball]
-    engine: Callable[[], dict[str, Any]]
-
-    @cached_property
-    def steps(self) -> list[int] | None:
-        """What the engine's rules give, per entry; None where they do not run."""
-        try:
-            steps = self.engine()
-            return [int(steps[name][at]) for name, at in self.places]
-        except Exception:
-            # Rules that do not run on balls leave the numbers to be looked at alone.
-            return None
-
-
-class Claimed:
-    """The numbers of an input's claim; its length is theirs and that of the others.
-
-    places  the positions of those that were handed over, in order; None: all were
-    """
-
-    def __init__(self, given: Input) -> None:
-        claim = given.claim
-        assert claim is not None
-        self.numbers = np.frombuffer(claim.data, dtype=np.float64)
-        self.places = None
-        if claim.places is not None:
-            self.places = np.frombuffer(claim.places, dtype=np.int64)
-        self._count = claim.count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def at(self, position: int) -> float:
-        """The number at a position that was handed over."""
-        if self.places is not None:
-            position = int(np.searchsorted(self.places, position))
-        return float(self.numbers[position])
-
-
 class Check:
     """One job under work; the reports hold what has been shown so far."""
 
@@ -190,6 +145,8 @@ class Check:
         self.rows: list[Row] = []
         self._unruled: list[tuple[Row, list[Entry], dict[int, Any]]] = []
         """Rows that are certified, of which the rules have not been run yet."""
+        self._seen: dict[str, Host] = {}
+        """The positions of the entries that the reports are of."""
         self.reason: str | None = None
         self.whole: Any = None
 
@@ -260,12 +217,14 @@ class Check:
 
     def _now(self) -> Verification:
         entries = [e for report in self.reports.values() for e in report.entries]
+        found = [report.verdict() for report in self.reports.values()]
         proved = any(e.verdict == PROVED for e in entries)
+        stated = proved or any(each.stated for each in found)
         kinked = any(e.on_kink for e in entries)
         return Verification.about(
-            [report.verdict() for report in self.reports.values()],
+            found,
             self.budget.spent,
-            side_conditions=self.whole.conditions() if proved else (),
+            side_conditions=self.whole.conditions() if stated else (),
             kinks=self._kinks_shown() if kinked else (),
         )
 
@@ -370,7 +329,7 @@ class Check:
             self._look(number, pairs)
             self.budget.check()
         # Only what is complete replaces what was shown before.
-        self.reports = reports
+        self.reports, self._seen = reports, chosen
         self._compare_output()
 
     @cached_property
@@ -441,18 +400,9 @@ class Check:
         else:
             references = self._references(row)
         self._judge(row, entries, references, beside)
-        lost = [e for e in entries if e.verdict == REFUTED and not isfinite(e.number)]
-        boundless = self._boundless(row.cotangent) if lost else None
-        for entry in lost:
-            if boundless is not None:
-                entry.withhold(f"{entry.label}: {boundless}")
         steps = self._steps(where)
-        if any(isnan(e.number) for e in lost):
+        if any(e.verdict == REFUTED and isnan(e.number) for e in entries):
             self._pass_over(zip(steps, entries, strict=True))
-        of_steps = zip(steps, entries, strict=True)
-        refuted = [step for step, entry in of_steps if entry.verdict == REFUTED]
-        if undefined and refuted:
-            undefined |= self._passed_over(refuted, row.cotangent, undefined)
         for step, entry in zip(steps, entries, strict=True):
             if step in undefined:
                 entry.withhold(undefined[step])
@@ -470,8 +420,11 @@ class Check:
             self._steps(row.places), entries, references, strict=True
         ):
             entry.judge(reference, self.subject.roundings, largest)
-            if entry.verdict == REFUTED and step in beside:
-                entry.at_kink(self._named(*beside[step]))
+            kink = beside.get(step) if entry.verdict == REFUTED else None
+            if kink is None and entry.verdict in (REFUTED, ROUNDED):
+                kink = self._sign_of_zero
+            if kink is not None:
+                entry.at_kink(self._named(*kink))
 
     def _steps(self, where: Sequence[Place]) -> list[int]:
         return [int(self.subject.entries[name][at]) for name, at in where]
@@ -563,6 +516,10 @@ class Check:
         return named if rule is None else f"{named}; {rule}"
 
     @cached_property
+    def _sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
+        return self.subject.sign_of_zero()
+
+    @cached_property
     def _conventions(self) -> Any:
         from .conventions import Conventions
 
@@ -570,19 +527,57 @@ class Check:
 
     # the value itself
 
-    def _undefined(self, cotangent: Sequence[float]) -> dict[int, str]:
-        """Per step of an entry below an output without a value: why there is none."""
-        found: dict[int, str] = {}
-        numbers = np.array(self.job.output.values())
+    @cached_property
+    def _without_value(self) -> dict[int, str]:
+        """The outputs that have no value around the point, and why."""
+        subject, numbers = self.subject, self.job.output.values()
+        asked: Sequence[int] = range(len(numbers))
+        if self._tape:
+            asked = [k for k in asked if not isfinite(numbers[k])]
+            if not asked or _is_large(subject, asked):
+                return {k: self._said(k, "") for k in asked}
+        steps = [subject.outputs[k] for k in asked]
+        true, outside = subject.evaluation.settled(steps), subject.outside()
+        lost = [
+            k for k, b in zip(asked, true, strict=True) if is_nan(b) or is_infinite(b)
+        ]
+        if outside:
+            below = subject.evaluation.below
+            lost += [k for k in asked if not outside.isdisjoint(below([steps[k]]))]
+        return {k: self._said(k, self._why_undefined(k)) for k in sorted({*lost})}
+
+    def _said(self, k: int, why: str) -> str:
+        where = f" of entry {k}" if self.job.output.count > 1 else ""
+        number = self.job.output.values()[k]
+        return f"the program's value{where} is {number!r} at this point{why}"
+
+    def _why_undefined(self, k: int) -> str:
         subject = self.subject
-        steps = subject.outputs
-        true = {} if self._tape else dict(enumerate(subject.evaluation.settled(steps)))
-        lost = [k for k, b in true.items() if is_nan(b)]
-        for k in sorted({*np.flatnonzero(np.isnan(numbers)).tolist(), *lost}):
-            if cotangent[k]:
-                reason = self._why_undefined(k, true.get(k))
-                for step in subject.evaluation.entries_below([steps[k]]):
-                    found.setdefault(step, reason)
+        if not isinstance(subject, OnTerms):
+            return ""
+        from .conditions import undefined
+
+        return f" ({undefined(subject.terms, subject.output_terms[k])})"
+
+    def _undefined(self, cotangent: Sequence[float]) -> dict[int, str]:
+        """Per step of an entry why there is no derivative: an output that is weighed
+        has no value around the point, and may depend on the entry."""
+        subject = self.subject
+        below = subject.evaluation.entries_below
+        weighed = [k for k, w in enumerate(cotangent) if w]
+        without = [k for k in weighed if k in self._without_value]
+        if not without:
+            return {}
+        # What decided a branch is in none of the steps that were taken.
+        spoilt = below([*(subject.outputs[k] for k in without), *subject.deciding()])
+        clean = below([subject.outputs[k] for k in weighed if k not in without])
+        steps = {int(s) for own in subject.entries.values() for s in own}
+        found = dict.fromkeys(
+            steps - (clean - spoilt), self._without_value[without[0]]
+        )  # fmt: skip
+        for k in reversed(without):
+            own = below([subject.outputs[k]])
+            found |= dict.fromkeys(own, self._without_value[k])
         return found
 
     def _pass_over(self, of_steps: Iterable[tuple[int, Entry]]) -> None:
@@ -592,43 +587,6 @@ class Check:
         for step, entry in of_steps:
             if entry.verdict == REFUTED and isnan(entry.number) and step in without:
                 entry.withhold(f"{entry.reason}; {NOT_USED}")
-
-    def _passed_over(
-        self, refuted: Sequence[int], cotangent: Sequence[float],
-        undefined: Mapping[int, str],
-    ) -> dict[int, str]:  # fmt: skip
-        """Of entries the ones that no output with a value is made of: an output that is
-        NaN may have been chosen in their place."""
-        evaluation, steps = self.subject.evaluation, self.subject.outputs
-        weighed = [steps[k] for k, w in enumerate(cotangent) if w]
-        values = zip(weighed, evaluation.settled(weighed), strict=True)
-        below = evaluation.entries_below([s for s, b in values if not is_nan(b)])
-        reason = next(iter(undefined.values()))
-        return {s: reason for s in refuted if s not in below}
-
-    def _boundless(self, cotangent: Sequence[float]) -> str | None:
-        """That an output has no finite value, if one that is weighed has none."""
-        steps = self.subject.outputs
-        weighed = [k for k, w in enumerate(cotangent) if w]
-        true = self.subject.evaluation.settled([steps[k] for k in weighed])
-        for k, b in zip(weighed, true, strict=True):
-            if not b.is_finite():
-                where = f" of entry {k}" if len(steps) > 1 else ""
-                given = self.job.output.values()[k]
-                return f"the program's value{where} is {given!r} at this point"
-        return None
-
-    def _why_undefined(self, k: int, true: Ball | None) -> str:
-        where = f" of entry {k}" if self.job.output.count > 1 else ""
-        subject = self.subject
-        why = ""
-        if true is not None and not is_nan(true):
-            why = f" (the true value is {text(true)})"
-        elif isinstance(subject, OnTerms):
-            from .conditions import undefined
-
-            why = f" ({undefined(subject.terms, subject.output_terms[k])})"
-        return f"the program's value{where} is nan at this point{why}"
 
     def _compare_output(self) -> None:
         """No derivative is better than the program's value."""
@@ -644,19 +602,24 @@ class Check:
         for k, step, true in zip(
             chosen, steps, subject.evaluation.settled(steps), strict=True
         ):
-            if numbers[k] != numbers[k] or not true.is_finite():
+            if k in self._without_value:
                 continue
             found = judge(numbers[k], Reference(true, true, step), subject.roundings,
                           _size(true))  # fmt: skip
             lost = found.verdict == ROUNDED and not _is_tiny(numbers[k], true, self.job)
             if lost or found.verdict in (REFUTED, UNKNOWN):
-                self._lower(f"entry {k} of the output: {found.reason}", found.verdict)
+                where = f"entry {k} of " if len(numbers) > 1 else ""
+                self._lower(f"{where}the output: {found.reason}", found.verdict)
                 return
 
     def _lower(self, reason: str, verdict: str) -> None:
         kink = self._nonsmooth.any() if verdict == REFUTED else None
+        if kink is None and verdict != UNKNOWN:
+            kink = self._sign_of_zero
         for report in self.reports.values():
             for entry in report.entries:
+                if entry.verdict == UNKNOWN:
+                    continue
                 if kink is not None:
                     entry.at_kink(f"{self._named(*kink)}: {reason}")
                 else:
@@ -672,12 +635,44 @@ class Check:
         from .floats import FloatPass
 
         subject: Any = self.subject
-        found = FloatPass(subject).gradient(self._cotangent(0))
+        passed = FloatPass(subject).gradient(self._cotangent(0))
         rounding = unit_roundoff(self.job.dtype)
+        gaps = {}
         for name in unseen:
-            numbers = self.claims[name].numbers
-            self.reports[name].compare(numbers, *found[name], rounding)
+            claim = self.claims[name]
+            at = slice(None) if claim.places is None else claim.places
+            found, sizes = (part[at] for part in passed[name])
+            gaps[name] = Gaps.between(claim.numbers, found, sizes, rounding)
+        try:
+            self._look_at_farthest({n: g for n, g in gaps.items() if n not in left})
+        finally:
+            for name, gap in gaps.items():
+                places = self.claims[name].places
+                seen = self._seen.get(name, _NONE)
+                if places is not None:
+                    seen = np.searchsorted(places, seen)
+                self.reports[name].compare(gap, seen)
         self._tell(self._now())
+
+    def _look_at_farthest(self, gaps: Mapping[str, Gaps]) -> None:
+        """Look at the entries that differ most from the pass as at those drawn."""
+        chosen = dict.fromkeys(self.claims, _NONE)
+        for name, gap in gaps.items():
+            places = self.claims[name].places
+            far = gap.farthest(MAX_FARTHEST)
+            at = far if places is None else places[far]
+            chosen[name] = np.setdiff1d(at, self._seen.get(name, _NONE))
+        if self.subject.mark(chosen) > MAX_SAMPLED_STEPS:
+            return
+        reports = {name: self._report(name, at) for name, at in chosen.items()}
+        self._look(0, list(self._entries_in(chosen, reports, 0)))
+        for name, report in reports.items():
+            self.reports[name].add(report.entries)
+            self._seen[name] = np.union1d(self._seen.get(name, _NONE), chosen[name])
+
+
+_NONE: Final = np.zeros(0, dtype=np.int64)
+"""No positions."""
 
 
 def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
@@ -687,10 +682,11 @@ def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
 
 
 def _is_tiny(number: float, true: Ball, job: Job) -> bool:
-    """Whether a value that lost its digits is off by nothing beside 1: sums that cancel
-    have right derivatives."""
-    off = abs(ball(number) - true) if isfinite(number) else true
-    return bool(off <= FEW_UNITS * unit_roundoff(job.dtype))
+    """Whether a value that lost its digits is off by nothing beside 1, and by no
+    underflow: sums that cancel have right derivatives."""
+    if not isfinite(number) or abs(number) < least_normal(job.dtype):
+        return False
+    return bool(abs(ball(number) - true) <= FEW_UNITS * unit_roundoff(job.dtype))
 
 
 def _size(b: Ball) -> float:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import chain
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 import sympy
 
@@ -39,6 +40,9 @@ from .process.job import CERTIFIED, PROVED, Job, words_of
 from .prove import simplifies_away, vanishes, vanishes_here
 from .subject import OnTerms
 
+AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
+"""Why an entry has no formula though SymPy has a derivative of it."""
+
 
 class Whole:
     """SymPy's stages on one job."""
@@ -58,6 +62,9 @@ class Whole:
         self.assumed: dict[str, None] = {}
         """Conditions, as text, that proofs needed on top."""
         self._decided: tuple[str, ...] | None = None
+        self._meeting: dict[Any, Any] | None = None
+        """What a symbol is at the ties; empty where there are none, and None where
+        that is not known."""
 
     def work(self) -> None:
         """Raise what can be raised; a reason is left where nothing can."""
@@ -176,6 +183,12 @@ class Whole:
         with working(bits):
             return bool(value.is_finite() and (value - true).contains(0))
 
+    def _holds(self, row: int, at: int, form: sympy.Expr) -> bool:
+        """Whether a form of a derivative has its value at the point, where there is
+        one: rewriting may have changed where it is defined."""
+        true = self.rows[row].found[at]
+        return not true.is_finite() or self._meets(form, row, at)
+
     def _prove(self, row: int, entry: Entry, at: int, symbol: sympy.Expr) -> None:
         """The engine's reverse pass on symbols minus SymPy's derivative is zero."""
         steps = self.rows[row].steps
@@ -209,8 +222,27 @@ class Whole:
         self.assumed.update(dict.fromkeys(filter(None, shown)))
         return True
 
+    def _holds_at_ties(self, row: int, at: int) -> bool:
+        """Whether the formula of an entry holds wherever the sides meet that meet at
+        the point: there the engine's rules give it, too."""
+        if not self.subject.terms.ties:
+            return True
+        steps, known = self.rows[row].steps, self._meeting
+        if steps is None or known is None:
+            return False
+        engine = self.book.of(self.subject.terms.made[steps[at]])
+        gap = self.book.released(engine - self.derivatives[row, at]).xreplace(known)
+        values = {s: v for s, v in self.book.values.items() if s not in known}
+        try:
+            with self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8)):
+                return vanishes(gap, values)
+        except OutOfTime:
+            self.budget.check()
+            return False
+
     def _close(self) -> None:
         """Formulas of the derivatives: short ones, or all of them if that was asked."""
+        self._meeting = meeting(self.book, self.subject.terms)
         for report in self.reports.values():
             if self.job.formulas:
                 self._write_out(report)
@@ -221,12 +253,17 @@ class Whole:
         terms = self.subject.entry_terms[report.name]
         offset = self._offset(report.name)
         keys = [(0, offset + at) for at in range(len(terms))]
-        found = [self.derivatives[k] for k in keys if k in self.derivatives]
+        found = {k: self.derivatives[k] for k in keys if k in self.derivatives}
         if len(found) < len(keys) or not 0 < len(terms) <= MAX_SHOWN_FORMULAS:
+            return
+        if not all(self._holds_at_ties(*key) for key in keys):
             return
         try:
             with self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8)):
-                forms = [closed_form(self.book.released(d)) for d in found]
+                forms = [
+                    closed_form(self.book.released(d), partial(self._holds, *k))
+                    for k, d in found.items()
+                ]
         except OutOfTime:
             self.budget.check()
         except Exception:
@@ -247,8 +284,12 @@ class Whole:
             row, at = divmod(position, count)
             derivative = self.derivatives.get((row, offset + at))
             if derivative is not None and not entry.on_kink:
+                if not self._holds_at_ties(row, offset + at):
+                    report.remark = AT_A_TIE
+                    continue
                 released = self.book.released(derivative)
-                form = full_form(released, attempt)
+                holds = partial(self._holds, row, offset + at)
+                form = full_form(released, attempt, holds)
                 if form is None:
                     report.remark = "programs have no word for a function in it"
                 else:
@@ -260,6 +301,25 @@ class Whole:
         names = list(self.subject.entry_terms)
         before = names[: names.index(name)]
         return sum(len(self.subject.entry_terms[n]) for n in before)
+
+
+def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:
+    """What symbols are wherever the terms meet that meet at the point; None where that
+    is not known."""
+    known: dict[Any, Any] = {}
+    for tie in terms.ties.values():
+        gap = book.released(book.of(tie.left) - book.of(tie.right)).xreplace(known)
+        slopes = {s: sympy.diff(gap, s) for s in gap.free_symbols}
+        if gap == 0:
+            continue
+        alone = [s for s, slope in slopes.items() if slope.is_number and slope != 0]
+        if not alone:
+            return None
+        symbol = min(alone, key=str)
+        found = sympy.expand(symbol - gap / slopes[symbol])
+        known = {s: e.xreplace({symbol: found}) for s, e in known.items()}
+        known[symbol] = found
+    return known
 
 
 def independent(terms: Terms, roots: Sequence[Term], budget: Budget) -> Expressions:

@@ -44,16 +44,32 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A formula of a derivative, and the conditions that it holds under."""
+
+    formula: str
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """A claim, what was found about it, and of a false one what is wrong with it.
 
-    right  the derivative that it should have been, as a formula; None: not known
+    pieces  the derivative that it should have been, a formula for each part of the
+            domain that was met; empty: not known
     """
 
     claim: Claim
     ruling: Ruling
     diagnosis: Diagnosis | None
-    right: str | None = None
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def right(self) -> str | None:
+        """The one formula of the derivative, if no other part of the domain was met
+        where it has another."""
+        formulas = {piece.formula for piece in self.pieces}
+        return formulas.pop() if len(formulas) == 1 else None
 
     @property
     def counterexample(self) -> CounterexampleView | None:

@@ -1,7 +1,8 @@
 """The local gradients of one node: its row's partials at the saved values.
 
 Invariant: one entry per edge, as raw values of the node's own number system; None
-where the node is not elementwise or that input needs no gradient.
+where the node is not elementwise, that input needs no gradient, or its derivative is
+not known.
 
     raw_partials((a * b).grad_fn)        # [b.raw, a.raw]
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 from ..engine import Node
 from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode
+from ..ops.checks import KindError
 from ..ops.types import Array
 
 
@@ -25,7 +27,12 @@ def raw_partials(node: Node) -> list[None] | list[Array | float | None]:
     found = []
     for edge, slot in zip(node.edges, node.slots, strict=True):
         partial = None if edge is None else partials[slot]
-        found.append(
-            partial(node.xp, y, *raw, **node.params) if callable(partial) else partial
-        )
+        try:
+            found.append(
+                partial(node.xp, y, *raw, **node.params)
+                if callable(partial)
+                else partial
+            )
+        except KindError:
+            found.append(None)
     return found

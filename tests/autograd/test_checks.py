@@ -9,6 +9,7 @@ import pytest
 
 import gradcli as torch
 from gradcli.autograd import Function, GradcheckError, gradcheck, gradgradcheck
+from gradcli.autograd.checks import differentiable
 
 
 def leaf(*values: float) -> torch.Tensor:
@@ -40,7 +41,19 @@ def with_backward(forward: Any, rule: Any, jvp: Any = None) -> Any:
 def test_right_gradients_pass_in_all_modes(function: Any) -> None:
     x = leaf(0.5, -1.5)
     assert gradcheck(function, x, check_forward_ad=True)
-    assert gradgradcheck(function, (x,), check_fwd_over_rev=True)
+    if any(y.requires_grad for y in differentiable(function(x))):
+        assert gradgradcheck(function, (x,), check_fwd_over_rev=True)
+
+
+def test_a_check_with_nothing_to_check_is_refused() -> None:
+    x = leaf(0.5, -1.5)
+    with pytest.raises(AssertionError, match="at least one of check_forward_ad"):
+        gradcheck(torch.sin, x, check_backward_ad=False)
+    with pytest.raises(AssertionError, match="at least one of check_fwd_over_rev"):
+        gradgradcheck(torch.sin, x, check_rev_over_rev=False)
+    for function in (torch.Tensor.detach, torch.ones_like, torch.argmax):
+        with pytest.raises(ValueError, match="no gradient to check"):
+            gradgradcheck(function, x)
 
 
 def test_other_arguments_are_handed_on() -> None:

@@ -331,3 +331,32 @@ def test_subclasses_have_nodes_of_their_own_names() -> None:
 
     assert Square.apply(leaf(1.0)).grad_fn.name() == "SquareBackward"
     assert Cube.apply(leaf(1.0)).grad_fn.name() == "CubeBackward"
+
+
+def test_helpers_of_a_function_may_have_any_name() -> None:
+    class Own(Function):
+        parameters = (2.0,)
+
+        @staticmethod
+        def _forward(x: Any) -> Any:
+            return Own.parameters[0] * x
+
+        @staticmethod
+        def _bound(x: Any) -> Any:
+            return Own._forward(x)
+
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return Own._bound(x)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2.0 * g
+
+    x = torch.tensor([1.5], requires_grad=True)
+    Own.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0]

@@ -468,3 +468,33 @@ def test_a_small_limit_of_the_users_own_is_no_memory(
     assert done.stderr.startswith("error[E403]: "), done.stderr
     assert "Traceback" not in done.stderr
     assert (done.returncode, done.stdout) == (4, "")
+
+
+REFUSED_OR_DONE = {
+    "a constant condition of many rows": (
+        ["grad", "where(2 > 0.1, x, 0.5)*x", "--sweep", "x=0:1:70000"], 0),
+    "a shape of gigabytes": (["grad", "sum(x)", "--shape", "x=3000000000"], 4),
+    "a shape of no size": (["grad", "sum(x)", "--shape", f"x={10**40}"], 4),
+    "a shape that is no number": (["value", "x", "--shape", "x=" + "9" * 4400], 2),
+    "many dimensions": (["value", "x", "--shape", "x=1" + ",1" * 40], 4),
+    "a partial that nobody knows": (["graph", "igamma(x,y)", "x=1", "y=2"], 0),
+    "a derivative that nobody knows": (["explain", "igamma(x,y)", "x=1", "y=2"], 3),
+}  # fmt: skip
+"""Command lines, and the status that each ends with."""
+
+
+@pytest.mark.parametrize("case", REFUSED_OR_DONE)
+def test_no_command_line_is_an_error_inside_gradcli(gradcli: Run, case: str) -> None:
+    words, status = REFUSED_OR_DONE[case]
+    ended = gradcli(*words)
+    assert ended.status == status
+    assert "E599" not in ended.err
+
+
+def test_a_header_of_many_columns_is_read(gradcli: Run, tmp_path: Path) -> None:
+    names = [f"c{n}" for n in range(50_000)]
+    lines = ",".join(names), ",".join("2" for _ in names)
+    (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n")
+    ended = gradcli("grad", "c7*c49999", "--table", "wide.csv")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.splitlines()[1] == "2,2,4,2,2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -296,3 +297,35 @@ def test_without_a_file_nothing_is_imported_to_read_one(gradcli: Run) -> None:
 
 def test_commands_of_settings_are_commands() -> None:
     assert {name for each in SETTINGS for name in each.commands} <= {*COMMANDS}
+
+
+@pytest.mark.parametrize("kind", ["zero", "pipe", "folder", "brackets", "digits"])
+def test_what_is_no_file_of_settings_is_told_and_never_waited_for(
+    gradcli: Run, tmp_path: Path, kind: str
+) -> None:
+    env = written(tmp_path, "")
+    file = tmp_path / "gradcli" / "config.toml"
+    file.unlink()
+    if kind == "zero":
+        file.symlink_to("/dev/zero")
+    elif kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        text = "[" * 200_000 if kind == "brackets" else "9" * 5000
+        file.write_text(f"width = {text}")
+    for words in (FORMULA, ("config", "digits"), ("config", "digits", "5")):
+        ended = gradcli(*words, env=env)
+        assert (ended.status, ended.out) == (2, "")
+        assert ended.err.startswith("error[E595]: ")
+
+
+def test_a_file_of_settings_that_is_nothing_sets_nothing(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    env = written(tmp_path, "")
+    file = tmp_path / "gradcli" / "config.toml"
+    file.unlink()
+    file.symlink_to(os.devnull)
+    assert gradcli(*FORMULA, env=env).status == 0

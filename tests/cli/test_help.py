@@ -63,7 +63,7 @@ def test_json_holds_the_text(gradcli: Run) -> None:
     found = gradcli("help", "E101", "--json").json
     assert found == {
         "schema": "gradcli/1", "command": "help", "topic": "E101",
-        "text": section("E101"),
+        "text": section("E101"), "notes": [],
     }  # fmt: skip
 
 

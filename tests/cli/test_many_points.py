@@ -311,20 +311,32 @@ def test_what_can_be_read_of_a_bad_row_is_kept(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are the system's")
-def test_an_interrupted_stream_leaves_the_rows_that_there_were(tmp_path: Path) -> None:
-    out = tmp_path / "out.npy"
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
+@pytest.mark.parametrize("before", [None, "x\n7\n"], ids=["new", "old"])
+def test_what_is_ended_on_its_way_leaves_no_part_of_a_file(
+    tmp_path: Path, number: signal.Signals, before: str | None
+) -> None:
+    out = tmp_path / "out.csv"
+    if before is not None:
+        out.write_text(before)
     command = [*COMMAND, "grad", "x**2", "--table", "-", "--out", str(out)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     ) as process:
         assert process.stdin is not None
-        process.stdin.write(b"x\n2\n3\n")
+        assert process.stderr is not None
+        process.stdin.write(b"x\n2\n3\nbad\n")
         process.stdin.flush()
-        while not out.exists() or out.stat().st_size % 64 != 2 * 24:
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-    assert written(out) == [[2, 4, 4], [3, 9, 6]]
+        assert b"line 4" in process.stderr.readline()
+        process.send_signal(number)
+        status, told = process.wait(60), process.stderr.read().decode()
+    assert [p.name for p in tmp_path.iterdir()] == [out.name] * (before is not None)
+    assert before is None or out.read_text() == before
+    if number == signal.SIGTERM:
+        assert (status, told) == (-number, "")
+    else:
+        assert status == 130
+        assert told == f"interrupted: 3 rows done; {out} is not written\n"
 
 
 STREAMS = {
@@ -367,3 +379,38 @@ def test_rows_of_a_stream_are_answered_as_they_come() -> None:
             process.stdin.flush()
             for expected in want:
                 assert process.stdout.readline().decode().strip() == expected
+
+
+GROWS = "y = x\nwhile y > 0: y = y + 1\ny*x"
+FILLS = "y = x\nfor i in range(int(x)): y = sum(ones(10))*y*ones(3000000)\ny.sum()"
+ROWS_THAT_FAIL = {
+    "time": (GROWS, "-1\n1\n-2\n", ["--max-seconds", "1"], "1 s of processor time"),
+    "memory": (FILLS, "0\n90\n0\n", ["--max-seconds", "60"], "memory"),
+}
+"""Programs, points the second of which they cannot do, options, and what is told."""
+
+
+@pytest.mark.parametrize(
+    "cluster", [[], ["--cluster", "local:1"]], ids=["here", "pool"]
+)
+@pytest.mark.parametrize("what", ROWS_THAT_FAIL)
+def test_a_row_that_takes_too_much_is_one_bad_row(
+    gradcli: Run, what: str, cluster: list[str]
+) -> None:
+    text, points, options, told = ROWS_THAT_FAIL[what]
+    words = [text, "--table", "-", *options, *cluster]
+    ended = gradcli("grad", *words, stdin=f"x\n{points}")
+    assert (ended.status, len(rows(ended.out))) == (3, 2)
+    first, last = ended.err.splitlines()
+    assert first.startswith("note: row 2: ")
+    assert told in first
+    assert last == "note: 1 row could not be computed and is left out"
+
+
+def test_the_first_row_that_takes_too_long_ends_the_work_where_that_is_asked_for(
+    gradcli: Run,
+) -> None:
+    words = [GROWS, "--table", "-", "--max-seconds", "1", "--on-error", "stop"]
+    ended = gradcli("grad", *words, stdin="x\n-1\n" + "1\n" * 200)
+    assert (ended.status, len(rows(ended.out))) == (4, 1)
+    assert ended.err.startswith("error[E405]: the work took more than 1 s")

@@ -152,3 +152,20 @@ def test_an_output_of_several_numbers_is_drawn_without_gradients(
     words = ["graph", "sin(x)", "x=[1,2]", "-o", str(path), "--grad-output", "[1,0]"]
     assert run(words) == 0
     assert "grad [1, 0]" in path.read_text()
+
+
+def test_a_picture_too_large_for_memory_is_less_sharp_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from gradcli.ops.limits import LIMIT
+    from gradcli.render.graphs.pixels import converted
+
+    skip_without_cairo()
+    document = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"></svg>'
+    told: list[str] = []
+    usual = converted(document, ".png", told.append)
+    assert (struct.unpack(">II", usual[16:24]), told) == ((1200, 800), [])
+    monkeypatch.setattr(LIMIT, "bytes", 24 * 600 * 400)
+    fewer = converted(document, ".png", told.append)
+    assert struct.unpack(">II", fewer[16:24]) == (600, 400)
+    assert told[0].startswith("the picture has 50% of the usual resolution")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
-from typing import Any
 
 import jsonschema
 import pytest
-import referencing
 
 from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
 from gradcli.views.pages import schema, schemas
@@ -17,14 +14,18 @@ from tests.processes import ROOT
 
 from .conftest import Run
 from .examples import example
+from .schemas import NO_JSON, objects, validator
 
 SAMPLES = ROOT / "samples"
-
-NO_JSON = {"repl", "tour", "run"}
 
 PRINTED = {
     'grad "x**2*y" x=3': "grad",
     'grad "sqrt(x)" x=0': "grad",
+    'grad "x**5*y" x=2 y=1 --order 3': "grad",
+    'grad "x**5*y" x=2 y=1 --wrt y --order 2 --no-verify': "grad",
+    'grad "sqrt(x)" x=0 --order 2': "grad",
+    'grad "igamma(2.0, x)" x=2 --trace --no-verify': "grad",
+    'graph "igamma(x, y)" x=1 y=2': "graph",
     'grad "x*y" --box x=2..3 y=1 --condition --digits 20': "grad",
     'grad "sum(A @ x)" A=[[1,2],[3,4]] x=[1,2] --symbolic --latex': "grad",
     'grad "x**2" x=1 --code c --no-verify': "grad",
@@ -34,6 +35,11 @@ PRINTED = {
     'jacobian "x**2" x=[1,2] --out J.npz --code numpy': "jacobian",
     'hessian "x*y" x=1 y=2 --symbolic': "hessian",
     'hessian "x*y" x=1 y=2 --times x=1': "hessian",
+    'hessian "x*y" x=1 y=2 --times x=1 -q': "hessian",
+    'jacobian "x*y" x=[1,2] y=1 -q': "jacobian",
+    'grad "x*y" x=2 y=1 -q --order 2': "grad",
+    'graph "x*y" x=2 -o g.svg': "graph",
+    'graph "x*y" x=2 -o g.json': "graph",
     'jacobian "x*y" x=[1,2] y=[1,2] --times x=[1,0]': "jacobian",
     'grad "sum(x*y)" x=[1,2] y=[1,2] --trace --no-verify': "grad",
     'check "x**2" --claim "d/dx = x" --claim "d/dx = 2*x"': "check",
@@ -57,27 +63,6 @@ PRINTED = {
 have."""
 
 
-def closed(description: Any) -> Any:
-    """The schema that allows no keys but those that it describes."""
-    if isinstance(description, list):
-        return [closed(each) for each in description]
-    if not isinstance(description, dict):
-        return description
-    found = {key: closed(each) for key, each in description.items()}
-    if description.get("type") == "object" and "properties" in description:
-        found["additionalProperties"] = False
-    return found
-
-
-def validator(name: str) -> Any:
-    files = {each: closed(json.loads(schema(each))) for each in schemas()}
-    assert name in files, f"describe it in gradcli/documents/schemas/{name}"
-    registry = referencing.Registry().with_resources(
-        (each, referencing.Resource.from_contents(text)) for each, text in files.items()
-    )
-    return jsonschema.Draft202012Validator(files[name], registry=registry)
-
-
 @pytest.mark.parametrize("words", PRINTED)
 def test_a_schema_describes_what_is_printed(gradcli: Run, words: str) -> None:
     name = PRINTED[words]
@@ -86,12 +71,35 @@ def test_a_schema_describes_what_is_printed(gradcli: Run, words: str) -> None:
     validator(f"{name}.json").validate(json.loads(printed))
 
 
-def objects(text: str) -> Iterator[Any]:
-    """The JSON objects of a text, one after the other."""
-    while text := text.strip():
-        found, end = json.JSONDecoder().raw_decode(text)
-        yield found
-        text = text[end:]
+@pytest.mark.parametrize("words", PRINTED)
+def test_notes_are_in_the_object(gradcli: Run, words: str) -> None:
+    """With an object nothing else is printed; without one notes are on stderr."""
+    told = gradcli(*shlex.split(words)).err
+    ended = gradcli(*shlex.split(words), "--json")
+    failed = PRINTED[words] == "error"
+    found, nothing = (ended.err, ended.out) if failed else (ended.out, ended.err)
+    assert nothing == ""
+    notes = [line for line in told.splitlines() if line.startswith("note: ")]
+    if not failed:
+        assert [f"note: {text}" for text in json.loads(found)["notes"]] == notes
+
+
+def test_an_error_has_the_notes_that_came_before_it(gradcli: Run) -> None:
+    ended = gradcli("grad", "x/y", "x=1", "y=0", "--grad-output", "[1,2]", "--json")
+    found = json.loads(ended.err)
+    validator("error.json").validate(found)
+    assert found["error"]["code"] == "E596"
+    assert found["notes"] == ["x/y is inf: a division by zero (line 1, column 1)"]
+
+
+def test_a_schema_describes_each_row(gradcli: Run) -> None:
+    ended = gradcli("grad", "x**-1*y[0]", "--sweep", "x=0:1:3", "y=1,5", "--json")
+    check = validator("row.json")
+    rows = [*objects(ended.out)]
+    assert len(rows) == len(ended.out.splitlines()) == 3
+    for row in rows:
+        check.validate(row)
+    assert ended.err.startswith("note: ")
 
 
 @pytest.mark.parametrize("command", ON_PROGRAMS)
@@ -113,7 +121,7 @@ def test_a_schema_describes_what_the_example_prints(gradcli: Run, command: str) 
 
 def test_every_command_has_a_schema_that_is_tried() -> None:
     printing = {*COMMANDS} - NO_JSON
-    expected = {f"{name}.json" for name in (*printing, "error", "common")}
+    expected = {f"{name}.json" for name in (*printing, "error", "row", "common")}
     assert {*schemas()} == expected, "gradcli/documents/schemas holds them"
     untried = {*printing, "error"} - {*PRINTED.values(), *ON_PROGRAMS}
     assert not untried, "PRINTED needs a command line of each"
@@ -125,7 +133,8 @@ def test_a_schema_is_one(name: str) -> None:
 
 
 def test_what_is_missing_or_of_another_kind_is_noticed() -> None:
-    good = {"schema": "gradcli/1", "command": "help", "topic": None, "text": ""}
+    head = {"schema": "gradcli/1", "command": "help", "notes": []}
+    good = {**head, "topic": None, "text": ""}
     check = validator("help.json")
     assert check.is_valid(good)
     assert not check.is_valid({**good, "text": 1})

@@ -38,6 +38,10 @@ def shell(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
         'gradcli graph "y=x\nfor i in range(20000): y = y*x" x=1',
         'gradcli grad "(x**2).sum()" "x=linspace(0,1,100000)" --no-verify',
         "gradcli ops",
+        "gradcli grad x^2 --sweep x=0:1:3000000",
+        "gradcli grad x^2 --sweep x=0:1:3000000 --cluster local:2",
+        "gradcli grad x^2 --sweep x=0:1:3000000 --json",
+        '(seq 3000000 | sed 1ix || :) | gradcli grad "if 1: y = 2*x" --table -',
     ],
 )
 def test_a_closed_pipe_ends_quietly(command: str, tmp_path: Path) -> None:
@@ -133,7 +137,10 @@ def children_of(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
-def test_ctrl_c_leaves_no_checking_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_checking_process_outlives_the_command(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     process = subprocess.Popen(
         [*COMMAND, "grad", ENDLESS, "x=1"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
@@ -143,9 +150,9 @@ def test_ctrl_c_leaves_no_checking_process(tmp_path: Path) -> None:
     while not (children := children_of(process.pid)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert len(children) == 1
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     process.communicate(timeout=HANGS)
-    assert process.returncode == 130
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
     while Path(f"/proc/{children[0]}").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not Path(f"/proc/{children[0]}").exists()

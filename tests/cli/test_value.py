@@ -28,6 +28,7 @@ def test_json_names_the_output_and_its_node(gradcli: Run) -> None:
         "output": {
             "name": "y", "shape": [], "value": "-inf", "grad_fn": "LogBackward0",
         },
+        "notes": ["log(x) is -inf: the logarithm of zero (line 1, column 5)"],
     }  # fmt: skip
 
 

@@ -116,6 +116,21 @@ class Guarded(torch.autograd.Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return torch.where(x > 1e9, torch.zeros_like(g), 3 * g)
+
+
+class Slope(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale: float):
+        ctx.slope = 2 * scale * x
+        return scale * x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.slope, None
+
+
+def power(x, n: int):
+    return x**n
 """
 
 Ran = Callable[..., tuple[int, str, str]]
@@ -260,3 +275,34 @@ def test_a_branch_that_is_out_of_reach_is_said_so(verify: Ran) -> None:
     status, out, _ = verify("Guarded", "x=[0.5,1.5]")
     assert status == 0
     assert "note: only one side of a comparison was looked at: mine.py:" in out
+
+
+def test_the_second_order_is_a_line_of_its_own_and_counts_where_asked(
+    verify: Ran,
+) -> None:
+    status, out, _ = verify("Slope", "scale=2", "x=[1.5]")
+    assert status == 0
+    assert "  second order: refuted" in out.splitlines()
+    assert verify("Slope", "scale=2", "x=[1.5]", "--order", "2", "-q")[:2] == (
+        1, "refuted\n",
+    )  # fmt: skip
+    status, _, err = verify("Slope", "--order", "2", "--once")
+    assert status == 2
+    assert "--once does not look at what --order 2 asks for" in err
+
+
+def test_json_says_which_witness_was_used(verify: Ran) -> None:
+    _, out, _ = verify("Slope", "scale=2", "x=[1.5]", "--json")
+    told = json.loads(out)
+    assert told["inputs"][0]["witness"] == "balls"
+    assert (told["order"], told["second_order"]["verdict"]) == (1, "refuted")
+
+
+def test_a_float_is_drawn_as_a_number_and_an_int_is_asked_for(verify: Ran) -> None:
+    status, out, err = verify("Slope", "--once")
+    assert (status, out.splitlines()[1].split(":")[0]) == (0, "  x")
+    assert "scale=0." in err
+    status, _, err = verify("power")
+    assert status == 3
+    assert "no value for 'n', which is annotated as int" in err
+    assert "give it one: n=2" in err

@@ -9,7 +9,7 @@ import pytest
 
 from gradcli.cli.app import run
 
-from .conftest import AT, FIVE
+from .conftest import AT, FIVE, Run
 
 Captured = pytest.CaptureFixture[str]
 
@@ -203,3 +203,12 @@ def test_a_path_has_a_factor_for_each_derivative(
 def test_one_form_at_a_time(words: tuple[str, str], capsys: Captured) -> None:
     assert run(["explain", "x*x", "x=2", *words]) == 2
     assert "exclude each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("program", ["lgamma(x)", "digamma(x)", "igamma(2.0, x)"])
+def test_a_special_function_of_the_array_library_is_called_not_spelled(
+    gradcli: Run, program: str
+) -> None:
+    for words in (["explain", "--latex"], ["hessian", "--code", "numpy"]):
+        ended = gradcli(words[0], program, "x=0.5", *words[1:])
+        assert ended.status == 0, ended.err

@@ -1,7 +1,7 @@
 """What programs compute with changes in place: PyTorch's numbers, on every device.
 
-Strict arrays, which refuse to become NumPy's behind one's back, stand for a GPU's; on a
-machine with a GPU that CuPy reaches the programs run there as well.
+Those of the mark `gpu` run on a GPU that CuPy reaches; where there is none, on the
+stand-in for CuPy.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from laws.strict import STRICT, StrictArray
 
 import gradcli
-from gradcli.engine import Tensor, resolve
+from gradcli.engine import Tensor
 from gradcli.engine.devices import host
-from gradcli.engine.errors import DeviceError
 
 from .programs import PROGRAMS, REFUSED, Program
 
@@ -35,8 +33,8 @@ def on_the_cpu(values: Any) -> Tensor:
     return gradcli.tensor(values, requires_grad=True)
 
 
-def on_strict_arrays(values: Any) -> Tensor:
-    return Tensor(StrictArray(np.asarray(values, "float32")), STRICT, True)
+def on_the_gpu(values: Any) -> Tensor:
+    return gradcli.tensor(values, device="cuda", requires_grad=True)
 
 
 @pytest.mark.peers
@@ -61,35 +59,33 @@ def test_a_program_is_refused_as_pytorch_refuses_it(program: Program) -> None:
     assert core(str(ours.value)).startswith(core(str(theirs.value)))
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_nothing_leaves_its_device(program: Program) -> None:
-    results = program(gradcli, on_strict_arrays)
-    assert {type(t.raw) for t in results} == {StrictArray}
+def test_a_gpu_computes_what_the_cpu_computes(program: Program, cuda: Any) -> None:
+    results = program(gradcli, on_the_gpu)
+    assert {type(t.raw) for t in results} == {cuda.np.ndarray}
     wanted = numbers(program(gradcli, on_the_cpu))
     for found, same in zip(numbers(results), wanted, strict=True):
         assert found.dtype == same.dtype
-        np.testing.assert_array_equal(found, same)
+        np.testing.assert_allclose(found, same, rtol=1e-6)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_gpu_computes_what_the_cpu_computes(program: Program) -> None:
-    try:
-        resolve("cuda")
-    except DeviceError as error:
-        pytest.skip(str(error))
-    results = program(
-        gradcli, lambda v: gradcli.tensor(v, device="cuda", requires_grad=True)
-    )
-    wanted = numbers(program(gradcli, on_the_cpu))
-    for found, same in zip(results, wanted, strict=True):
-        assert found.is_cuda
-        np.testing.assert_allclose(host(found.detach().raw), same, rtol=1e-6)
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("program", REFUSED.values(), ids=REFUSED)
+def test_a_gpu_refuses_what_the_cpu_refuses(program: Program) -> None:
+    with pytest.raises(RuntimeError) as here:
+        program(gradcli, on_the_cpu)
+    with pytest.raises(RuntimeError) as there:
+        program(gradcli, on_the_gpu)
+    assert str(there.value).replace("cuda.", "") == str(here.value)
 
 
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
 def test_a_tensor_of_a_device_is_printed_through_an_explicit_copy() -> None:
-    x = on_strict_arrays([1.0, 2.5])
-    assert repr(x) == "tensor([1.0000, 2.5000], device='strict', requires_grad=True)"
+    x = on_the_gpu([1.0, 2.5])
+    assert repr(x) == "tensor([1.0000, 2.5000], device='cuda:0', requires_grad=True)"
 
 
 def test_a_device_that_is_not_there_is_an_error_that_says_why() -> None:
@@ -103,8 +99,10 @@ def test_a_device_that_is_not_there_is_an_error_that_says_why() -> None:
             ask()
 
 
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
 def test_a_number_on_the_host_meets_another_device_and_an_array_does_not() -> None:
-    x = on_strict_arrays([1.0, 2.0])
+    x = on_the_gpu([1.0, 2.0])
     assert (x * gradcli.tensor(3.0)).tolist() == [3.0, 6.0]
     with pytest.raises(RuntimeError, match="same device"):
         x * gradcli.ones(2)

@@ -313,6 +313,10 @@ def test_nothing_is_noted_where_nothing_is_ambiguous(line: str) -> None:
         ("e*x", ["x=2", "e=3"], 6.0),
         ("e = 3; e*x", ["x=2"], 6.0),
         ("π*x", ["x=2", "π=3"], 6.0),
+        ("Pi*x", ["x=2"], math.tau),
+        ("Pi*x", ["x=2", "Pi=3"], 6.0),
+        ("Pi = 3; Pi*x", ["x=2"], 6.0),
+        ("x*1", ["x=2Pi"], math.tau),
         ("x*∞", ["x=1"], math.inf),
         ("x*1", ["x=2π"], math.tau),
         ("x*1", ["x=e"], math.e),
@@ -343,7 +347,7 @@ def test_a_single_letter_is_a_value_before_it_is_a_function(line: str) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("Pi", "the constant is written pi"),
+        ("PI", "the constant is written pi"),
         ("E", "the constant is written e"),
         ("T", "a transpose is written x.T"),
         ("xe", "a product is written x*e"),

@@ -202,6 +202,10 @@ error[E212]: 'break' outside a loop
 error[E213]: the argument 'a' is given twice
   1 | sin(a=1, a=2)
     |          ^ keep one of them""",
+    "2*1e-400": """\
+error[E214]: 1e-400 is less than any float, which would be 0
+  1 | 2*1e-400
+    |   ^^^^^^ write 0""",
     "[0]*10**9": """\
 error[E301]: a list cannot be an operand
   1 | [0]*10**9

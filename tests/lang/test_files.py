@@ -281,9 +281,20 @@ def test_one_line_of_words_is_told_to_be_a_heading(tmp_path: Path) -> None:
     assert "heading" in (problem(tmp_path / "a.csv").hint or "")
 
 
-def test_an_integer_beyond_all_floats_is_infinite(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(f"[1{'0' * 5000}]")
-    assert read_file(f"{tmp_path}/a.json").tolist() == [np.inf]
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.json", f"[1{'0' * 5000}]"), ("a.json", "[1, -1e400]"), ("a.json", "1e-400"),
+     ("a.json", '{"v": [2, 1e-999]}'), ("a.csv", "x,y\n1,1e400\n"),
+     ("a.csv", f"1,2\n0,0.{'0' * 330}1\n"), ("a.tsv", "3\t-1E+0400\n")],
+)  # fmt: skip
+def test_a_number_that_no_float_is_near_is_refused(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text)
+    key = ":v" if "v" in text else ""
+    found = problem(f"{tmp_path}/{name}{key}")
+    assert found.code == "E517"
+    assert "than any float" in found.message
 
 
 def test_a_closed_standard_input_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from gradcli.lang.kernels.recorded import Results, recorded
 from gradcli.lang.kernels.traced import Recording, Traced, Untraceable
 from gradcli.lang.pointwise import is_elementwise
 from gradcli.ops import FUNCTIONS, Op, offered
+from gradcli.ops.basis import SPECIAL as LIBRARY
 from gradcli.ops.op import overloads
 
 COUNT = 1003
@@ -24,12 +25,16 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e-40, 1e300, 1.
 """Beside ordinary numbers; of the last tile too."""
 
 OTHERS = {"prelu": "its weight is one number or one for each channel",
+          "polylog": "its order is a plain number, and comes first",
           "zeta": "it has no derivative by its first operand"}  # fmt: skip
 """Elementwise functions that are not run on arrays of one shape here, and why."""
 
 ELEMENTWISE = [n for n in offered() if is_elementwise(n) and n not in OTHERS]
 
-NOT_RECORDED = {"remainder", "lgamma", "digamma", "mvlgamma", "airy_ai"}
+NOT_RECORDED = {
+    *("remainder", "lgamma", "digamma", "mvlgamma", "lambertw"),
+    *(name for name, theirs in LIBRARY.items() if theirs.endswith("]")),
+}
 """Functions that look at entries, or take one of several results."""
 
 PROGRAMS = {

@@ -18,6 +18,7 @@ from gradcli.ops import Fixed
 INF, NAN = math.inf, math.nan
 UNIT = [[1.0, 0.0], [0.0, 1.0]]
 NO_ROOT = "PyTorch has no roots of any order"
+NO_INTEGRAL = "PyTorch does not have these functions"
 NO_RECIPROCAL = "PyTorch has no function for the inverse of a reciprocal"
 
 
@@ -87,7 +88,7 @@ def tangents(point: Point) -> list[Any]:
     return found
 
 
-NEWER = "PyTorch's releases differ; this is the newer convention"
+NEWER = "recorded from PyTorch 2.15; 2.13 differs"
 SINGULAR = "PyTorch 2.13 gives the infinities that its LU factors leave"
 NO_RULE = "PyTorch 2.13 has no derivative here"
 TARGET = "PyTorch takes its target as a tensor"
@@ -137,6 +138,17 @@ POINTS = [
     at("erfinv", -1.0, grads=INF, torch="torch.erfinv"),
     at("ndtri", 0.0, grads=INF, torch="torch.special.ndtri"),
     at("ndtri", 1.0, grads=INF, torch="torch.special.ndtri"),
+    at("expi", 0.0, grads=INF, why=NO_INTEGRAL),
+    at("Ci", 0.0, grads=INF, why=NO_INTEGRAL),
+    at("Chi", 0.0, grads=INF, why=NO_INTEGRAL),
+    at("polylog.order", 1.0, grads=INF, s=1, why=NO_INTEGRAL),
+    at("polylog.order", 1.0, grads=INF, s=2, why=NO_INTEGRAL),
+    at("bessel_y0", 0.0, grads=INF, why=NO_RULE),
+    at("bessel_y1", 0.0, grads=INF, why=NO_RULE),
+    at("modified_bessel_k0", 0.0, grads=-INF, why=NO_RULE),
+    at("modified_bessel_k1", 0.0, grads=-INF, why=NO_RULE),
+    at("scaled_modified_bessel_k0", 0.0, grads=-INF, why=NO_RULE),
+    at("scaled_modified_bessel_k1", 0.0, grads=-INF, why=NO_RULE),
     at("i0e", 0.0, grads=0.0, torch="torch.special.i0e"),
     at("logit", 0.0, grads=INF, torch="torch.logit"),
     at("logit", 1.0, grads=INF, torch="torch.logit"),
@@ -244,14 +256,20 @@ POINTS = [
     at("clamp_max", 1.0, grads=0.0, max=1, why=NEWER),
     at("clamp_min.Tensor", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
     at("clamp_max.Tensor", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
-    at("clamp_min.Tensor", NAN, 1.0, grads=(0.0, 0.0), why=NEWER),
-    at("clamp_max.Tensor", 1.0, NAN, grads=(0.0, 0.0), why=NEWER),
+    at("clamp_min.Tensor", NAN, 1.0, grads=(1.0, 1.0), why=NEWER),
+    at("clamp_max.Tensor", 1.0, NAN, grads=(1.0, 1.0), why=NEWER),
     at("clamp.Tensor", 1.0, 1.0, None, grads=(0.5, 0.5), why=NEWER),
     at("clamp.Tensor", 1.0, None, 1.0, grads=(0.5, 0.5), why=NEWER),
-    at("clamp.Tensor", 1.0, 1.0, 2.0, grads=(1.0, 0.0, 0.0), torch="torch.clamp"),
-    at("clamp.Tensor", 0.0, 1.0, 1.0, grads=(0.0, 1.0, 0.0),
-       why="the bounds are one number, whose derivative PyTorch loses"),
+    at("clamp.Tensor", 1.0, 1.0, 2.0, grads=(0.5, 0.5, 0.0), why=NEWER),
+    at("clamp.Tensor", 2.0, 1.0, 2.0, grads=(0.5, 0.0, 0.5), why=NEWER),
+    at("clamp.Tensor", 1.0, 1.0, 1.0, grads=(1.0, 0.0, 0.0), why=NEWER),
+    at("clamp.Tensor", 0.0, 1.0, 1.0, grads=(0.0, 1.0, 0.0), why=NEWER),
+    at("clamp.Tensor", 2.0, 1.0, 1.0, grads=(0.0, 0.0, 1.0), why=NEWER),
     at("clamp.Tensor", 0.0, 2.0, 1.0, grads=(0.0, 0.0, 1.0), torch="torch.clamp"),
+    at("clamp.Tensor", 2.0, 2.0, 1.0, grads=(0.0, 0.0, 1.0), torch="torch.clamp"),
+    at("clamp.Tensor", NAN, 1.0, 2.0, grads=(1.0, 0.0, 0.0), why=NEWER),
+    at("clamp.Tensor", 1.5, NAN, 2.0, grads=(1.0, 0.0, 0.0), why=NEWER),
+    at("clamp.Tensor", 1.5, NAN, 1.0, grads=(0.0, 0.0, 0.0), why=NEWER),
     # reductions
     at("max.default", [1.0, 3.0, 3.0], grads=[0.0, 0.5, 0.5], torch="torch.max"),
     at("min.default", [1.0, 1.0, 3.0], grads=[0.5, 0.5, 0.0], torch="torch.min"),

@@ -181,11 +181,12 @@ MAKERS = {
     "uniform": _uniform,
     "distinct": _distinct,
     "spd": _spd,
+    "symmetric": _spd,
     "regular": _regular,
 }
 
 
-MATRICES = ("spd", "regular")
+MATRICES = ("spd", "symmetric", "regular")
 """Kinds that mean matrices; a vector beside one is drawn uniformly."""
 
 

@@ -33,7 +33,11 @@ def directions(spot: Spot, *names: object) -> Arrays:
 
 def _directions(spot: Spot, *names: object) -> Arrays:
     rng = generator(root(spot.op), spot.case, *names)
-    return [np.asarray(rng.uniform(-1, 1, v.shape)) for v in spot.values()]
+    found = [np.asarray(rng.uniform(-1, 1, v.shape)) for v in spot.values()]
+    if spot.case.make != "symmetric":
+        return found
+    # One triangle is read: the derivative is that of symmetric matrices.
+    return [(t + np.swapaxes(t, -1, -2)) / 2 if t.ndim > 1 else t for t in found]
 
 
 def cotangents(spot: Spot, *names: object) -> Arrays:

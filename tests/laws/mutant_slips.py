@@ -21,6 +21,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from gradcli.ops.exact import is_plain
+
 Rule = Callable[..., Any]
 Slip = Callable[..., Any]
 """``(xp, true result, *operands)`` -> the wrong result."""
@@ -76,12 +78,7 @@ def tells(name: str, slip: str, operands: Any) -> bool:
         return any(x.shape[d] != 1 for d in dims_summed(x, dim))
     trivial = 1 if name in ("mul", "truediv") else 0
     lost = {"left": 0, "right": -1}.get(slip.partition(" ")[0])
-    return lost is None or not (is_number(operands[lost]) and operands[lost] == trivial)
-
-
-def is_number(value: Any) -> bool:
-    """A number of Python's; NumPy's scalars are arrays of shape ()."""
-    return type(value) in (int, float)
+    return lost is None or not (is_plain(operands[lost]) and operands[lost] == trivial)
 
 
 def dims_summed(x: Any, dim: Any) -> list[int]:
@@ -94,11 +91,11 @@ def dims_summed(x: Any, dim: Any) -> list[int]:
 
 
 def ones(xp: Any, x: Any) -> Any:
-    return 1 if is_number(x) else xp.ones_like(x)
+    return 1 if is_plain(x) else xp.ones_like(x)
 
 
 def zeros(xp: Any, x: Any) -> Any:
-    return 0 if is_number(x) else xp.zeros_like(x)
+    return 0 if is_plain(x) else xp.zeros_like(x)
 
 
 def first_term(xp: Any, true: Any, x: Any, dim: Any) -> Any:
@@ -244,7 +241,7 @@ def closed(value: Any, xp: Any, watch: Watch) -> Any:
     if isinstance(value, tuple | list):
         return type(value)([closed(v, xp, watch) for v in value])
     plain = isinstance(value, bool | str | slice | Watched) or value is None
-    return value if plain or is_number(value) else Watched(value, xp, watch)
+    return value if plain or is_plain(value) else Watched(value, xp, watch)
 
 
 def wrapped(rule: Rule, watch: Watch) -> Rule:

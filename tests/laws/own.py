@@ -24,6 +24,18 @@ OWN: Final = {
     "multi_margin_loss.hits": "which class is an item's target, as numbers",
     "multilabel_margin_loss.counts": "how often a class is a target, as numbers",
     "view.fits": "whether a view of a shape is possible, as a value",
+    "airy_ai_prime": "the derivative of the Airy function",
+    "erfi": "the imaginary error function",
+    "expi": "the exponential integral",
+    "Si": "the sine integral",
+    "Ci": "the cosine integral",
+    "Shi": "the hyperbolic sine integral",
+    "Chi": "the hyperbolic cosine integral",
+    "fresnels": "a Fresnel integral",
+    "fresnelc": "a Fresnel integral",
+    "lambertw": "Lambert's function",
+    "polylog.order": "a polylogarithm",
+    "li": "the logarithmic integral",
     "cbrt": "a cube root, of negative numbers too",
 }
 """Rows that PyTorch has no function for, and what they are."""

@@ -1,6 +1,6 @@
 """Everything of `gradcli.autograd` and `gradcli.func` stays on its device.
 
-Strict arrays stand for a GPU's: they refuse a hidden conversion to NumPy.
+A GPU's arrays, and the stand-in's, refuse a hidden conversion to NumPy.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from gradcli.autograd import (
 from gradcli.autograd.graph import save_on_cpu, saved_tensors_hooks
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.modes import inference_mode
-
-from .strict import STRICT, StrictArray
 
 POINT = np.array([0.5, -1.5, 2.0])
 DIRECTION = np.array([1.0, 0.5, -2.0])
@@ -102,20 +100,21 @@ def leaves_of(value: Any) -> list[Tensor]:
     return [value]
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("name", COMPUTED)
-def test_results_stay_on_the_device_and_are_the_host_s(name: str) -> None:
+def test_results_stay_on_the_device_and_are_the_host_s(name: str, cuda: Any) -> None:
     compute = COMPUTED[name]
     on_host = compute(Tensor(POINT, NUMPY), Tensor(DIRECTION, NUMPY))
-    there = compute(
-        Tensor(StrictArray(POINT), STRICT), Tensor(StrictArray(DIRECTION), STRICT)
-    )
+    sent = cuda.np.asarray
+    there = compute(Tensor(sent(POINT), cuda), Tensor(sent(DIRECTION), cuda))
     pairs = zip(leaves_of(there), leaves_of(on_host), strict=True)
     for ours, theirs in pairs:
-        assert type(ours.raw) is StrictArray
-        np.testing.assert_allclose(ours.raw.held, theirs.raw, rtol=1e-13)
+        assert type(ours.raw) is cuda.np.ndarray
+        np.testing.assert_allclose(ours.raw.get(), theirs.raw, rtol=1e-13)
 
 
-def test_gradients_are_checked_there() -> None:
-    x = Tensor(StrictArray(POINT), STRICT, True)
+@pytest.mark.gpu
+def test_gradients_are_checked_there(cuda: Any) -> None:
+    x = Tensor(cuda.np.asarray(POINT), cuda, True)
     assert gradcheck(f, (x,), check_forward_ad=True)
     assert gradgradcheck(f, (x,))

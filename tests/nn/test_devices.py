@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
-from laws.strict import STRICT, StrictArray
 
 import gradcli as torch
 from gradcli import nn, optim
@@ -28,25 +26,12 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def strict(tensor: Any) -> Any:
-    return torch.Tensor(StrictArray(np.array(tensor.raw)), STRICT)
-
-
 def network() -> Any:
     torch.manual_seed(0)
     return nn.Sequential(
         nn.Embedding(6, 4), nn.Flatten(), nn.Linear(8, 5), nn.LayerNorm(5), nn.GELU(),
         nn.Linear(5, 4), nn.BatchNorm1d(4), nn.Softplus(),
     ).double()  # fmt: skip
-
-
-def moved(net: Any) -> Any:
-    for parameter in net.parameters():
-        parameter.data = strict(parameter)
-    for module in net.modules():
-        for name, buffer in module._buffers.items():
-            module._buffers[name] = strict(buffer)
-    return net
 
 
 def losses(net: Any, x: Any, y: Any, make: Callable[[Any], Any]) -> list[float]:
@@ -62,14 +47,16 @@ def losses(net: Any, x: Any, y: Any, make: Callable[[Any], Any]) -> list[float]:
     return [float(optimizer.step(closure)) for _ in range(4)]
 
 
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
 @pytest.mark.parametrize("name", MAKERS)
 def test_training_elsewhere_gives_the_same_losses(name: str) -> None:
     torch.manual_seed(1)
     x = torch.randint(0, 6, (7, 2))
     y = torch.rand(7, 4, dtype=torch.float64)
     here = losses(network(), x, y, MAKERS[name])
-    there = losses(moved(network()), strict(x), strict(y), MAKERS[name])
-    assert there == here
+    there = losses(network().cuda(), x.cuda(), y.cuda(), MAKERS[name])
+    assert there == pytest.approx(here, rel=1e-9)
     assert here[-1] < here[0]
 
 
@@ -95,11 +82,13 @@ def pictures() -> Any:
     return Pictures().double()
 
 
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
 def test_windows_sequences_and_attention_train_elsewhere_as_here() -> None:
     torch.manual_seed(1)
     x = torch.rand(3, 1, 4, 4, dtype=torch.float64)
     y = torch.rand(3, 4, dtype=torch.float64)
     here = losses(pictures(), x, y, MAKERS["Adam"])
-    there = losses(moved(pictures()), strict(x), strict(y), MAKERS["Adam"])
-    assert there == here
+    there = losses(pictures().cuda(), x.cuda(), y.cuda(), MAKERS["Adam"])
+    assert there == pytest.approx(here, rel=1e-9)
     assert here[-1] < here[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine import NUMPY, Tensor, call
-from gradcli.engine.arrays import SPECIAL, UFUNCS, ArrayNamespace
+from gradcli.engine.arrays import ArrayNamespace
 from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
 from gradcli.numbers.arrays import ObjectArray
@@ -20,6 +20,7 @@ from gradcli.numbers.shapes import ShapeNamespace
 from gradcli.numbers.system import exact
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
+from gradcli.ops.basis import SPECIAL, UFUNCS
 from tests.grouped import by_row
 from tests.laws.draw import draw
 

@@ -124,6 +124,7 @@ def become(request: dict[str, Any], streams: list[int]) -> NoReturn:
     os.environ.update(request["environment"])
     sys.argv = ["gradcli", *request["argv"]]
     sys.path[0] = request["folder"]
+    sys.path[1:1] = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     app.main()
 
 

@@ -498,6 +498,13 @@ def no_singular_vectors(program: Program, d: Difference) -> bool:
     )
 
 
+def dropped_in_pytorch(program: Program, d: Difference) -> bool:
+    """A function that cuts the graph in PyTorch; of its values nothing is excused."""
+    return bool(re.search("_polynomial_|bessel|airy", program.text)) and (
+        d.what != "value"
+    )
+
+
 def polynomial_of_nan(program: Program, d: Difference) -> bool:
     """The value is NaN here alone, and none differs where no number is NaN."""
     used = "_polynomial_" in program.text and d.what == "value" and "nan" in d.ours
@@ -706,7 +713,7 @@ DEPARTURES = (
     ),
     Departure(
         "ties",
-        "at a bound of clamp 0, at a tie of fmax a half: as PyTorch's newest releases",
+        "at a bound of clamp 0, at a tie of fmax a half: as PyTorch 2.15",
         in_other_words("ties"),
     ),
     Departure(
@@ -770,7 +777,8 @@ DEPARTURES = (
     ),
     Departure(
         "symmetric part",
-        "cholesky takes the symmetric part of a matrix; PyTorch its lower triangle",
+        "the pseudoinverse of a symmetric matrix has a symmetric gradient; PyTorch "
+        "gives that of any matrix",
         in_other_words("symmetric part"),
     ),
     Departure(
@@ -892,6 +900,11 @@ DEPARTURES = (
         "singular value 0",
         "the vectors of a singular value 0 have any sign; those of LAPACK differ",
         no_singular_vectors,
+    ),
+    Departure(
+        "derivatives that PyTorch drops",
+        "Bessel and Airy functions and orthogonal polynomials have derivatives here",
+        dropped_in_pytorch,
     ),
     Departure(
         "polynomials of NaN",

@@ -287,7 +287,8 @@ class Draft:
     def squared(self, name: str, shape: Shape, case: Case | None) -> str:
         """For a case of positive definite matrices, one that depends on the name."""
         matrix = len(shape) >= 2 and shape[-1] == shape[-2]
-        if case is None or case.make != "spd" or not matrix or self.chance(0.3):
+        made = case.make if case is not None and matrix else ""
+        if made != "symmetric" and (made != "spd" or self.chance(0.3)):
             return name
         return f"({name} @ {name}.mT + 3*eye({shape[-1]}))"
 

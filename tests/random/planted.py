@@ -19,7 +19,7 @@ from typing import Any
 from gradcli.ops import OPS
 from tests.random.trial import drawn, look_at
 
-FIRST, MOST = 400_000, 2_000
+FIRST, MOST = 400_000, 3_000
 """Where the programs begin, and among how many of them a fault is to be found."""
 
 SLIGHTLY = 1 + 1e-5

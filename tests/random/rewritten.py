@@ -34,10 +34,13 @@ def reduced(losses: Any, reduction: str) -> Any:
 
 
 def clamped(run: Run, x: Any, min: Any = None, max: Any = None) -> Any:
-    """At a bound, and at NaN, nothing passes; at one of two tensors half."""
+    """At a bound that is a number, and at NaN, nothing passes; at a tensor half."""
     if isinstance(min, torch.Tensor) and isinstance(max, torch.Tensor):
-        within = torch.where(x < min, min, torch.where(x > max, max, x))
-        return torch.where(min > max, max, within)
+        within = beyond(beyond(x, min, x > min, x < min), max, x < max, x > max)
+        alone = torch.where(x < min, min, torch.where(x > max, max, x))
+        known = torch.where(min < max, within, torch.where(min > max, max, alone))
+        lost = min.isnan() | max.isnan()
+        return torch.where(lost, alone + torch.nan, known)
     if isinstance(min, torch.Tensor) and max is None:
         return beyond(x, min, x > min, x < min)
     if isinstance(max, torch.Tensor) and min is None:
@@ -51,9 +54,9 @@ def clamped(run: Run, x: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def beyond(a: Any, b: Any, first: Any, second: Any) -> Any:
-    """One of two, half of each where neither is chosen, and nothing of NaN."""
+    """Return one of two, half of each where they are equal, and beside NaN both."""
     whole = torch.where(first, a, torch.where(second, b, (a + b) / 2))
-    return torch.where(a.isnan() | b.isnan(), torch.nan, whole)
+    return torch.where(a.isnan() | b.isnan(), a + b, whole)
 
 
 def larger(run: Run, a: Any, b: Any) -> Any:
@@ -244,10 +247,6 @@ def overwritten(
     return flat.reshape(x.shape)
 
 
-def symmetric(run: Run, a: Any, *args: Any, **how: Any) -> Any:
-    return run((a + a.mT) / 2, *args, **how)
-
-
 def symmetric_if(
     run: Run, a: Any, *args: Any, hermitian: bool = False, **how: Any
 ) -> Any:
@@ -262,8 +261,7 @@ def with_signs(v: Any, like: Any) -> Any:
 
 
 def of_lapack(run: Run, a: Any, *args: Any, **how: Any) -> Any:
-    """Of the symmetric part, the vectors with the signs of NumPy's."""
-    a = (a + a.mT) / 2
+    """Return the vectors with the signs of NumPy's."""
     values, vectors = run(a)
     known = np.linalg.eigh(a.detach().numpy())[1]
     return values, vectors * with_signs(vectors, known)
@@ -310,8 +308,8 @@ MOST_PERMUTED = 4
 
 
 def or_none(run: Run, a: Any, **how: Any) -> Any:
-    """Of the symmetric part; NaN where that is not positive definite."""
-    found, info = run((a + a.mT) / 2, **how)
+    """Return the factor; NaN where the matrix is not positive definite."""
+    found, info = run(a, **how)
     return found * torch.where(info[..., None, None] == 0, 1.0, torch.nan), info
 
 
@@ -848,8 +846,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "log_ndtr": ("tails", log_of_normal),
     "index_put": ("repeated places", overwritten), "put": ("repeated places", put),
     "cumsum": ("sign of a sum", running_total),
-    "cholesky": ("symmetric part", symmetric),
-    "eigvalsh": ("symmetric part", symmetric), "pinv": ("symmetric part", symmetric_if),
+    "pinv": ("symmetric part", symmetric_if),
     "cholesky_solve": ("triangle not read", from_triangle(1)),
     "cholesky_inverse": ("triangle not read", from_triangle(0)),
     "det": ("determinant of a singular matrix", by_permutations),

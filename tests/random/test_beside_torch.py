@@ -134,7 +134,7 @@ def test_nan_equals_nan_and_infinities_have_a_sign() -> None:
 
 
 @pytest.mark.parametrize("name", planted.FAULTS)
-def test_a_fault_in_one_row_is_found_among_two_thousand_programs(name: str) -> None:
+def test_a_fault_in_one_row_is_found_among_three_thousand_programs(name: str) -> None:
     found = planted.in_a_process(name, str(planted.MOST))
     assert found.startswith("found at program "), found
     count = found.removeprefix("found at program ").partition(",")[0]

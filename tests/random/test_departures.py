@@ -121,8 +121,12 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         {"x": [[0.5, 1.0], [0.0, 2.0]]},
     ),
     "few digits": (
-        "bessel_j0(x)",
+        "bessel_j0(detach(x))",
         {"x": [5.5]},
+    ),
+    "derivatives that PyTorch drops": (
+        "bessel_j0(x)",
+        {"x": [0.5]},
     ),
     "sinc at 0": (
         "sinc(x)",
@@ -145,8 +149,8 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         {"x": [1.0, 2.0], "w": [3.0, 4.0]},
     ),
     "symmetric part": (
-        "cholesky(x).sum()",
-        {"x": [[4.0, 1.0], [0.5, 3.0]]},
+        "linalg.pinv(x,hermitian=True)[0,1]",
+        {"x": [[4.0, 0.5], [0.5, 3.0]]},
     ),
     "triangle not read": (
         "cholesky_inverse(x).sum()",
@@ -221,7 +225,7 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         {"x": [[-0.0], [0.0]]},
     ),
     "polynomials of NaN": (
-        "legendre_polynomial_p(log(x),3)*w",
+        "legendre_polynomial_p(log(detach(x)),3)*w",
         {"x": [-1.0, 2.0], "w": 1.0},
     ),
     "sign of a sum": (

@@ -31,10 +31,10 @@ CONDITIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "log(sqrt(x))": (2.0, ("x > 0",)),
     "norm(x)": ([3.0, 4.0], ("x[0]**2 + x[1]**2 > 0",)),
     "z = log(x); y = x**2; y": (2.0, ()),
-    "floor(x)*x": (1.5, ("x > 1", "x < 2")),
-    "round(x)*x": (2.2, ("x > 3/2", "x < 5/2")),
+    "floor(x)*x": (1.5, ("x >= 1", "x < 2")),
+    "round(x)*x": (2.2, ("x >= 3/2", "x <= 5/2")),
     "trunc(x)*x": (0.5, ("x > -1", "x < 1")),
-    "ceil(x)*x": (-1.5, ("x > -2", "x < -1")),
+    "ceil(x)*x": (-1.5, ("x > -2", "x <= -1")),
 }
 
 
@@ -77,10 +77,17 @@ def test_choice_that_something_depends_on_is_a_condition(source: str) -> None:
     assert DECIDED[source] in verification.side_conditions
 
 
-def test_without_a_proof_there_are_no_conditions() -> None:
+def test_formula_has_its_conditions_whatever_its_number_is_worth() -> None:
     wrong = claiming(job("log(x)", {"x": 2.0}), "x", lambda g: 2 * g)
     verification = checked(wrong)
     assert verification.verdict == "refuted"
+    assert verification.inputs[0].closed_form == "1/x"
+    assert verification.side_conditions == ("x > 0",)
+
+
+def test_without_a_proof_or_a_formula_there_are_no_conditions() -> None:
+    verification = checked(job("log(x)", {"x": -2.0}))
+    assert verification.inputs[0].closed_form is None
     assert verification.side_conditions == ()
 
 
@@ -126,16 +133,19 @@ def test_point_outside_the_domain_is_unknown_and_says_what_is_needed(
     assert verification.side_conditions == ()
 
 
-def test_nan_by_overflow_is_unknown_too() -> None:
+def test_nan_by_overflow_is_rounded_with_the_true_value() -> None:
     (verdict,) = checked(job("exp(x) - exp(x) + x", {"x": 1000.0})).inputs
-    assert verdict.verdict == "unknown"
-    assert "the true value is 1000.0" in (verdict.note or "")
+    assert verdict.verdict == "rounded"
+    assert "x: the engine gave nan, the true value is 1.0;" in (verdict.note or "")
+    assert "the output: the engine gave nan, the true value is 1000.0" in (
+        verdict.note or ""
+    )
 
 
 def test_undefined_entry_of_a_vector_leaves_the_other_rows_proved() -> None:
     verification = checked(rows_job("log(x)", {"x": [2.0, -1.0]}, "jacobian"))
     (verdict,) = verification.inputs
-    assert (verdict.verdict, verdict.checked, verdict.of) == ("unknown", 3, 4)
+    assert (verdict.verdict, verdict.checked, verdict.of) == ("unknown", 2, 4)
     assert "of entry 1 is nan" in (verdict.note or "")
 
 

@@ -151,7 +151,7 @@ def test_one_wrong_entry_that_was_not_drawn_is_refuted_by_the_pass_in_floats(
     one = claiming(given, "x", lambda g: -g if next(numbers) == 77_777 else g)
     (verdict,) = checked(one).inputs
     assert verdict.verdict == "refuted"
-    assert "entry 77777" in (verdict.note or "")
+    assert "x[77777]" in (verdict.note or "")
 
 
 def test_draw_depends_on_the_seed_alone(ticking: float) -> None:

@@ -90,7 +90,7 @@ def test_a_formula_without_a_value_is_not_a_lack_of_time() -> None:
 
 
 def test_a_formula_without_words_is_not_a_lack_of_time() -> None:
-    given = replace(job("i0(x)", {"x": 2.0}), formulas=True)
+    given = replace(job("zeta(2, x)", {"x": 2.0}), formulas=True)
     verdict = checked(given).inputs[0]
     assert verdict.formulas == (None,)
     assert "no word for a function" in (verdict.missing or "")

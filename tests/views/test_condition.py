@@ -74,7 +74,7 @@ def test_output_that_vanishes_has_no_bound() -> None:
     assert "without bound" in in_words(inf, 1e-16)
 
 
-@pytest.mark.parametrize("x", ["[1e308, 1e308]", "[1e309, -1e309]", "[1, 1e309]"])
+@pytest.mark.parametrize("x", ["[1e308, 1e308]", "[inf, -inf]", "[1, inf]"])
 def test_where_the_output_has_no_size_nothing_is_known(x: str) -> None:
     found = condition_of("x*1", f"x={x}", weights=[1.0, 1.0])["x"]
     assert isnan(found.norm)

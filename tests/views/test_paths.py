@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.strict import STRICT, StrictArray
 
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
@@ -274,9 +273,10 @@ def test_the_graph_can_be_differentiated_afterwards() -> None:
     assert named.inputs["x"].grad is not None
 
 
-def test_arrays_of_another_kind_stay_their_kind() -> None:
+@pytest.mark.gpu
+def test_arrays_of_a_gpu_stay_there(cuda: Any) -> None:
     def leaf(values: Any) -> Tensor:
-        return Tensor(StrictArray(np.array(values, float)), STRICT, True)
+        return Tensor(cuda.np.asarray(values, float), cuda, True)
 
     inputs = {"W": leaf([[1, 2], [3, 4]]), "x": leaf([1, 1])}
     program = "h = relu(W@x); a, b = h.unbind(); L = (h*h).sum() + h.sum()/3 + a*b"

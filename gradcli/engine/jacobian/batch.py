@@ -194,7 +194,7 @@ class Batch:
         """Each entry times, or divided by, that of an array that broadcasts to it."""
         if type(factor) in (int, float):
             factor = self.np.asarray(factor, self.dtype)  # infinite here if too large
-        shape = np.broadcast_shapes(self.shape, np.shape(factor))
+        shape = _shape_beside(self, factor)
         wide = self.expanded(shape)
         each: Any = self.np.broadcast_to(factor, shape).ravel()
         matrix = wide.matrix
@@ -209,7 +209,7 @@ class Batch:
 
     def where(self, mask: Any) -> Batch:
         """Zeros where a mask is False."""
-        shape = np.broadcast_shapes(self.shape, np.shape(mask))
+        shape = _shape_beside(self, mask)
         wide = self.expanded(shape)
         each = self.np.broadcast_to(mask, shape).ravel()
         if not wide.sparse:
@@ -253,9 +253,9 @@ class Batch:
     def __add__(self, other: Any) -> Batch:
         if isinstance(other, Batch):
             return self.plus(other)
-        if np.any(other):
+        if self.np.any(self.np.asarray(other)):
             raise NotLinear
-        return self.expanded(np.broadcast_shapes(self.shape, np.shape(other)))
+        return self.expanded(_shape_beside(self, other))
 
     __radd__ = __add__
 
@@ -354,6 +354,12 @@ def identity(
     columns = np.arange(rows.start, rows.stop)
     matrix = csr_array((ones, columns, np.arange(count + 1)), shape=(count, n))
     return Batch(matrix, shape, namespace)
+
+
+def _shape_beside(batch: Batch, other: Any) -> tuple[int, ...]:
+    """Return the shape of what a batch and an array or a number are broadcast to."""
+    shape: tuple[int, ...] = getattr(other, "shape", ())
+    return np.broadcast_shapes(batch.shape, shape)
 
 
 def _is_count(flat: Host | Raw) -> bool:

@@ -23,6 +23,7 @@ from ..errors import EngineError
 from ..forward import push
 from ..hooks import HOOKS, is_hooked
 from ..libraries import scipy
+from ..modes import MODE
 from ..node import AccumulateGrad, Edge, Node, Port
 from ..reverse import accumulate, added, among_outputs
 from ..tensor import Tensor
@@ -89,9 +90,9 @@ class Block:
 
 
 def nobody_looks(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
-    """Whether no hook between inputs and outputs, and no search for NaN, wants to see
-    single cotangents."""
-    if ANOMALY.enabled:
+    """Whether no hook between inputs and outputs, no search for NaN, and no tangent of
+    forward mode wants to see single cotangents."""
+    if ANOMALY.enabled or MODE.rebuild is not None:
         return False
     if not HOOKS.used:
         return True

@@ -14,8 +14,6 @@ from functools import cache
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ...engine.raw import Run
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.types import Dims, Index, Shape
@@ -147,7 +145,7 @@ class BatchNamespace(Namespace):
     ) -> Rows:
         if not any(isinstance(t, Batch) for t in tensors):
             return join(tensors, dim)
-        if any(np.any(t) for t in tensors if not isinstance(t, Batch)):
+        if any(self.base.np.any(t) for t in tensors if not isinstance(t, Batch)):
             raise NotLinear
         count = self.base.np.arange
         which = [count(1, 1 + prod(t.shape)).reshape(t.shape) for t in tensors]

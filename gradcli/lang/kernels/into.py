@@ -41,7 +41,7 @@ def copied(x: Raw, *, out: Host) -> Host:
 
 def _choose(mask: Raw, a: Raw, b: Raw, *, out: Host) -> Host:
     """Write `a` where the mask is true and `b` elsewhere."""
-    if chosen(np, mask, a, b, out) is None:
+    if not np.ndim(mask) or chosen(np, mask, a, b, out) is None:
         np.copyto(out, b)
         np.copyto(out, a, where=mask)
     return out

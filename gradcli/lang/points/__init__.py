@@ -89,23 +89,21 @@ def text_format(place: str) -> str:
     return look_of(start)
 
 
-def is_table(place: str, path: str) -> bool:
-    """Whether a path is the file that `point_blocks` reads.
+def refuse_one_of_several(place: str, path: str) -> None:
+    """Refuse to write to one of several files that `point_blocks` reads.
 
     Raises:
-        ProgramError: it is one of several.
+        ProgramError: the path is one.
     """
     target = Path(path).expanduser()
     if place == STANDARD_INPUT or not target.exists():
-        return False
+        return
     files = [Path(name).expanduser() for name in _files(place)]
-    if not any(file.exists() and file.samefile(target) for file in files):
-        return False
-    if len(files) > 1:
+    found = any(file.exists() and file.samefile(target) for file in files)
+    if found and len(files) > 1:
         message = f"--out: {path!r} is one of the {len(files)} files of {place!r}"
         hint = "write to another folder, or remove it first"
         raise ProgramError("E512", message, hint=hint)
-    return True
 
 
 def _files(place: str) -> list[str]:

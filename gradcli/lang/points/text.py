@@ -19,7 +19,8 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from gradcli.lang.excerpt import shortened
-from gradcli.lang.nested import Floats
+from gradcli.lang.extreme import EXTREME, EXTREME_BYTES, beyond_floats
+from gradcli.lang.nested import Floats, NotAnArray, number_of_json
 from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
 from gradcli.ops.limits import size_text
 
@@ -44,6 +45,9 @@ _NUMBER = re.compile(
 )
 _UNCLOSED = "a quotation mark is not closed"
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?", re.ASCII)
+
+# What Python's own reader takes is a cell of 128 kB.
+csv.field_size_limit(MAX_LINE_BYTES)
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What stands between the cells of a text, by the file's suffix."""
@@ -175,7 +179,10 @@ def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
 
 def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Layout:
     marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
-    headers = {mark: _cells(head, mark) for mark in marks}
+    try:
+        headers = {mark: _cells(head, mark) for mark in marks}
+    except csv.Error as error:
+        raise refused("E513", f"{what} has no header: {error}") from None
     usual = next((mark for mark in marks if mark in head), ",")
     fits = (mark for mark in marks if set(names).issubset(headers[mark]))
     found = next(fits, usual)
@@ -194,9 +201,15 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
     if data.count(b'"') % 2 == 0:
         quick = _by_arrow if _worth_arrow(data) else _by_numpy
         found = quick(data, layout)
-    if found is not None:
+    if found is not None and not _may_be_beyond(found, data):
         return Points(dict(zip(layout.names, found, strict=True)), ())
     return _cell_by_cell(data, line, layout, what)
+
+
+def _may_be_beyond(columns: Sequence[Floats], data: bytes) -> bool:
+    """Tell whether a number may be 0 or infinite as a float alone."""
+    extreme = any(not (c.all() and np.isfinite(c).all()) for c in columns)
+    return extreme and EXTREME_BYTES.search(data) is not None
 
 
 def _worth_arrow(data: bytes) -> bool:
@@ -288,7 +301,6 @@ def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
 def _cells_of_rows(text: str, mark: str) -> Iterator[tuple[list[str] | None, int]]:
     """The cells of each row, and how many lines have been read with it; None: a
     quotation mark is not closed."""
-    csv.field_size_limit(MAX_LINE_BYTES)
     strict = bool(text.count('"') % 2)
     reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
     while True:
@@ -313,7 +325,11 @@ def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
             if _DECIMAL_COMMA.fullmatch(cell):
                 shown += ": write a point for the comma"
             return f"{name} is {shown}"
-        numbers.append(float(cell))
+        number = float(cell)
+        beyond = beyond_floats(cell, number)
+        if beyond is not None:
+            return f"{name} is {shortened(cell)}, {beyond}"
+        numbers.append(number)
     return numbers
 
 
@@ -330,7 +346,7 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
     """Rows of JSON: an object a line, whose values are numbers or lists of them."""
     if _worth_arrow(data):
         quick = _json_by_arrow(data, names)
-        if quick is not None:
+        if quick is not None and not _may_be_beyond(quick, data):
             return Points(dict(zip(names, quick, strict=True)), ())
     columns: dict[str, list[Floats]] = {name: [] for name in names}
     bad: list[BadRow] = []
@@ -399,9 +415,12 @@ def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
 def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
     """The values of a line of JSON, or why it has none."""
     try:
-        found = json.loads(text)
+        floats = number_of_json if EXTREME.search(text) else None
+        found = json.loads(text, parse_float=floats)
     except (ValueError, RecursionError) as error:
         return f"not JSON: {error}"
+    except NotAnArray as problem:
+        return problem.message
     if not isinstance(found, dict):
         return "not an object"
     values = {}

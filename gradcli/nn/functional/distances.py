@@ -50,6 +50,13 @@ def triplet_margin_loss(
         swap: take the negative's distance from the positive where that is smaller.
     """
     how = reduction_of(size_average, reduce, reduction)
+    ranks = anchor.ndim, positive.ndim, negative.ndim
+    if len(set(ranks)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same "
+            "number of dimensions, but got: anchor {}D, positive {}D, and negative {}D "
+            "inputs".format(*ranks)
+        )
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -76,6 +83,16 @@ def cosine_embedding_loss(
 ) -> Tensor:  # fmt: skip
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
     how = reduction_of(size_average, reduce, reduction)
+    if target.ndim > 1:
+        raise RuntimeError(
+            "0D or 1D target tensor expected, multi-target not supported"
+        )
+    if {input1.ndim, input2.ndim} != {target.ndim + 1}:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, "
+            f"but found inputs with sizes {list(input1.shape)} and "
+            f"{list(input2.shape)}."
+        )
     product = (input1 * input2).sum(-1)
     squares = [(x * x).sum(-1) + ADDED_TO_SQUARED_NORM for x in (input1, input2)]
     lengths = squares[0] * squares[1]
@@ -97,4 +114,4 @@ def multilabel_soft_margin_loss(
     if weight is not None:
         losses = losses * weight
     classes = input.shape[-1]
-    return _reduced(losses.sum(-1) / classes, how)
+    return _reduced(losses.sum(input.ndim - 1) / classes, how)

@@ -12,7 +12,7 @@ from ...engine.tensor import Tensor
 from ...ops.activation import SELU_ALPHA, SELU_SCALE
 from .shared import check_probability, run
 
-LOWEST = SELU_ALPHA * SELU_SCALE
+LOWEST = float(SELU_ALPHA * SELU_SCALE)
 """What `selu` of large negative entries approaches, but for the sign."""
 
 

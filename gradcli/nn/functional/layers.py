@@ -101,9 +101,10 @@ def _demand_numbers(given: Tensor, asked_by: str) -> None:
 
 
 def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> None:
+    rows = weight.detach()
     with no_grad():
         for at in sorted(set(looked_up.reshape(-1).tolist())):
-            row = weight[at]
+            row = rows[at]
             length = float(run("norm", row, p))
             if length > longest:
                 row.mul_(longest / (length + ADDED_TO_ROW_NORM))

@@ -81,6 +81,10 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     """New leaves, where what was stacked asks for gradients."""
     found = {}
     for name, first in named[0].items():
+        if len({tensors[name].requires_grad for tensors in named}) > 1:
+            raise RuntimeError(
+                f"Expected {name} from each model to have the same .requires_grad"
+            )
         stacked: Tensor = call(
             "stack", [tensors[name].detach() for tensors in named], 0
         )

@@ -103,10 +103,20 @@ class EntrySystem:
         return self.decide(self.apply(_RELATIONS[relation], a, b))
 
     def fixed(self, element: Tree, value: Number) -> Tree:
-        """Give ``value``, under the condition that the element equals it."""
-        if value == value and not constant(element):
-            self.decide(self.apply("eq", element, self.lift(value)))
         return self.lift(value)
+
+    def note(self, element: Tree, relation: str, number: Number) -> None:
+        self.compare(relation, element, self.lift(number))
+
+    def read(self, element: Tree, value: float) -> None:
+        """Keep the condition that the element equals the value, or that it holds."""
+        if element.dtype.kind == "b":
+            self.decide(element)
+        elif value == value and not constant(element):
+            self.decide(self.apply("eq", element, self.lift(value)))
+
+    def classify(self, element: Tree) -> None:
+        """Ignore it: the question is a tree of its own."""
 
     def value(self, element: Tree) -> Ball:
         return ball(float(element.value))
@@ -130,6 +140,9 @@ class EntrySystem:
 
     def kink(self, element: Tree, what: str) -> None:
         """Ignore it: the code keeps the engine's convention at a non-smooth point."""
+
+    def unsigned(self, element: Tree) -> None:
+        """Ignore it: the code asks for the sign itself."""
 
 
 class EntryArray(ObjectArray):
@@ -162,9 +175,6 @@ class EntryArray(ObjectArray):
         if self.mask:
             truth: Host = self.__gradcli_namespace__.truth(self)
             return truth
-        system = self.__gradcli_namespace__.system
-        for element in self.data.flat:
-            system.fixed(element, float(element.value))
         return super()._values()
 
 
@@ -311,6 +321,11 @@ class EntryNamespace(ObjectNamespace):
     def _note_pivots(self, a: Any) -> None:
         if a.shape and a.shape[-1] > MAX_COFACTOR_SIZE:
             self.system.pivoted = True
+
+    def integer(self, x: Any) -> int:
+        if not isinstance(x, ObjectArray):
+            return super().integer(x)
+        return self.trees.integer(x.data.reshape(-1)[0])
 
     def as_index(self, index: object) -> Host:
         if isinstance(index, EntryArray) and index.mask:

@@ -24,6 +24,7 @@ from ...engine.factors import Factors
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
 from ...engine.raw import Host, Params, Raw, Run
+from ...engine.special_functions import SpecialFunctions
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -53,7 +54,12 @@ from .values import agree, first, publicly, uniform
 
 BASIS: Final = frozenset(
     {*UFUNCS, *SPECIAL}
-    | {n for n in (*vars(ArrayNamespace), *vars(Factors)) if not n.startswith("_")}
+    | {
+        name
+        for each in (ArrayNamespace, Factors, SpecialFunctions)
+        for name in vars(each)
+        if not name.startswith("_")
+    }
     - {"symbolic", "device", "array", "array_itself", "address"}
 )
 
@@ -78,7 +84,7 @@ class TreeNamespace(Namespace):
 
     symbolic = keeps_positions = True
     writeable = False
-    device = "symbolic"
+    device = "cpu"
 
     def __init__(
         self,
@@ -213,10 +219,21 @@ class TreeNamespace(Namespace):
         value: Host = tree.value
         while tree.head == "detach":
             tree = tree.args[0]
-        if not known(tree) and value.size and (value == value).all():
+        if value.dtype.kind == "b" and not value.ndim:
+            self.decide(tree)
+        elif not known(tree) and value.size and (value == value).all():
             same = self.operate("eq", tree, self.array(value))
             self.decide(self.all(same) if same.ndim else same)
         return value
+
+    def integer(self, x: Any) -> int:
+        tree = x
+        while tree.head == "detach":
+            tree = tree.args[0]
+        if not known(tree):
+            cut = self.trunc(tree) if tree.value.dtype.kind == "f" else tree
+            self.read(self.reshape(cut, ()))
+        return int(tree.value.item())
 
     def where(self, condition: object, a: object, b: object) -> Tree:
         """Choose by a mask. A guard against a single point is left out away from that
@@ -457,6 +474,9 @@ class TreeNamespace(Namespace):
 
     def eye(self, n: int, like: object) -> Tree:
         return self.made("eye", (n,), {}, np.eye(n))
+
+    def read_in_triangle(self, a: Tree, upper: bool = False) -> Any:
+        return self.transpose(a, -2, -1) if upper else a
 
     def zero_pivots(self, a: object) -> Tree:
         return self.array(NUMPY.zero_pivots(self.array(a).value))

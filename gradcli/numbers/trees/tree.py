@@ -121,7 +121,7 @@ class Tree:
         return float(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self.xp.integer(self))
 
     def __repr__(self) -> str:
         return f"Tree({self.head}, {self.value!r})"

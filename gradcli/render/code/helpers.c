@@ -276,8 +276,8 @@ static double k1(double x)
     return exp(-x) * bessel_ke(1.0, x);
 }
 
-/* DLMF 9.6.2; below 1 by the Taylor series of y'' = x y, in steps from 0. */
-static double airy(double x)
+/* DLMF 9.6.2 and 9.6.3; below 1 by the Taylor series of y'' = x y, in steps from 0. */
+static double airy_of(int order, double x)
 {
     const int steps = 1 + (int)(4.0 * fabs(x));
     const double h = x / steps;
@@ -285,7 +285,9 @@ static double airy(double x)
     int i, k;
     if (x > 1.0) {
         const double z = x * sqrt(x) / 1.5;
-        return sqrt(x / 3.0) / 3.141592653589793 * exp(-z) * bessel_ke(1.0 / 3.0, z);
+        const double k = exp(-z) * bessel_ke((1.0 + order) / 3.0, z);
+        return order ? -x * k / 5.441398092702653
+                     : sqrt(x / 3.0) * k / 3.141592653589793;
     }
     if (!(x > -1e5)) {
         return NAN;
@@ -307,7 +309,17 @@ static double airy(double x)
         d = v;
         a += h;
     }
-    return y;
+    return order ? d : y;
+}
+
+static double airy(double x)
+{
+    return airy_of(0, x);
+}
+
+static double airy_prime(double x)
+{
+    return airy_of(1, x);
 }
 
 /* Abramowitz and Stegun, 7.1.23 (far out). */

@@ -7,9 +7,12 @@ undrawn("y = x*2")          # "", and of Hebrew its first letter
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
+from math import sqrt
 from typing import Final
 
 from ...lang.errors import ProgramError
+from ...ops.limits import LIMIT
 
 SCALE: Final = 2.0
 """Pixels of a PNG per unit of the picture, so that it is sharp on fine screens."""
@@ -23,8 +26,18 @@ MAX_PIXELS: Final = 30_000
 """Cairo makes no image that is larger in one direction."""
 
 
-def converted(document: str, suffix: str) -> bytes:
-    """The bytes of a file that ends so.
+PIXELS_PER_BYTE: Final = 1 / 24
+"""Pixels of a PNG for each byte that the limit on memory allows: a pixel takes four,
+and the picture is not alone."""
+
+
+def converted(
+    document: str, suffix: str, tell: Callable[[str], object] = lambda text: None
+) -> bytes:
+    """Convert a picture to the bytes of a file that ends so.
+
+    Args:
+        tell: takes a sentence where the resolution is lower than usual.
 
     Raises:
         ImportError: cairosvg is missing.
@@ -39,8 +52,17 @@ def converted(document: str, suffix: str) -> bytes:
         hint = "install it (libcairo2, or brew install cairo); a .svg needs it not"
         raise ProgramError("E595", message, hint=hint) from error
     draw = cairosvg.svg2pdf if suffix == ".pdf" else cairosvg.svg2png
-    largest = max(map(float, _sizes(document)))
-    scale = min(SCALE, MAX_PIXELS / largest) if suffix == ".png" else 1.0
+    scale = 1.0
+    if suffix == ".png":
+        width, height = map(float, _sizes(document))
+        pixels = LIMIT.bytes * PIXELS_PER_BYTE
+        fitting = min(MAX_PIXELS / max(width, height), sqrt(pixels / (width * height)))
+        scale = min(SCALE, fitting)
+        if scale < SCALE:
+            tell(
+                f"the picture has {scale / SCALE:.0%} of the usual resolution, for its "
+                "size: a .svg or a .pdf is sharp, and --max-memory allows more"
+            )
     found: bytes = draw(bytestring=document.encode(), scale=scale)
     return found
 

@@ -9,7 +9,7 @@ picture.save("g.html")
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -17,6 +17,7 @@ from typing import Final
 
 from ...engine import Tensor
 from ...engine.errors import EngineError, GradError
+from ...lang.replacing import replacing
 from ...views.briefly import briefly
 from ...views.explanation import rehearse
 from ...views.graph import GraphView, graph_view
@@ -97,11 +98,21 @@ class ShownGraph:
             OSError: the file cannot be written.
         """
         content = self.content(PurePath(path).suffix.lower(), heat, theme)
-        with open(fspath(path), "wb") as file:
+        with replacing(fspath(path)) as file:
             file.write(content)
 
-    def content(self, suffix: str, heat: bool = False, theme: Theme = "auto") -> bytes:
-        """What a file with this ending holds; raises what `save` does."""
+    def content(
+        self,
+        suffix: str,
+        heat: bool = False,
+        theme: Theme = "auto",
+        tell: Callable[[str], object] = lambda text: None,
+    ) -> bytes:
+        """Return what a file with this ending holds; raises what `save` does.
+
+        Args:
+            tell: takes a sentence of what the file lacks.
+        """
         texts = {".dot": dot, ".gv": dot, ".mmd": mermaid, ".json": as_json}
         if suffix in texts:
             lines: list[Line] = list(texts[suffix](self.view))
@@ -121,7 +132,7 @@ class ShownGraph:
             return document.encode()
         from .pixels import converted
 
-        return converted(document, suffix)
+        return converted(document, suffix, tell)
 
     def _refuse_crowd(self) -> None:
         folded = sum(len(fold.nodes) - 1 for fold in self.picture.folds)

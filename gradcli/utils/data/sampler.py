@@ -20,6 +20,10 @@ END_OF_SEEDS = 1 << 63
 """The first integer that is no seed."""
 
 
+DRAWN_AT_ONCE = 32
+"""Positions that are drawn together, as PyTorch draws them."""
+
+
 def fresh_seed(generator: Generator | None = None) -> int:
     """Draw a seed from a generator, or from the default one."""
     return int(randint(0, END_OF_SEEDS, (), generator=generator))
@@ -78,8 +82,10 @@ class RandomSampler(Sampler[int]):
         if generator is None:
             generator = Generator().manual_seed(fresh_seed())
         if self.replacement:
-            drawn = randint(0, count, (wanted,), generator=generator)
-            yield from drawn.tolist()
+            # A few at a time: there may be more of them than memory holds.
+            for done in range(0, wanted, DRAWN_AT_ONCE):
+                some = min(DRAWN_AT_ONCE, wanted - done)
+                yield from randint(0, count, (some,), generator=generator).tolist()
             return
         while wanted > 0:
             order = randperm(count, generator=generator).tolist()

@@ -218,7 +218,7 @@ class Judge:
             case.right_here = True
         case.seen.append(visit)
         case.note = _shape_note(claimed, true)
-        case.taken |= dict.fromkeys(visit.terms.taken())
+        case.taken |= dict.fromkeys(visit.meant.taken(visit.terms))
 
     def _ruling(self, case: Case) -> Ruling:
         seen = len(case.seen)

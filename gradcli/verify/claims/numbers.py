@@ -1,80 +1,65 @@
-"""Terms whose constants are the numbers that a formula on paper stands for.
+"""Decimals as the numbers that a formula on paper stands for.
 
-A constant comes here as the float that the language made of it: ``0.1*3`` and ``2*pi``
-carry the rounding of their own arithmetic, which nobody claims anything about. A number
-that is, within that rounding, a simple fraction, a simple multiple or quotient of pi,
-or the square root of one, is taken for it. What was typed carries no such rounding: it
-is what it says, or a number that every float has to be written so for.
+A number of a program is exact. A decimal that is written with all the digits that
+a float shows, as ``0.3333333333333333``, may be a simple fraction, a simple multiple or
+quotient of pi, or the square root of one, which was copied from where it was printed:
+then it is taken for that.
 
-Invariant: a constant changes by no more than `CONSTANT_RELATIVE_ERROR` of its size, one
-that was typed by less than a float can tell, and a note says so. An input's value never
-changes.
+Invariant: a constant changes by less than a float can tell, and a note says so. An
+input's value never changes.
 
-    Meant().lift(0.1 * 3).content       # Fraction(3, 10)
-    Meant({1.0000000000000002}).lift(1.0000000000000002).content    # no other number
+    Meant()("0.3333333333333333").args          # (1, 3)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
-from ...lang.parser import parse
-from ...lang.syntax import Literal, walk
-from ...numbers.balls import to_float
-from ...numbers.system import Number
-from ...numbers.term import Term
 from ...numbers.terms import Terms
+from ...ops.exact import PI, Exact, decimal, fraction, function
 from ..conditions import shown
 from ..limits import CONSTANT_RELATIVE_ERROR, MAX_FRACTION_TERM
 
 
-class Meant(Terms):
-    """Terms that restore constants, other than those ``typed``."""
+class Meant:
+    """Reads decimals as what they are the digits of, and remembers which."""
 
-    def __init__(self, typed: Collection[float] = ()) -> None:
-        super().__init__()
-        self._typed = frozenset(map(abs, typed))
-        self._taken: dict[float, Term] = {}
+    def __init__(self) -> None:
+        self._taken: dict[float, float] = {}
 
-    def lift(self, number: Number) -> Term:
-        if not isinstance(number, float) or not math.isfinite(number) or not number:
-            return super().lift(number)
-        size = abs(number)
-        typed = size in self._typed
-        for fraction, pis, root in _readings(size):
-            found = self._of(fraction, pis, root)
-            same = to_float(found.value) == size
-            if typed and not same:
-                continue
-            if fraction != Fraction(repr(size)) and (typed or not same):
-                self._taken[size] = found
-            return found if number > 0 else self.apply("neg", found)
-        return super().lift(number)
+    def __call__(self, text: str) -> float:
+        number = decimal(text)
+        if not isinstance(number, Exact) or not _is_printed(number):
+            return number
+        for part, pis, root in _readings(float(number)):
+            found = _exactly(part, pis, root)
+            if found.args == number.args:
+                break
+            if found == number:
+                self._taken[number] = found
+                return found
+        return number
 
-    def _of(self, fraction: Fraction, pis: int, root: bool) -> Term:
-        found = super().lift(fraction)
-        if pis:
-            by = "mul" if pis > 0 else "div"
-            found = self.apply(by, found, self.apply("acos", super().lift(-1)))
-        return self.apply("sqrt", found) if root else found
-
-    def taken(self) -> Iterator[str]:
-        """Which constants are taken for which numbers, where that is a change."""
-        for number, term in self._taken.items():
-            yield f"{number!r} is taken for {shown(term)}"
+    def taken(self, terms: Terms) -> Iterator[str]:
+        """Say which decimals are taken for which numbers, in words of ``terms``."""
+        for number, found in self._taken.items():
+            yield f"{float(number)!r} is taken for {shown(terms.lift(found))}"
 
 
-def decimals(*texts: str | None) -> frozenset[float]:
-    """The numbers with a decimal point or an exponent that are typed in programs."""
-    return frozenset(
-        node.value
-        for text in texts
-        if text is not None
-        for node in walk(parse(text))
-        if isinstance(node, Literal) and isinstance(node.value, float)
-    )
+def _is_printed(number: Exact) -> bool:
+    """Whether a decimal is what its float is printed as."""
+    printed = decimal(repr(float(number)))
+    return bool(number) and getattr(printed, "args", None) == number.args
+
+
+def _exactly(part: Fraction, pis: int, root: bool) -> Exact:
+    found: Any = fraction(*part.as_integer_ratio())
+    if pis:
+        found = found * PI if pis > 0 else found / PI
+    return function("sqrt", math.sqrt(found), found) if root else found  # type: ignore[return-value]
 
 
 def _readings(number: float) -> Iterator[tuple[Fraction, int, bool]]:

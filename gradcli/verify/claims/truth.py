@@ -27,10 +27,11 @@ from ...numbers.balls import START_BITS, Ball, ball, close, working
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.taylor import derivative
 from ...numbers.term import Term
+from ...numbers.terms import Terms
 from ..limits import MAX_CLAIM_STEPS
 from ..subject import of_elements, symbols
 from .entries import positions as entry_positions
-from .numbers import Meant, decimals
+from .numbers import Meant
 from .task import ClaimsTask
 from .text import Claim
 
@@ -62,8 +63,8 @@ class Visit:
     def __init__(self, task: ClaimsTask, point: Mapping[str, Sequence[object]]) -> None:
         self.task = task
         self.point = point
-        claimed = [claim.expression for claim in task.claims]
-        self.terms = Meant(decimals(task.source, task.other, *claimed))
+        self.terms = Terms()
+        self.meant = Meant()
         self.namespace = ObjectNamespace(self.terms)
         self.tensors = {
             given.name: symbols(
@@ -179,8 +180,9 @@ class Visit:
         seed = self.task.seed
         with working(START_BITS):
             output, _, environment = evaluate(
-                source, named, of=of, seed=seed, max_steps=MAX_CLAIM_STEPS
-            )
+                source, named, of=of, seed=seed, max_steps=MAX_CLAIM_STEPS,
+                typed=self.meant,
+            )  # fmt: skip
         return of_elements(output, self.namespace), environment
 
 

@@ -21,11 +21,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ...engine import Tensor
-from ...lang.compiler import compile_program
-from ...lang.factory import Factory
+from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ...lang.parser import parse
 from ...lang.run import computed
-from ...lang.tensors import TensorLibrary
 from ...numbers.arrays import ObjectArray, boxed
 from ...numbers.balls import Ball, ball, to_float, working
 from ...numbers.namespace import ObjectNamespace
@@ -57,7 +55,7 @@ class Field:
     @cached_property
     def _code(self) -> Code:
         names = {i.name: None for i in self._job.inputs}
-        return compile_program(parse(self._job.source, names))
+        return exact_code(parse(self._job.source, names))
 
     def at(self, location: Sequence[Ball | float]) -> Ball:
         """The value there, to hundreds of digits; nan where there is none."""
@@ -69,9 +67,9 @@ class Field:
                 numbers = location[start : start + count]
                 start += count
             given[each.name] = self._tensor(numbers, each.value.shape)
-        factory = Factory(self._namespace, self._job.dtype, self._job.seed)
-        with working(WIDE_BITS):
-            library = TensorLibrary(factory)
+        factory = ExactFactory(self._namespace, self._job.dtype, self._job.seed)
+        with working(WIDE_BITS), self._namespace.taking_numbers():
+            library = ExactLibrary(factory)
             output, _, _ = computed(self._code, given, library, self._job.of)
         parts = self._namespace.elements(output.raw).reshape(-1).tolist()
         weights = self._weights or [1.0] * len(parts)

@@ -16,12 +16,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...engine.modes import MODE
-from ...lang.compiler import compile_program
 from ...lang.errors import Span
-from ...lang.factory import Factory
+from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ...lang.parser import parse
 from ...lang.run import computed
-from ...lang.tensors import TensorLibrary
 from ...numbers.decided import ratio
 from ...numbers.scalars import bounds_of
 from ...numbers.system import Number
@@ -120,10 +118,10 @@ class _Watching(Terms):
         return [self.lift(float(b)) for b in sorted(found)]
 
 
-class _Attributing(TensorLibrary):
+class _Attributing(ExactLibrary):
     """Tells the terms which text has got its value."""
 
-    def __init__(self, factory: Factory, terms: _Watching) -> None:
+    def __init__(self, factory: ExactFactory, terms: _Watching) -> None:
         super().__init__(factory)
         self._terms = terms
 
@@ -148,9 +146,11 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     terms = _Watching(reach)
 
     def evaluate(inputs: dict[str, Tensor]) -> object:
-        factory = Factory(next(iter(inputs.values())).xp, job.dtype, job.seed)
-        code = compile_program(parse(job.source, inputs))
-        return computed(code, inputs, _Attributing(factory, terms), job.of)[0]
+        xp = next(iter(inputs.values())).xp
+        library = _Attributing(ExactFactory(xp, job.dtype, job.seed), terms)
+        code = exact_code(parse(job.source, inputs))
+        with xp.taking_numbers():
+            return computed(code, inputs, library, job.of)[0]
 
     before = MODE.on_node, MODE.on_call
     MODE.watch(before[0], (*before[1], terms.ran))

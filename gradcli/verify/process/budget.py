@@ -14,8 +14,13 @@ from math import isinf
 from time import monotonic
 from types import FrameType
 
+from ...lang.process import heard
+
 AGAIN = 0.2
-"""Seconds to the next ring: one that falls into a finalizer is lost there."""
+"""Seconds to the next ring, for one that something on the way took for its own."""
+
+AT_ONCE = 1e-3
+"""Seconds to the next ring after one that fell into a finalizer."""
 
 
 class OutOfTime(BaseException):
@@ -61,10 +66,11 @@ class Budget:
         asked = max(1e-3, min(seconds, self.left))
         outer, _ = signal.setitimer(signal.ITIMER_REAL, asked, AGAIN)
         try:
-            try:
-                yield
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+            with heard(OutOfTime, _ring_again):
+                try:
+                    yield
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
         finally:
             # The last ring may have fallen into the line above.
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -76,6 +82,10 @@ class Budget:
 def _has_timer() -> bool:
     main = threading.current_thread() is threading.main_thread()
     return main and hasattr(signal, "setitimer")
+
+
+def _ring_again() -> None:
+    signal.setitimer(signal.ITIMER_REAL, AT_ONCE, AGAIN)
 
 
 def _ring(number: int, frame: FrameType | None) -> None:

@@ -41,7 +41,7 @@ UNREADABLE: Final = "the checking process gave an answer that cannot be read"
 _FLAGS: Final = ("-P", "-X", "utf8")
 _START: Final = (
     "import sys; root = sys.argv[1]; root in sys.path or sys.path.insert(0, root); "
-    "from gradcli.verify.process.worker import main; main()"
+    "from gradcli.verify.process.worker import main; main(int(sys.argv[2]))"
 )
 
 
@@ -61,14 +61,14 @@ class Checker:
         Raises:
             OSError: the system starts no process.
         """
-        from os import environ
+        from os import environ, getpid
         from subprocess import DEVNULL, PIPE, Popen
 
         root = str(Path(__file__).resolve().parents[3])
         # One thread of linear algebra: more would only reserve memory.
         environment = {**environ, "OPENBLAS_NUM_THREADS": "1"}
         process = Popen(
-            [sys.executable, *_FLAGS, "-c", _START, root],
+            [sys.executable, *_FLAGS, "-c", _START, root, str(getpid())],
             stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment,
         )  # fmt: skip
         return cls(process)

@@ -53,9 +53,13 @@ def words_of(error: Exception) -> str:
 NOTHING_SHOWN: Final = "nothing could be shown"
 
 
+TIME_OUT: Final = "time-out"
+"""The first word of why there was no time for more."""
+
+
 def timed_out(seconds: float) -> str:
     """Why a check that took all its time shows no more."""
-    return f"time-out after {seconds:g} s"
+    return f"{TIME_OUT} after {seconds:g} s"
 
 
 def packed(values: Sequence[float]) -> bytes:
@@ -164,6 +168,11 @@ class InputVerdict:
     max_ulps: float | None = None
     latex: tuple[str | None, ...] = ()
     digits: int | None = None
+
+    @property
+    def stated(self) -> bool:
+        """Whether there is a formula, which has to say where it holds."""
+        return bool(self.closed_form) or any(self.formulas)
 
 
 class Answer(Told):

@@ -1,7 +1,7 @@
 """The checking process: one job in, verdicts out, line by line.
 
 Invariant: it ends by itself. Its memory and its time on the processor are limited from
-inside, it stops when nobody reads, and whoever started it kills it at the deadline.
+inside, it goes with whoever started it, who kills it at the deadline.
 
     echo "$JOB" | python -m gradcli.verify.process.worker
 """
@@ -26,9 +26,18 @@ WAITING_SECONDS: Final = 0.1
 job that comes by then is certified first."""
 
 
-def main() -> None:
-    """Read a job from standard input, write its verifications to standard output."""
+def main(parent: int | None = None) -> None:
+    """Read a job from standard input, write its verifications to standard output.
+
+    Args:
+        parent: the process that started this one in its main thread, and that this one
+            ends with; None: whichever it is.
+    """
+    from ...lang.process import end_with
+
+    end_with(os.getppid() if parent is None else parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # Nothing that an import makes is garbage; the search for it is a seventh of it.
     gc.disable()
     from .tasks import perform

@@ -205,8 +205,8 @@ def test_a_number_that_is_read_stays_a_step() -> None:
 def test_a_number_that_python_needs_stands_under_a_condition() -> None:
     inputs = {"x": [1.0, 3.0], "n": 2.0}
     source = "y = x\nfor i in range(int(n)): y = y*x\ny.sum()"
-    assert program(run_of(source, inputs)).lines[0] == "# where n == 2"
-    assert "Holds where n == 2." in text_of(run_of(source, inputs), "numpy")
+    assert program(run_of(source, inputs)).lines[0] == "# where trunc(n) == 2"
+    assert "Holds where trunc(n) == 2." in text_of(run_of(source, inputs), "numpy")
 
 
 def test_a_position_is_computed_again() -> None:

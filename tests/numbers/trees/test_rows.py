@@ -11,7 +11,7 @@ from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.run import evaluate
 from gradcli.render.code.dialect import LANGUAGE
 from gradcli.render.code.libraries import HELPERS, NumPy, PyTorch
-from tests.grouped import by_row
+from tests.grouped import by_row, written_or_lacking
 from tests.laws.draw import ident, spots
 
 from .rows import Grown, differs
@@ -38,7 +38,9 @@ def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
     from scipy import special
 
     grown = Grown(*spot, NumPy)
-    text = grown.text(NumPy())
+    text = written_or_lacking(lambda: grown.text(NumPy()), "numpy")
+    if text is None:
+        return
     scope: dict[str, Any] = {"np": np, "special": special, **grown.given}
     with np.errstate(all="ignore"):
         exec("\n".join([*HELPERS.values(), text]), scope)
@@ -54,7 +56,10 @@ def test_torch_gives_the_rows_value_and_gradient(
 ) -> None:
     grown = Grown(*spot, PyTorch)
     assert grown.given, "nothing is differentiated"
-    text = grown.text(PyTorch(next(iter(grown.given))))
+    dialect = PyTorch(next(iter(grown.given)))
+    text = written_or_lacking(lambda: grown.text(dialect), "torch")
+    if text is None:
+        return
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
     scope |= {name: torch.tensor(a) for name, a in grown.given.items()}
     exec(text, scope)

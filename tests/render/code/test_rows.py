@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from gradcli.numbers.trees.entries import EntryNamespace, entries
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.ops import OPS, Op
-from tests.grouped import by_row
+from tests.grouped import by_row, written_or_lacking
 
 from .written import Library, function_of, run_python, same
 
@@ -119,13 +119,17 @@ def fixed(value: Any) -> Any:
 def test_numpy_code_is_the_row(op: Op, number: int) -> None:
     row = row_of(op, number)
     given = list(row.inputs.values())
-    same(run_python(row.text("numpy"), "gradient", given), row.expected)
+    text = written_or_lacking(lambda: row.text("numpy"), "numpy")
+    if text is not None:
+        same(run_python(text, "gradient", given), row.expected)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_c_code_is_the_row(tmp_path: Any) -> None:
-    rows = [row_of(*case) for case in CASES]
-    library = Library([row.text("c") for row in rows], tmp_path)
+    every = [row_of(*case) for case in CASES]
+    texts = [written_or_lacking(partial(row.text, "c"), "c") for row in every]
+    rows = [row for row, text in zip(every, texts, strict=True) if text is not None]
+    library = Library([text for text in texts if text is not None], tmp_path)
     for number, row in enumerate(rows):
         given = list(row.inputs.values())
         same(library.run(number, "gradient", row.shapes, given), row.expected)

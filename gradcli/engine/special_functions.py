@@ -1,0 +1,202 @@
+"""Special functions on arrays: the library's, put right where it is off, in the type of
+their arguments.
+
+Invariant: array in, same kind of array out; what the library has not is written with
+what it has.
+
+    class ArrayNamespace(SpecialFunctions, Factors, Namespace): ...
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..ops.basis import SPECIAL
+from .limits import (
+    BYTES_OF_HALF_FLOAT,
+    MAX_FACTORIAL_ARGUMENT,
+    MIN_GAMMA_ARGUMENT,
+)
+from .namespace import Namespace
+from .raw import Library, Raw
+
+NEAR_POLES = -0.5
+"""Below, digamma has poles that are not at 0."""
+
+MAX_SHORT_SERIES = 1.1
+"""Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
+
+MAX_AIRY_ARGUMENT = 105
+"""From here on the function Ai is below the least number."""
+
+
+def _order(n: Any) -> int:
+    """An order that is an integer, or an array of one, several times."""
+    return n if isinstance(n, int) else int(n.max())
+
+
+def in_own_type(function: Callable[..., Raw], which: str = "") -> Callable[..., Raw]:
+    """A special function whose result on half floats is rounded to them: the library
+    has none for them, and leaves its result as wide as it computed it. Of several
+    results it is the one that ``which`` says: ``0]``."""
+    result = int(which.rstrip("]") or -1)
+
+    def run(x: Raw, *others: Raw) -> Raw:
+        y = function(x, *others)
+        y = y if result < 0 else y[result]
+        dtype = x.dtype
+        return y if y.dtype is dtype or dtype.kind != "f" else y.astype(dtype)
+
+    return run
+
+
+def is_wide_array(x: Raw) -> bool:
+    """Whether something is an array of floats of single precision or more."""
+    if not getattr(x, "shape", ()):
+        return False
+    return bool(x.dtype.kind == "f" and x.dtype.itemsize > BYTES_OF_HALF_FLOAT)
+
+
+class SpecialFunctions(Namespace):
+    """The part of the array vocabulary that computes special functions.
+
+    ``np`` is the array module; ``_special`` imports its library of them.
+    """
+
+    np: Library
+    _special: Callable[[], Library]
+
+    def __getattr__(self, name: str) -> Callable[..., Raw]:
+        if name in SPECIAL:
+            word, _, which = SPECIAL[name].partition("[")
+            function = in_own_type(getattr(self._special(), word), which)
+            if not hasattr(type(self), name):
+                setattr(self, name, function)
+            return function
+        return super().__getattr__(name)
+
+    def lgamma(self, x: Raw) -> Raw:
+        """Return the logarithm of ``|gamma(x)|``: infinite at its poles and infinities.
+
+        The library's function is infinite beside 0 too, where it is ``-log|x|``.
+        """
+        np = self.np
+        y = in_own_type(self._special().gammaln)(x)
+        if not self._holds_any(np.isinf(y)):
+            return y
+        tiny = np.logical_and(np.abs(x) < MIN_GAMMA_ARGUMENT, np.not_equal(x, 0))
+        y = np.where(np.isinf(y), np.abs(y), y)
+        return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
+
+    def logsigmoid(self, x: Raw) -> Raw:
+        """``-log(1 + exp(-x))``, by functions that NumPy computes several entries of at
+        once: the library's takes ten times as long."""
+        np = self.np
+        if not is_wide_array(x):
+            return in_own_type(self._special().log_expit)(x)
+        return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+    def logaddexp(self, a: Raw, b: Raw) -> Raw:
+        """``log(exp(a) + exp(b))``, by functions that NumPy computes several entries of
+        at once: its own takes ten times as long."""
+        np = self.np
+        if not (is_wide_array(a) or is_wide_array(b)):
+            return np.logaddexp(a, b)
+        top = np.maximum(a, b)
+        finite = np.where(np.isinf(top), 0, top)
+        return top + np.log1p(np.exp(np.minimum(np.minimum(a, b) - finite, 0)))
+
+    def airy_ai(self, x: Raw) -> Raw:
+        """The Airy function Ai, 0 from 105 on, where the library has NaN for large
+        numbers."""
+        return self._within(x > MAX_AIRY_ARGUMENT, 0, "airy_ai", x)
+
+    def airy_ai_prime(self, x: Raw) -> Raw:
+        """The derivative of Ai, likewise."""
+        return self._within(x > MAX_AIRY_ARGUMENT, 0, "airy_ai_prime", x)
+
+    def Ci(self, x: Raw) -> Raw:
+        """The cosine integral; no real number below 0, where the library has its real
+        part."""
+        return self._within(x < 0, math.nan, "Ci", x)
+
+    def Chi(self, x: Raw) -> Raw:
+        """The hyperbolic cosine integral, likewise."""
+        return self._within(x < 0, math.nan, "Chi", x)
+
+    def _within(self, beyond: Raw, value: float, name: str, x: Raw) -> Raw:
+        """A function of the library, but for where it is a plain number."""
+        y = SpecialFunctions.__getattr__(self, name)(x)
+        return self.np.where(beyond, value, y).astype(y.dtype)
+
+    def lambertw(self, x: Raw) -> Raw:
+        """The real branch of ``w*exp(w) = x`` from -1 on; NaN where there is none."""
+        w = self._special().lambertw(x)
+        y = self.np.where(self.np.equal(self.np.imag(w), 0), self.np.real(w), math.nan)
+        return y.astype(x.dtype) if x.dtype.kind == "f" else y
+
+    def digamma(self, x: Raw) -> Raw:
+        """The derivative of `lgamma`: beside a pole below 0 by reflection at it.
+
+        The library's function has few digits there. DLMF 5.5.4.
+        """
+        np, library = self.np, in_own_type(self._special().digamma)
+        y = library(x)
+        gap = x - np.rint(x)
+        near = np.logical_and(np.less(x, NEAR_POLES), np.abs(gap) < 0.25)
+        near = np.logical_and(near, np.not_equal(gap, 0))
+        if not self._holds_any(near):
+            return y
+        other = library(1 - np.where(near, x, 0))
+        slope = math.pi / np.tan(math.pi * np.where(near, gap, 0.25))
+        return np.where(near, other - slope, y).astype(y.dtype)
+
+    def igamma(self, a: Raw, x: Raw) -> Raw:
+        """The lower incomplete gamma function, regularized."""
+        return self._by_next_order(self._special().gammainc, 1, 1.0, a, x)
+
+    def igammac(self, a: Raw, x: Raw) -> Raw:
+        """The upper incomplete gamma function, regularized."""
+        return self._by_next_order(self._special().gammaincc, -1, 0.0, a, x)
+
+    def _by_next_order(
+        self, function: Callable[..., Raw], sign: int, low: float, a: Raw, x: Raw
+    ) -> Raw:
+        """An incomplete gamma function; of orders near 1/2, from ``low`` on, by that of
+        the next order.
+
+        The library ends a series too early there. DLMF 8.8.5 and 8.8.6.
+        """
+        np = self.np
+        y = in_own_type(function)(a, x)
+        near = np.logical_and(np.abs(a - 0.5) < 0.125, np.less(low, x))
+        near = np.logical_and(near, x <= MAX_SHORT_SERIES)
+        if y.dtype != "float64" or not self._holds_any(near):
+            return y
+        a, x = np.where(near, a, 0.5), np.where(near, x, 1.0)
+        term = np.exp(a * np.log(x) - x - self._special().gammaln(a + 1))
+        return np.where(near, function(a + 1, x) + sign * term, y)
+
+    def sinc(self, x: Raw) -> Raw:
+        """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
+        half = x.dtype == "float16"
+        y = self.np.sinc(x.astype("float32") if half else x)
+        return y.astype(x.dtype) if half else y
+
+    def polygamma(self, n: int, x: Raw) -> Raw:
+        """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
+        n = _order(n)
+        if n == 0:
+            return self.digamma(x)
+        zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
+        factor = math.gamma(n + 1) if n <= MAX_FACTORIAL_ARGUMENT else math.inf
+        y = zeta * (factor if n % 2 else -factor)
+        return y.astype(x.dtype) if x.dtype.kind == "f" else y
+
+    def polylog(self, s: int, x: Raw) -> Raw:
+        """The polylogarithm of an integer order."""
+        from .polylogarithm import polylogarithm
+
+        return polylogarithm(self.np, _order(s), x)

@@ -1,0 +1,120 @@
+"""Programs whose plain numbers are exact: what witnesses of a result run on.
+
+The engine rounds a program's constants; whoever checks it must not. Decimals are what
+was typed, and the arithmetic of plain numbers is that of `gradcli.ops.exact`, up to the
+tensors, whose number system takes an exact number as it is.
+
+    library = ExactLibrary(ExactFactory(xp, "float64", seed=0))
+    run(exact_code(parse("y = (0.1 + 0.2)*x")), {"x": x}, library)      # 3/10*x
+"""
+
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine import Tensor
+from gradcli.lang.arithmetic import OPERATORS, Note, Number, binary
+from gradcli.lang.code import Code
+from gradcli.lang.compiler import compile_program
+from gradcli.lang.factory import Draws, Factory
+from gradcli.lang.nested import Floats
+from gradcli.lang.syntax import Literal, Program
+from gradcli.lang.tensors import CONSTANTS, TensorLibrary
+from gradcli.ops.basis import ARITHMETIC
+from gradcli.ops.exact import PI, E, Exact, decimal, fraction, function, standing_for
+
+_NAMED = {"pi": PI, "Pi": PI, "π": PI, "e": E, "tau": 2 * PI}
+_FUNCTIONS = {plain: name for name, plain in ARITHMETIC.items()}
+
+
+def exact_code(program: Program, typed: Callable[[str], float] | None = None) -> Code:
+    """Compile a program with its decimals as they are written.
+
+    Args:
+        typed: what a decimal that is written so means; None: what it says.
+    """
+    read = typed or decimal
+
+    def constant(node: Literal) -> object:
+        written = type(node.value) is float
+        return read(program.text(node)) if written else node.value
+
+    return compile_program(program, constant)
+
+
+class ExactFactory(Factory):
+    """Constants stay exact, in lists as well."""
+
+    def raw(self, values: object) -> Any:
+        plain = isinstance(values, int | Exact)
+        if plain or (isinstance(values, np.ndarray) and values.dtype.kind == "O"):
+            return self.xp.array(values)
+        return super().raw(values)
+
+    def numbers_of(self, value: object) -> Floats:
+        found = super().numbers_of(value)
+        flat: list[Any] = [value]
+        for _ in found.shape:
+            flat = [entry for row in flat for entry in row]
+        if any(isinstance(entry, Exact) for entry in flat):
+            return _kept(flat, found.shape)
+        return found
+
+    def constructors(
+        self, draws: Draws | None = None
+    ) -> dict[str, Callable[..., object]]:
+        return {**super().constructors(draws), "float": _left}
+
+    def filled(self, shape: tuple[int, ...], number: object) -> Floats:
+        if isinstance(number, Exact):
+            return _kept([number] * prod(shape), shape)
+        return super().filled(shape, number)
+
+    def spaced(self, first: float, pace: float, count: int) -> Floats:
+        return _kept([first + fraction(i) * pace for i in range(count)], (count,))
+
+    def between(self, start: float, end: float, count: int) -> Floats:
+        width, parts = fraction(1) * end - start, max(count - 1, 1)
+        found = [start + width * fraction(i, parts) for i in range(count)]
+        return _kept(found, (count,))
+
+
+def _kept(entries: list[Any], shape: tuple[int, ...]) -> Floats:
+    """The numbers in an array that leaves them as they are."""
+    kept: Any = np.empty(len(entries), dtype=object)
+    kept[:] = entries
+    found: Floats = kept.reshape(shape)
+    return found
+
+
+def _left(value: Tensor) -> object:
+    """The number that leaves a tensor; no derivative is taken through it."""
+    number = value.item()
+    if not value.xp.symbolic or not isinstance(number, float):
+        return number
+    (element,) = value.xp.elements(value.xp.stop(value.raw)).reshape(-1).tolist()
+    return standing_for(element, number)
+
+
+class ExactLibrary(TensorLibrary):
+    """The library whose named constants and arithmetic are exact."""
+
+    def __init__(self, factory: ExactFactory) -> None:
+        super().__init__(factory)
+        self.constants = {**CONSTANTS, **_NAMED}
+
+    def method(self, value: object, name: str) -> Callable[..., object] | None:
+        if name == "item" and isinstance(value, Tensor):
+            return partial(_left, value)
+        return super().method(value, name)
+
+    def arithmetic(self, sign: str, left: Any, right: Any, note: Note) -> Number:
+        """Apply an operator to two plain numbers."""
+        value = binary(sign, left, right, note)
+        if type(value) is not float:
+            return value
+        name = _FUNCTIONS.get(OPERATORS[sign])
+        return value if name is None else function(name, value, left, right)

@@ -1,0 +1,229 @@
+"""Plain numbers that remember what they are: fractions, and functions of fractions.
+
+An `Exact` is a float to everything that only wants one, the float that the arithmetic
+of floats gives; beside it stands what was written, as a fraction, or as a scalar
+function of the table applied to such numbers. Every number system but that of arrays
+takes that in place of the float.
+
+Invariant: an operation on an `Exact` and a plain number gives an `Exact`, whose float
+is what two floats would have given; a float among the operands is read as its decimal.
+Comparisons, and what makes an integer, are those of floats, so that a program takes the
+branches that it takes on arrays.
+
+    decimal("0.1") + decimal("0.2")         # 0.30000000000000004, and 3/10
+    decimal("2") ** decimal("0.5")          # 1.4142135623730951, and pow(2, 1/2)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from .basis import BINARY, OPERATORS
+
+MAX_EXACT_BITS: Final = 4096
+"""Bits of a fraction's numerator and denominator; beyond them an operation is kept as
+it stands."""
+
+MAX_DECIMAL_EXPONENT: Final = 1200
+"""Power of ten up to which a decimal is a fraction; beyond it is 0 or infinite."""
+
+Ratio: TypeAlias = tuple[int, int]
+"""A numerator and a positive denominator, in lowest terms."""
+
+
+class Exact(float):
+    """A float, and the number that it stands for.
+
+    ``args`` are a `Ratio` where ``name`` is ``number``, an element of a number system
+    where it is ``element``; else the numbers that the function of that name is applied
+    to.
+    """
+
+    __slots__ = ("args", "name")
+    name: str
+    args: tuple[Any, ...]
+
+    def __neg__(self) -> float:
+        return function("neg", -float(self), self)
+
+    def __pos__(self) -> Exact:
+        return self
+
+    def __abs__(self) -> float:
+        return -self if self < 0 else self
+
+    def __mod__(self, other: Any) -> Any:
+        return _remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _remainder(other, self)
+
+
+def _made(value: float, name: str, args: tuple[Any, ...]) -> Exact:
+    made = Exact(value)
+    made.name, made.args = name, args
+    return made
+
+
+def fraction(p: int, q: int = 1) -> Exact:
+    """Return ``p / q`` for a positive ``q``."""
+    shared = math.gcd(p, q)
+    return _made(p / q, "number", (p // shared, q // shared))
+
+
+def decimal(text: str) -> float:
+    """Return the number that a decimal in a program is, with all its digits."""
+    digits, _, power = text.replace("_", "").lower().partition("e")
+    whole, _, part = digits.partition(".")
+    tens = int(power or 0) - len(part)
+    if abs(tens) > MAX_DECIMAL_EXPONENT:
+        return float(text)
+    p, q = int(whole + part) * 10 ** max(tens, 0), 10 ** max(-tens, 0)
+    shared = math.gcd(p, q)
+    return _made(float(text), "number", (p // shared, q // shared))
+
+
+def standing_for(element: object, value: float) -> Exact:
+    """Return the number that an element of a number system is."""
+    return _made(value, "element", (element,))
+
+
+def exactly(number: float) -> Exact | None:
+    """Return a plain number as an `Exact`, a float as its shortest decimal; None where
+    it is infinite or NaN."""
+    if isinstance(number, Exact):
+        return number
+    if isinstance(number, int):
+        return _made(number, "number", (int(number), 1))
+    found = decimal(repr(float(number))) if math.isfinite(number) else None
+    return found if isinstance(found, Exact) else None
+
+
+def function(name: str, value: float, *operands: float) -> float:
+    """Return what a scalar function of the table makes of plain numbers.
+
+    Args:
+        value: what it makes of them in floats.
+    """
+    args = [each for each in map(exactly, operands) if each is not None]
+    if len(args) < len(operands):
+        return value
+    if all(each.name == "number" for each in args):
+        found = _FOLDED.get(name, _unfolded)(*[each.args for each in args])
+        if found is not None:
+            return _made(value, "number", found)
+    return _made(value, name, tuple(args))
+
+
+def _lowest(p: int, q: int) -> Ratio | None:
+    shared = math.gcd(p, q)
+    p, q = p // shared, q // shared
+    return (p, q) if max(p.bit_length(), q.bit_length()) <= MAX_EXACT_BITS else None
+
+
+def _quotient(a: Ratio, b: Ratio) -> Ratio | None:
+    if not b[0]:
+        return None
+    p, q = a[0] * b[1], a[1] * b[0]
+    return _lowest(-p, -q) if q < 0 else _lowest(p, q)
+
+
+def _power(a: Ratio, b: Ratio) -> Ratio | None:
+    """A power that is a fraction: of a fraction that has the root asked for."""
+    n, root = abs(b[0]), b[1]
+    if (root > 1 and a[0] < 0) or not (a[0] or b[0] > 0):
+        return None
+    p, q = a if root == 1 else (_root(a[0], root), _root(a[1], root))
+    if (
+        p is None
+        or q is None
+        or max(p.bit_length(), q.bit_length()) * n > (MAX_EXACT_BITS)
+    ):
+        return None
+    return (p**n, q**n) if b[0] >= 0 else _quotient((1, 1), (p**n, q**n))
+
+
+def _root(number: int, order: int) -> int | None:
+    """The root of an integer that is a power of one."""
+    try:
+        near = round(number ** (1 / order))
+    except OverflowError:
+        return None
+    bounded = near.bit_length() * order <= 2 * MAX_EXACT_BITS
+    return near if bounded and near**order == number else None
+
+
+def _unfolded(*args: Ratio) -> None:
+    return None
+
+
+_FOLDED: Final[dict[str, Callable[..., Ratio | None]]] = {
+    "add": lambda a, b: _lowest(a[0] * b[1] + b[0] * a[1], a[1] * b[1]),
+    "sub": lambda a, b: _lowest(a[0] * b[1] - b[0] * a[1], a[1] * b[1]),
+    "mul": lambda a, b: _lowest(a[0] * b[0], a[1] * b[1]),
+    "div": _quotient,
+    "pow": _power,
+    "neg": lambda a: (-a[0], a[1]),
+}
+"""Operations on fractions that give one; None where it is none, or a long one."""
+
+
+def is_plain(value: object) -> bool:
+    """Tell whether a value is a number of Python's own, no number of an array."""
+    return isinstance(value, int | float) and not hasattr(value, "dtype")
+
+
+def _operation(own: str, reflected: bool) -> Callable[[Exact, Any], Any]:
+    name, plain = OPERATORS[own], BINARY[own]
+
+    def run(self: Exact, other: Any) -> Any:
+        if not is_plain(other):
+            return NotImplemented
+        pair = (other, self) if reflected else (self, other)
+        value = plain(*map(_in_floats, pair))
+        return function(name, value, *pair) if isinstance(value, float) else value
+
+    return run
+
+
+def _in_floats(number: float) -> float:
+    return float(number) if isinstance(number, Exact) else number
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    if not (is_plain(a) and is_plain(b)):
+        return NotImplemented
+    x, y = _in_floats(a), _in_floats(b)
+    turns, value = function("mul", x // y * y, x // y, b), x % y
+    return function("sub", value, a, turns)
+
+
+for _own in BINARY:
+    if _own != "matmul":
+        setattr(Exact, f"__{_own}__", _operation(_own, reflected=False))
+        setattr(Exact, f"__r{_own}__", _operation(_own, reflected=True))
+
+PI: Final = function("mul", math.pi, 4, function("atan", math.pi / 4, 1))
+E: Final = function("exp", math.e, 1)
+
+
+def logarithm(number: float) -> float:
+    """Return the natural logarithm of a plain number."""
+    return function("log", math.log(number), number)
+
+
+def beside(x: Any, number: float) -> float:
+    """Return a number as it is for a number system, or for that of a value: a float
+    for arrays, which keep their type beside a float alone."""
+    return number if _is_symbolic(x) else float(number)
+
+
+def reciprocal(x: Any, number: float) -> float:
+    """Return ``1 / number`` as it is for a number system, or for that of a value."""
+    return fraction(1) / number if _is_symbolic(x) else 1 / number
+
+
+def _is_symbolic(x: Any) -> bool:
+    return bool(getattr(x if hasattr(x, "symbolic") else x.xp, "symbolic", False))

@@ -1,0 +1,206 @@
+"""The witness of last resort: difference quotients of a function's values in float64.
+
+Invariant: agreement within a tolerance is all that is shown, and only where the
+quotients of two steps agree with each other. Refuted is only the backward of a custom
+function, all of whose forward counts: elsewhere a number that leaves the tensors is a
+constant to the graph, and none to differences.
+
+    held_by_differences(checked, proofs)    # unknown ones, as far as this can tell
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..autograd.blocks import blocks_of
+from ..autograd.numeric import SCALES, Slopes, by_scales, evaluate, kinks_among
+from ..engine.tensor import Tensor
+from ..verify.process.budget import Budget, OutOfTime
+from ..verify.process.job import REFUTED, SAMPLED, UNKNOWN
+from .call import Call, Slot
+from .proof import DIFFERENCES, Counterexample, InputProof
+from .trials import gradients
+
+if TYPE_CHECKING:
+    from ..autograd.numeric import Values
+
+STEP: Final = 1e-5
+"""Middle one of the steps, of an input of size 1."""
+
+TOLERANCE: Final = 1e-6
+"""Distance, relative to the largest entry, within which numbers agree."""
+
+CLEARLY: Final = 1e-4
+"""Distance, relative to the largest entry, that condemns a gradient."""
+
+FAR: Final = 100.0
+"""How many times the distance of two quotients from each other that has to be."""
+
+MAX_DRAWN: Final = 128
+"""Entries of an input, of which so many are drawn by the seed."""
+
+MAX_ROWS: Final = 4096
+"""Entries of a block of the Jacobian beyond which the outputs are contracted."""
+
+
+class _Sides:
+    """A function in float64: what backward gives there, and its outputs' values.
+
+    cotangents  what the outputs are contracted with; None: each is looked at
+    """
+
+    def __init__(self, call: Call, seed: int) -> None:
+        self.call = call
+        leaves = call.leaves()
+        whole = call.outputs(leaves)
+        self.picked = [k for k, y in enumerate(whole) if y.edge is not None]
+        outputs = [whole[k] for k in self.picked]
+        wanted = [leaves[slot.name] for slot in call.varied]
+        values = evaluate(outputs)
+        self.shapes = [v.shape for v in values]
+        size = sum(v.size for v in values) * max(x.numel() for x in wanted)
+        self.cotangents = None
+        if size > MAX_ROWS:
+            draws = np.random.default_rng(seed)
+            self.cotangents = [draws.uniform(0.5, 1.5, v.shape) for v in values]
+            found = gradients(outputs, wanted, self.cotangents)
+            self.given = [np.asarray(g).reshape(1, -1) for g in found]
+        else:
+            rows = blocks_of(outputs, wanted)
+            self.given = [
+                np.concatenate([_flat(row[nr], v.size) for row, v in
+                                zip(rows, values, strict=True)])
+                for nr in range(len(wanted))
+            ]  # fmt: skip
+        self.values = values
+        self.here = self._joined(values)
+
+    def _joined(self, values: Values) -> Values:
+        """All values in a row; contracted, what they are more than at the point, so
+        that the rounding of those that do not move is none of theirs."""
+        if self.cotangents is None:
+            return [np.concatenate([v.ravel() for v in values])]
+        parts = zip(values, self.values, self.cotangents, strict=True)
+        return [np.array([sum(float(((v - w) * c).sum()) for v, w, c in parts)])]
+
+    def at(self, slot: Slot, moved: Tensor) -> Values:
+        """The values where one input is another."""
+        leaves = self.call.leaves()
+        leaves[slot.name] = moved
+        found = self.call.outputs(leaves)
+        return self._joined(evaluate([found[k] for k in self.picked]))
+
+    def slopes(self, slot: Slot, place: int) -> list[list[Slopes]]:
+        """The slopes by one entry with steps of all scales."""
+        x = Tensor(np.array(slot.given.raw), slot.given.xp, True)
+        size = max(1.0, abs(float(x.raw.reshape(-1)[place])))
+        return by_scales(lambda t: self.at(slot, t), self.here, x, place, STEP * size)
+
+    def output_of(self, row: int) -> tuple[int, tuple[int, ...]] | None:
+        """The output and its entry that a row of the Jacobian is of."""
+        if self.cotangents is not None:
+            return None
+        for nr, shape in zip(self.picked, self.shapes, strict=True):
+            count = int(np.prod(shape, dtype=np.int64))
+            if row < count:
+                return nr, tuple(int(i) for i in np.unravel_index(row, shape))
+            row -= count
+        raise IndexError(row)
+
+
+def _flat(block: Any, rows: int) -> Any:
+    return np.asarray(block.detach().raw, np.float64).reshape(rows, -1)
+
+
+def held_by_differences(
+    call: Call, proofs: Sequence[InputProof], seed: int, seconds: float
+) -> list[InputProof]:
+    """The proofs, of which those that are unknown, mostly because no witness could
+    follow, are held against difference quotients.
+
+    Args:
+        call: in float64.
+        seed: of the entries that are drawn.
+        seconds: the time that it may take.
+    """
+    found = list(proofs)
+    lost = [k for k, each in enumerate(proofs) if each.verdict == UNKNOWN]
+    try:
+        with Budget(seconds).slice(seconds), np.errstate(all="ignore"):
+            sides = _Sides(call, seed)
+            for k in lost:
+                held = _held(sides, call, k, proofs[k], seed)
+                # A kink that balls met may be in a comparison alone, as a loop's end.
+                if proofs[k].witness is None or held.verdict == SAMPLED:
+                    found[k] = held
+    except (Exception, OutOfTime):
+        # What does not run in float64, or not in time, stays unknown.
+        return found
+    return found
+
+
+def _held(
+    sides: _Sides, call: Call, nr: int, proof: InputProof, seed: int
+) -> InputProof:
+    """The proof of one input's gradient by differences."""
+    slot, given = call.varied[nr], sides.given[nr]
+    count = given.shape[1]
+    places = np.arange(count)
+    if count > MAX_DRAWN:
+        drawn = np.random.default_rng(seed).choice(count, MAX_DRAWN, replace=False)
+        places = np.sort(drawn)
+    by_place = [sides.slopes(slot, int(at)) for at in places]
+    wide, near = (
+        np.array([steps[k][0].central for steps in by_place]).T for k in (0, 1)
+    )
+    noise = np.array([steps[1][0].noise for steps in by_place]).T
+    own = given[:, places]
+    size = max(float(np.abs(near).max(initial=0)), float(np.abs(own).max(initial=0)))
+    spread, gap = np.abs(wide - near) + noise, np.abs(own - near)
+    some = f", for {len(places)} of {count} entries," if len(places) < count else ""
+    steps = f"steps {SCALES[0] * STEP:g} and {SCALES[1] * STEP:g}{some}"
+
+    def said(
+        verdict: str, text: str, wrong: Counterexample | None = None
+    ) -> InputProof:
+        note = f"{text}; {proof.note}"
+        return replace(
+            proof, verdict=verdict, note=note, counterexample=wrong, witness=DIFFERENCES
+        )
+
+    allowed = lambda steepest: TOLERANCE * size + 0 * steepest
+    kinked = [kink for each in by_place for kink in kinks_among(each, allowed)]
+    if kinked:
+        return said(UNKNOWN, str(kinked[0]))
+    # Where nothing moves at all, noise has no size to be held against.
+    if size + np.abs(wide).max(initial=0) and not (spread <= TOLERANCE * size).all():
+        worst = float(np.nan_to_num(spread / size, nan=np.inf).max()) if size else 0.0
+        return said(
+            UNKNOWN, f"difference quotients with {steps} in float64 are {worst:.2g} "
+            "from each other",
+        )  # fmt: skip
+    worst = float((gap / size).max()) if size else 0.0
+    if worst <= TOLERANCE:
+        return said(
+            SAMPLED, f"agrees to {worst:.2g} with difference quotients in float64, "
+            f"with {steps}, tolerance {TOLERANCE:g}",
+        )  # fmt: skip
+    row, column = np.unravel_index(int(gap.argmax()), gap.shape)
+    text = (
+        f"backward gives {own[row, column]:.9g} where difference quotients in float64 "
+        f"with {steps} give {near[row, column]:.9g}"
+    )
+    clear = (gap > CLEARLY * size) & (gap > FAR * spread)
+    if not (call.is_custom and clear[row, column]):
+        return said(UNKNOWN, text)
+    shape = tuple(slot.given.shape)
+    entry = tuple(int(i) for i in np.unravel_index(int(places[column]), shape))
+    wrong = Counterexample(
+        sides.output_of(int(row)), entry, float(own[row, column]),
+        float(near[row, column]),
+    )  # fmt: skip
+    return said(REFUTED, "no error bounds", wrong)

@@ -1,0 +1,375 @@
+"""The numbers that stand in a function's own code and make its gradient a little off:
+its ``eps``, its ``rtol``, a literal that is written to ten digits.
+
+Invariant: a number explains a difference only where both move together: the function is
+run again with another number in its place.
+
+    explained(call, blocks, rerun)        # "rtol = 1e-09"
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from sysconfig import get_paths
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from ..autograd.function import Function
+from ..nn.module import Module
+from .call import Call
+from .places import is_ours
+
+SMALL: Final = 1e-3
+"""Numbers up to which one may be a tolerance."""
+
+MOST: Final = 1e-6
+"""Differences, relative to the largest entry, that a number may excuse; what is off by
+more is wrong, whatever stands in the code."""
+
+TIMES: Final = 100.0
+"""How many times a tolerance the difference may be that it makes."""
+
+SMALLER: Final = 0.01
+"""What a tolerance is multiplied by, to see whether the difference falls with it."""
+
+FALLEN: Final = 0.25
+"""Share of the difference that may be left then."""
+
+MOVED: Final = 0.1
+"""Share of the difference that backward has to move by: what it does not depend on is
+forward's alone, and what backward has forgotten."""
+
+LEAST: Final = 1e-13
+"""Numbers from which on it can be seen whether backward is linear in them."""
+
+BENT: Final = 0.01
+"""How far, relatively, what is linear may be off a line."""
+
+RIGHT: Final = 1e-3
+"""Share of the difference that the right number in a number's place may leave."""
+
+DIGITS: Final = range(6, 15)
+"""Significant digits of a literal that is rounded."""
+
+WITHIN: Final = 0.9
+"""Units of its last digit that a rounded, or cut, literal is off by."""
+
+LEFT: Final = 0.05
+"""Share of the difference that roundings of literals may leave."""
+
+MAX_TRIED: Final = 6
+"""Numbers that are tried at most."""
+
+MAX_FUNCTIONS: Final = 300
+"""Functions that are read at most."""
+
+Rows = Mapping[str, tuple[Any, Any]]
+"""By input, the Jacobian that backward gives and the true one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a number stands; ``write`` puts another value there."""
+
+    value: object
+    text: str
+    write: Callable[[Any], None]
+
+
+_STDLIB = get_paths()["stdlib"]
+
+
+def explained(
+    call: Call, rows: Rows, rerun: Callable[[], Rows], seconds: Callable[[], float]
+) -> str | None:
+    """The number in a function's code that a difference comes from, by what it is
+    called there; None where there is none.
+
+    Args:
+        rows: the inputs in question.
+        rerun: the same from a run of what then stands in the code.
+        seconds: the time that is left.
+    """
+    error = _error(rows)
+    if not 0 < error <= SMALL:
+        return None
+    places = list(_inside(call))
+    numbers: dict[float, str] = {}
+    for place in places:
+        for c in _numbers(place.value):
+            written = f"{c:g}" if abs(c) <= SMALL else repr(c)
+            numbers.setdefault(c, place.text.format(written))
+    small = sorted(c for c in numbers if abs(c) <= SMALL and TIMES * abs(c) >= error)
+    trial = Trial(rows, places, rerun, error)
+    for c in small[:MAX_TRIED]:
+        if seconds() > 0 and trial.guards(c, numbers):
+            return f"which is at the size of {numbers[c]}"
+    long = [c for c in numbers if _unit(c)][:MAX_TRIED]
+    cut = trial.rounded(long) if long and seconds() > 0 else []
+    if cut:
+        return f"which is the rounding of {' and '.join(numbers[c] for c in cut)}"
+    return None
+
+
+def _error(rows: Rows) -> float:
+    found = [0.0]
+    for given, true in rows.values():
+        size = float(np.abs(true).max(initial=0.0))
+        gap = float(np.abs(true - given).max(initial=0.0))
+        found.append(gap / size if size and np.isfinite(gap) else np.inf if gap else 0)
+    return max(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Runs of a function with other numbers in its code."""
+
+    rows: Rows
+    places: Sequence[Place]
+    rerun: Callable[[], Rows]
+    error: float
+
+    def run(self, old: float, new: float, at: Place | None = None) -> Rows | None:
+        """What there is with another number wherever one stands, or at one place; None
+        if it fails."""
+        with ExitStack() as stack:
+            for place in self.places if at is None else [at]:
+                if old in _numbers(place.value):
+                    changed = _other(place.value, old, new)
+                    stack.enter_context(_written(place, changed))
+            try:
+                return self.rerun()
+            except Exception:
+                return None
+
+    def guards(self, c: float, others: Iterable[float]) -> bool:
+        """Whether a difference comes from a number that keeps something from being 0,
+        or ends an iteration.
+
+        It falls with the number, and backward moves as it does. A factor or a term,
+        in which backward is linear, is none; nor is it one where another number in the
+        code in its place, or another sign, would make backward right.
+        """
+        other = self.run(c, SMALLER * c)
+        if other is None or not _error(other) <= FALLEN * self.error:
+            return False
+        for name, (given, true) in self.rows.items():
+            gap = float(np.abs(true - given).max(initial=0.0))
+            if not np.abs(other[name][0] - given).max(initial=0.0) >= MOVED * gap:
+                return False
+        if abs(c) >= LEAST and self._is_linear(c, other):
+            return False
+        for d in [x for x in others if abs(x) <= SMALL and x != c][:MAX_TRIED]:
+            if self._is_right(self.run(c, d)):
+                return False
+        held = [place for place in self.places if c in _numbers(place.value)]
+        return len(held) < 2 or not any(
+            self._is_right(self.run(c, -c, place)) for place in held[:MAX_TRIED]
+        )
+
+    def _is_right(self, found: Rows | None) -> bool:
+        return found is not None and _error(found) <= RIGHT * self.error
+
+    def _is_linear(self, c: float, smaller: Rows) -> bool:
+        """Whether what backward gives is linear in a number."""
+        far = self.run(c, 1.0)
+        if far is None:
+            return False
+        ratio = (1.0 - c) / (c - SMALLER * c)
+        for name, (given, _) in self.rows.items():
+            moved = far[name][0] - given
+            told = (given - smaller[name][0]) * ratio
+            if not np.abs(moved - told).max() <= BENT * np.abs(moved).max():
+                return False
+        return True
+
+    def rounded(self, long: Sequence[float]) -> list[float]:
+        """The literals whose digits behind the last make up for a difference."""
+        gaps = _gaps(self.rows)
+        columns = []
+        for c in long:
+            other = self.run(c, c + _unit(c))
+            if other is None:
+                return []
+            columns.append(_gaps(other) - gaps)
+        moves = np.array(columns).T
+        if not np.isfinite(moves).all():
+            return []
+        units = np.linalg.lstsq(moves, -gaps, rcond=1e-6)[0]
+        left = np.abs(gaps + moves @ units).max()
+        if (np.abs(units) > WITHIN).any() or left > LEFT * np.abs(gaps).max():
+            return []
+        parts = np.abs(moves * units).max(axis=0)
+        least = LEFT * np.abs(gaps).max()
+        return [c for c, each in zip(long, parts, strict=True) if each >= least]
+
+
+def _gaps(rows: Rows) -> Any:
+    return np.concatenate([(given - true).ravel() for given, true in rows.values()])
+
+
+def _unit(number: float) -> float:
+    """A unit of the last digit of a number that was written rounded, else 0."""
+    if abs(number) <= SMALL or number == int(number):
+        return 0.0
+    written = Decimal(repr(number)).normalize()
+    parts = written.as_tuple()
+    if len(parts.digits) not in DIGITS:
+        return 0.0
+    return float(Decimal(1).scaleb(int(parts.exponent)))
+
+
+@contextmanager
+def _written(place: Place, value: object) -> Iterator[None]:
+    try:
+        place.write(value)
+        yield
+    finally:
+        place.write(place.value)
+
+
+def _other(value: Any, old: float, new: float) -> Any:
+    """A value with another number in it, also in a tuple, a list or a dict."""
+    if isinstance(value, float):
+        return new if value == old else value
+    if isinstance(value, Mapping):
+        return {k: _other(v, old, new) for k, v in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)([_other(v, old, new) for v in value])
+    return value
+
+
+def _numbers(value: object) -> Iterator[float]:
+    """The numbers in a value that are no whole ones, also in a tuple, list or dict."""
+    if isinstance(value, float) and np.isfinite(value) and value != int(value):
+        yield value
+    elif type(value) in (tuple, list):
+        for each in value:  # type: ignore[attr-defined]
+            yield from _numbers(each)
+    elif type(value) is dict:
+        yield from _numbers(list(value.values()))
+
+
+def _inside(call: Call) -> Iterator[Place]:
+    """The numbers in the arguments, and in what stands in the code of a function."""
+    for nr, (name, value) in enumerate(zip(call.names, call.arguments, strict=False)):
+        yield Place(value, f"{name} = {{}}", partial(call.arguments.__setitem__, nr))
+    waiting: list[Any] = [call.function]
+    seen: set[int] = set()
+    while waiting and len(seen) < MAX_FUNCTIONS:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, partial):
+            waiting.append(each.func)
+            yield from _called(each.keywords)
+        elif isinstance(each, type) and issubclass(each, Function | Module):
+            for cls in filter(_is_users, each.__mro__):
+                for name, value in vars(cls).items():
+                    yield Place(value, f"{name} = {{}}", partial(setattr, cls, name))
+                    waiting.append(getattr(each, name))
+        elif isinstance(each, Module):
+            yield from _called(vars(each))
+            waiting += [type(each), *vars(each).values(), *each.children()]
+        elif hasattr(each, "__func__"):
+            waiting += [each.__func__, each.__self__]
+        elif isinstance(each, FunctionType) and _is_users(each):
+            yield from _of_function(each)
+            waiting += _named_in(each)
+
+
+def _called(held: dict[str, Any]) -> Iterator[Place]:
+    """What a dict holds by name."""
+    for name, value in list(held.items()):
+        yield Place(value, f"{name} = {{}}", partial(held.__setitem__, name))
+
+
+def _is_users(each: Any) -> bool:
+    """Whether a function or a class stands in people's files."""
+    module = sys.modules.get(each.__module__ or "")
+    code = getattr(each, "__code__", None)
+    file = code.co_filename if code else getattr(module, "__file__", None)
+    if file is None:
+        return each.__module__ not in sys.builtin_module_names
+    return not is_ours(file) and not (
+        file.startswith(_STDLIB) and "site-packages" not in file
+    )
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code, and that of what is defined in it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _codes(each)
+
+
+def _of_function(function: FunctionType) -> Iterator[Place]:
+    """The literals of a function, its defaults and the globals that it reads."""
+    code = function.__code__
+    given = code.co_varnames[: code.co_argcount]
+    defaults = function.__defaults__ or ()
+    for nr, name in enumerate(given[len(given) - len(defaults) :]):
+
+        def write(value: Any, nr: int = nr) -> None:
+            now = list(function.__defaults__ or ())
+            now[nr] = value
+            function.__defaults__ = tuple(now)
+
+        yield Place(defaults[nr], f"{name} = {{}}", write)
+    yield from _called(function.__kwdefaults__ or {})
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        put = partial(setattr, cell, "cell_contents")
+        yield Place(cell.cell_contents, f"{name} = {{}}", put)
+    known = function.__globals__
+    for each in _codes(code):
+        where = f"{Path(each.co_filename).name}:{each.co_firstlineno}"
+        for constant in _numbers(each.co_consts):
+            text = f"{{}} in {each.co_name} ({where})"
+            yield Place(constant, text, partial(_write_literal, function, constant, []))
+        for name in each.co_names:
+            if name in known:
+                put = partial(known.__setitem__, name)
+                yield Place(known[name], f"{name} = {{}}", put)
+
+
+def _write_literal(
+    function: FunctionType, constant: float, kept: list[CodeType], value: float
+) -> None:
+    """Put another number for a literal, or the code as it was."""
+    if value == constant:
+        function.__code__ = kept.pop()
+        return
+    kept.append(function.__code__)
+    function.__code__ = _recoded(function.__code__, constant, value)
+
+
+def _recoded(code: CodeType, old: float, new: float) -> CodeType:
+    """A code with another number, also in what is defined in it."""
+    consts = [
+        _recoded(each, old, new)
+        if isinstance(each, CodeType)
+        else _other(each, old, new)
+        for each in code.co_consts
+    ]
+    return code.replace(co_consts=tuple(consts))
+
+
+def _named_in(function: FunctionType) -> Iterator[Any]:
+    """The functions, classes and modules' functions that a function names."""
+    names = [name for code in _codes(function.__code__) for name in code.co_names]
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    held += [function.__globals__.get(name) for name in names]
+    yield from held
+    for module in held:
+        if isinstance(module, ModuleType):
+            yield from (getattr(module, name, None) for name in names)

@@ -1,0 +1,438 @@
+"""The modules of the stand-in, made of what was recorded.
+
+Invariant: a name that CuPy lacks is an AttributeError, a parameter that its function
+lacks a TypeError; a name that CuPy has and NumPy or SciPy have not is a
+NotImplementedError, which is a fault of the stand-in.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy
+
+from . import arrays
+from .arrays import apart, arrays_in, closed, ndarray, opened, signature, supported
+from .counts import launched, sent, waited
+
+RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
+
+BESIDE = {
+    "cupy": "numpy", "cupy.linalg": "numpy.linalg",
+    "cupy.lib.stride_tricks": "numpy.lib.stride_tricks",
+    "cupyx.scipy.special": "scipy.special", "cupyx.scipy.linalg": "scipy.linalg",
+}  # fmt: skip
+"""Which module computes what a module of CuPy's computes."""
+
+READS = {
+    "nonzero", "argwhere", "flatnonzero", "unique", "bincount", "extract", "compress",
+    "allclose", "histogram", "array_repr", "array_str",
+}  # fmt: skip
+"""Functions that wait for the device: a shape, or a check, follows from values."""
+
+ARRAYS = {"array_equal", "allclose", "array_equiv"}
+"""Functions whose truth value is an array."""
+
+OF_NUMBERS = {
+    "array", "asarray", "asanyarray", "ascontiguousarray", "shape", "ndim", "size",
+    "result_type", "isscalar", "can_cast", "concatenate", "stack", "hstack", "vstack",
+    "einsum", "broadcast_shapes", "promote_types", "arange", "linspace", "full",
+    "zeros", "ones", "empty", "eye", "identity", "tri", "tril_indices", "triu_indices",
+    "ix_", "meshgrid", "indices", "lexsort", "broadcast_arrays", "finfo", "iinfo",
+    "block_diag", "may_share_memory", "shares_memory", "get_array_module", "asnumpy",
+    "is_available",
+}  # fmt: skip
+"""Functions whose first argument need not be an array."""
+
+
+class Settings:
+    """Whether functions of linear algebra look at what they were told."""
+
+    linalg = "ignore"
+
+
+@contextmanager
+def errstate(*, linalg: str | None = None, **_: Any) -> Iterator[None]:
+    kept = Settings.linalg
+    Settings.linalg = linalg or kept
+    try:
+        yield
+    finally:
+        Settings.linalg = kept
+
+
+def unchecked(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of linear algebra that, as CuPy's, gives what its steps left in
+    memory where NumPy's refuses, unless it was told to raise."""
+
+    def checked(a: Any, *others: Any, **named: Any) -> Any:
+        if Settings.linalg == "raise":
+            waited(name)
+        try:
+            return run(a, *others, **named)
+        except numpy.linalg.LinAlgError:
+            if Settings.linalg == "raise" or name not in ("cholesky", "inv", "solve"):
+                raise
+        if name == "cholesky":
+            return numpy.tril(a)
+        return numpy.full_like(others[0] if others else a, numpy.nan)
+
+    return checked
+
+
+@cache
+def function(module: str, name: str) -> Any:
+    """Return what a module has under a name.
+
+    Raises:
+        AttributeError: CuPy has no such name.
+    """
+    own = OWN.get((module, name))
+    if own is not None:
+        return own
+    recorded = RECORDED["modules"].get(module, {}).get(name)
+    if recorded is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    theirs = (
+        getattr(import_module(BESIDE[module]), name, None)
+        if (module in BESIDE)
+        else None
+    )
+    if theirs is None:
+        if recorded == "value":
+            return None
+        raise NotImplementedError(f"the stand-in lacks {module}.{name}")
+    if isinstance(recorded, Mapping):
+        return arrays.ufunc(name, recorded["types"], recorded["methods"], theirs)
+    if recorded in ("class", "value"):
+        return theirs
+    if module == "cupy.linalg":
+        theirs = unchecked(name, theirs)
+    return calling(name, signature(recorded), theirs)
+
+
+def calling(
+    name: str, asked: inspect.Signature, theirs: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function that takes the parameters that were recorded, and arrays."""
+    first = next(iter(asked.parameters), "")
+    loose = {"check_finite", "blocking"} - set(_names(theirs))
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given = asked.bind(*args, **kwargs).arguments
+        head = given.get(first)
+        head = head[0] if isinstance(head, tuple) and head else head
+        if name not in OF_NUMBERS and not isinstance(head, ndarray):
+            raise TypeError(f"cupy.{name}: unsupported type {type(head)}")
+        if "dtype" in kwargs and kwargs["dtype"] is not None:
+            supported(kwargs["dtype"])
+        if name in READS or (name == "where" and len(given) == 1):
+            waited(name)
+        if name == "repeat" and isinstance(given["repeats"], ndarray):
+            waited(name)
+        held = arrays_in([*args, *kwargs.values()])
+        plain = {k: opened(v) for k, v in kwargs.items() if k not in loose}
+        out = plain.pop("out", None)
+        with numpy.errstate(all="ignore"):
+            found = theirs(*opened(list(args)), **plain)
+        if out is not None:
+            out[...] = found
+            launched(name)
+            return kwargs["out"]
+        if name in ARRAYS:
+            found = numpy.asarray(found)
+        return closed(found, held, name)
+
+    run.__name__ = name
+    return run
+
+
+def _names(theirs: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(theirs).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+# where CuPy's functions are not NumPy's with other arrays
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    *,
+    blocking: bool = False,
+) -> ndarray:
+    """Return an array of one, of NumPy's or of numbers."""
+    type_ = None if dtype is None else supported(dtype)
+    if isinstance(obj, ndarray) and not copy:
+        fits = type_ is None or type_ == obj.dtype
+        lies = order in ("K", "A") or (order == "C" and obj.flags.c_contiguous)
+        if fits and (lies or (order == "F" and obj.flags.f_contiguous)):
+            return obj
+    if arrays_in(obj):
+        launched("array")
+        held = numpy.array(opened(obj), type_, order=order, ndmin=ndmin)  # type: ignore
+    else:
+        sent("array")
+        held = numpy.array(obj, type_, order=order, ndmin=ndmin)  # type: ignore
+    return arrays._new(held if held.base is None else held.copy("K"))
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, blocking: bool = False,
+    copy: bool | None = None,
+) -> ndarray:  # fmt: skip
+    """Return an array of one, of NumPy's or of numbers; itself where it is one."""
+    return array(a, dtype, bool(copy), order or "K", blocking=blocking)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
+    return array(a, dtype, False, "C")
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Choose; where nothing is to choose between, the places of what holds."""
+    if x is None and y is None:
+        return condition.nonzero()
+    chosen = arrays.ufunc(
+        "where",
+        " ".join(f"?{t}{t}->{t}" for t in arrays.KINDS),
+        "",
+        numpy.where,
+    )
+    # As CuPy: what is no array has no such method.
+    return chosen(condition.astype("?", copy=False), x, y)
+
+
+def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
+    """Return a view with any steps, whose base nobody knows."""
+    return apart(numpy.lib.stride_tricks.as_strided(x._held, shape, strides), x)
+
+
+def asnumpy(
+    a: Any, stream: Any = None, order: str = "C", out: Any = None, *,
+    blocking: bool = True,
+) -> Any:  # fmt: skip
+    return a.get() if isinstance(a, ndarray) else numpy.asarray(a, order=order)  # type: ignore
+
+
+def empty(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
+    return ndarray(shape, dtype, order=order)
+
+
+def from_dlpack(array: Any) -> ndarray:
+    return array.__dlpack__().view()
+
+
+class Stream:
+    """A queue of a device."""
+
+    null: Any = None
+    ptr = 0
+
+    def synchronize(self) -> None:
+        waited("synchronize")
+
+    def use(self) -> Stream:
+        return self
+
+    def record(self, event: Any = None) -> Event:
+        return event or Event()
+
+    __enter__ = use
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Event:
+    """A place in a queue."""
+
+    def record(self, stream: Any = None) -> None: ...
+
+    def synchronize(self) -> None:
+        waited("synchronize")
+
+
+class Device:
+    """The device that there is."""
+
+    def __init__(self, device: int = 0) -> None:
+        self.id = device
+
+    def synchronize(self) -> None:
+        waited("synchronize")
+
+    def use(self) -> Device:
+        return self
+
+    __enter__ = use
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class MemoryPool:
+    """Memory that was let go of."""
+
+    def used_bytes(self) -> int:
+        return 0
+
+    total_bytes = used_bytes
+
+    def free_all_blocks(self, stream: Any = None) -> None: ...
+
+    def malloc(self, size: int) -> Any:
+        return arrays.Memory(numpy.empty(size, "u1"))
+
+
+Stream.null = Stream()
+_POOL = MemoryPool()
+
+OWN: dict[tuple[str, str], Any] = {
+    ("cupy", "ndarray"): ndarray,
+    ("cupy", "ufunc"): arrays.ufunc,
+    ("cupy", "array"): array,
+    ("cupy", "asarray"): asarray,
+    ("cupy", "ascontiguousarray"): ascontiguousarray,
+    ("cupy", "asnumpy"): asnumpy,
+    ("cupy", "empty"): empty,
+    ("cupy", "where"): where,
+    ("cupy", "from_dlpack"): from_dlpack,
+    ("cupy", "is_available"): lambda: True,
+    ("cupy", "get_default_memory_pool"): lambda: _POOL,
+    ("cupy", "get_array_module"): lambda *args: (
+        sys.modules["cupy"] if arrays_in(args) else numpy
+    ),
+    ("cupy.lib.stride_tricks", "as_strided"): as_strided,
+    ("cupyx", "errstate"): errstate,
+    ("cupy.cuda", "Stream"): Stream,
+    ("cupy.cuda", "Event"): Event,
+    ("cupy.cuda", "Device"): Device,
+    ("cupy.cuda", "MemoryPool"): MemoryPool,
+    ("cupy.cuda", "Memory"): arrays.Memory,
+    ("cupy.cuda", "MemoryPointer"): arrays.MemoryPointer,
+    ("cupy.cuda", "get_current_stream"): lambda device_id=-1: Stream.null,
+    ("cupy.cuda", "is_available"): lambda: True,
+    ("cupy.cuda", "runtime"): SimpleNamespace(
+        getDeviceCount=lambda: 1,
+        getDevice=lambda: 0,
+        deviceSynchronize=lambda: waited("synchronize"),
+        memGetInfo=lambda: (1 << 33, 1 << 34),
+    ),
+}
+"""What is not NumPy's with other arrays."""
+
+
+def made(name: str) -> ModuleType:
+    """Return a module that has what was recorded, or modules alone."""
+    module = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None)
+    names = RECORDED["modules"].get(name, {})
+    module.__dict__["__getattr__"] = lambda each: function(name, each)
+    module.__dict__["__dir__"] = lambda: list(names)
+    return module
+
+
+MODULES = {
+    name: made(name) for name in ("cupy.lib", "cupyx.scipy", *RECORDED["modules"])
+}
+"""The modules, by their full names."""
+
+MODULES["cupy"].__dict__["__version__"] = RECORDED["version"]
+for _name, _module in MODULES.items():
+    _outer, _, _inner = _name.rpartition(".")
+    if _outer:
+        setattr(MODULES[_outer], _inner, _module)
+
+
+def _method(name: str, text: str) -> Callable[..., Any]:
+    asked = signature(text)
+
+    def run(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+        asked.bind(self, *args, **kwargs)
+        if name in READS:
+            waited(name)
+        plain = {k: opened(v) for k, v in kwargs.items()}
+        out = plain.pop("out", None)
+        with numpy.errstate(all="ignore"):
+            found = getattr(self._held, name)(*opened(list(args)), **plain)
+        if out is not None:
+            out[...] = found
+            launched(name)
+            return kwargs["out"]
+        if found is None:
+            launched(name)
+            return None
+        return closed(found, [self], name)
+
+    run.__name__ = name
+    return run
+
+
+for _name, _text in RECORDED["ndarray"].items():
+    hidden = _name.startswith("_") or _text == "value"
+    if not hidden and not hasattr(ndarray, _name) and hasattr(numpy.ndarray, _name):
+        setattr(ndarray, _name, _method(_name, _text))
+
+
+def _binary(name: str, turned: bool = False) -> Callable[[ndarray, Any], Any]:
+    def run(self: ndarray, other: Any) -> Any:
+        if not isinstance(other, (ndarray, *arrays.PLAIN)):
+            if isinstance(other, numpy.ndarray):
+                raise TypeError(f"Unsupported type {type(other)}")
+            return NotImplemented
+        pair = (other, self) if turned else (self, other)
+        return function("cupy", name)(*pair)
+
+    return run
+
+
+def _changing(name: str) -> Callable[[ndarray, Any], Any]:
+    def run(self: ndarray, other: Any) -> Any:
+        return function("cupy", name)(self, other, out=self)
+
+    return run
+
+
+def _unary(name: str) -> Callable[[ndarray], Any]:
+    def run(self: ndarray) -> Any:
+        return function("cupy", name)(self)
+
+    return run
+
+
+OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide",
+    "floordiv": "floor_divide", "mod": "remainder", "pow": "power",
+    "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+COMPARISONS = {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+    "eq": "equal", "ne": "not_equal",
+}  # fmt: skip
+for _own, _name in OPERATORS.items():
+    setattr(ndarray, f"__{_own}__", _binary(_name))
+    setattr(ndarray, f"__r{_own}__", _binary(_name, turned=True))
+    if _own != "matmul":
+        setattr(ndarray, f"__i{_own}__", _changing(_name))
+for _own, _name in COMPARISONS.items():
+    setattr(ndarray, f"__{_own}__", _binary(_name))
+for _own, _name in {
+    "neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"
+}.items():  # fmt: skip
+    setattr(ndarray, f"__{_own}__", _unary(_name))

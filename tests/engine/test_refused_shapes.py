@@ -1,0 +1,106 @@
+"""Shapes, numbers and memory that are refused, or written to, as PyTorch does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import gradcli as torch
+import gradcli.nn.functional as F
+
+
+def test_neighbours_are_the_next_floats() -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    up = torch.nextafter(x, x + 1) - x
+    assert up.tolist() == [2.0**-52, 2.0**-51]
+    assert torch.nextafter(x.float(), x.float() + 1)[0].item() == 1 + 2.0**-23
+
+
+@pytest.mark.parametrize("type_", [torch.int64, torch.int32, torch.bool, torch.float32])
+def test_no_entries_of_any_type_can_be_gone_through(type_: Any) -> None:
+    assert list(torch.zeros(0, 3, dtype=type_)) == []
+    assert torch.zeros(2, 0, dtype=type_).unbind(1) == ()
+
+
+def test_whole_numbers_of_any_size_become_floats() -> None:
+    assert torch.tensor(2**63, dtype=torch.float64).item() == 2.0**63
+    assert torch.tensor([2**70, 1], dtype=torch.float32).tolist() == [2.0**70, 1.0]
+    with pytest.raises(ValueError, match="Overflow"):
+        torch.tensor(2**63)
+
+
+def test_one_entry_of_an_expanded_tensor_is_written_for_all() -> None:
+    x = torch.zeros(1).expand(3)
+    x[0] = 1
+    x[1:2] += 1
+    assert x.tolist() == [2.0, 2.0, 2.0]
+    assert x.fill_(7).tolist() == [7.0] * 3
+    assert x.zero_().tolist() == [0.0] * 3
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x[0:2] = 1
+
+
+def test_the_gradient_of_an_expanded_entry_is_that_of_all() -> None:
+    w = torch.ones(1, requires_grad=True)
+    base = w * 1
+    x = base.expand(3)
+    x[0] = w[0] * 5
+    (x * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert w.grad.tolist() == [30.0]
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "cosine, broadcast": (
+        lambda: F.cosine_embedding_loss(
+            torch.ones(2, 2), torch.ones(2), torch.tensor(1.0)
+        ),
+        "0D target tensor expects 1D input tensors",
+    ),
+    "cosine, several targets": (
+        lambda: F.cosine_embedding_loss(
+            torch.ones(2, 2), torch.ones(2, 2), torch.ones(2, 2)
+        ),
+        "multi-target not supported",
+    ),
+    "triplet": (
+        lambda: F.triplet_margin_loss(torch.ones(2, 2), torch.ones(2), torch.ones(2)),
+        "same number of dimensions",
+    ),
+    "group_norm": (
+        lambda: F.group_norm(torch.ones(1, 2), 2),
+        "more than 1 value per channel",
+    ),
+    "normal": (lambda: torch.normal(0.0, -1.0, (3,)), "std >= 0.0, but found std -1"),
+    "normal, tensors": (
+        lambda: torch.normal(torch.zeros(2), torch.tensor([1.0, -1.0])),
+        "all elements of std >= 0.0",
+    ),
+    "arange, out requires grad": (
+        lambda: torch.arange(3, out=torch.zeros(3, requires_grad=True)),
+        "don't support automatic differentiation",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_meaning_is_refused_in_pytorch_s_words(name: str) -> None:
+    run, words = REFUSED[name]
+    with pytest.raises((RuntimeError, ValueError), match=words):
+        run()
+
+
+def test_a_line_of_numbers_fills_an_output_of_as_many_entries() -> None:
+    out = torch.zeros(2, 2)
+    assert torch.arange(4, out=out) is out
+    assert out.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    assert torch.linspace(0, 3, 4, out=torch.zeros(4, 1)).shape == (4, 1)
+    whole = torch.zeros(3, dtype=torch.int64)
+    assert torch.arange(3.0, out=whole).tolist() == [0, 1, 2]
+
+
+def test_half_floats_are_interpolated_without_overflow() -> None:
+    a, b = (torch.tensor([s * 6e4], dtype=torch.float16) for s in (-1, 1))
+    assert torch.lerp(a, b, 0.5).tolist() == [0.0]
+    weight = torch.tensor([0.75], dtype=torch.float16)
+    assert torch.lerp(a, b, weight).tolist() == [3e4]
