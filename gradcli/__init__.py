@@ -45,8 +45,6 @@ _HOMES = {
     "bitwise_right_shift",
     "engine.counting": "isin searchsorted bucketize histc gcd lcm",
     "engine.histograms": "histogram histogramdd",
-    "engine.windows": "bartlett_window blackman_window hamming_window hann_window "
-    "kaiser_window",
     "engine.real": "conj conj_physical resolve_conj resolve_neg real imag is_complex "
     "is_conj is_neg isreal",
     "utils.files": "save load",
@@ -73,8 +71,8 @@ _CONSTANTS = {
 
 _MODULES = (
     "accelerator", "autograd", "backends", "cuda", "distributions", "func",
-    "functional", "linalg", "masked", "nn", "ops", "optim", "random", "return_types",
-    "signal", "special", "testing", "utils",
+    "functional", "linalg", "nn", "ops", "optim", "random", "return_types", "special",
+    "testing", "utils",
 )  # fmt: skip
 
 

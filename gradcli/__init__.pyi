@@ -13,13 +13,11 @@ from . import (
     func as func,
     functional as functional,
     linalg as linalg,
-    masked as masked,
     nn as nn,
     ops as ops,
     optim as optim,
     random as random,
     return_types as return_types,
-    signal as signal,
     special as special,
     testing as testing,
     utils as utils,
@@ -162,13 +160,6 @@ from .engine.counting import (
 from .engine.histograms import (
     histogram as histogram,
     histogramdd as histogramdd,
-)
-from .engine.windows import (
-    bartlett_window as bartlett_window,
-    blackman_window as blackman_window,
-    hamming_window as hamming_window,
-    hann_window as hann_window,
-    kaiser_window as kaiser_window,
 )
 from .engine.real import (
     conj as conj,

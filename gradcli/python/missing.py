@@ -18,7 +18,7 @@ from types import ModuleType
 
 from ..engine.device import NO_META
 from ..lang.errors import ProgramError
-from .left_out import reason
+from .left_out import refusal
 from .tensors import attributes_of_tensors
 from .torch_names import BESIDE, PYTORCH, beside, counterpart, is_pytorchs, missing
 
@@ -148,9 +148,9 @@ def _possible_in(tree: ast.AST, path: Path) -> list[Missing]:
         if (dotted and dotted[0] in modules) or (line, asked.attr) in known:
             continue
         name = f"{PYTORCH}.Tensor.{asked.attr}"
-        why = reason(name)
+        why = refusal(name)
         if why is not None and asked.attr not in found:
-            text = f"if that is a tensor: gradcli has no {name}; {why}"
+            text = f"if that is a tensor: {why}"
             found[asked.attr] = Missing(path, line, name, text)
     return sorted(found.values(), key=lambda each: each.line)
 

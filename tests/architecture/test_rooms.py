@@ -18,7 +18,6 @@ MAY_KNOW = {
     "engine": {"ops"},
     "autograd": {"engine", "ops"},
     "nn": {"autograd", "engine", "ops"},
-    "signal": {"engine", "ops"},
     "distributions": {"engine", "ops"},
     "backends": set(),
     "optim": {"nn", "autograd", "engine", "ops"},

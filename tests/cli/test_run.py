@@ -172,7 +172,9 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
         ("import torch\ntorch.nn.Lineer(3)", "torch.nn.Lineer; the nearest that there "
          "is: torch.nn.Linear (train.py:2: torch.nn.Lineer(3))"),
         ("from torch import fft", "gradcli has no torch.fft; there are no complex"),
-        ("import functorch\nfunctorch.dim", "gradcli has no functorch.dim (train.py:2"),
+        ("import functorch\nfunctorch.dim", "functorch is not part of gradcli"),
+        ("import torch\ntorch.signal.windows.hann(3)",
+         "torch.signal is not part of gradcli (train.py:2"),
         ("import torchaudio", "torchaudio is built on PyTorch itself"),
         ("import torch.nn.functionl", "the nearest that there is: torch.nn.functional"),
         ("import torch\ntorch.ones(2).sinn()", "gradcli has no torch.Tensor.sinn"),
