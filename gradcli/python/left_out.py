@@ -70,7 +70,10 @@ FAMILIES = {
 }  # fmt: skip
 """The names of each family, by what is said of them."""
 
-BEYOND = "functorch masked signal *_window"
+BEYOND = (
+    "functorch masked signal *_window optim.Adafactor optim.Muon optim.swa_utils "
+    "optim.lr_scheduler.CyclicLR optim.lr_scheduler.PolynomialLR"
+)
 """Names outside of what gradcli is for, of which nothing else is said."""
 
 _SAID = [(name, said) for said, names in FAMILIES.items() for name in names.split()]
