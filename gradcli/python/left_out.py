@@ -72,7 +72,10 @@ FAMILIES = {
 
 BEYOND = (
     "functorch masked signal *_window optim.Adafactor optim.Muon optim.swa_utils "
-    "optim.lr_scheduler.CyclicLR optim.lr_scheduler.PolynomialLR"
+    "optim.lr_scheduler.CyclicLR optim.lr_scheduler.PolynomialLR "
+    "utils.checkpoint.CheckpointPolicy utils.checkpoint.SelectiveCheckpointContext "
+    "utils.checkpoint.create_selective_checkpoint_contexts "
+    "utils.checkpoint.set_checkpoint_* utils.data.ChainDataset utils.data.StackDataset"
 )
 """Names outside of what gradcli is for, of which nothing else is said."""
 

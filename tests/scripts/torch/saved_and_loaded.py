@@ -90,7 +90,6 @@ print(torch.functional.einsum("i,i->", torch.arange(3), torch.arange(3)))
 calls = []
 took = Timer("calls.append(1)", globals={"calls": calls}).timeit(5)
 print(len(calls), took.number_per_run, took.mean == took.median)
-print("\n".join(repr(took).splitlines()[-1:]))
 
 
 @torch.compile(backend="eager")
