@@ -73,6 +73,10 @@ FAMILIES = {
 BEYOND = (
     "functorch masked signal *_window optim.Adafactor optim.Muon optim.swa_utils "
     "optim.lr_scheduler.CyclicLR optim.lr_scheduler.PolynomialLR "
+    "distributions.Beta distributions.Dirichlet distributions.Exponential "
+    "distributions.Gamma distributions.Laplace distributions.LogNormal "
+    "distributions.MixtureSameFamily distributions.OneHotCategorical* "
+    "distributions.Poisson distributions.StudentT distributions.register_kl "
     "utils.checkpoint.CheckpointPolicy utils.checkpoint.SelectiveCheckpointContext "
     "utils.checkpoint.create_selective_checkpoint_contexts "
     "utils.checkpoint.set_checkpoint_* utils.data.ChainDataset utils.data.StackDataset"
