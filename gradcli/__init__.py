@@ -54,6 +54,8 @@ _HOMES = {
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
     "python.torch_names": "install_as_torch",
+    "python.placeholders": "GradScaler amp autocast distributed fx jit multiprocessing "
+    "onnx quantization",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

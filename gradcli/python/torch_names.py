@@ -21,6 +21,7 @@ from types import ModuleType
 
 from ..autograd.context import OF_NODES, FunctionCtx
 from .left_out import refusal
+from .placeholders import NotHere, placeholder
 from .places import place_of
 
 PYTORCH, OURS = "torch", "gradcli"
@@ -80,6 +81,9 @@ def counterpart(name: str) -> ModuleType | None:
     """Return gradcli's module for one of PyTorch's; None if it has none."""
     if name.partition(".")[0] != PYTORCH:
         return None
+    found = placeholder(name)
+    if isinstance(found, ModuleType):
+        return found
     try:
         return import_module(OURS + name.removeprefix(PYTORCH))
     except ModuleNotFoundError as error:
@@ -132,6 +136,8 @@ _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 def lacking(error: Exception) -> str | None:
     """The sentence about the name of gradcli's that an error is about; None if it is
     about something else."""
+    if isinstance(error, NotHere):
+        return str(error)
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
         if package in BESIDE:

@@ -19,7 +19,6 @@ MAY_KNOW = {
     "autograd": {"engine", "ops"},
     "nn": {"autograd", "engine", "ops"},
     "distributions": {"engine", "ops"},
-    "backends": set(),
     "optim": {"nn", "autograd", "engine", "ops"},
     "utils": {"autograd", "engine", "ops"},
     "stubs": {"utils", "optim", "nn", "autograd", "engine", "ops"},
