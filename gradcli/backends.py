@@ -12,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 from .cuda import is_available
 
 __all__ = ["cuda", "cudnn", "mps"]
+__dir__ = __all__.copy
 __path__: list[str] = []
 
 

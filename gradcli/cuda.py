@@ -19,6 +19,7 @@ __all__ = [
     "manual_seed_all",
     "synchronize",
 ]
+__dir__ = __all__.copy
 __path__: list[str] = []
 
 

@@ -25,3 +25,4 @@ __all__ = [
     "Uniform",
     "kl_divergence",
 ]
+__dir__ = __all__.copy

@@ -160,7 +160,7 @@ class Members(ModuleType):
         return member
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.known})
+        return sorted(self.known)
 
 
 def linalg() -> dict[str, str]:

@@ -16,6 +16,7 @@ for _name in _OFFERED:  # each under the path that PyTorch has it at
 _OFFERED |= {"Optimizer": Optimizer, "lr_scheduler": lr_scheduler}
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:

@@ -15,6 +15,7 @@ from textwrap import dedent
 from typing import Any
 
 __all__ = ["Measurement", "Timer"]
+__dir__ = __all__.copy
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 """Units in which a time is shown, in seconds."""

@@ -28,6 +28,7 @@ from ..engine.record import call
 from ..engine.tensor import Tensor
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
+__dir__ = __all__.copy
 
 SAY_WHICH = (
     "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "

@@ -17,6 +17,7 @@ _OFFERED = offered(
 _OFFERED["LRScheduler"] = LRScheduler
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:

@@ -12,6 +12,7 @@ _OFFERED = offered(dataset, loader, sampler)
 del _OFFERED["fresh_seed"]
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:
