@@ -59,8 +59,7 @@ FAMILIES = {
     "safetensors.torch.save_file where PyTorch is, and torch.load reads them":
         "hub utils.model_zoo",
     "nothing is logged for TensorBoard: print the numbers": "utils.tensorboard",
-    "weights are not pruned by a tool: multiply them by a mask, for which "
-    "torch.nn.utils.parametrize has a place": "nn.utils.prune",
+    "weights are not pruned by a tool: multiply them by a mask": "nn.utils.prune",
     "PyTorch has removed it: torch.linalg.solve(A, B), the matrix first, gives the "
     "solution itself": "Tensor.solution",
     "PyTorch has removed it: torch.linalg.eigh(A, UPLO='U') takes its place": "symeig",

@@ -121,7 +121,7 @@ def _missing_in(tree: ast.AST, path: Path) -> list[Missing]:
     of_tensors = ((n, f"{PYTORCH}.Tensor.{a}") for n, a in attributes_of_tensors(tree))
     for line, name in sorted({*_asked(tree), *of_tensors}):
         if name not in found:
-            text = _lacking(name)
+            text = lack_of(name)
             if text is not None:
                 found[name] = Missing(path, line, name, text)
     names = {each.name for each in found.values()}
@@ -247,14 +247,16 @@ def _dotted(node: ast.Attribute) -> list[str] | None:
     return [below.id, *reversed(parts)]
 
 
-def _lacking(name: str) -> str | None:
-    """The sentence about a name that gradcli lacks; None if it has it."""
+def lack_of(name: str) -> str | None:
+    """Return the sentence about a name that gradcli lacks; None if it has it."""
     first, *rest = name.split(".")
     if first in BESIDE:
         return beside(first)
     if name.endswith(CALLED):
         return refusal(name.removesuffix(CALLED))
     value = counterpart(first)
+    if value is None:
+        return missing(first)
     here = first
     for part in rest:
         whole = f"{here}.{part}"
