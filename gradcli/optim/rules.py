@@ -227,7 +227,7 @@ def adafactor(
     share = step_number ** o["beta2_decay"]
     least, small = o["eps"]
     least = finfo(kept.parameter.dtype).eps if least is None else least
-    rate = min(lr, 1 / step_number**0.5) * max(small, _size(xp, p))
+    rate = min(lr, 1 / step_number**0.5) * xp.maximum(_size(xp, p), small)
     if o["weight_decay"]:
         p *= 1 - lr * o["weight_decay"]
     if flat:
@@ -240,9 +240,9 @@ def adafactor(
         mean = xp.mean(rows, (-2,), True)
         square = rows * columns / xp.maximum(mean, least)
     step = g / xp.sqrt(xp.maximum(square, least * least))
-    p += -rate / max(1.0, _size(xp, step) / o["d"]) * step
+    p += -rate / xp.maximum(_size(xp, step) / o["d"], 1.0) * step
 
 
-def _size(xp: Namespace, x: Array) -> float:
-    """Compute the root of the mean square."""
-    return float(xp.sqrt(xp.mean(x * x)))
+def _size(xp: Namespace, x: Array) -> Array:
+    """Compute the root of the mean square, which stays where the array is."""
+    return xp.sqrt(xp.mean(x * x))
