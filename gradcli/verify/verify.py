@@ -420,11 +420,27 @@ class Check:
             self._steps(row.places), entries, references, strict=True
         ):
             entry.judge(reference, self.subject.roundings, largest)
+            if entry.verdict == REFUTED and self._leaves_range(reference.step):
+                entry.verdict = UNKNOWN
+                entry.reason = f"{entry.reason}; {self._out_of_range}"
             kink = beside.get(step) if entry.verdict == REFUTED else None
             if kink is None and entry.verdict in (REFUTED, ROUNDED):
                 kink = self._sign_of_zero
             if kink is not None:
                 entry.at_kink(self._named(*kink))
+
+    @property
+    def _out_of_range(self) -> str:
+        return f"numbers on the way leave the range of {self.job.dtype}"
+
+    def _leaves_range(self, step: int | None) -> bool:
+        """Whether floats took the program or a rule, of which ``step`` came, another
+        way than its numbers: a rule may choose by what is 0 or infinite."""
+        evaluation = self.subject.evaluation
+        if evaluation.graph.steps > MAX_RULED_STEPS:
+            return False
+        roots = [*map(int, self.subject.outputs), *([] if step is None else [step])]
+        return self.subject.roundings.leaves_range(roots)
 
     def _steps(self, where: Sequence[Place]) -> list[int]:
         return [int(self.subject.entries[name][at]) for name, at in where]
