@@ -71,6 +71,12 @@ class Entry:
             # The true value of the output is told beside that of its derivative.
             self.reason = "; ".join(filter(None, (self.reason, reason)))
 
+    def leave_range(self, dtype: str) -> None:
+        """Take note that its number and its rules may come of floats that are 0 or
+        infinite where the numbers are not."""
+        self.verdict = UNKNOWN
+        self.reason = f"{self.reason}; numbers on the way leave the range of {dtype}"
+
     def withhold(self, reason: str) -> None:
         """Nothing is shown where the program itself has no value."""
         self.verdict, self.reason, self.withheld = UNKNOWN, reason, True
