@@ -183,6 +183,7 @@ def pair_slopes(xp: Namespace, x: Array, target: Array) -> Array:
 row("multilabel_margin_loss.default", node="MultilabelMarginLossBackward0",
     refuses=refused("multilabel_margin_loss_forward_out_frame"),
     doc="Loss of other scores that are not 1 below those of all targets.",
+    fixed="multilabel_margin_loss target",
     formula="mean(sum(max(0, 1 - x[target[j]] + x[i])))",
     kink="at the margin the slope is that of scores that are not too large",
     fwd=lambda xp, x, target, reduction="mean": over_items(

@@ -209,3 +209,7 @@ ZERO_DIGITS: Final = 50
 
 MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
 """Of a derivative of higher order, up to which it is called certified."""
+
+MAX_RULED_STEPS: Final = 20_000
+"""Steps of a program beyond which the engine's rules are run on balls only where a
+number is not right as it stands, and its numbers are not looked at in floats."""

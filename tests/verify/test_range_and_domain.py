@@ -103,6 +103,8 @@ def slope(node: Tree, point: dict[str, Any], letter: str) -> Any:
         )
     if abs(above - below) > abs(above) * LAST * mpmath.mpf(10) ** 50:
         raise ArithmeticError("the sides differ, or it bends too much to be told")
+    if not x and abs(above) <= h:
+        raise ArithmeticError("0, or what it bends by within the step")
     return (above + below) / 2
 
 
