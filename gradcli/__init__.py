@@ -45,8 +45,6 @@ _HOMES = {
     "bitwise_right_shift",
     "engine.counting": "isin searchsorted bucketize histc gcd lcm",
     "engine.histograms": "histogram histogramdd",
-    "engine.windows": "bartlett_window blackman_window hamming_window hann_window "
-    "kaiser_window",
     "engine.real": "conj conj_physical resolve_conj resolve_neg real imag is_complex "
     "is_conj is_neg isreal",
     "utils.files": "save load",
@@ -56,6 +54,8 @@ _HOMES = {
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
     "python.torch_names": "install_as_torch",
+    "python.placeholders": "GradScaler amp autocast distributed fx jit multiprocessing "
+    "onnx quantization",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -73,8 +73,8 @@ _CONSTANTS = {
 
 _MODULES = (
     "accelerator", "autograd", "backends", "cuda", "distributions", "func",
-    "functional", "linalg", "masked", "nn", "ops", "optim", "random", "return_types",
-    "signal", "special", "testing", "utils",
+    "functional", "linalg", "nn", "ops", "optim", "random", "return_types", "special",
+    "testing", "utils",
 )  # fmt: skip
 
 

@@ -13,13 +13,11 @@ from . import (
     func as func,
     functional as functional,
     linalg as linalg,
-    masked as masked,
     nn as nn,
     ops as ops,
     optim as optim,
     random as random,
     return_types as return_types,
-    signal as signal,
     special as special,
     testing as testing,
     utils as utils,
@@ -163,13 +161,6 @@ from .engine.histograms import (
     histogram as histogram,
     histogramdd as histogramdd,
 )
-from .engine.windows import (
-    bartlett_window as bartlett_window,
-    blackman_window as blackman_window,
-    hamming_window as hamming_window,
-    hann_window as hann_window,
-    kaiser_window as kaiser_window,
-)
 from .engine.real import (
     conj as conj,
     conj_physical as conj_physical,
@@ -202,6 +193,17 @@ from .render.graphs.shown import (
 )
 from .python.torch_names import (
     install_as_torch as install_as_torch,
+)
+from .python.placeholders import (
+    GradScaler as GradScaler,
+    amp as amp,
+    autocast as autocast,
+    distributed as distributed,
+    fx as fx,
+    jit as jit,
+    multiprocessing as multiprocessing,
+    onnx as onnx,
+    quantization as quantization,
 )
 from .engine.methods import Dims, Operand, LAndInfo, LuAndPivots, LuAndPivotsAndInfo, PAndLAndU, QAndR, UAndSAndV, UAndSAndVh, EigenvaluesAndEigenvectors, HistAndBin_edges, InverseAndInfo, MantissaAndExponent, MinAndMax, ResultAndInfo, SignAndLogabsdet, SolutionAndCloned_coefficient, SolutionAndResidualsAndRankAndSingular_values, ValuesAndIndices
 

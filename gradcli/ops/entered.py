@@ -276,12 +276,6 @@ NAMES = {
     "sampling": """
         grid_sampler_2d grid_sampler_3d grid_sample
     """,
-    "masked": """
-        masked.sum masked.prod masked.amax masked.amin masked.argmax masked.argmin
-        masked.mean masked.median masked.norm masked.var masked.std masked.logsumexp
-        masked.cumsum masked.cumprod masked.softmax masked.log_softmax masked.softmin
-        masked.normalize masked.logaddexp
-    """,
     "bags": """
         embedding_bag embedding_bag.default
     """,

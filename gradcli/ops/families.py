@@ -28,8 +28,8 @@ FAMILIES: Final = (
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
     "convolution", "columns", "pooling", "unpooling", "grouped", "memory",
     "copies",
-    "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
-    "bags", "alignments", "sequences",
+    "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "bags",
+    "alignments", "sequences",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they are listed."""
 

@@ -270,6 +270,5 @@ def stubs() -> dict[str, str]:
         "engine/methods.pyi": methods(),
         "__init__.pyi": face(),
         "linalg.pyi": members_stub(public.linalg()),
-        "masked.pyi": members_stub(public.masked()),
         "special.pyi": members_stub(public.special()),
     }

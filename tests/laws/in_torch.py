@@ -306,20 +306,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
 # fmt: on
 
 
-def with_masks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose masks are given as lists."""
-
-    def run(*inputs: Any, **params: Any) -> Any:
-        masks = {
-            name: torch.tensor(value)
-            for name, value in params.items()
-            if name.endswith("mask")
-        }
-        return function(*inputs, **params | masks)
-
-    return run
-
-
 ROOMS = (torch, F, torch.special, linalg, torch.Tensor, aten)
 
 
@@ -333,8 +319,6 @@ def function_of(entry: Op | Composite) -> Callable[..., Any]:
     if entry.name in WRITTEN:
         return WRITTEN[entry.name]
     base, _, overload = entry.name.partition(".")
-    if base == "masked":
-        return with_masks(getattr(torch.masked, overload))
     packet = getattr(aten, base, None)
     if packet is not None and overload in packet.overloads() and overload != "default":
         return getattr(packet, overload)  # type: ignore[no-any-return]
