@@ -37,8 +37,6 @@ from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 from .parameters import ParameterDict as ParameterDict
 from .parameters import ParameterList as ParameterList
-from .pooling import FractionalMaxPool2d as FractionalMaxPool2d
-from .pooling import FractionalMaxPool3d as FractionalMaxPool3d
 from .pooling import MaxUnpool1d as MaxUnpool1d
 from .pooling import MaxUnpool2d as MaxUnpool2d
 from .pooling import MaxUnpool3d as MaxUnpool3d
@@ -64,8 +62,6 @@ from .table import BatchNorm1d as BatchNorm1d
 from .table import BatchNorm2d as BatchNorm2d
 from .table import BatchNorm3d as BatchNorm3d
 from .table import CELU as CELU
-from .table import CTCLoss as CTCLoss
-from .table import ChannelShuffle as ChannelShuffle
 from .table import CircularPad1d as CircularPad1d
 from .table import CircularPad2d as CircularPad2d
 from .table import CircularPad3d as CircularPad3d
@@ -103,9 +99,6 @@ from .table import InstanceNorm2d as InstanceNorm2d
 from .table import InstanceNorm3d as InstanceNorm3d
 from .table import KLDivLoss as KLDivLoss
 from .table import L1Loss as L1Loss
-from .table import LPPool1d as LPPool1d
-from .table import LPPool2d as LPPool2d
-from .table import LPPool3d as LPPool3d
 from .table import LSTM as LSTM
 from .table import LazyBatchNorm1d as LazyBatchNorm1d
 from .table import LazyBatchNorm2d as LazyBatchNorm2d
@@ -130,9 +123,7 @@ from .table import MaxPool1d as MaxPool1d
 from .table import MaxPool2d as MaxPool2d
 from .table import MaxPool3d as MaxPool3d
 from .table import Mish as Mish
-from .table import MultiLabelMarginLoss as MultiLabelMarginLoss
 from .table import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
-from .table import MultiMarginLoss as MultiMarginLoss
 from .table import NLLLoss as NLLLoss
 from .table import PixelShuffle as PixelShuffle
 from .table import PixelUnshuffle as PixelUnshuffle

@@ -18,8 +18,6 @@ from .families import (
     _AvgPoolNd,
     _DropoutNd,
     _Loss,
-    _LPPoolNd,
-    _MarginLoss,
     _MaxPoolNd,
     _TripletLoss,
     _WeightedLoss,
@@ -80,9 +78,6 @@ MaxPool3d = module("MaxPool3d", F.max_pool3d, _MaxPoolNd)
 AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AvgPool1d)
 AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AvgPoolNd)
 AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AvgPoolNd)
-LPPool1d = module("LPPool1d", F.lp_pool1d, _LPPoolNd)
-LPPool2d = module("LPPool2d", F.lp_pool2d, _LPPoolNd)
-LPPool3d = module("LPPool3d", F.lp_pool3d, _LPPoolNd)
 AdaptiveAvgPool1d = module("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, _Adaptive)
 AdaptiveAvgPool2d = module("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, _Adaptive)
 AdaptiveAvgPool3d = module("AdaptiveAvgPool3d", F.adaptive_avg_pool3d, _Adaptive)
@@ -93,7 +88,6 @@ Unfold = module("Unfold", F.unfold)
 Fold = module("Fold", F.fold)
 PixelShuffle = module("PixelShuffle", F.pixel_shuffle)
 PixelUnshuffle = module("PixelUnshuffle", F.pixel_unshuffle)
-ChannelShuffle = module("ChannelShuffle", F.channel_shuffle)
 LocalResponseNorm = module(
     "LocalResponseNorm",
     F.local_response_norm,
@@ -153,7 +147,6 @@ L1Loss = module("L1Loss", F.l1_loss, _Loss, hidden="weight")
 SmoothL1Loss = module("SmoothL1Loss", F.smooth_l1_loss, _Loss)
 HuberLoss = module("HuberLoss", F.huber_loss, _Loss, hidden="weight")
 SoftMarginLoss = module("SoftMarginLoss", F.soft_margin_loss, _Loss)
-CTCLoss = module("CTCLoss", F.ctc_loss, _Loss, operands=4)
 KLDivLoss = module("KLDivLoss", F.kl_div, _Loss)
 PoissonNLLLoss = module("PoissonNLLLoss", F.poisson_nll_loss, _Loss)
 GaussianNLLLoss = module(
@@ -175,8 +168,6 @@ CrossEntropyLoss = module("CrossEntropyLoss", F.cross_entropy, _WeightedLoss)
 MultiLabelSoftMarginLoss = module(
     "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, _WeightedLoss
 )
-MultiMarginLoss = module("MultiMarginLoss", F.multi_margin_loss, _MarginLoss)
-MultiLabelMarginLoss = module("MultiLabelMarginLoss", F.multilabel_margin_loss, _Loss)
 TripletMarginLoss = module(
     "TripletMarginLoss", F.triplet_margin_loss, _TripletLoss, p=2.0
 )

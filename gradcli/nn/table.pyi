@@ -7,7 +7,7 @@ from ..engine.tensor import Tensor
 from .batch_norm import _BatchNorm, _InstanceNorm
 from .convolution import Sizes, _ConvTransposeNd, _Plain
 from .declare import Applied
-from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _LPPoolNd, _Loss, _MarginLoss, _MaxPoolNd, _TripletLoss, _WeightedLoss
+from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _Loss, _MaxPoolNd, _TripletLoss, _WeightedLoss
 from .functional.declare import Flag
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm
 from .linear import Linear
@@ -227,30 +227,6 @@ class AvgPool3d(_AvgPoolNd):
     def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] | str = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
-class LPPool1d(_LPPoolNd):
-    norm_type: float
-    kernel_size: int | Sequence[int]
-    stride: int | Sequence[int] | None
-    ceil_mode: bool
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class LPPool2d(_LPPoolNd):
-    norm_type: float
-    kernel_size: int | Sequence[int]
-    stride: int | Sequence[int] | None
-    ceil_mode: bool
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class LPPool3d(_LPPoolNd):
-    norm_type: float
-    kernel_size: int | Sequence[int]
-    stride: int | Sequence[int] | None
-    ceil_mode: bool
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
 class AdaptiveAvgPool1d(_Adaptive):
     output_size: Any
     def __init__(self, output_size: Any) -> None: ...
@@ -309,11 +285,6 @@ class PixelShuffle(Applied):
 class PixelUnshuffle(Applied):
     downscale_factor: int
     def __init__(self, downscale_factor: int) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class ChannelShuffle(Applied):
-    groups: int
-    def __init__(self, groups: int) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
 class LocalResponseNorm(Applied):
@@ -489,13 +460,6 @@ class SoftMarginLoss(_Loss):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
-class CTCLoss(_Loss):
-    blank: int
-    reduction: str
-    zero_infinity: bool
-    def __init__(self, blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False) -> None: ...
-    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor: ...
-
 class KLDivLoss(_Loss):
     reduction: str
     log_target: bool
@@ -567,19 +531,6 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     weight: Tensor | None
     reduction: str
     def __init__(self, weight: Tensor | None = None, size_average: Flag = None, reduce: Flag = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class MultiMarginLoss(_MarginLoss):
-    p: float
-    margin: float
-    weight: Tensor | None
-    reduction: str
-    def __init__(self, p: float = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class MultiLabelMarginLoss(_Loss):
-    reduction: str
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
 class TripletMarginLoss(_TripletLoss):

@@ -250,10 +250,6 @@ def face() -> str:
     lines.append("")
     shown = sorted({*public.names()} - {*FACE._HOME})
     lines += (function_stub(name, name) for name in shown)
-    lines += (
-        f"def {name}(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ..."
-        for name in public.changing()
-    )
     return stub(IMPORTS, lines)
 
 
@@ -270,6 +266,5 @@ def stubs() -> dict[str, str]:
         "engine/methods.pyi": methods(),
         "__init__.pyi": face(),
         "linalg.pyi": members_stub(public.linalg()),
-        "masked.pyi": members_stub(public.masked()),
         "special.pyi": members_stub(public.special()),
     }

@@ -21,8 +21,6 @@ OWN: Final = {
     "places.lines": "which entries come together at one place",
     "as_index.beside": "integers that index, on the device of a tensor",
     "as_type_of": "a cast to the type of another tensor",
-    "multi_margin_loss.hits": "which class is an item's target, as numbers",
-    "multilabel_margin_loss.counts": "how often a class is a target, as numbers",
     "view.fits": "whether a view of a shape is possible, as a value",
     "airy_ai_prime": "the derivative of the Airy function",
     "erfi": "the imaginary error function",

@@ -38,17 +38,14 @@ from .table import binary_cross_entropy as binary_cross_entropy
 from .table import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from .table import celu as celu
 from .table import celu_ as celu_
-from .table import channel_shuffle as channel_shuffle
 from .table import conv1d as conv1d
 from .table import conv2d as conv2d
 from .table import conv3d as conv3d
-from .table import conv_tbc as conv_tbc
 from .table import conv_transpose1d as conv_transpose1d
 from .table import conv_transpose2d as conv_transpose2d
 from .table import conv_transpose3d as conv_transpose3d
 from .table import cosine_similarity as cosine_similarity
 from .table import cross_entropy as cross_entropy
-from .table import ctc_loss as ctc_loss
 from .table import elu as elu
 from .table import elu_ as elu_
 from .table import fold as fold
@@ -74,9 +71,6 @@ from .table import linear as linear
 from .table import local_response_norm as local_response_norm
 from .table import log_softmax as log_softmax
 from .table import logsigmoid as logsigmoid
-from .table import lp_pool1d as lp_pool1d
-from .table import lp_pool2d as lp_pool2d
-from .table import lp_pool3d as lp_pool3d
 from .table import margin_ranking_loss as margin_ranking_loss
 from .table import max_pool1d as max_pool1d
 from .table import max_pool2d as max_pool2d
@@ -86,8 +80,6 @@ from .table import max_unpool2d as max_unpool2d
 from .table import max_unpool3d as max_unpool3d
 from .table import mish as mish
 from .table import mse_loss as mse_loss
-from .table import multi_margin_loss as multi_margin_loss
-from .table import multilabel_margin_loss as multilabel_margin_loss
 from .table import nll_loss as nll_loss
 from .table import normalize as normalize
 from .table import pad as pad
@@ -118,10 +110,6 @@ from .table import unfold as unfold
 from .windows import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
 from .windows import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
 from .windows import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
-from .windows import fractional_max_pool2d as fractional_max_pool2d
-from .windows import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
-from .windows import fractional_max_pool3d as fractional_max_pool3d
-from .windows import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
 from .windows import max_pool1d_with_indices as max_pool1d_with_indices
 from .windows import max_pool2d_with_indices as max_pool2d_with_indices
 from .windows import max_pool3d_with_indices as max_pool3d_with_indices

@@ -1,10 +1,4 @@
-"""Pooling over windows that overlap at random, pooling that gives positions as well,
-and the older names of `interpolate`.
-
-Invariant: what is drawn comes of the generator that all draws come of.
-
-    fractional_max_pool2d(x, 2, output_ratio=0.7)
-"""
+"""Pooling that gives positions as well, and the older names of `interpolate`."""
 
 from __future__ import annotations
 
@@ -12,13 +6,11 @@ import warnings
 from inspect import signature
 from typing import cast
 
-from ...engine.draws import uniform
 from ...engine.signatures import Parameters
 from ...engine.tensor import Tensor
 from ...ops.resampling import Factor
 from ...ops.types import Sizes
 from .declare import Function, published
-from .shared import run
 from .table import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
@@ -28,44 +20,6 @@ from .table import (
     max_pool2d,
     max_pool3d,
 )
-
-
-def _samples(input: Tensor, rank: int, given: Tensor | None) -> object:
-    """A number per item, channel and dimension; drawn where none are given."""
-    if given is not None or input.ndim not in (rank + 1, rank + 2):
-        return given
-    items = input.shape[0] if input.ndim == rank + 2 else 1
-    shape = (items, input.shape[-rank - 1], rank)
-    return Tensor(input.xp.array(uniform(shape, input.raw.dtype.name, None)), input.xp)
-
-
-def _in_fractions(name: str, rank: int) -> Function:
-    def pooled(
-        input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
-        output_ratio: Factor | None = None, return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
-        """The largest entry of each window, of windows that overlap at random.
-
-        Args:
-            kernel_size: the sizes of a window.
-            output_size: how many windows there are.
-            output_ratio: the same as a share of the input's sizes.
-            return_indices: give the positions of the entries as well.
-            _random_samples: numbers from 0 to 1, of the shape (items, channels,
-                dimensions); None: drawn.
-        """
-        samples = _samples(input, rank, _random_samples)
-        return run(
-            name, input, kernel_size, output_size, output_ratio, return_indices, samples
-        )
-
-    pooled.__name__ = pooled.__qualname__ = name
-    return pooled
-
-
-fractional_max_pool2d = _in_fractions("fractional_max_pool2d", 2)
-fractional_max_pool3d = _in_fractions("fractional_max_pool3d", 3)
 
 
 def _with_places(base: Function) -> object:
@@ -87,8 +41,6 @@ max_pool3d_with_indices = _with_places(max_pool3d)
 adaptive_max_pool1d_with_indices = _with_places(adaptive_max_pool1d)
 adaptive_max_pool2d_with_indices = _with_places(adaptive_max_pool2d)
 adaptive_max_pool3d_with_indices = _with_places(adaptive_max_pool3d)
-fractional_max_pool2d_with_indices = _with_places(fractional_max_pool2d)
-fractional_max_pool3d_with_indices = _with_places(fractional_max_pool3d)
 
 
 def _older(name: str) -> None:
