@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, head
+from .declare import add_parameters, head
 from .linear import Linear
 from .module import Module
 from .parameter import Parameter

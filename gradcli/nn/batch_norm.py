@@ -15,7 +15,7 @@ from ..engine.dtypes import int64
 from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from . import functional as F
-from .heads import head, saying
+from .declare import head, saying
 from .norm import _Affine, add_affine
 
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")

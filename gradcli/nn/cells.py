@@ -16,7 +16,7 @@ from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, head, saying
+from .declare import add_parameters, head, saying
 from .module import Module
 
 State = tuple[Tensor, ...]

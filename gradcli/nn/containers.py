@@ -12,8 +12,8 @@ from operator import index
 from typing import Any, TypeVar
 
 from . import text
+from .members import kind
 from .module import Module
-from .register import is_module
 
 L = TypeVar("L", bound="_Numbered")
 
@@ -72,7 +72,7 @@ class _Numbered(Module):
     def insert(self: L, index: int, module: Module) -> L:
         """Add a module before the one at a position."""
         if not isinstance(module, Module):
-            raise TypeError(f"{text.kind(module)} is not a Module subclass")
+            raise TypeError(f"{kind(module)} is not a Module subclass")
         members = list(self._modules.values())
         members.insert(index, module)
         self._restart(members)
@@ -118,7 +118,7 @@ class Sequential(_Numbered):
 
     def insert(self, index: int, module: Module) -> Sequential:
         """Add a module before the one at a position, which has to be there."""
-        if is_module(module) and not -len(self) <= index <= len(self):
+        if isinstance(module, Module) and not -len(self) <= index <= len(self):
             raise IndexError(f"Index out of range: {index}")
         return super().insert(index, module)
 
@@ -218,3 +218,14 @@ class ModuleDict(Module):
         pairs = modules.items() if hasattr(modules, "items") else modules
         for name, module in pairs:
             self[name] = module
+
+
+class DataParallel(Module):
+    """Calls its module: everything runs on one device."""
+
+    def __init__(self, module: Module, *others: object, **options: object) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)

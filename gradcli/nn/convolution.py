@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
 from . import init
+from .declare import add_parameters, head, saying
 from .functional import pad
-from .heads import add_parameters, head, saying
 from .module import Module
 
 Sizes = int | Sequence[int]
@@ -106,7 +106,7 @@ def _check(layer: _ConvNd) -> None:
         )
 
 
-class _Plain(_ConvNd):
+class _Conv(_ConvNd):
     """A convolution.
 
     Args:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, applying, head, saying
+from .declare import add_parameters, applying, head, saying
 from .module import Module
 from .parameter import Parameter
 

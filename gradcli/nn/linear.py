@@ -7,7 +7,7 @@ import math
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, applying, head, saying
+from .declare import add_parameters, applying, head, saying
 from .module import Module
 
 

@@ -16,16 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+from ..engine import dtypes
 from ..engine.creation import empty_like
 from ..engine.hooks import RemovableHandle
 from ..engine.leaves import clear_grad
 from ..engine.modes import no_grad
 from ..engine.raw import Params, Run
 from ..engine.tensor import Tensor
-from . import convert, text
+from . import text
 from .hooks import EVERY, Hook, Hooks, Shelf
-from .parameter import is_lazy
-from .register import TABLES
+from .members import TABLES
 from .state import Stateful
 
 M = TypeVar("M", bound="Module")
@@ -118,20 +118,42 @@ class Module(Stateful["Module"]):
         with no_grad():
             for parameter in self._parameters.values():
                 if parameter is not None:
-                    convert.replace(parameter, fn)
+                    gradient, parameter.grad = parameter.grad, None
+                    parameter.data = fn(parameter.detach())
+                    if gradient is not None:
+                        parameter.grad = fn(gradient)
             for name, buffer in self._buffers.items():
-                if is_lazy(buffer):
-                    convert.replace(buffer, fn)  # type: ignore[arg-type]
-                elif buffer is not None:
+                if buffer is not None:
                     self._buffers[name] = fn(buffer)
         return self
 
-    def to(self: M, *args: object, **kwargs: object) -> M:
+    def to(self: M, *args: object, dtype: Any = None, **kwargs: Any) -> M:
         """Move parameters and buffers: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
 
         Integer buffers keep their type.
+
+        Raises:
+            TypeError: a dtype that parameters cannot have.
         """
-        return self._apply(convert.moving(*args, **kwargs))
+        others = []
+        for value in args:
+            if isinstance(value, dtypes.dtype):
+                dtype = value
+            elif isinstance(value, Tensor):
+                dtype, kwargs["device"] = value.dtype, value.device
+            else:
+                others.append(value)
+        if dtype is not None and not dtype.is_floating_point:
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got "
+                f"desired dtype={dtype}"
+            )
+
+        def move(tensor: Tensor) -> Tensor:
+            turned = {"dtype": dtype} if dtype and tensor.is_floating_point() else {}
+            return tensor.to(*others, **kwargs, **turned)
+
+        return self._apply(move)
 
     def to_empty(self: M, *, device: object, recurse: bool = True) -> M:
         """Move to a device without the values, which are to be set anew."""
@@ -147,15 +169,15 @@ class Module(Stateful["Module"]):
 
     def float(self: M) -> M:
         """Turn floating-point parameters and buffers to float32."""
-        return self.to(convert.dtype("float32"))
+        return self.to(dtypes.float32)
 
     def double(self: M) -> M:
         """Turn floating-point parameters and buffers to float64."""
-        return self.to(convert.dtype("float64"))
+        return self.to(dtypes.float64)
 
     def half(self: M) -> M:
         """Turn floating-point parameters and buffers to float16."""
-        return self.to(convert.dtype("float16"))
+        return self.to(dtypes.float16)
 
     def cpu(self: M) -> M:
         """Move parameters and buffers to main memory."""

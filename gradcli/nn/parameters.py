@@ -11,7 +11,7 @@ from operator import index
 from typing import Any
 
 from ..engine.tensor import Tensor
-from . import text
+from .members import kind
 from .module import Module
 from .parameter import Parameter
 
@@ -195,6 +195,4 @@ class ParameterDict(Module):
         return self
 
     def extra_repr(self) -> str:
-        return "\n".join(
-            _line(key, value, text.kind(value)) for key, value in self.items()
-        )
+        return "\n".join(_line(key, value, kind(value)) for key, value in self.items())

@@ -19,7 +19,7 @@ from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
 from . import functional as F
 from .cells import GATES, State, Weights, _Recurrent
-from .heads import add_parameters, head, saying
+from .declare import add_parameters, head, saying
 from .utils.rnn import PackedSequence
 
 MODES = {

@@ -7,7 +7,6 @@ all that does not fit. Values that fit are copied into the module's own memory.
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -18,26 +17,10 @@ from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from .hooks import Hook, Hooks, Shelf
 from .members import Child, Members
-from .parameter import Parameter, is_lazy
+from .parameter import Parameter
 
 EXTRA = "_extra_state"
 """The name of what a module saves beside its tensors."""
-
-POSITIONAL = (
-    "Positional args are being deprecated, use kwargs instead: see the documentation "
-    "of torch.nn.Module.state_dict."
-)
-
-UNREACHED = (
-    "Reached a code path in Module.{}_extra_state() that should never be called: a "
-    "module with state of its own defines it"
-)
-
-NONE_EXPECTED = (
-    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
-    "return new values, if incompatible_keys need to be modified, it should be done "
-    "inplace."
-)
 
 
 class _IncompatibleKeys(NamedTuple):
@@ -64,17 +47,12 @@ class Stateful(Members[Child]):
     # saving
 
     def state_dict(
-        self, *args: object, destination: Any = None, prefix: str = "",
-        keep_vars: bool = False,
-    ) -> Any:  # fmt: skip
+        self, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
         """All parameters and persistent buffers by dotted name, detached.
 
         The tensors share the module's memory; copy them to keep what they are now.
         """
-        if args:
-            warnings.warn(POSITIONAL, FutureWarning, stacklevel=2)
-            given: list[Any] = [*args, *(destination, prefix, keep_vars)[len(args) :]]
-            destination, prefix, keep_vars = given
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -91,13 +69,9 @@ class Stateful(Members[Child]):
                     destination=destination, prefix=f"{prefix}{name}.",
                     keep_vars=keep_vars,
                 )  # fmt: skip
-        for shelf, key, hook in self._state_hooks("after_save"):
+        for _, _, hook in self._state_hooks("after_save"):
             new = hook(self, destination, prefix, metadata)
-            if shelf.wants(key, "public"):
-                if new is not None:
-                    raise RuntimeError("state_dict post-hook must return None")
-            elif new is not None:
-                destination = new
+            destination = destination if new is None else new
         return destination
 
     def _save_to_state_dict(
@@ -105,8 +79,7 @@ class Stateful(Members[Child]):
     ) -> None:
         """Put the module's own entries into ``destination``, not its children's."""
         for name, tensor in self._own_state():
-            as_is = keep_vars or is_lazy(tensor)
-            destination[prefix + name] = tensor if as_is else tensor.detach()
+            destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
@@ -119,11 +92,17 @@ class Stateful(Members[Child]):
 
     def get_extra_state(self) -> Any:
         """What the state holds beside tensors; a subclass says what that is."""
-        raise RuntimeError(UNREACHED.format("get"))
+        raise RuntimeError(
+            "Reached a code path in Module.get_extra_state() that should never be "
+            "called: a module with state of its own defines it"
+        )
 
     def set_extra_state(self, state: object) -> None:
         """Take over what `get_extra_state` gave."""
-        raise RuntimeError(UNREACHED.format("set"))
+        raise RuntimeError(
+            "Reached a code path in Module.set_extra_state() that should never be "
+            "called: a module with state of its own defines it"
+        )
 
     # loading
 
@@ -223,21 +202,11 @@ class Stateful(Members[Child]):
         return self._own_hooks().before_save.put(hook)
 
     def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata)`` after it is; what
-        it changes in ``state_dict`` stays."""
-        return self._own_hooks().after_save.put(hook, public=True)
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` after it is; it may
+        change ``state_dict``, or return another."""
+        return self._own_hooks().after_save.put(hook)
 
-    def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:
-        """The same for a hook that may return another state."""
-        shelf = self._own_hooks().after_save
-        if any(
-            other is hook and shelf.wants(key, "public") for key, other in shelf.items()
-        ):
-            raise RuntimeError(
-                "Cannot register the same function as the state dict post hook that "
-                "was previously registered via register_state_dict_post_hook"
-            )
-        return shelf.put(hook)
+    _register_state_dict_hook = register_state_dict_post_hook
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
@@ -272,8 +241,7 @@ def _load(
             part = {k: v for k, v in state.items() if k.startswith(below)}
             _load(child, part, below, versions, assign, keys, problems)
     for _, _, hook in module._state_hooks("after_load"):
-        if hook(module, keys) is not None:
-            raise AssertionError(NONE_EXPECTED)
+        hook(module, keys)
 
 
 def _listed(what: str, names: list[str]) -> str:
@@ -290,8 +258,6 @@ def _take(
             f'While copying the parameter named "{full}", expected torch.Tensor or '
             f"Tensor-like object from checkpoint but received {type(given)}"
         )
-    if is_lazy(tensor) and is_lazy(given):
-        return ""
     if tensor.ndim == 0 and tuple(given.shape) == (1,):
         given = given[0]
     if given.shape != tensor.shape:

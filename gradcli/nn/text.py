@@ -1,4 +1,4 @@
-"""How modules are shown, and the names that messages give to values.
+"""How modules are shown.
 
 Invariant: a child is shown as it shows itself, one step further in; nothing is cut.
 """
@@ -6,9 +6,6 @@ Invariant: a child is shown as it shows itself, one step further in; nothing is 
 from __future__ import annotations
 
 from typing import Any, Protocol
-
-from ..engine import dtypes
-from ..engine.tensor import Tensor
 
 
 class Described(Protocol):
@@ -20,20 +17,6 @@ class Described(Protocol):
 
 
 INDENT = "  "
-
-
-def kind(value: object) -> str:
-    """``int``, or for a tensor ``torch.FloatTensor``."""
-    if isinstance(value, Tensor):
-        return f"torch.{dtypes.of(value.raw).legacy}Tensor"
-    return type(value).__name__
-
-
-def attribute(module: object, name: str) -> Any:
-    """An attribute, or the error that a walk along a dotted name gives."""
-    if not hasattr(module, name):
-        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-    return getattr(module, name)
 
 
 def describe(module: Described) -> str:

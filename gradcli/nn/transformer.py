@@ -19,7 +19,7 @@ from . import functional as F
 from . import init
 from .attention import MultiheadAttention
 from .containers import ModuleList
-from .heads import head
+from .declare import head
 from .linear import Linear
 from .module import Module
 from .norm import LayerNorm

@@ -333,14 +333,12 @@ for _name in (
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cross_entropy",
-    "ctc_loss", "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d",
-    "gaussian_nll_loss", "gelu", "glu", "grid_sample", "hardsigmoid", "hardswish",
-    "hardtanh", "huber_loss", "interpolate", "l1_loss", "leaky_relu", "linear",
-    "local_response_norm", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
-    "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d", "mish",
-    "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "nll_loss", "normalize",
-    "one_hot", "pad", "pdist", "relu6", "silu", "smooth_l1_loss", "soft_margin_loss",
-    "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
+    "embedding_bag", "gaussian_nll_loss", "gelu", "glu", "grid_sample", "hardsigmoid",
+    "hardswish", "hardtanh", "huber_loss", "interpolate", "l1_loss", "leaky_relu",
+    "linear", "local_response_norm", "max_pool1d", "max_pool2d", "max_pool3d",
+    "max_unpool1d", "max_unpool2d", "max_unpool3d", "mish", "mse_loss", "nll_loss",
+    "normalize", "one_hot", "pad", "pdist", "relu6", "silu", "smooth_l1_loss",
+    "soft_margin_loss", "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
 ):
     spell(_name, torch=f"F.{_name}")
 # fmt: on

@@ -250,10 +250,6 @@ def face() -> str:
     lines.append("")
     shown = sorted({*public.names()} - {*FACE._HOME})
     lines += (function_stub(name, name) for name in shown)
-    lines += (
-        f"def {name}(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ..."
-        for name in public.changing()
-    )
     return stub(IMPORTS, lines)
 
 

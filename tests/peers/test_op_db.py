@@ -149,13 +149,6 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             ("second derivative",),
         ),
     ),
-    "as_strided_scatter": (
-        Excepted(
-            "PyTorch gives the tensor the cotangents of what was overwritten",
-            lambda s: True,
-            ("first derivative",),
-        ),
-    ),
     "nn.functional.batch_norm": (
         refused(
             "an input without a dimension of channels is refused",

@@ -359,19 +359,6 @@ def extremum(name: str) -> Run:
     return run_apart
 
 
-def gathered(run: Run, x: Any, indices: Any, dim: int | None = None) -> Any:
-    """By copies of both at one shape, so that each position is looked at."""
-    if dim is None:
-        return run(x, indices)
-    shape = list(
-        torch.broadcast_shapes(x.select(dim, 0).shape, indices.select(dim, 0).shape)
-    )
-    d = dim % x.ndim
-    mine = x.expand(*shape[:d], x.shape[d], *shape[d:]).clone()
-    at = indices.expand(*shape[:d], indices.shape[d], *shape[d:]).clone()
-    return mine.gather(d, at)
-
-
 def of_numbers(run: Run, x: Any, *args: Any, **how: Any) -> Any:
     """NaN passes nothing on, in derivatives of every order."""
     return torch.where(x.isnan(), 0, x).sum(*args, **how)
@@ -420,30 +407,6 @@ def cosine(run: Run, x: Any, other: Any, dim: int = 1, eps: float = 1e-8) -> Any
 
     x, other = torch.broadcast_tensors(x, other)
     return (unit(x) * unit(other)).sum(dim)
-
-
-def brought_in(how: str) -> Run:
-    """What is not included is overwritten first, and what nothing is compared with is
-    a copy, in derivatives of every order.
-
-    Args:
-        how: the function that writes a number to the same places.
-    """
-
-    def run_without(
-        run: Run, x: Any, dim: int, index: Any, source: Any, reduce: str,
-        include_self: bool = True, **rest: Any,
-    ) -> Any:  # fmt: skip
-        if not include_self and x.ndim:
-            x = getattr(x, how)(dim, index, 1.0)
-        if reduce not in ("amin", "amax") or not x.ndim:
-            return run(x, dim, index, source, reduce, include_self=include_self, **rest)
-        left = getattr(torch.ones_like(x), how)(dim, index, 0.0) != 0
-        own = torch.where(left, 0, x)
-        found = run(own, dim, index, source, reduce, include_self=include_self, **rest)
-        return torch.where(left, x, found)
-
-    return run_without
 
 
 def distances(run: Run, x1: Any, x2: Any, p: float = 2.0, **how: Any) -> Any:
@@ -741,15 +704,6 @@ class Incomplete(torch.autograd.Function):
         return None, slope.sum_to_size(x.shape), None, None
 
 
-def scattered(
-    run: Run, x: Any, src: Any, size: Any, stride: Any, storage_offset: Any = 0
-) -> Any:
-    """What is overwritten gets no gradient."""
-    run(x, src, size, stride, storage_offset)
-    places = torch.arange(x.numel()).as_strided(size, stride, storage_offset)
-    return x.reshape(-1).index_put((places,), src).reshape(x.shape)
-
-
 def by_series(run: Run, a: Any) -> Any:
     """By the series of a small part of each matrix, squared as often as it takes."""
     run(a)
@@ -861,13 +815,10 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "addmv": ("product of nothing", of_vector),
     "aminmax": ("extremum", both_ends),
     "matrix_norm": ("extremum", of_sums),
-    "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
     "logit": ("masked", logit), "cosine_similarity": ("masked", cosine),
     "nansum": ("masked", of_numbers), "normalize": ("masked", normalized),
     "dist": ("masked", apart_by), "slogdet": ("reciprocal of a pivot", by_reciprocals),
-    "index_reduce": ("masked", brought_in("index_fill")),
-    "scatter_reduce": ("masked", brought_in("scatter")),
     "logaddexp": ("overflow on the way", sum_of_powers(np.e)),
     "logaddexp2": ("overflow on the way", sum_of_powers(2)),
     "i0": ("overflow on the way", in_double),
@@ -884,7 +835,6 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "cross": ("fused products", crossed),
     "group_norm": ("step by step", by_groups),
     "matrix_exp": ("step by step", by_series),
-    "as_strided_scatter": ("scattered by strides", scattered),
     "topk": ("equal entries in order", in_order),
     "kthvalue": ("equal entries in order", ranked),
     "mode": ("commonest beside NaN", commonest),

@@ -84,10 +84,6 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "linalg.lu(x)[1]",
         {"x": [[1.0, 2.0], [3.0, 5.0]]},
     ),
-    "powers in columns": (
-        "vander(x,3)",
-        {"x": [1.0, 2.0]},
-    ),
     "view read anew": (
         "v0 = x*1; v1 = v0[0]; v2 = v0.detach(); v2 *= 2; v1",
         {"x": [[1.0, 2.0]]},
@@ -109,16 +105,12 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         {"x": [[0.0, 1.0]], "w": [0.25]},
     ),
     "norm of 0": (
-        "v1 = pdist(w,3.0); v3 = lp_pool1d(A,2.0,2); v1.sum() + (v3*v3).sum()",
-        {"w": [[1.0, 1.0], [2.0, 1.5]], "A": [[[-0.0, -0.0, 1.0]]]},
+        "v1 = pdist(w,3.0); v3 = norm(A); v1.sum() + v3*v3",
+        {"w": [[1.0, 1.0], [2.0, 1.5]], "A": [-0.0, -0.0]},
     ),
     "trigamma": (
         "digamma(x)",
         {"x": [0.3]},
-    ),
-    "scores of CTC": (
-        "v0 = ctc_loss(x,tensor([1]),(2,),(1,)); v0*v0",
-        {"x": [[0.5, 1.0], [0.0, 2.0]]},
     ),
     "few digits": (
         "bessel_j0(detach(x))",
@@ -180,10 +172,6 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "amax(x)*w",
         {"x": [1.0, 2.0], "w": nan},
     ),
-    "positions beside broadcasting": (
-        "take_along_dim(x,tensor([[1],[0]]),0)",
-        {"x": [[1.0, 2.0]]},
-    ),
     "product of nothing": (
         "addmv(x,w,A)",
         {"x": 1.0, "w": [[], []], "A": []},
@@ -191,10 +179,6 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "overflow on the way": (
         "logaddexp(x,w)",
         {"x": [1e308], "w": [-inf]},
-    ),
-    "scattered by strides": (
-        "as_strided_scatter(x,w,(2,),(2,)).sum()",
-        {"x": [1.0, 2.0, 3.0, 4.0, 5.0], "w": [1.0, 2.0]},
     ),
     "samples drawn": (
         "fractional_max_pool2d(x,1,2)",

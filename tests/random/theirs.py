@@ -20,7 +20,7 @@ from tests.random.program import Line, Program
 HOMES = (torch.nn.functional, torch, torch.special, torch.linalg)
 """Where a bare name is looked up, in this order; then among a tensor's methods."""
 
-LIBRARIES = ("linalg", "masked")
+LIBRARIES = ("linalg",)
 """PyTorch's libraries whose names the table has too."""
 
 MEANT: dict[str, Callable[..., Any]] = {

@@ -110,7 +110,6 @@ def drawn(seed: int, wild: bool) -> Text:
 
 WITHOUT_DERIVATIVE = {
     "as_type_of": "it makes numbers of masks and indices, which carry no derivative",
-    "ctc_loss": "its slope is that after log_softmax, as it is in PyTorch",
     "as_strided": "it reads memory beside its operand, whose derivative is lost, as it "
                   "is in PyTorch",
 }  # fmt: skip
