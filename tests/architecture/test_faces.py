@@ -7,12 +7,28 @@ from types import ModuleType
 
 import pytest
 
-PUBLIC = (
-    "accelerator autograd.forward_ad autograd.function autograd.functional "
-    "autograd.graph autograd.grad_mode backends cuda distributions func linalg optim "
-    "optim.adam optim.lr_scheduler special testing utils utils.benchmark "
-    "utils.checkpoint utils.data"
-).split()
+PUBLIC = [
+    "accelerator",
+    "autograd.forward_ad",
+    "autograd.function",
+    "autograd.functional",
+    "autograd.graph",
+    "autograd.grad_mode",
+    "backends",
+    "cuda",
+    "distributions",
+    "func",
+    "linalg",
+    "optim",
+    "optim.adam",
+    "optim.lr_scheduler",
+    "special",
+    "testing",
+    "utils",
+    "utils.benchmark",
+    "utils.checkpoint",
+    "utils.data",
+]
 
 
 @pytest.mark.parametrize("name", PUBLIC)
