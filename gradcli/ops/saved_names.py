@@ -1,13 +1,15 @@
 """PyTorch's names of what its nodes save, where they are not the common ones.
 
-Invariant: a row that stands here names its inputs, in order, or its outputs; every
-other row's are ``self`` and ``other``, and ``result``, or ``result0``, ``result1`` and
-so on where there are several.
+Invariant: an input is called as the row's formula calls it, but where that is a letter
+``self`` and ``other``; outputs are called ``result``, or ``result0``, ``result1`` and
+so on where there are several. A row of which that is not true stands here.
 
     inputs_of("addcmul.default")                 # ("self", "tensor1", "tensor2")
 """
 
 from __future__ import annotations
+
+from .op import OPS, parameters
 
 INPUTS = {
     "addbmm": "self batch1 batch2",
@@ -16,39 +18,19 @@ INPUTS = {
     "addmm": "self mat1 mat2",
     "addmv": "self mat vec",
     "addr": "self vec1 vec2",
-    "atan2": "self other",
     "baddbmm": "self batch1 batch2",
     "batch_norm.default": "input weight bias running_mean running_var",
     "bilinear.trilinear": "i1 i2 i3",
-    "binary_cross_entropy.default": "self target weight",
-    "binary_cross_entropy_with_logits.default": "self target weight pos_weight",
     "bmm": "self mat2",
-    "cdist.default": "x1 x2",
-    "cholesky_inverse": "self",
     "cholesky_solve": "self input2",
-    "clamp.Tensor": "self min max",
-    "clamp_max.Tensor": "self max",
-    "clamp_min.Tensor": "self min",
     "convolution.default": "input weight bias",
     "convolution.transposed": "input weight bias",
     "det": "A",
     "dot": "self tensor",
-    "embedding.backward": "self indices",
-    "embedding.default": "weight indices",
-    "embedding_bag.default": "weight indices offsets per_sample_weights",
-    "gather.backward": "self index",
-    "gather.default": "self index",
     "grid_sampler_2d": "input grid",
     "grid_sampler_3d": "input grid",
     "group_norm.default": "input weight bias",
-    "huber_loss.default": "self target",
-    "index_add.default": "self index source",
-    "index_copy.default": "self index source",
-    "index_fill.Scalar": "self index",
-    "index_fill.Tensor": "self index value",
-    "index_put.default": "self values",
     "index_select.backward": "source index",
-    "index_select.default": "self index",
     "inverse": "A",
     "layer_norm.default": "input weight bias",
     "lerp.Scalar": "self end",
@@ -59,37 +41,17 @@ INPUTS = {
     "linalg_lu.default": "A",
     "linalg_lu_factor_ex.default": "A",
     "linalg_lu_solve.default": "LU pivots B",
-    "linalg_pinv.atol_rtol_tensor": "self",
     "linalg_qr.default": "A",
     "linalg_solve_triangular.default": "self B",
     "linalg_svd.default": "A",
     "lu_unpack.default": "LU_data LU_pivots",
-    "masked_fill.Scalar": "self mask",
-    "masked_fill.Tensor": "self mask value",
-    "masked_scatter.default": "self mask source",
-    "masked_select.default": "self mask",
-    "matrix_exp": "self",
-    "max_unpool2d.default": "self indices",
-    "max_unpool3d.default": "self indices",
     "mm": "self mat2",
-    "mse_loss.default": "self target",
     "mv": "self vec",
-    "nll_loss.2d": "self target weight",
-    "nll_loss.default": "self target weight",
     "pow.Scalar": "exponent",
     "pow.Tensor_Tensor": "self exponent",
-    "prelu.kernel": "self weight",
-    "put.default": "self index source",
-    "rrelu_with_noise.default": "self noise",
-    "scatter.src": "self index src",
-    "scatter.value": "self index",
-    "scatter_add.default": "self index src",
     "slogdet": "A",
-    "smooth_l1_loss.default": "self target",
-    "soft_margin_loss": "self target",
     "solve": "A B",
     "take.backward": "source index",
-    "take.default": "self index",
     "triangular_solve": "self A",
     "weight_norm_interface.default": "v g",
     "where": "condition self other",
@@ -300,8 +262,12 @@ REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def inputs_of(name: str, count: int) -> tuple[str, ...]:
-    """The names of a row's first ``count`` inputs."""
-    return tuple(INPUTS.get(name, "self other").split()[:count])
+    """Return the names of a row's first ``count`` inputs."""
+    if name in INPUTS:
+        return tuple(INPUTS[name].split()[:count])
+    letters = ("self", *["other"] * count)
+    own = parameters(OPS[name])[:count]
+    return tuple([n if len(n) > 1 else letters[nr] for nr, n in enumerate(own)])
 
 
 def outputs_of(name: str, count: int) -> tuple[str, ...]:
