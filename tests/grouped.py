@@ -30,6 +30,11 @@ SHARED_BY_CASES = {"capfd", "caplog", "capsys", "recwarn", "tmp_path"}
 """Fixtures that a case would find as the case before left them."""
 
 
+def nightly(values: Iterable[Any]) -> list[Any]:
+    """Return parameters of tests that every night's run has, and other runs do not."""
+    return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
+
+
 def row_of(case: str) -> str:
     """The row of a case that is called after its row and its number."""
     return case.rpartition("-")[0]
