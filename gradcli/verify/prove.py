@@ -16,12 +16,12 @@ import sympy
 
 from ..numbers.balls import Ball, ball, size, to_float, working
 from ..numbers.expressions import compiled
-from ..numbers.limits import MAX_SIMPLE_DENOMINATOR
 from ..numbers.system import NoMeaning
 from .limits import (
     MAX_EXPANDED_STEPS,
     MAX_REWRITTEN_STEPS,
     MAX_SIGN_CASES,
+    MAX_SIMPLE_DENOMINATOR,
     MAX_SIMPLIFIED_STEPS,
     ZERO_TEST_BITS,
 )
