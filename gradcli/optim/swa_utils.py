@@ -20,7 +20,7 @@ from ..engine.dtypes import int64
 from ..engine.modes import no_grad
 from ..engine.raw import Params
 from ..engine.tensor import Tensor
-from ..nn.batch_norm import _BatchNorm
+from ..nn.norm import _BatchNorm
 from ..nn.module import Module
 from .lr_scheduler.base import Rate, Rule, check_strategy, per_group
 from .optimizer import Optimizer
