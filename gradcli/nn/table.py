@@ -8,7 +8,6 @@ stands in `families`.
 from __future__ import annotations
 
 from . import functional as F
-from .batch_norm import _BatchNorm, _InstanceNorm
 from .convolution import _Conv, _ConvTransposeNd
 from .declare import module, ranks
 from .families import (
@@ -21,6 +20,7 @@ from .families import (
     _MaxPoolNd,
     _WeightedLoss,
 )
+from .norm import _BatchNorm, _InstanceNorm
 from .recurrent import network
 from .shaping import _ConstantPadNd, _MaxUnpoolNd, _PadNd
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.tensor import Tensor
-from .batch_norm import _BatchNorm, _InstanceNorm
 from .convolution import Sizes, _Conv, _ConvTransposeNd
 from .declare import Applied
 from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _Loss, _MaxPoolNd, _WeightedLoss
 from .functional.declare import Flag
+from .norm import _BatchNorm, _InstanceNorm
 from .recurrent import RNNBase
 from .shaping import _ConstantPadNd, _MaxUnpoolNd, _PadNd
 

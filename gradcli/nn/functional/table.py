@@ -91,6 +91,7 @@ pixel_unshuffle = of_row("pixel_unshuffle")
 affine_grid = of_row("affine_grid")
 grid_sample = of_row("grid_sample")
 local_response_norm = of_row("local_response_norm")
+pdist = of_row("pdist")
 
 # Losses
 
