@@ -121,7 +121,7 @@ def _missing_in(tree: ast.AST, path: Path) -> list[Missing]:
     of_tensors = ((n, f"{PYTORCH}.Tensor.{a}") for n, a in attributes_of_tensors(tree))
     for line, name in sorted({*_asked(tree), *of_tensors}):
         if name not in found:
-            text = _lacking(name)
+            text = lack_of(name)
             if text is not None:
                 found[name] = Missing(path, line, name, text)
     names = {each.name for each in found.values()}
@@ -184,6 +184,8 @@ def _asked(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """
     known: dict[str, str] = {}
     for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
         imported = []
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -192,7 +194,7 @@ def _asked(tree: ast.AST) -> Iterator[tuple[int, str]]:
                         alias.name if alias.asname else alias.name.partition(".")[0]
                     )
                     imported.append(alias.name)
-        elif isinstance(node, ast.ImportFrom) and _is_theirs(node.module or ""):
+        elif _is_theirs(node.module or ""):
             home = str(node.module)
             imported.append(home)
             for alias in node.names:
@@ -204,15 +206,15 @@ def _asked(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            name = _meant(node, known)
-            if name is not None:
-                yield node.lineno, name
+            asked = _meant(node, known)
+            if asked is not None:
+                yield node.lineno, asked
         elif isinstance(node, ast.Name) and placeholder(known.get(node.id, "")):
             yield node.lineno, known[node.id]
         elif isinstance(node, ast.Call) and not _is_switched_off(node):
-            name = _meant(node.func, known)
-            if name in SWITCHED:
-                yield node.lineno, f"{name}{CALLED}"
+            asked = _meant(node.func, known)
+            if asked in SWITCHED:
+                yield node.lineno, f"{asked}{CALLED}"
 
 
 def _is_switched_off(node: ast.Call) -> bool:
@@ -247,14 +249,16 @@ def _dotted(node: ast.Attribute) -> list[str] | None:
     return [below.id, *reversed(parts)]
 
 
-def _lacking(name: str) -> str | None:
-    """The sentence about a name that gradcli lacks; None if it has it."""
+def lack_of(name: str) -> str | None:
+    """Return the sentence about a name that gradcli lacks; None if it has it."""
     first, *rest = name.split(".")
     if first in BESIDE:
         return beside(first)
     if name.endswith(CALLED):
         return refusal(name.removesuffix(CALLED))
     value = counterpart(first)
+    if value is None:
+        return missing(first)
     here = first
     for part in rest:
         whole = f"{here}.{part}"

@@ -64,9 +64,10 @@ def result(name: str) -> str:
     return "Any" if name.startswith(SEVERAL) else "Tensor"
 
 
-def made(file: ModuleType) -> Iterator[tuple[str, Any]]:
+def made(file: ModuleType, kind: type = object) -> Iterator[tuple[str, Any]]:
     for name, value in vars(file).items():
-        if getattr(value, "__module__", "") == file.__name__ and name[0] != "_":
+        own = getattr(value, "__module__", "") == file.__name__ and name[0] != "_"
+        if own and isinstance(value, kind):
             yield name, value
 
 
@@ -115,9 +116,7 @@ def optimizer_stubs() -> str:
     lines += ["from ..engine.tensor import Tensor"]
     lines += ["from .descent import Descent, SummingFromTheStart"]
     lines += ["from .lbfgs import QuasiNewton"]
-    for name, each in made(optimizers):
-        if not isinstance(each, type):
-            continue
+    for name, each in made(optimizers, type):
         lines += ["", f"class {name}({each.__base__.__name__}):"]
         lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
     return stub(IMPORTS, lines)
@@ -126,9 +125,7 @@ def optimizer_stubs() -> str:
 def schedule_stubs() -> str:
     """``gradcli/optim/lr_scheduler/table.pyi``."""
     lines = ["from ..optimizer import Optimizer", "from .base import ByFactor"]
-    for name, each in made(schedules):
-        if not isinstance(each, type):
-            continue
+    for name, each in made(schedules, type):
         options = set(inspect.signature(each).parameters) - {"optimizer", "last_epoch"}
         lines += ["", f"class {name}(ByFactor):"]
         lines += [

@@ -7,28 +7,12 @@ from types import ModuleType
 
 import pytest
 
-PUBLIC = [
-    "accelerator",
-    "autograd.forward_ad",
-    "autograd.function",
-    "autograd.functional",
-    "autograd.graph",
-    "autograd.grad_mode",
-    "backends",
-    "cuda",
-    "distributions",
-    "func",
-    "linalg",
-    "optim",
-    "optim.adam",
-    "optim.lr_scheduler",
-    "special",
-    "testing",
-    "utils",
-    "utils.benchmark",
-    "utils.checkpoint",
-    "utils.data",
-]
+PUBLIC = (
+    "accelerator", "autograd.forward_ad", "autograd.function", "autograd.functional",
+    "autograd.graph", "autograd.grad_mode", "backends", "cuda", "distributions",
+    "func", "linalg", "optim", "optim.adam", "optim.lr_scheduler", "special", "testing",
+    "utils", "utils.benchmark", "utils.checkpoint", "utils.data",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -6,7 +6,6 @@ Invariant: of a function only what a callable object holds is part of the state.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 from ...engine.raw import Params
@@ -34,10 +33,7 @@ class _ByFunctions(Rule):
     def state_dict(self) -> Params:
         """Give the schedule's attributes; of plain functions nothing is kept."""
         state = super().state_dict()
-        state["lr_lambdas"] = [
-            None if isinstance(function, FunctionType) else dict(function.__dict__)
-            for function in self.lr_lambdas
-        ]
+        state["lr_lambdas"] = [dict(vars(f)) or None for f in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict: Params) -> None:
