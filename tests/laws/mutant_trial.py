@@ -132,7 +132,7 @@ def excuse(mutant: Mutant) -> str | None:
 
 
 def is_recorded(mutant: Mutant) -> bool:
-    """Whether the row's own rule records a gradient that is not 0 in one of its cases."""
+    """Whether the row records, in one of its cases, a gradient that is not 0."""
     for spot in spots_of(OPS[mutant.row]):
         leaves, y = spot.run()
         outputs = outputs_of(y)
