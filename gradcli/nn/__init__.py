@@ -6,26 +6,16 @@ net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 
 from ..engine.absent import absent, offered
 from . import (
-    across_maps,
     activation,
-    attention,
-    batch_norm,
-    cells,
     containers,
     convolution,
-    distance,
     embedding,
     functional,
     init,
-    lazy,
     linear,
-    losses,
     modules,
     norm,
-    parallel,
     parameter,
-    parameters,
-    pooling,
     recurrent,
     shaping,
     table,
@@ -33,25 +23,16 @@ from . import (
     utils,
 )
 from .module import Module
-from .parameter import (
-    Buffer,
-    Parameter,
-    UninitializedBuffer,
-    UninitializedParameter,
-)
+from .parameter import Parameter
 
 _OFFERED = offered(
-    table, across_maps, activation, attention, batch_norm, cells, containers,
-    convolution, distance, embedding, lazy, linear, losses, norm, parallel, parameters,
-    pooling, recurrent, shaping, transformer,
-    kind=Module,
+    table, activation, containers, convolution,
+    embedding, linear, norm, recurrent, shaping, transformer, kind=Module,
 )  # fmt: skip
-del _OFFERED["LazyModuleMixin"], _OFFERED["NonDynamicallyQuantizableLinear"]
+del _OFFERED["NonDynamicallyQuantizableLinear"]
 _OFFERED |= {
-    "Module": Module, "Parameter": Parameter, "Buffer": Buffer,
-    "UninitializedParameter": UninitializedParameter,
-    "UninitializedBuffer": UninitializedBuffer, "functional": functional,
-    "init": init, "modules": modules, "parameter": parameter, "utils": utils,
+    "Module": Module, "Parameter": Parameter, "functional": functional, "init": init,
+    "modules": modules, "parameter": parameter, "utils": utils,
 }  # fmt: skip
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
@@ -59,3 +40,7 @@ __all__ = sorted(_OFFERED)
 
 def __getattr__(name: str) -> object:
     raise absent(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from ..engine.raw import Params
 from .convolution import each
-from .declare import Applied
-from .distance import PairwiseDistance
+from .declare import Applied, saying
 from .functional.declare import FLAGS, Flag, reduction_of
-from .functional.shared import check_probability
-from .heads import saying
+from .functional.dropout import check_probability
 
 
 class _Along(Applied):
@@ -37,8 +35,8 @@ class _DropoutNd(Applied):
 WINDOWS = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
 
 
-class _Windows(Applied):
-    """Windows that slide over the input; without a stride they lie side by side."""
+class _AvgPoolNd(Applied):
+    """The mean of each window; without a stride windows lie side by side."""
 
     extra_repr = saying(WINDOWS)
 
@@ -46,10 +44,6 @@ class _Windows(Applied):
     def _settle(cls, given: Params) -> None:
         if given["stride"] is None:
             given["stride"] = given["kernel_size"]
-
-
-class _AvgPoolNd(_Windows):
-    """The mean of each window."""
 
 
 class _AvgPool1d(_AvgPoolNd):
@@ -62,24 +56,11 @@ class _AvgPool1d(_AvgPoolNd):
             given[name] = each(given[name], 1)
 
 
-class _MaxPoolNd(_Windows):
+class _MaxPoolNd(_AvgPoolNd):
     """The largest entry of each window."""
 
     order = "kernel_size stride padding dilation return_indices ceil_mode"
     extra_repr = saying(f"{WINDOWS}, dilation={{dilation}}, ceil_mode={{ceil_mode}}")
-
-
-class _LPPoolNd(_Windows):
-    """The norm of each window; ``stride`` stays None where it is not given."""
-
-    extra_repr = saying(
-        "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, "
-        "ceil_mode={ceil_mode}"
-    )
-
-    @classmethod
-    def _settle(cls, given: dict[str, object]) -> None:
-        """A stride that is not given is the function's to choose."""
 
 
 class _Adaptive(Applied):
@@ -123,40 +104,5 @@ class _WeightedLoss(_Loss):
         self, weight: object = None, size_average: Flag = None, reduce: Flag = None,
         reduction: str = "mean",
     ) -> None:  # fmt: skip
-        how = reduction_of(size_average, reduce, reduction)
-        self._keep({"weight": weight, "reduction": how})
-
-
-class _MarginLoss(_WeightedLoss):
-    """A loss of scores that have to be larger than others, by a margin."""
-
-    @classmethod
-    def _settle(cls, given: Params) -> None:
-        super()._settle(given)
-        weight = given["weight"]
-        if given["p"] not in (1, 2):
-            raise ValueError("only p == 1 and p == 2 supported")
-        if weight is not None and weight.ndim != 1:
-            raise ValueError(
-                f"{cls.__name__}: expected weight to be None or 1D tensor, got "
-                f"{weight.ndim}D instead"
-            )
-
-
-class _TripletLoss(_Loss):
-    """A loss of an anchor that is to be nearer to its like, by a margin."""
-
-    operands = 3
-
-    @classmethod
-    def _settle(cls, given: Params) -> None:
-        super()._settle(given)
-        if given["margin"] <= 0:
-            raise ValueError(
-                f"{cls.__name__}: expected margin to be greater than 0, got "
-                f"{given['margin']} instead"
-            )
-        if "distance_function" in given:
-            given["distance_function"] = (
-                given["distance_function"] or PairwiseDistance()
-            )
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)

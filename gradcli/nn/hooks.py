@@ -1,4 +1,4 @@
-"""Functions that modules call: around a pass, a state, and what is entered into them.
+"""Functions that modules call: around a pass, and around a state.
 
 Invariant: a module without hooks has no `Hooks` at all, so that calling it costs one
 test; while there are hooks of every module, a class-wide `Hooks` stands in. Hooks run
@@ -12,10 +12,10 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from ..engine.hooks import RemovableHandle
-from ..engine.raw import Params, Run
+from ..engine.raw import Params
 
 Hook = Callable[..., Any]
 Call = tuple[tuple[object, ...], Params]
@@ -24,12 +24,6 @@ SILENCED = (
     "module forward hook with ``always_call=True`` raised an exception that was "
     "silenced as another error was raised in forward: "
 )
-
-
-class Called(Protocol):
-    """What hooks are run around."""
-
-    forward: Run
 
 
 class Shelf(OrderedDict[int, Hook]):
@@ -84,7 +78,7 @@ class Hooks:
         self.full = full
         return self.backward.put(hook, first)
 
-    def run(self, module: Called, args: tuple[object, ...], kwargs: Params) -> Any:
+    def run(self, module: Any, args: tuple[object, ...], kwargs: Params) -> Any:
         """Run the module's forward pass between its hooks."""
         done: set[int] = set()
         out = None
@@ -117,7 +111,7 @@ class Hooks:
             for key, hook in list(shelf.items()):
                 yield shelf, key, hook
 
-    def _before(self, module: Called, args: tuple[object, ...], kwargs: Params) -> Call:
+    def _before(self, module: Any, args: tuple[object, ...], kwargs: Params) -> Call:
         for shelf, key, hook in self._all("before_forward"):
             if shelf.wants(key, "with_kwargs"):
                 both = hook(module, args, kwargs)
@@ -143,7 +137,7 @@ class Hooks:
             for hook in hooks.backward.values()
         ]
 
-    def _watch(self, module: Called) -> Any:
+    def _watch(self, module: Any) -> Any:
         before = [hook for _, _, hook in self._all("before_backward")]
         after = self._backward(full=True)
         if not before and not after:
@@ -153,7 +147,7 @@ class Hooks:
         return BackwardWatch(module, before, after)
 
     def _watch_last_node(
-        self, module: Called, args: tuple[object, ...], out: object
+        self, module: Any, args: tuple[object, ...], out: object
     ) -> None:
         """Let older backward hooks see the node that made the result."""
         hooks = self._backward(full=False)
@@ -162,7 +156,7 @@ class Hooks:
 
             watch_last_node(module, args, out, hooks)
 
-    def _always(self, module: Called, call: Call, out: object, done: set[int]) -> None:
+    def _always(self, module: Any, call: Call, out: object, done: set[int]) -> None:
         """Call, after a failure, the hooks that asked to be called in any case."""
         for shelf, key, hook in self._all("forward"):
             if shelf.wants(key, "always_call") and key not in done:
@@ -173,7 +167,7 @@ class Hooks:
 
 
 def _after(
-    shelf: Shelf, key: int, hook: Hook, module: Called, call: Call, out: object
+    shelf: Shelf, key: int, hook: Hook, module: Any, call: Call, out: object
 ) -> Any:
     """Call a forward hook, with the keyword arguments if it wants them."""
     args, kwargs = call
@@ -184,14 +178,3 @@ def _after(
 
 EVERY = Hooks()
 """The hooks of every module."""
-
-ENTERING = {table: Shelf() for table in ("_parameters", "_buffers", "_modules")}
-"""Hooks that see what is entered into a table of any module, before it is."""
-
-
-def entering(module: object, table: str, name: str, value: object) -> Any:
-    """Let hooks see, and replace, a value that enters a module's table."""
-    for hook in list(ENTERING[table].values()):
-        new = hook(module, name, value)
-        value = value if new is None else new
-    return value

@@ -186,31 +186,10 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Te
         drawn = tensor.detach().clone().normal_(0, 1, generator=generator)
         matrix = drawn.reshape(rows, columns)
         wide = rows < columns
-        q = orthonormal(matrix.mT).mT if wide else orthonormal(matrix)
-        return tensor.copy_(q.reshape(tensor.shape) * gain)
-
-
-def orthonormal(matrix: Tensor) -> Tensor:
-    """The columns made orthonormal, each towards where it pointed."""
-    q, r = call("linalg.qr", matrix)
-    return q * call("diagonal", r, 0, -2, -1).sign().unsqueeze(-2)  # type: ignore[no-any-return]
-
-
-def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Make a convolution's weight keep as many channels as it can, group by group."""
-    if tensor.ndim not in (3, 4, 5):
-        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
-    outputs, inputs = tensor.shape[:2]
-    if outputs % groups:
-        raise ValueError("dim 0 must be divisible by groups")
-    middle = tuple([size // 2 for size in tensor.shape[2:]])
-    of_group = outputs // groups
-    with no_grad():
-        tensor.zero_()
-        for group in range(groups):
-            for channel in range(min(of_group, inputs)):
-                tensor[(group * of_group + channel, channel, *middle)] = 1.0
-    return tensor
+        q, r = call("linalg.qr", matrix.mT if wide else matrix)
+        # Each column points towards where the drawn one did.
+        q = q * call("diagonal", r, 0, -2, -1).sign().unsqueeze(-2)
+        return tensor.copy_((q.mT if wide else q).reshape(tensor.shape) * gain)
 
 
 def sparse_(
@@ -226,3 +205,8 @@ def sparse_(
         for column in range(columns):
             tensor[randperm(rows, generator=generator)[:zeros], column] = 0.0
     return tensor
+
+
+def __dir__() -> list[str]:
+    fillings = [name for name in globals() if name.endswith("_") and name[0] != "_"]
+    return ["calculate_gain", *fillings]

@@ -1,7 +1,8 @@
 """What a module is made of: parameters, buffers and children, and the walks over them.
 
 Invariant: parameters, buffers and children stand in three ordered tables, found as
-attributes; whatever walks a module walks these tables and nothing else.
+attributes; a name stands in one of them at most, and its value is of the table's kind
+or None. Whatever walks a module walks these tables and nothing else.
 """
 
 from __future__ import annotations
@@ -9,27 +10,59 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from ..engine import dtypes
 from ..engine.tensor import Tensor
-from . import text
 from .parameter import Parameter
-from .register import TABLES, Tabled, check_name, enter, is_module, store
 
 Found = TypeVar("Found")
 M = TypeVar("M", bound="Members[Any]")
 Child = TypeVar("Child", bound="Members[Any]")
 """What a module is made of: modules again, of a class that is defined further on."""
 
+TABLES = {
+    "_parameters": ("parameter", "torch.nn.Parameter"),
+    "_buffers": ("buffer", "torch.Tensor"),
+    "_modules": ("child module", "torch.nn.Module"),
+}
+"""The word for a member of each table, and the class that it has to be of."""
 
-class Members(Tabled, Generic[Child]):
+
+def kind(value: object) -> str:
+    """Return the word for a value: ``int``, or for a tensor ``torch.FloatTensor``."""
+    if isinstance(value, Tensor):
+        return f"torch.{dtypes.of(value.raw).legacy}Tensor"
+    return type(value).__name__
+
+
+class Members(Generic[Child]):
     """The tables of a module and the walks over them."""
 
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
     _modules: dict[str, Child | None]
+    _non_persistent_buffers_set: set[str]
 
     # attributes
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not store(self, name, value):
-            object.__setattr__(self, name, value)
+        own = self.__dict__
+        table = _table_of(value)
+        if table is not None:
+            _demand_ready(self, table)
+            own.pop(name, None)
+            for other in TABLES:
+                if other != table and own[other].pop(name, None) is not None:
+                    self._non_persistent_buffers_set.discard(name)
+            if table == "_parameters":
+                _demand_free(self, table, name)
+            own[table][name] = value
+            return
+        for table in TABLES:
+            if name in own.get(table, ()):
+                _demand(table, name, value)
+                own[table][name] = value
+                return
+        object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
@@ -55,13 +88,7 @@ class Members(Tabled, Generic[Child]):
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Enter a parameter by name; None keeps the name free of one."""
-        check_name(self, name, "_parameters", "parameter name")
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign {text.kind(param)!r} object to parameter {name!r} "
-                "(torch.nn.Parameter or None required)"
-            )
-        enter(self, "_parameters", name, param)
+        self._enter("_parameters", name, param)
 
     def register_buffer(
         self, name: str, tensor: Tensor | None, persistent: bool = True
@@ -73,26 +100,29 @@ class Members(Tabled, Generic[Child]):
             tensor: what it holds, or None.
             persistent: whether it is part of `state_dict`.
         """
-        check_name(self, name, "_buffers", "buffer name")
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign {text.kind(tensor)!r} object to buffer {name!r} "
-                "(torch Tensor or None required)"
-            )
-        enter(self, "_buffers", name, tensor)
+        self._enter("_buffers", name, tensor)
         short_lived = self._non_persistent_buffers_set
         (short_lived.discard if persistent else short_lived.add)(name)
 
     def add_module(self, name: str, module: Child | None) -> None:
         """Enter a child by name."""
-        if module is not None and not is_module(module):
-            raise TypeError(f"{text.kind(module)} is not a Module subclass")
-        check_name(self, name, "_modules", "module name")
-        enter(self, "_modules", name, module)
+        self._enter("_modules", name, module)
 
-    def register_module(self, name: str, module: Child | None) -> None:
-        """Another name of `add_module`."""
-        self.add_module(name, module)
+    register_module = add_module
+
+    def _enter(self, table: str, name: str, value: object) -> None:
+        """Put a member into a table under a name that no other attribute has."""
+        _demand_ready(self, table)
+        what = f"{TABLES[table][0]} name"
+        if not isinstance(name, str):
+            raise TypeError(f"{what} should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{what} can\'t contain ".", got: {name}')
+        if not name:
+            raise KeyError(f'{what} can\'t be empty string ""')
+        _demand_free(self, table, name)
+        _demand(table, name, value)
+        self.__dict__[table][name] = value
 
     # walking
 
@@ -164,11 +194,7 @@ class Members(Tabled, Generic[Child]):
         self, get_members_fn: Callable[[Any], Iterable[tuple[str, Found]]],
         prefix: str = "", recurse: bool = True, remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Found]]:  # fmt: skip
-        """Iterate over what a function finds in this module and in all below it.
-
-        Args:
-            get_members_fn: gives names and members of one module.
-        """
+        """Iterate over what a function finds in this module and in all below it."""
         seen: set[int] = set()
         walk = (
             self.named_modules(None, prefix, remove_duplicate)
@@ -190,9 +216,7 @@ class Members(Tabled, Generic[Child]):
         """
         module: Any = self
         for name in target.split(".") if target else ():
-            module = text.attribute(module, name)
-            if not is_module(module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = _found("_modules", module, name)
         return module  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Child, strict: bool = False) -> None:
@@ -207,7 +231,7 @@ class Members(Tabled, Generic[Child]):
         """
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
-        if not is_module(module):
+        if not isinstance(module, Members):
             raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
         path, _, name = target.rpartition(".")
         owner = self.get_submodule(path)
@@ -218,18 +242,13 @@ class Members(Tabled, Generic[Child]):
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with a dotted name. Raises AttributeError if there is none."""
         path, _, name = target.rpartition(".")
-        found = text.attribute(self.get_submodule(path), name)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        found: Parameter = _found("_parameters", self.get_submodule(path), name)
         return found
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer with a dotted name. Raises AttributeError if there is none."""
         path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        found: Tensor = text.attribute(owner, name)
-        if name not in owner._buffers:
-            raise AttributeError(f"`{name}` is not a buffer")
+        found: Tensor = _found("_buffers", self.get_submodule(path), name)
         return found
 
     def apply(self: M, fn: Callable[[Any], object]) -> M:
@@ -238,3 +257,44 @@ class Members(Tabled, Generic[Child]):
             child.apply(fn)
         fn(self)
         return self
+
+
+def _table_of(value: object) -> str | None:
+    """Return the table that a value enters by itself; a plain tensor enters none."""
+    if isinstance(value, Parameter):
+        return "_parameters"
+    return "_modules" if isinstance(value, Members) else None
+
+
+def _demand_ready(module: Members[Any], table: str) -> None:
+    """Raise AttributeError for a module whose constructor has not run."""
+    if table not in module.__dict__:
+        raise AttributeError(
+            f"cannot assign {TABLES[table][0]}s before Module.__init__() call"
+        )
+
+
+def _demand_free(module: Members[Any], table: str, name: str) -> None:
+    """Raise KeyError for the name of an attribute that is no member of the table."""
+    if hasattr(module, name) and name not in module.__dict__[table]:
+        raise KeyError(f"attribute {name!r} already exists")
+
+
+def _demand(table: str, name: str, value: object) -> None:
+    """Raise TypeError for a value that is not of a table's kind."""
+    plain = table == "_buffers" and isinstance(value, Tensor)
+    if value is not None and not plain and _table_of(value) != table:
+        called, wanted = TABLES[table]
+        raise TypeError(
+            f"cannot assign {kind(value)!r} as {called} {name!r} "
+            f"({wanted} or None expected)"
+        )
+
+
+def _found(table: str, owner: Any, name: str) -> Any:
+    """Return a member of a table. Raises AttributeError if there is none."""
+    if not hasattr(owner, name):
+        raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
+    if name not in owner.__dict__[table]:
+        raise AttributeError(f"`{name}` is not a {TABLES[table][0]}")
+    return getattr(owner, name)

@@ -1,16 +1,20 @@
-"""Layers that change the shape alone, or add a border.
+"""Layers that change the shape alone, add a border, or undo a pooling.
 
 Invariant: widths of a border come in pairs, the last dimension's first.
+
+    MaxUnpool2d(2)(*MaxPool2d(2, return_indices=True)(x))
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from ..engine.record import call
 from ..engine.tensor import Tensor
+from . import functional as F
 from .convolution import Sizes, each
-from .heads import head, saying
+from .declare import applying, head, saying
 from .module import Module
 
 Growth = float | tuple[float, ...]
@@ -28,29 +32,23 @@ class Upsample(Module):
         recompute_scale_factor: take the factor of the two sizes.
     """
 
+    @head("scale_factor")
     def __init__(
         self, size: Sizes | None = None, scale_factor: Growth | None = None,
         mode: str = "nearest", align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.name = type(self).__name__
-        self.size = size
         self.scale_factor: Growth | None = None
         if isinstance(scale_factor, tuple):
             self.scale_factor = tuple([float(factor) for factor in scale_factor])
         elif scale_factor:
             self.scale_factor = float(scale_factor)
-        self.mode = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
 
-    def forward(self, input: Tensor) -> Tensor:
-        found: Tensor = call(
-            "interpolate", input, self.size, self.scale_factor, self.mode,
-            self.align_corners, self.recompute_scale_factor,
-        )  # fmt: skip
-        return found
+    forward = applying(
+        F.interpolate,
+        1,
+        ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor"),
+    )
 
     def extra_repr(self) -> str:
         by = "size" if self.scale_factor is None else "scale_factor"
@@ -79,18 +77,8 @@ class Unflatten(Module):
     """Splits one dimension into several."""
 
     @head()
-    def __init__(self, dim: int, unflattened_size: object) -> None:
-        if not isinstance(unflattened_size, tuple | list):
-            raise TypeError(
-                "unflattened_size must be a tuple of ints, but found type "
-                f"{type(unflattened_size).__name__}"
-            )
-        for at, size in enumerate(unflattened_size):
-            if not isinstance(size, int):
-                raise TypeError(
-                    "unflattened_size must be tuple of ints, but found element of type "
-                    f"{type(size).__name__} at pos {at}"
-                )
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        """Keep both as attributes."""
 
     def forward(self, input: Tensor) -> Tensor:
         found: Tensor = call("unflatten", input, self.dim, tuple(self.unflattened_size))
@@ -99,21 +87,29 @@ class Unflatten(Module):
     extra_repr = saying("dim={dim}, unflattened_size={unflattened_size}")
 
 
-class _ConstantPadNd(Module):
-    """A border of one number around the last dimensions."""
+class _PadNd(Module):
+    """A border around the last dimensions, of zeros or of what lies inside.
+
+    Args:
+        padding: the width of the border, or a width for each side.
+    """
 
     rank: ClassVar[int]
+    mode: ClassVar[str] = "constant"
+    value: float | None = None
     padding: tuple[int, ...]
-    value: float = 0.0
+
+    @head()
+    def __init__(self, padding: Sizes) -> None:
+        self.padding = each(padding, 2 * self.rank)
 
     def forward(self, input: Tensor) -> Tensor:
-        found: Tensor = call("constant_pad_nd", input, self.padding, self.value)
-        return found
+        return F.pad(input, self.padding, self.mode, self.value)
 
-    extra_repr = saying("padding={padding}, value={value}")
+    extra_repr = saying("{padding}")
 
 
-class _ConstantPad(_ConstantPadNd):
+class _ConstantPadNd(_PadNd):
     """A border of one number around the last dimensions.
 
     Args:
@@ -121,64 +117,36 @@ class _ConstantPad(_ConstantPadNd):
         value: what the border is filled with.
     """
 
-    @head()
     def __init__(self, padding: Sizes, value: float) -> None:
-        self.padding = each(padding, 2 * self.rank)
+        super().__init__(padding)
+        self.value = value
+
+    extra_repr = saying("padding={padding}, value={value}")
 
 
-class _ZeroPad(_ConstantPadNd):
-    """A border of zeros; ``padding`` is its width, or a width for each side."""
+class _MaxUnpoolNd(Module):
+    """The largest entries back where they were found, zeros beside them.
 
-    @head()
-    def __init__(self, padding: Sizes) -> None:
-        self.padding = each(padding, 2 * self.rank)
-
-    extra_repr = saying("{padding}")
-
-
-class _BorderNd(Module):
-    """A border made of what lies inside."""
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+    """
 
     rank: ClassVar[int]
-    mode: ClassVar[str]
-    padding: tuple[int, ...]
+    function: ClassVar[Callable[..., Tensor]]
 
     @head()
-    def __init__(self, padding: Sizes) -> None:
-        self.padding = each(padding, 2 * self.rank)
+    def __init__(
+        self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0
+    ) -> None:
+        self.kernel_size = each(kernel_size, self.rank)
+        self.stride = self.kernel_size if stride is None else each(stride, self.rank)
+        self.padding = each(padding, self.rank)
 
-    def forward(self, input: Tensor) -> Tensor:
-        found: Tensor = call("pad", input, self.padding, self.mode)
-        return found
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        return type(self).function(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
 
-    extra_repr = saying("{padding}")
-
-
-class _ReflectionPad(_BorderNd):
-    """A border that mirrors what is inside; ``padding`` is its width, or a width for
-    each side."""
-
-    mode = "reflect"
-
-
-class _ReplicationPad(_BorderNd):
-    """A border that repeats the outermost entries; ``padding`` is its width, or a width
-    for each side."""
-
-    mode = "replicate"
-
-
-class _CircularPad(_BorderNd):
-    """A border of the entries of the far side; ``padding`` is its width, or a width for
-    each side."""
-
-    mode = "circular"
-
-    def forward(self, input: Tensor) -> Tensor:
-        dims = self.rank + 1
-        if input.ndim not in (dims, dims + 1):
-            raise ValueError(
-                f"expected {dims}D or {dims + 1}D input (got {input.ndim}D input)"
-            )
-        found: Tensor = super().forward(input)
-        return found
+    extra_repr = saying("kernel_size={kernel_size}, stride={stride}, padding={padding}")

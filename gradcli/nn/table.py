@@ -8,8 +8,7 @@ stands in `families`.
 from __future__ import annotations
 
 from . import functional as F
-from .batch_norm import _BatchNorm, _InstanceNorm
-from .convolution import _ConvTransposeNd, _Plain
+from .convolution import _Conv, _ConvTransposeNd
 from .declare import module, ranks
 from .families import (
     _Adaptive,
@@ -18,22 +17,12 @@ from .families import (
     _AvgPoolNd,
     _DropoutNd,
     _Loss,
-    _LPPoolNd,
-    _MarginLoss,
     _MaxPoolNd,
-    _TripletLoss,
     _WeightedLoss,
 )
-from .lazy import _LazyConv, _LazyLinear, _LazyNorm, lazy
-from .linear import Linear
+from .norm import _BatchNorm, _InstanceNorm
 from .recurrent import network
-from .shaping import (
-    _CircularPad,
-    _ConstantPad,
-    _ReflectionPad,
-    _ReplicationPad,
-    _ZeroPad,
-)
+from .shaping import _ConstantPadNd, _MaxUnpoolNd, _PadNd
 
 # Activations
 
@@ -58,6 +47,8 @@ Hardswish = module("Hardswish", F.hardswish, shown="")
 Threshold = module("Threshold", F.threshold)
 GLU = module("GLU", F.glu)
 RReLU = module("RReLU", F.rrelu)
+Hardtanh = module("Hardtanh", F.hardtanh)
+ReLU6 = module("ReLU6", F.relu6)
 
 Softmax = module("Softmax", F.softmax, _Along)
 LogSoftmax = module("LogSoftmax", F.log_softmax, _Along)
@@ -69,8 +60,6 @@ Dropout = module("Dropout", F.dropout, _DropoutNd)
 Dropout1d = module("Dropout1d", F.dropout1d, _DropoutNd)
 Dropout2d = module("Dropout2d", F.dropout2d, _DropoutNd)
 Dropout3d = module("Dropout3d", F.dropout3d, _DropoutNd)
-AlphaDropout = module("AlphaDropout", F.alpha_dropout, _DropoutNd)
-FeatureAlphaDropout = module("FeatureAlphaDropout", F.feature_alpha_dropout, _DropoutNd)
 
 # Windows
 
@@ -80,9 +69,6 @@ MaxPool3d = module("MaxPool3d", F.max_pool3d, _MaxPoolNd)
 AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AvgPool1d)
 AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AvgPoolNd)
 AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AvgPoolNd)
-LPPool1d = module("LPPool1d", F.lp_pool1d, _LPPoolNd)
-LPPool2d = module("LPPool2d", F.lp_pool2d, _LPPoolNd)
-LPPool3d = module("LPPool3d", F.lp_pool3d, _LPPoolNd)
 AdaptiveAvgPool1d = module("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, _Adaptive)
 AdaptiveAvgPool2d = module("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, _Adaptive)
 AdaptiveAvgPool3d = module("AdaptiveAvgPool3d", F.adaptive_avg_pool3d, _Adaptive)
@@ -93,7 +79,6 @@ Unfold = module("Unfold", F.unfold)
 Fold = module("Fold", F.fold)
 PixelShuffle = module("PixelShuffle", F.pixel_shuffle)
 PixelUnshuffle = module("PixelUnshuffle", F.pixel_unshuffle)
-ChannelShuffle = module("ChannelShuffle", F.channel_shuffle)
 LocalResponseNorm = module(
     "LocalResponseNorm",
     F.local_response_norm,
@@ -102,7 +87,7 @@ LocalResponseNorm = module(
 
 # Layers by the number of dimensions that windows or channels have
 
-Conv1d, Conv2d, Conv3d = ranks("Conv", _Plain, function=(F.conv1d, F.conv2d, F.conv3d))
+Conv1d, Conv2d, Conv3d = ranks("Conv", _Conv, function=(F.conv1d, F.conv2d, F.conv3d))
 ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = ranks(
     "ConvTranspose",
     _ConvTransposeNd,
@@ -114,29 +99,19 @@ BatchNorm1d, BatchNorm2d, BatchNorm3d = ranks(
 InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = ranks(
     "InstanceNorm", _InstanceNorm, ranks=((2, 3), (3, 4), (4, 5))
 )
-ConstantPad1d, ConstantPad2d, ConstantPad3d = ranks("ConstantPad", _ConstantPad)
-ZeroPad1d, ZeroPad2d, ZeroPad3d = ranks("ZeroPad", _ZeroPad)
+ConstantPad1d, ConstantPad2d, ConstantPad3d = ranks("ConstantPad", _ConstantPadNd)
+ZeroPad1d, ZeroPad2d, ZeroPad3d = ranks("ZeroPad", _PadNd)
 ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = ranks(
-    "ReflectionPad", _ReflectionPad
+    "ReflectionPad", _PadNd, mode=("reflect",) * 3
 )
 ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = ranks(
-    "ReplicationPad", _ReplicationPad
+    "ReplicationPad", _PadNd, mode=("replicate",) * 3
 )
-CircularPad1d, CircularPad2d, CircularPad3d = ranks("CircularPad", _CircularPad)
-
-LazyLinear = lazy(Linear, _LazyLinear)
-LazyConv1d = lazy(Conv1d, _LazyConv)
-LazyConv2d = lazy(Conv2d, _LazyConv)
-LazyConv3d = lazy(Conv3d, _LazyConv)
-LazyConvTranspose1d = lazy(ConvTranspose1d, _LazyConv)
-LazyConvTranspose2d = lazy(ConvTranspose2d, _LazyConv)
-LazyConvTranspose3d = lazy(ConvTranspose3d, _LazyConv)
-LazyBatchNorm1d = lazy(BatchNorm1d, _LazyNorm)
-LazyBatchNorm2d = lazy(BatchNorm2d, _LazyNorm)
-LazyBatchNorm3d = lazy(BatchNorm3d, _LazyNorm)
-LazyInstanceNorm1d = lazy(InstanceNorm1d, _LazyNorm)
-LazyInstanceNorm2d = lazy(InstanceNorm2d, _LazyNorm)
-LazyInstanceNorm3d = lazy(InstanceNorm3d, _LazyNorm)
+MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = ranks(
+    "MaxUnpool",
+    _MaxUnpoolNd,
+    function=(F.max_unpool1d, F.max_unpool2d, F.max_unpool3d),
+)
 
 GRU = network("GRU", "Gated recurrent units.", "proj_size")
 LSTM = network("LSTM", "Long short-term memories; the state is (h, c).")
@@ -145,6 +120,7 @@ LSTM = network("LSTM", "Long short-term memories; the state is (h, c).")
 
 Flatten = module("Flatten", "flatten", start_dim=1)
 CosineSimilarity = module("CosineSimilarity", F.cosine_similarity, operands=2, shown="")
+PairwiseDistance = module("PairwiseDistance", F.pairwise_distance, operands=2, shown="")
 
 # Losses
 
@@ -153,7 +129,6 @@ L1Loss = module("L1Loss", F.l1_loss, _Loss, hidden="weight")
 SmoothL1Loss = module("SmoothL1Loss", F.smooth_l1_loss, _Loss)
 HuberLoss = module("HuberLoss", F.huber_loss, _Loss, hidden="weight")
 SoftMarginLoss = module("SoftMarginLoss", F.soft_margin_loss, _Loss)
-CTCLoss = module("CTCLoss", F.ctc_loss, _Loss, operands=4)
 KLDivLoss = module("KLDivLoss", F.kl_div, _Loss)
 PoissonNLLLoss = module("PoissonNLLLoss", F.poisson_nll_loss, _Loss)
 GaussianNLLLoss = module(
@@ -163,24 +138,12 @@ HingeEmbeddingLoss = module("HingeEmbeddingLoss", F.hinge_embedding_loss, _Loss)
 MarginRankingLoss = module(
     "MarginRankingLoss", F.margin_ranking_loss, _Loss, operands=3, margin=0.0
 )
-CosineEmbeddingLoss = module(
-    "CosineEmbeddingLoss", F.cosine_embedding_loss, _Loss, operands=3, margin=0.0
-)
 BCELoss = module("BCELoss", F.binary_cross_entropy, _WeightedLoss)
 BCEWithLogitsLoss = module(
     "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, _Loss
 )
 NLLLoss = module("NLLLoss", F.nll_loss, _WeightedLoss)
 CrossEntropyLoss = module("CrossEntropyLoss", F.cross_entropy, _WeightedLoss)
-MultiLabelSoftMarginLoss = module(
-    "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, _WeightedLoss
-)
-MultiMarginLoss = module("MultiMarginLoss", F.multi_margin_loss, _MarginLoss)
-MultiLabelMarginLoss = module("MultiLabelMarginLoss", F.multilabel_margin_loss, _Loss)
 TripletMarginLoss = module(
-    "TripletMarginLoss", F.triplet_margin_loss, _TripletLoss, p=2.0
+    "TripletMarginLoss", F.triplet_margin_loss, _Loss, operands=3, p=2.0
 )
-TripletMarginWithDistanceLoss = module(
-    "TripletMarginWithDistanceLoss", F.triplet_margin_with_distance_loss, _TripletLoss,
-    keyword_only=True,
-)  # fmt: skip

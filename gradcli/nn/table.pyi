@@ -4,15 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.tensor import Tensor
-from .batch_norm import _BatchNorm, _InstanceNorm
-from .convolution import Sizes, _ConvTransposeNd, _Plain
+from .convolution import Sizes, _Conv, _ConvTransposeNd
 from .declare import Applied
-from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _LPPoolNd, _Loss, _MarginLoss, _MaxPoolNd, _TripletLoss, _WeightedLoss
+from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _Loss, _MaxPoolNd, _WeightedLoss
 from .functional.declare import Flag
-from .lazy import _LazyConv, _LazyLinear, _LazyNorm
-from .linear import Linear
+from .norm import _BatchNorm, _InstanceNorm
 from .recurrent import RNNBase
-from .shaping import _CircularPad, _ConstantPad, _ReflectionPad, _ReplicationPad, _ZeroPad
+from .shaping import _ConstantPadNd, _MaxUnpoolNd, _PadNd
 
 class ReLU(Applied):
     inplace: bool
@@ -117,6 +115,18 @@ class RReLU(Applied):
     def __init__(self, lower: float = 0.125, upper: float = 0.3333333333333333, inplace: bool = False) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
+class Hardtanh(Applied):
+    min_val: float
+    max_val: float
+    inplace: bool
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class ReLU6(Applied):
+    inplace: bool
+    def __init__(self, inplace: bool = False) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
 class Softmax(_Along):
     dim: int | None
     def __init__(self, dim: int | None = None) -> None: ...
@@ -151,18 +161,6 @@ class Dropout2d(_DropoutNd):
     def forward(self, input: Tensor) -> Tensor: ...
 
 class Dropout3d(_DropoutNd):
-    p: float
-    inplace: bool
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class AlphaDropout(_DropoutNd):
-    p: float
-    inplace: bool
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class FeatureAlphaDropout(_DropoutNd):
     p: float
     inplace: bool
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None: ...
@@ -227,30 +225,6 @@ class AvgPool3d(_AvgPoolNd):
     def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] | str = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
-class LPPool1d(_LPPoolNd):
-    norm_type: float
-    kernel_size: int | Sequence[int]
-    stride: int | Sequence[int] | None
-    ceil_mode: bool
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class LPPool2d(_LPPoolNd):
-    norm_type: float
-    kernel_size: int | Sequence[int]
-    stride: int | Sequence[int] | None
-    ceil_mode: bool
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class LPPool3d(_LPPoolNd):
-    norm_type: float
-    kernel_size: int | Sequence[int]
-    stride: int | Sequence[int] | None
-    ceil_mode: bool
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: bool = False) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
 class AdaptiveAvgPool1d(_Adaptive):
     output_size: Any
     def __init__(self, output_size: Any) -> None: ...
@@ -311,11 +285,6 @@ class PixelUnshuffle(Applied):
     def __init__(self, downscale_factor: int) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
-class ChannelShuffle(Applied):
-    groups: int
-    def __init__(self, groups: int) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
 class LocalResponseNorm(Applied):
     size: Any
     alpha: float
@@ -324,13 +293,13 @@ class LocalResponseNorm(Applied):
     def __init__(self, size: Any, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
-class Conv1d(_Plain):
+class Conv1d(_Conv):
     ...
 
-class Conv2d(_Plain):
+class Conv2d(_Conv):
     ...
 
-class Conv3d(_Plain):
+class Conv3d(_Conv):
     ...
 
 class ConvTranspose1d(_ConvTransposeNd):
@@ -360,89 +329,50 @@ class InstanceNorm2d(_InstanceNorm):
 class InstanceNorm3d(_InstanceNorm):
     ...
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     ...
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     ...
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     ...
 
-class ZeroPad1d(_ZeroPad):
+class ZeroPad1d(_PadNd):
     ...
 
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(_PadNd):
     ...
 
-class ZeroPad3d(_ZeroPad):
+class ZeroPad3d(_PadNd):
     ...
 
-class ReflectionPad1d(_ReflectionPad):
+class ReflectionPad1d(_PadNd):
     ...
 
-class ReflectionPad2d(_ReflectionPad):
+class ReflectionPad2d(_PadNd):
     ...
 
-class ReflectionPad3d(_ReflectionPad):
+class ReflectionPad3d(_PadNd):
     ...
 
-class ReplicationPad1d(_ReplicationPad):
+class ReplicationPad1d(_PadNd):
     ...
 
-class ReplicationPad2d(_ReplicationPad):
+class ReplicationPad2d(_PadNd):
     ...
 
-class ReplicationPad3d(_ReplicationPad):
+class ReplicationPad3d(_PadNd):
     ...
 
-class CircularPad1d(_CircularPad):
+class MaxUnpool1d(_MaxUnpoolNd):
     ...
 
-class CircularPad2d(_CircularPad):
+class MaxUnpool2d(_MaxUnpoolNd):
     ...
 
-class CircularPad3d(_CircularPad):
+class MaxUnpool3d(_MaxUnpoolNd):
     ...
-
-class LazyLinear(_LazyLinear, Linear):
-    def __init__(self, out_features: int, bias: bool = True, device: object = None, dtype: object = None) -> None: ...
-
-class LazyConv1d(_LazyConv, Conv1d):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device: object = None, dtype: object = None) -> None: ...
-
-class LazyConv2d(_LazyConv, Conv2d):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device: object = None, dtype: object = None) -> None: ...
-
-class LazyConv3d(_LazyConv, Conv3d):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device: object = None, dtype: object = None) -> None: ...
-
-class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1, padding_mode: str = 'zeros', device: object = None, dtype: object = None) -> None: ...
-
-class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1, padding_mode: str = 'zeros', device: object = None, dtype: object = None) -> None: ...
-
-class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1, padding_mode: str = 'zeros', device: object = None, dtype: object = None) -> None: ...
-
-class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
-    def __init__(self, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: object = None, dtype: object = None, *, bias: bool = True) -> None: ...
-
-class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
-    def __init__(self, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: object = None, dtype: object = None, *, bias: bool = True) -> None: ...
-
-class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
-    def __init__(self, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: object = None, dtype: object = None, *, bias: bool = True) -> None: ...
-
-class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
-    def __init__(self, eps: float = 1e-05, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device: object = None, dtype: object = None, *, bias: bool = True) -> None: ...
-
-class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
-    def __init__(self, eps: float = 1e-05, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device: object = None, dtype: object = None, *, bias: bool = True) -> None: ...
-
-class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
-    def __init__(self, eps: float = 1e-05, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device: object = None, dtype: object = None, *, bias: bool = True) -> None: ...
 
 class GRU(RNNBase):
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: object = None, dtype: object = None) -> None: ...
@@ -460,6 +390,13 @@ class CosineSimilarity(Applied):
     dim: int
     eps: float
     def __init__(self, dim: int = 1, eps: float = 1e-08) -> None: ...
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor: ...
+
+class PairwiseDistance(Applied):
+    p: float
+    eps: float
+    keepdim: bool
+    def __init__(self, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> None: ...
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor: ...
 
 class MSELoss(_Loss):
@@ -488,13 +425,6 @@ class SoftMarginLoss(_Loss):
     reduction: str
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class CTCLoss(_Loss):
-    blank: int
-    reduction: str
-    zero_infinity: bool
-    def __init__(self, blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False) -> None: ...
-    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor: ...
 
 class KLDivLoss(_Loss):
     reduction: str
@@ -529,12 +459,6 @@ class MarginRankingLoss(_Loss):
     def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor: ...
 
-class CosineEmbeddingLoss(_Loss):
-    margin: float
-    reduction: str
-    def __init__(self, margin: float = 0.0, size_average: Flag = None, reduce: Flag = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor: ...
-
 class BCELoss(_WeightedLoss):
     weight: Tensor | None
     reduction: str
@@ -563,38 +487,11 @@ class CrossEntropyLoss(_WeightedLoss):
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean', label_smoothing: float = 0.0) -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
-class MultiLabelSoftMarginLoss(_WeightedLoss):
-    weight: Tensor | None
-    reduction: str
-    def __init__(self, weight: Tensor | None = None, size_average: Flag = None, reduce: Flag = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class MultiMarginLoss(_MarginLoss):
-    p: float
-    margin: float
-    weight: Tensor | None
-    reduction: str
-    def __init__(self, p: float = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class MultiLabelMarginLoss(_Loss):
-    reduction: str
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class TripletMarginLoss(_TripletLoss):
+class TripletMarginLoss(_Loss):
     margin: float
     p: float
     eps: float
     swap: bool
     reduction: str
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, swap: bool = False, size_average: Flag = None, reduce: Flag = None, reduction: str = 'mean') -> None: ...
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor: ...
-
-class TripletMarginWithDistanceLoss(_TripletLoss):
-    distance_function: Callable[[Tensor, Tensor], Tensor] | None
-    margin: float
-    swap: bool
-    reduction: str
-    def __init__(self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False, reduction: str = 'mean') -> None: ...
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor: ...

@@ -59,7 +59,12 @@ FAMILIES = {
     "safetensors.torch.save_file where PyTorch is, and torch.load reads them":
         "hub utils.model_zoo",
     "nothing is logged for TensorBoard: print the numbers": "utils.tensorboard",
-    "weights are not pruned by a tool: multiply them by a mask": "nn.utils.prune",
+    "weights are not pruned by a tool: multiply them by a mask in forward()":
+        "nn.utils.prune",
+    "weights are not computed from others by a tool: compute them in forward()":
+        "nn.utils.parametrize nn.utils.parametrizations",
+    "layers are given the sizes of their inputs: leave out Lazy, and name the size":
+        "nn.Lazy* nn.UninitializedParameter nn.UninitializedBuffer",
     "PyTorch has removed it: torch.linalg.solve(A, B), the matrix first, gives the "
     "solution itself": "Tensor.solution",
     "PyTorch has removed it: torch.linalg.eigh(A, UPLO='U') takes its place": "symeig",

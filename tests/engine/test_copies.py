@@ -63,11 +63,3 @@ def test_an_inference_tensor_comes_back_as_a_normal_one() -> None:
         x = torch.ones(2)
     assert not WAYS["pickle"](x).is_inference()
     assert not WAYS["deepcopy"](x).is_inference()
-
-
-def test_a_buffer_keeps_what_its_class_gave_it() -> None:
-    from gradcli.nn.parameter import Buffer
-
-    made = WAYS["pickle"](Buffer(torch.ones(2), persistent=False))
-    assert type(made) is Buffer
-    assert made.persistent is False

@@ -108,13 +108,6 @@ LAYERS = [
          lambda t, f, w, p: f.embedding_bag(
              t.tensor(ROWS), w, mode="sum", per_sample_weights=p),
          (4, 3), (2, 2), second=False),
-    *[Case(f"ctc_loss-{how}", lambda t, f, x, how=how: f.ctc_loss(
-        x.log_softmax(2), t.tensor([[1, 2, 2], [3, 1, 0]]), (5, 4), (3, 2),
-        reduction=how, zero_infinity=how == "sum"), (5, 2, 4), second=False)
-        for how in ("none", "mean", "sum")],
-    Case("ctc_loss-of-one",
-         lambda t, f, x: f.ctc_loss(x.log_softmax(1), t.tensor([1, 2]), (5,), (2,)),
-         (5, 4), second=False),
     Case("normalize", lambda t, f, x: f.normalize(x), (3, 4)),
     Case("normalize-3", lambda t, f, x: f.normalize(x, p=3.0, dim=0), (3, 4)),
     Case("pad", lambda t, f, x: f.pad(x, (1, 2)), (3, 4)),

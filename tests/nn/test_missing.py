@@ -7,6 +7,7 @@ import importlib
 import pytest
 
 import gradcli
+from gradcli.python.torch_names import as_torch, lacking
 
 MODULES = (
     "gradcli", "gradcli.nn", "gradcli.nn.functional", "gradcli.nn.utils",
@@ -50,9 +51,32 @@ def test_every_name_that_is_promised_is_there(path: str) -> None:
 
 def test_a_module_for_several_devices_calls_its_own_on_the_one_there_is() -> None:
     inner = gradcli.nn.Linear(2, 1)
-    net = gradcli.nn.DataParallel(inner, device_ids=[0])
+    net = gradcli.nn.DataParallel(inner, device_ids=[0, 1])
     x = gradcli.ones(3, 2)
     assert gradcli.equal(net(x), inner(x))
     assert list(net.state_dict()) == ["module.weight", "module.bias"]
-    with pytest.raises(ValueError, match="leave device_ids out"):
-        gradcli.nn.DataParallel(inner, device_ids=[0, 1])
+
+
+@pytest.mark.parametrize("path", ["gradcli.nn.init", *MODULES[1:4]])
+def test_a_module_shows_what_pytorch_s_has_and_no_helpers(path: str) -> None:
+    torch = pytest.importorskip("torch")
+    theirs = importlib.import_module(path.replace("gradcli", torch.__name__))
+    assert {*dir(importlib.import_module(path))} <= {*dir(theirs)}
+
+
+GONE = (
+    "nn.LazyLinear", "nn.Buffer", "nn.CrossMapLRN2d", "nn.FractionalMaxPool2d",
+    "nn.functional.lp_pool2d", "nn.functional.linear_cross_entropy",
+    "nn.utils.parametrize", "nn.utils.fuse_conv_bn_eval", "nn.init.dirac_",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_name_that_is_no_part_is_refused_in_one_sentence(name: str) -> None:
+    code = f"import torch\nprint(torch.{name})\n"
+    with as_torch(), pytest.raises(AttributeError) as raised:
+        exec(code, {})
+    said = lacking(raised.value)
+    assert said is not None
+    assert said.startswith(f"gradcli has no torch.{name}")
+    assert "\n" not in said

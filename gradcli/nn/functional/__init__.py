@@ -5,24 +5,17 @@ F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
 from ...engine.absent import absent, offered
-from . import (
-    attention,
-    distances,
-    dropout,
-    heads,
-    layers,
-    leaky,
-    projected,
-    table,
-    windows,
-)
+from . import attention, dropout, layers, table
 
-_OFFERED = offered(
-    table, layers, distances, dropout, attention, heads, windows, leaky, projected
-)
+_OFFERED = offered(table, layers, dropout, attention)
+del _OFFERED["check_probability"]
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
 
 
 def __getattr__(name: str) -> object:
     raise absent(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

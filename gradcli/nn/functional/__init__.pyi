@@ -1,28 +1,22 @@
 """Written by ``python -m gradcli.stubs``."""
 
+from .attention import multi_head_attention_forward as multi_head_attention_forward
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
-from .distances import cosine_embedding_loss as cosine_embedding_loss
-from .distances import multilabel_soft_margin_loss as multilabel_soft_margin_loss
-from .distances import triplet_margin_loss as triplet_margin_loss
-from .distances import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
-from .dropout import alpha_dropout as alpha_dropout
 from .dropout import dropout as dropout
 from .dropout import dropout1d as dropout1d
 from .dropout import dropout2d as dropout2d
 from .dropout import dropout3d as dropout3d
-from .dropout import feature_alpha_dropout as feature_alpha_dropout
-from .heads import multi_head_attention_forward as multi_head_attention_forward
+from .dropout import gumbel_softmax as gumbel_softmax
+from .dropout import rrelu as rrelu
+from .dropout import rrelu_ as rrelu_
 from .layers import batch_norm as batch_norm
 from .layers import embedding as embedding
 from .layers import embedding_bag as embedding_bag
-from .layers import gumbel_softmax as gumbel_softmax
 from .layers import instance_norm as instance_norm
 from .layers import one_hot as one_hot
 from .layers import pairwise_distance as pairwise_distance
 from .layers import rms_norm as rms_norm
-from .leaky import rrelu as rrelu
-from .leaky import rrelu_ as rrelu_
-from .projected import linear_cross_entropy as linear_cross_entropy
+from .layers import triplet_margin_loss as triplet_margin_loss
 from .table import adaptive_avg_pool1d as adaptive_avg_pool1d
 from .table import adaptive_avg_pool2d as adaptive_avg_pool2d
 from .table import adaptive_avg_pool3d as adaptive_avg_pool3d
@@ -38,17 +32,14 @@ from .table import binary_cross_entropy as binary_cross_entropy
 from .table import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from .table import celu as celu
 from .table import celu_ as celu_
-from .table import channel_shuffle as channel_shuffle
 from .table import conv1d as conv1d
 from .table import conv2d as conv2d
 from .table import conv3d as conv3d
-from .table import conv_tbc as conv_tbc
 from .table import conv_transpose1d as conv_transpose1d
 from .table import conv_transpose2d as conv_transpose2d
 from .table import conv_transpose3d as conv_transpose3d
 from .table import cosine_similarity as cosine_similarity
 from .table import cross_entropy as cross_entropy
-from .table import ctc_loss as ctc_loss
 from .table import elu as elu
 from .table import elu_ as elu_
 from .table import fold as fold
@@ -74,9 +65,6 @@ from .table import linear as linear
 from .table import local_response_norm as local_response_norm
 from .table import log_softmax as log_softmax
 from .table import logsigmoid as logsigmoid
-from .table import lp_pool1d as lp_pool1d
-from .table import lp_pool2d as lp_pool2d
-from .table import lp_pool3d as lp_pool3d
 from .table import margin_ranking_loss as margin_ranking_loss
 from .table import max_pool1d as max_pool1d
 from .table import max_pool2d as max_pool2d
@@ -86,8 +74,6 @@ from .table import max_unpool2d as max_unpool2d
 from .table import max_unpool3d as max_unpool3d
 from .table import mish as mish
 from .table import mse_loss as mse_loss
-from .table import multi_margin_loss as multi_margin_loss
-from .table import multilabel_margin_loss as multilabel_margin_loss
 from .table import nll_loss as nll_loss
 from .table import normalize as normalize
 from .table import pad as pad
@@ -115,18 +101,6 @@ from .table import tanhshrink as tanhshrink
 from .table import threshold as threshold
 from .table import threshold_ as threshold_
 from .table import unfold as unfold
-from .windows import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
-from .windows import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
-from .windows import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
-from .windows import fractional_max_pool2d as fractional_max_pool2d
-from .windows import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
-from .windows import fractional_max_pool3d as fractional_max_pool3d
-from .windows import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
-from .windows import max_pool1d_with_indices as max_pool1d_with_indices
-from .windows import max_pool2d_with_indices as max_pool2d_with_indices
-from .windows import max_pool3d_with_indices as max_pool3d_with_indices
-from .windows import upsample as upsample
-from .windows import upsample_bilinear as upsample_bilinear
-from .windows import upsample_nearest as upsample_nearest
+from .table import upsample as upsample
 
 __all__: list[str]

@@ -1,37 +1,23 @@
-"""Dropout as functions.
+"""Functions that draw: dropout, a rectifier of random slopes, draws from categories.
 
-Invariant: out of training, or with p 0, the input itself comes back.
+Invariant: out of training, or with p 0, dropout gives the input itself back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...engine.changes import change
 from ...engine.draws import uniform
+from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
-from ...ops.activation import SELU_ALPHA, SELU_SCALE
-from .shared import check_probability, run
-
-LOWEST = float(SELU_ALPHA * SELU_SCALE)
-"""What `selu` of large negative entries approaches, but for the sign."""
+from .declare import run
 
 
-def _kept(input: Tensor, shape: Sequence[int], p: float) -> Tensor:
-    """Draw 1 where an entry is kept and 0 where it is dropped."""
-    xp = input.xp
-    drawn = xp.array(uniform(tuple(shape), "float64", None))
-    return Tensor(xp.as_type_of(xp.lt(drawn, 1 - p), input.raw), xp)
-
-
-def _dropped(
-    input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool
-) -> Tensor:
-    check_probability(p)
-    if not training or not p:
-        return input
-    kept = _kept(input, shape, p)
-    noise = Tensor(kept.raw / (1 - p) if p < 1 else kept.raw * 0, kept.xp)
-    return input.mul_(noise) if inplace else input * noise
+def check_probability(p: float) -> None:
+    """Raise ValueError for a number that is no probability."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
 def dropout(
@@ -77,40 +63,67 @@ def _channels(
     return _dropped(input, shape, p, training, inplace)
 
 
-def alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """Entries set to what `selu` has at minus infinity, with mean and variance kept.
-
-    Klambauer et al. 2017, section 3.
-    """
-    return _lowered(input, input.shape, p, training, inplace)
-
-
-def feature_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """Channels of (N, C, ...) set to what `selu` has at minus infinity as a whole, with
-    mean and variance kept."""
-    check_probability(p)
-    if training and p and input.ndim < 2:
-        raise RuntimeError(
-            "Feature dropout requires at least 2 dimensions in the input"
-        )
-    shape = (*input.shape[:2], *(1,) * (input.ndim - 2))
-    return _lowered(input, shape, p, training, inplace)
-
-
-def _lowered(
+def _dropped(
     input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool
 ) -> Tensor:
     check_probability(p)
     if not training or not p:
         return input
-    if p == 1:
-        return run("mul", input, 0)
-    kept = _kept(input, shape, p)
-    scale = ((LOWEST**2 * p + 1) * (1 - p)) ** -0.5
-    noise = kept * scale
-    shift = (kept - 1) * (LOWEST * scale) + LOWEST * scale * p
-    return input.mul_(noise).add_(shift) if inplace else input * noise + shift
+    xp = input.xp
+    drawn = xp.array(uniform(tuple(shape), "float64", None))
+    kept = xp.as_type_of(xp.lt(drawn, 1 - p), input.raw)
+    noise = Tensor(kept / (1 - p) if p < 1 else kept * 0, xp)
+    return input.mul_(noise) if inplace else input * noise
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
+    training: bool = False, inplace: bool = False,
+) -> Tensor:  # fmt: skip
+    """``input`` where it is positive, else times a slope (Xu et al. 2015).
+
+    Args:
+        lower, upper: between what slopes are drawn; their mean is the slope out of
+            training.
+        training: draw a slope for each entry.
+        inplace: change the input.
+    """
+    if inplace:
+        return rrelu_(input, lower, upper, training)
+    slopes = None
+    if training:
+        drawn = uniform(tuple(input.shape), input.raw.dtype.name, None)
+        slopes = Tensor(input.xp.array(lower + drawn * (upper - lower)), input.xp)
+    return run("rrelu", input, lower, upper, training, slopes)
+
+
+def rrelu_(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
+    training: bool = False,
+) -> Tensor:  # fmt: skip
+    """`rrelu`, in place."""
+    changed: Tensor = change(input, lambda old: rrelu(old, lower, upper, training))
+    return changed
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
+    dim: int = -1,
+) -> Tensor:  # fmt: skip
+    """A draw from categories that is differentiable in their logits (Jang et al. 2017).
+
+    Args:
+        logits: logarithms of probabilities, not normalised.
+        tau: the temperature; near 0 draws are nearly ones and zeros.
+        hard: give ones and zeros, with the gradient of the soft draw.
+        eps: taken for PyTorch's sake.
+        dim: along which the categories lie.
+    """
+    with no_grad():
+        noise = -logits.detach().clone().exponential_().log()
+    soft = run("softmax", (logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    best = soft.detach().argmax(dim, True)
+    ones = soft.detach().mul(0).scatter_(dim, best, 1.0)
+    return ones - soft.detach() + soft

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import cast
 
 from ...engine.dtypes import float16, float32
 from ...engine.modes import no_grad
 from ...engine.queries import finfo
+from ...engine.record import call
 from ...engine.tensor import Tensor
+from ...ops.classes import averaged
 from ...ops.normalise import demand_channels
-from .shared import run
+from .declare import Flag, reduction_of, run
 
 ADDED_TO_ROW_NORM = 1e-7
 """What a row's length is raised by before it is divided by."""
@@ -224,24 +227,30 @@ def pairwise_distance(
     return run("norm", x1 - x2 + eps, p, -1, keepdim)
 
 
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
-    dim: int = -1,
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0,
+    p: float = 2, eps: float = 1e-6, swap: bool = False, size_average: Flag = None,
+    reduce: Flag = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """A draw from categories that is differentiable in their logits (Jang et al. 2017).
+    """``max(0, margin + d(anchor, positive) - d(anchor, negative))``.
 
     Args:
-        logits: logarithms of probabilities, not normalised.
-        tau: the temperature; near 0 draws are nearly ones and zeros.
-        hard: give ones and zeros, with the gradient of the soft draw.
-        eps: taken for PyTorch's sake.
-        dim: along which the categories lie.
+        anchor, positive, negative: vectors along the last dimension.
+        margin: by how much the negative has to be further away.
+        p, eps: of the distance.
+        swap: take the negative's distance from the positive where that is smaller.
     """
-    with no_grad():
-        noise = -logits.detach().clone().exponential_().log()
-    soft = run("softmax", (logits + noise) / tau, dim)
-    if not hard:
-        return soft
-    best = soft.detach().argmax(dim, True)
-    ones = soft.detach().mul(0).scatter_(dim, best, 1.0)
-    return ones - soft.detach() + soft
+    how = reduction_of(size_average, reduce, reduction)
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same "
+            f"number of dimensions, but got: anchor {anchor.ndim}D, positive "
+            f"{positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = run("minimum", far, pairwise_distance(positive, negative, p, eps))
+    return cast("Tensor", averaged(call, run("clamp_min", margin + near - far, 0), how))

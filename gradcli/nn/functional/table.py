@@ -5,8 +5,18 @@ Invariant: nothing is computed here; formulas, parameters and defaults are the r
 
 from __future__ import annotations
 
-from . import checks
-from .declare import along, changing, loss, of_row
+from .declare import (
+    along,
+    changing,
+    class_numbers,
+    classes_or_probabilities,
+    loss,
+    meaning_of_mean,
+    of_row,
+    one_target_a_logit,
+    one_target_each,
+    same_size,
+)
 
 # Activations
 
@@ -52,7 +62,6 @@ cosine_similarity = of_row("cosine_similarity", "x1 x2")
 conv1d = of_row("conv1d")
 conv2d = of_row("conv2d")
 conv3d = of_row("conv3d")
-conv_tbc = of_row("conv_tbc", "input weight bias")
 conv_transpose1d = of_row("conv_transpose1d")
 conv_transpose2d = of_row("conv_transpose2d")
 conv_transpose3d = of_row("conv_transpose3d")
@@ -71,15 +80,14 @@ adaptive_max_pool3d = of_row("adaptive_max_pool3d")
 max_unpool1d = of_row("max_unpool1d")
 max_unpool2d = of_row("max_unpool2d")
 max_unpool3d = of_row("max_unpool3d")
-lp_pool1d = of_row("lp_pool1d")
-lp_pool2d = of_row("lp_pool2d")
-lp_pool3d = of_row("lp_pool3d")
 unfold = of_row("im2col", called="unfold")
 fold = of_row("col2im", called="fold")
 interpolate = of_row("interpolate")
+upsample = of_row(
+    "interpolate", hidden="recompute_scale_factor antialias", called="upsample"
+)
 pixel_shuffle = of_row("pixel_shuffle")
 pixel_unshuffle = of_row("pixel_unshuffle")
-channel_shuffle = of_row("channel_shuffle")
 affine_grid = of_row("affine_grid")
 grid_sample = of_row("grid_sample")
 local_response_norm = of_row("local_response_norm")
@@ -87,24 +95,21 @@ pdist = of_row("pdist")
 
 # Losses
 
-mse_loss = loss("mse_loss", check=checks.same_size)
-l1_loss = loss("l1_loss", check=checks.same_size)
-smooth_l1_loss = loss("smooth_l1_loss", check=checks.same_size)
-huber_loss = loss("huber_loss", check=checks.same_size, flags="")
-binary_cross_entropy = loss("binary_cross_entropy", check=checks.one_target_each)
+mse_loss = loss("mse_loss", check=same_size)
+l1_loss = loss("l1_loss", check=same_size)
+smooth_l1_loss = loss("smooth_l1_loss", check=same_size)
+huber_loss = loss("huber_loss", check=same_size, flags="")
+binary_cross_entropy = loss("binary_cross_entropy", check=one_target_each)
 binary_cross_entropy_with_logits = loss(
-    "binary_cross_entropy_with_logits", check=checks.one_target_a_logit
+    "binary_cross_entropy_with_logits", check=one_target_a_logit
 )
-nll_loss = loss("nll_loss", check=checks.class_numbers, flags="ignore_index")
+nll_loss = loss("nll_loss", check=class_numbers, flags="ignore_index")
 cross_entropy = loss(
-    "cross_entropy", check=checks.classes_or_probabilities, flags="ignore_index"
+    "cross_entropy", check=classes_or_probabilities, flags="ignore_index"
 )
-ctc_loss = of_row("ctc_loss")
-kl_div = loss("kl_div", check=checks.meaning_of_mean)
+kl_div = loss("kl_div", check=meaning_of_mean)
 poisson_nll_loss = loss("poisson_nll_loss", flags="eps")
 gaussian_nll_loss = loss("gaussian_nll_loss", flags="")
 soft_margin_loss = loss("soft_margin_loss")
 hinge_embedding_loss = loss("hinge_embedding_loss")
-multi_margin_loss = loss("multi_margin_loss")
-multilabel_margin_loss = loss("multilabel_margin_loss")
 margin_ranking_loss = loss("margin_ranking_loss", "input1 input2 target", margin=0)

@@ -9,19 +9,16 @@ Invariant: while none was ever registered, calling a module costs nothing more.
 from __future__ import annotations
 
 from ...engine.hooks import RemovableHandle
-from ..hooks import ENTERING, EVERY, Hook, Hooks
+from ..hooks import EVERY, Hook, Hooks
 from ..module import Module, hooked
 
 __all__ = [
     "Module",
     "register_module_backward_hook",
-    "register_module_buffer_registration_hook",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
     "register_module_full_backward_hook",
     "register_module_full_backward_pre_hook",
-    "register_module_module_registration_hook",
-    "register_module_parameter_registration_hook",
 ]
 
 
@@ -55,23 +52,5 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_backward_hook(hook: Hook) -> RemovableHandle:
-    """The same with the gradients of a module's last node alone."""
+    """Call ``hook(module, grad_input, grad_output)`` with the last node's alone."""
     return _every().add_backward(hook, False, where="global Module hook")
-
-
-def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call ``hook(module, name, parameter)`` before one is entered; it may give
-    another."""
-    return ENTERING["_parameters"].put(hook)
-
-
-def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call ``hook(module, name, buffer)`` before one is entered; it may give
-    another."""
-    return ENTERING["_buffers"].put(hook)
-
-
-def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call ``hook(module, name, submodule)`` before one is entered; it may give
-    another."""
-    return ENTERING["_modules"].put(hook)

@@ -1,34 +1,23 @@
-"""What is done to many parameters at once, to a module's weights, and to sequences.
+"""What is done to many gradients at once, to a module's weights, and to sequences.
 
-Clipping gradients, one vector of all parameters, parametrizations, packed sequences.
+Clipping gradients, weights of given lengths, packed sequences.
 """
 
 from ...engine.absent import absent, offered
-from . import (
-    clip_grad,
-    convert_parameters,
-    fusion,
-    init,
-    parametrizations,
-    parametrize,
-    rnn,
-    stateless,
-)
-from .spectral_norm import remove_spectral_norm, spectral_norm
-from .weight_norm import remove_weight_norm, weight_norm
+from . import clip_grad, rnn, stateless, weights
 
 _OFFERED = {
-    **offered(clip_grad, convert_parameters, fusion, init),
-    "clip_grad": clip_grad, "convert_parameters": convert_parameters,
-    "stateless": stateless, "fusion": fusion, "init": init,
-    "parametrizations": parametrizations,
-    "parametrize": parametrize, "rnn": rnn,
-    "spectral_norm": spectral_norm, "remove_spectral_norm": remove_spectral_norm,
-    "weight_norm": weight_norm, "remove_weight_norm": remove_weight_norm,
+    **offered(clip_grad, weights), "clip_grad": clip_grad, "rnn": rnn,
+    "stateless": stateless,
 }  # fmt: skip
+del _OFFERED["WeightNorm"], _OFFERED["SpectralNorm"]
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
 
 
 def __getattr__(name: str) -> object:
     raise absent(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

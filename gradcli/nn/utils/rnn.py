@@ -10,7 +10,7 @@ longest sequence first; ``batch_sizes`` says how many sequences last to each ste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,20 +21,10 @@ from ...engine.tensor import Tensor
 
 __all__ = [
     "PackedSequence",
-    "invert_permutation",
     "pack_padded_sequence",
-    "pack_sequence",
     "pad_packed_sequence",
     "pad_sequence",
-    "unpack_sequence",
-    "unpad_sequence",
 ]
-
-UNSORTED = (
-    "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
-    "You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence "
-    "to sidestep this requirement if you do not need ONNX exportability."
-)
 
 
 class PackedSequence_(NamedTuple):
@@ -42,15 +32,6 @@ class PackedSequence_(NamedTuple):
     batch_sizes: Tensor
     sorted_indices: Tensor | None
     unsorted_indices: Tensor | None
-
-
-def _as(kind: str) -> Callable[[PackedSequence], PackedSequence]:
-    def turned(self: PackedSequence) -> PackedSequence:
-        return self.to(getattr(self.data, kind)().dtype)
-
-    turned.__name__ = kind
-    turned.__doc__ = f"The entries as `Tensor.{kind}` gives them."
-    return turned
 
 
 class PackedSequence(PackedSequence_):
@@ -71,16 +52,9 @@ class PackedSequence(PackedSequence_):
         sorted_indices: Tensor | None = None, unsorted_indices: Tensor | None = None,
     ) -> PackedSequence:  # fmt: skip
         if batch_sizes is None:
-            raise ValueError("a PackedSequence needs batch_sizes: use pack_sequence")
-        if batch_sizes.device.type != "cpu":
-            raise ValueError(
-                "batch_sizes should always be on CPU. Instances of PackedSequence "
-                "should never be created manually. They should be instantiated by "
-                "functions like pack_sequence and pack_padded_sequences in "
-                "nn.utils.rnn."
-            )
-        if unsorted_indices is None:
-            unsorted_indices = invert_permutation(sorted_indices)
+            raise ValueError("batch_sizes are missing: use pack_padded_sequence")
+        if unsorted_indices is None and sorted_indices is not None:
+            unsorted_indices = call("argsort", sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: object, **kwargs: object) -> PackedSequence:
@@ -103,30 +77,10 @@ class PackedSequence(PackedSequence_):
         """The entries on a GPU."""
         return self.to("cuda", *args, **kwargs)
 
-    double, float, half, long, int, short, char, byte = map(
-        _as, ("double", "float", "half", "long", "int", "short", "char", "byte")
-    )
-
-    def pin_memory(self) -> PackedSequence:
-        """Itself: no memory is pinned here."""
-        return self
-
-    def is_pinned(self) -> bool:
-        """Whether the entries stand in pinned memory."""
-        return False
-
     @property
     def is_cuda(self) -> bool:
         """Whether the entries are on a GPU."""
         return self.data.is_cuda
-
-
-def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Where each position went; None for None."""
-    if permutation is None:
-        return None
-    found: Tensor = call("argsort", permutation)
-    return found
 
 
 def pack_padded_sequence(
@@ -148,7 +102,11 @@ def pack_padded_sequence(
     indices = None
     if enforce_sorted:
         if any(a < b for a, b in pairwise(counts)):
-            raise RuntimeError(UNSORTED)
+            raise RuntimeError(
+                "`lengths` array must be sorted in decreasing order when "
+                "`enforce_sorted` is True. You can pass `enforce_sorted=False` to "
+                "pack_padded_sequence."
+            )
     else:
         order = sorted(range(len(counts)), key=lambda i: -counts[i])
         indices = tensor(order, dtype=int64, device=input.device)
@@ -253,11 +211,6 @@ def pad_sequence(
     Raises:
         RuntimeError: no sequences, or another side.
     """
-    if not isinstance(sequences, Iterable):
-        raise RuntimeError(
-            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
-            f"{type(sequences)}"
-        )
     given = list(sequences)
     if padding_side not in ("right", "left"):
         raise RuntimeError(
@@ -274,31 +227,3 @@ def pad_sequence(
         filled.append(call("constant_pad_nd", sequence, widths, padding_value))
     padded: Tensor = call("stack", filled, 0 if batch_first else 1)
     return padded
-
-
-def unpad_sequence(
-    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
-) -> list[Tensor]:
-    """The sequences of a padded tensor, by their lengths."""
-    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    counts = lengths.tolist()
-    return [row[:count] for row, count in zip(rows.unbind(0), counts, strict=True)]
-
-
-def pack_sequence(
-    sequences: Sequence[Tensor], enforce_sorted: bool = True
-) -> PackedSequence:
-    """Sequences (length, ...), packed.
-
-    Args:
-        enforce_sorted: they have to come with the longest first.
-    """
-    lengths = [len(sequence) for sequence in sequences]
-    padded = pad_sequence(sequences)
-    return pack_padded_sequence(padded, lengths, enforce_sorted=enforce_sorted)
-
-
-def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences that were packed, in their order."""
-    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
-    return unpad_sequence(padded, lengths, batch_first=True)

@@ -61,16 +61,10 @@ def stack_module_state(
     Raises:
         RuntimeError: there are none, or they are of several classes or modes.
     """
-    if not models:
-        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
-    if len({type(m) for m in models}) > 1:
+    if len({(type(model), model.training) for model in models}) != 1:
         raise RuntimeError(
-            "stack_module_state: Expected all models to be of the same class."
-        )
-    if len({m.training for m in models}) > 1:
-        raise RuntimeError(
-            "stack_module_state: Expected all models to have the same training/eval "
-            "mode."
+            "stack_module_state: Expected at least one model, and all to be of the "
+            "same class and in the same training/eval mode."
         )
     parameters = [dict(m.named_parameters()) for m in models]
     buffers = [dict(m.named_buffers()) for m in models]
