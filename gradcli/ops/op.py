@@ -298,6 +298,8 @@ class Op(Entry):
     fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
     partials   elementwise rows: per input the partial derivative
                ``(xp, y, *inputs, **params)``, a number, or None (not differentiable)
+    masks      where a partial is 0 nothing passes, in either direction: neither an
+               infinity nor a NaN
     vjp        per input ``(xp, g, y, *inputs, **params)`` or None; beside ``partials``
                it takes their place in the reverse pass, for rules that must mask
                rather than multiply. A variadic row has one callable that returns a
@@ -357,6 +359,7 @@ class Op(Entry):
     node: str | None = None
     turned: str = ""
     partials: tuple[Partial | float | None, ...] | None = None
+    masks: bool = False
     vjp: Vjps | None = None
     jvp: Jvp | Marker | None = None
     variadic: bool = False
