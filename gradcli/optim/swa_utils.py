@@ -20,8 +20,8 @@ from ..engine.dtypes import int64
 from ..engine.modes import no_grad
 from ..engine.raw import Params
 from ..engine.tensor import Tensor
-from ..nn.norm import _BatchNorm
 from ..nn.module import Module
+from ..nn.norm import _BatchNorm
 from .lr_scheduler.base import Rate, Rule, check_strategy, per_group
 from .optimizer import Optimizer
 
