@@ -29,26 +29,21 @@ _HOMES = {
     "is_inference_mode_enabled",
     "autograd.grad_mode": "no_grad set_grad_enabled",
     "engine.printing": "set_printoptions",
-    "engine.creation": "frombuffer tensor as_tensor asarray zeros ones full empty eye "
-    "empty_strided arange linspace logspace range tril_indices triu_indices "
-    "zeros_like ones_like full_like empty_like from_numpy from_dlpack scalar_tensor "
+    "engine.creation": "tensor as_tensor asarray zeros ones full empty eye "
+    "arange linspace logspace range tril_indices triu_indices "
+    "zeros_like ones_like full_like empty_like from_numpy from_dlpack "
     "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
     "ByteTensor BoolTensor",
     "engine.draws": "Generator default_generator manual_seed seed initial_seed "
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "randint_like normal bernoulli multinomial",
-    "engine.queries": "is_tensor can_cast equal allclose numel is_floating_point "
-    "is_inference is_nonzero result_type promote_types finfo iinfo typename "
-    "broadcast_shapes where unravel_index nonzero "
-    "nonzero_static argwhere unique unique_consecutive",
+    "engine.queries": "is_tensor equal allclose numel is_floating_point "
+    "is_inference result_type promote_types finfo iinfo "
+    "broadcast_shapes where nonzero argwhere unique unique_consecutive",
     "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
-    "engine.counting": "isin searchsorted bucketize histc gcd lcm",
-    "engine.histograms": "histogram histogramdd",
-    "engine.windows": "bartlett_window blackman_window hamming_window hann_window "
-    "kaiser_window",
-    "engine.real": "conj conj_physical resolve_conj resolve_neg real imag is_complex "
-    "is_conj is_neg isreal",
+    "engine.counting": "isin searchsorted bucketize gcd lcm histogram",
+    "engine.real": "conj real imag is_complex",
     "utils.files": "save load",
     "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled "
     "set_anomaly_enabled",
@@ -56,6 +51,8 @@ _HOMES = {
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
     "python.torch_names": "install_as_torch",
+    "python.placeholders": "GradScaler amp autocast distributed fx jit multiprocessing "
+    "onnx quantization",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -73,8 +70,8 @@ _CONSTANTS = {
 
 _MODULES = (
     "accelerator", "autograd", "backends", "cuda", "distributions", "func",
-    "functional", "linalg", "masked", "nn", "ops", "optim", "random", "return_types",
-    "signal", "special", "testing", "utils",
+    "functional", "linalg", "nn", "ops", "optim", "random", "return_types", "special",
+    "testing", "utils",
 )  # fmt: skip
 
 
@@ -99,7 +96,7 @@ def _find(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     public = import_module(f"{__name__}.engine.public")
-    if not (public.is_public(name) or public.changes_operand(name)):
+    if not public.is_public(name):
         raise import_module(f"{__name__}.engine.absent").absent(
             __name__, name, __dir__()
         )
@@ -107,8 +104,8 @@ def _find(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    from .engine.public import changing, names
+    from .engine.public import names
 
     own = {"Tensor", "bool", *_HOME, *_SPELLINGS, *_CONSTANTS, *_MODULES}
-    own.update(names(), changing())
+    own.update(names())
     return sorted(own | {n for n in globals() if n.startswith("__")})

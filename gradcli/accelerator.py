@@ -15,6 +15,7 @@ __all__ = [
     "is_available",
     "synchronize",
 ]
+__dir__ = __all__.copy
 
 
 def current_accelerator(check_available: bool = False) -> device | None:

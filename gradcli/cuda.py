@@ -8,8 +8,10 @@ from __future__ import annotations
 from .engine.devices import cuda, synchronised, why_no_cuda
 from .engine.draws import manual_seed
 from .engine.draws import manual_seed as manual_seed_all
+from .python.placeholders import cuda_amp as amp
 
 __all__ = [
+    "amp",
     "current_device",
     "device_count",
     "is_available",
@@ -17,6 +19,8 @@ __all__ = [
     "manual_seed_all",
     "synchronize",
 ]
+__dir__ = __all__.copy
+__path__: list[str] = []
 
 
 def is_available() -> bool:

@@ -40,6 +40,7 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> Any:

@@ -11,14 +11,9 @@ from typing import Any
 
 from .engine.absent import absent
 from .engine.public import is_public, names, public
-from .engine.queries import (
-    broadcast_shapes,
-    unique,
-    unique_consecutive,
-    unravel_index,
-)
+from .engine.queries import broadcast_shapes, unique, unique_consecutive
 
-__all__ = ["broadcast_shapes", "unique", "unique_consecutive", "unravel_index"]
+__all__ = ["broadcast_shapes", "unique", "unique_consecutive"]
 
 
 def __getattr__(name: str) -> Any:

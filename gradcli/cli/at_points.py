@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain, islice
 from math import isfinite, prod
@@ -42,12 +42,12 @@ from ..render.progress import Bar, wants_bar
 from ..render.ticks import labels
 from ..views.plot import Surface
 from .ending import before_exit
+from .executors import Workers, in_order, workers
 from .exits import Exit
 from .interrupts import once
 from .limits import begin, renew
 from .many import Many
 from .options import Request
-from .ordered import mapped
 from .output import Printer, note, standard_output, tell_at_once
 from .point_task import Done, Task, header, results
 from .problems import typed, wrong
@@ -57,9 +57,6 @@ from .tracing import tell
 
 if TYPE_CHECKING:
     from ..lang.nested import Floats
-
-Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
-"""What computes blocks, in their order."""
 
 PLOT_COLUMNS = 80
 """The width of a curve where there is no terminal."""
@@ -174,11 +171,11 @@ class _Work:
         """Compute the rows and write them as they come."""
         with (
             once(),
-            self._mapping() as mapping,
+            self._workers() as found,
             self._opened() as out,
             self._progress() as moved,
         ):
-            for done in mapping(self._task(), blocks):
+            for done in in_order(found, blocks):
                 renew()
                 out.write(done.rows)
                 out.flush()
@@ -285,21 +282,15 @@ class _Work:
         finally:
             bar.stop()
 
-    def _task(self) -> Task:
+    def _workers(self) -> AbstractContextManager[Workers]:
         suffix = self.suffix if self.many.out is None else format_of(self.many.out)
-        return Task(
+        task = Task(
             self.program, self.shared, self._given, self.wanted, suffix,
             self.many.on_error,
         )  # fmt: skip
-
-    def _mapping(self) -> AbstractContextManager[Mapper]:
-        if self.many.cluster is None:
-            # What comes by a pipe may be waited for: nothing is held back for it.
-            streamed = self.many.table == STANDARD_INPUT
-            return nullcontext(map if streamed else mapped)
-        from .cluster import mapping
-
-        return mapping(self.many.cluster)
+        # What comes by a pipe may be waited for: nothing is held back for it.
+        streamed = self.many.table == STANDARD_INPUT
+        return workers(self.many.cluster, task, held_back=not streamed)
 
     @property
     def _given(self) -> tuple[str, ...]:

@@ -147,7 +147,7 @@ def present(
             _show_verdicts(printer, view, verification)
         if forms.formulas and (alone or not request.quiet):
             found = of_blocks(view, verification.inputs)
-            forms.show(printer, found, alone)
+            forms.show(printer, found, verification.side_conditions, alone)
     printer.flush()
     return exit_status(verification, require)
 

@@ -43,8 +43,14 @@ COMMAND = SettingCommand
 
 
 def _keys(incomplete: str) -> list[str]:
-    """Settings that the shell completes a beginning to."""
-    return [key for key in defaults.BY_KEY if key.startswith(incomplete)]
+    """Return the settings, of which the shell completes one."""
+    return list(defaults.BY_KEY)
+
+
+def _choices(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the values that the setting before them can have."""
+    setting = defaults.BY_KEY.get(context.params["key"])
+    return list(setting.choices) if setting else []
 
 
 def main(
@@ -59,7 +65,9 @@ def main(
     value: Annotated[
         str | None,
         typer.Argument(
-            metavar="[VALUE]", help="What it is from now on; without one, it is shown."
+            metavar="[VALUE]",
+            help="What it is from now on; without one, it is shown.",
+            autocompletion=_choices,
         ),
     ] = None,
     unset: Annotated[

@@ -209,7 +209,8 @@ class Answer:
                 from ..views.closed_forms import of_gradients
 
                 views = of_gradients(self.found.view, verification.inputs)
-                self.forms.show(printer, views, alone)
+                conditions = verification.side_conditions
+                self.forms.show(printer, views, conditions, alone)
         if self.program is not None and not alone:
             from ..render.closed_forms import program
 

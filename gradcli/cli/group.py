@@ -19,9 +19,6 @@ from .narrow import NarrowHelp
 from .options import OPTION
 from .problems import before_the_command, unknown_command
 
-MAX_SHORT_HELP = 200
-"""Characters of a command's first sentence."""
-
 INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
 
 HELP = """Gradients, Jacobians and autograd graphs of a formula or a program.
@@ -47,19 +44,19 @@ class Commands(NarrowHelp, TyperGroup):
         names = self.list_commands(ctx)
         with formatter.section("Commands"):
             formatter.write_dl([
-                (name, self.get_command(ctx, name).get_short_help_str(MAX_SHORT_HELP))
+                (name, self.get_command(ctx, name).get_short_help_str())
                 for name in names
             ])  # fmt: skip
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+        if args[0] not in COMMANDS:
             raise unknown_command(args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Report an expression in place of the command, which is not an option."""
         word = args[0] if args else ""
-        if word in COMPLETION and not ctx.resilient_parsing:
+        if word in COMPLETION:
             _complete(word, args[1:])
             raise typer.Exit
         own = {spelling for param in self.params for spelling in param.opts}
@@ -137,13 +134,9 @@ def application(argv: list[str]) -> int:
     """Run a command line; returns its exit status, raises what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
-        from .shells import answer, typers
+        from .shells import answer
 
-        found = answer(asked, environ)
-        if found is not None:
-            typer.echo(found, nl=False)
-            return 0
-        # A script that was installed before asks typer.
-        typers().completion_init()
+        typer.echo(answer(asked, environ), nl=False)
+        return 0
     status = get_command(app).main(argv, prog_name="gradcli", standalone_mode=False)
     return int(status or 0)

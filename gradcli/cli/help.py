@@ -32,9 +32,9 @@ def topics() -> dict[str, str]:
     }
 
 
-def _beginning_with(incomplete: str) -> list[str]:
-    """Topics that the shell completes a beginning to."""
-    return sorted(name for name in topics() if name.startswith(incomplete))
+def _topics(incomplete: str) -> list[str]:
+    """Return what the shell completes a beginning to."""
+    return list(topics())
 
 
 def main(
@@ -45,7 +45,7 @@ def main(
             metavar="[TOPIC]",
             help="A page, a command, an error's code or a verdict; without one, all "
             "pages are listed.",
-            autocompletion=_beginning_with,
+            autocompletion=_topics,
         ),
     ] = None,
     man: Annotated[
@@ -167,7 +167,7 @@ def of_commands(group: typer.Context) -> str:
 
 
 def _about(group: typer.Context, name: str) -> str:
-    return str(_command(group, name).get_short_help_str(limit=200))
+    return str(_command(group, name).get_short_help_str())
 
 
 def of_command(group: typer.Context, name: str) -> str:

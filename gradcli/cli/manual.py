@@ -54,7 +54,7 @@ def group_page(group: typer.Context) -> str:
     listed = [
         (
             f"gradcli {name}",
-            str(commands.get_command(group, name).get_short_help_str(200)),
+            str(commands.get_command(group, name).get_short_help_str()),
         )
         for name in COMMANDS
     ]
@@ -85,7 +85,7 @@ def command_page(name: str, context: Any) -> str:
     more = [_section("ENVIRONMENT", _items(variables))] if variables else []
     return _page(
         f"gradcli {name}",
-        str(command.get_short_help_str(limit=200)).rstrip("."),
+        str(command.get_short_help_str()).rstrip("."),
         " ".join(command.collect_usage_pieces(context)),
         command.help or "",
         _records(context),

@@ -16,11 +16,19 @@ MIN_COLUMNS: Final = 20
 """That a page takes in any terminal."""
 
 
+MAX_SHORT_HELP: Final = 200
+"""Longest first sentence of a page, in characters."""
+
+
 class NarrowHelp:
     """A command or a group whose help page fits narrow terminals."""
 
+    def get_short_help_str(self, limit: int = MAX_SHORT_HELP) -> str:
+        """Return its first sentence."""
+        return str(super().get_short_help_str(limit))  # type: ignore[misc]
+
     def get_help(self, ctx: Any) -> str:
-        """The page."""
+        """Return the page."""
         columns = get_terminal_size().columns
         if columns >= MIN_TABLE_COLUMNS:
             page: str = super().get_help(ctx)  # type: ignore[misc]

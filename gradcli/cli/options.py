@@ -439,9 +439,6 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
                     formatter.write_dl(sections[title])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if ctx.resilient_parsing:
-            # A line that is still being typed, of which the shell asks what follows.
-            return super().parse_args(ctx, args)
         takes_value = {
             spelling: (max(param.opts, key=len), not getattr(param, "is_flag", False))
             for param in self.get_params(ctx)
@@ -449,6 +446,9 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
             if spelling.startswith("-")
         }
         arranged = arrange(args, takes_value)
+        if ctx.resilient_parsing:
+            # A line that is still being typed, of which the shell asks what follows.
+            return super().parse_args(ctx, arranged)
         options = arranged[: arranged.index("--")]
         names = {
             spelling: param.name
@@ -463,7 +463,7 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
 
 def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
     """Let what people set as defaults stand in for options that were not typed."""
-    if not anything_set():
+    if ctx.resilient_parsing or not anything_set():
         return
     from .defaults import for_command
 

@@ -10,7 +10,7 @@ from ..lang.errors import ProgramError
 from ..lang.replacing import replacing
 from . import children
 from .commands import COMMANDS
-from .completion import files, functions, options
+from .completion import files, functions, offers
 from .exits import Exit
 from .keys import terminal
 from .output import note
@@ -116,7 +116,8 @@ class Session:
         if word.startswith("%"):
             return word, [name for name in OWN if name.startswith(word)]
         if word.startswith("-"):
-            return word, [o for o in options(first) if o.startswith(word)]
+            found = (str(each.value) for each in offers(["gradcli", first], word))
+            return word, sorted(each for each in found if each.startswith("--"))
         names = [*self.typed.names, *functions()]
         if word == before.lstrip():
             names += COMMANDS

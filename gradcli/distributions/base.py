@@ -28,11 +28,16 @@ def broadcast_all(*values: Any) -> list[Any]:
     return [v if tuple(v.shape) == tuple(shape) else v.expand(shape) for v in made]
 
 
+def _lacking(self: Distribution) -> Any:
+    raise NotImplementedError(f"{type(self)} does not say so")
+
+
 class Distribution:
     """The base of distributions of batches of events.
 
-    arg_constraints  what its parameters have to be
+    arg_constraints  the constraints of its parameters
     has_rsample      whether samples may carry the parameters' gradient
+    support          the constraint of its samples
     """
 
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
@@ -77,39 +82,16 @@ class Distribution:
         """The shape of one event."""
         return self._event_shape
 
-    @property
-    def support(self) -> Constraint:
-        """Where samples lie."""
-        raise NotImplementedError
-
-    @property
-    def mean(self) -> Any:
-        """The mean of the events."""
-        raise NotImplementedError
-
-    @property
-    def mode(self) -> Any:
-        """The likeliest event."""
-        raise NotImplementedError(f"{type(self)} does not implement mode")
-
-    @property
-    def variance(self) -> Any:
-        """The variance of the events."""
-        raise NotImplementedError
-
-    @property
-    def stddev(self) -> Any:
-        """The standard deviation of the events."""
-        return self.variance.sqrt()
+    support: Any = property(_lacking)
+    mean: Any = property(_lacking)
+    mode: Any = property(_lacking)
+    variance: Any = property(_lacking)
+    stddev: Any = property(lambda self: self.variance.sqrt())
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Draw events, without a graph."""
         with no_grad():
             return self.rsample(sample_shape)
-
-    def sample_n(self, n: int) -> Any:
-        """Draw ``n`` events."""
-        return self.sample((n,))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Draw events as functions of the parameters."""

@@ -22,8 +22,7 @@ from .errors import EngineError
 from .methods import named
 from .modes import is_grad_enabled
 from .raw import Params, Raw
-from .record import apply, call, function, moved
-from .size import sizes_of
+from .record import apply, function, moved
 from .tensor import Tensor
 from .views import note_view
 
@@ -250,16 +249,6 @@ def data_ptr(self: Tensor) -> builtins.int:
     return found
 
 
-def is_signed(self: Tensor) -> builtins.bool:
-    """Whether its type holds negative numbers."""
-    return self.dtype.is_signed
-
-
-def is_shared(self: Tensor) -> builtins.bool:
-    """Whether its memory is another process's, too: only on a GPU."""
-    return self.is_cuda
-
-
 def get_device(self: Tensor) -> builtins.int:
     """The number of its GPU; -1 in the host's memory."""
     return self.device.index or 0 if self.is_cuda else -1
@@ -301,24 +290,6 @@ def _reread(t: Tensor, type_: dtype) -> Tensor:
     return out
 
 
-def sum_to_size(self: Tensor, *size: object) -> Tensor:
-    """Sum the tensor over the dimensions that broadcasting from a shape repeats.
-
-    Raises:
-        EngineError: the shape does not broadcast to the tensor's.
-    """
-    wanted, have = sizes_of(size, "sum_to_size"), tuple(self.raw.shape)
-    lead = len(have) - len(wanted)
-    pairs = zip(wanted, have[max(lead, 0) :], strict=True) if lead >= 0 else ()
-    if lead < 0 or any(n not in (1, m) for n, m in pairs):
-        raise EngineError(
-            f"size {{{list(wanted)}}} is not expandable to size {{{list(have)}}}."
-        )
-    summed = [d for d, m in enumerate(have) if d < lead or wanted[d - lead] < m]
-    found: Tensor = call("sum", self, summed, True) if summed else self
-    return call("view", found, wanted) if lead else found
-
-
 def element_size(self: Tensor) -> builtins.int:
     """Return the size of an entry, in bytes."""
     return self.itemsize
@@ -337,8 +308,3 @@ def ndimension(self: Tensor) -> builtins.int:
 def pin_memory(self: Tensor, device: DeviceLike = None) -> Tensor:
     """The tensor itself: memory is not pinned here."""
     return self
-
-
-def is_pinned(self: Tensor, device: DeviceLike = None) -> builtins.bool:
-    """False: memory is not pinned here."""
-    return False

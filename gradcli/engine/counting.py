@@ -2,19 +2,20 @@
 
 isin(x, tensor([1, 2]))             # which entries of x are 1 or 2
 searchsorted(borders, x)            # how many borders lie below each entry
-histc(x, bins=4, min=0, max=1)      # how many entries lie in each quarter
+histogram(x, 4)                     # how many entries lie in each of four parts
 """
 
 from __future__ import annotations
 
-from math import isfinite
-
 from .bits import of_whole_numbers
+from .dtypes import DEFAULT
 from .errors import EngineError
 from .into import with_out
 from .promote import result_of
 from .raw import Library, Raw
+from .returns import HISTOGRAM, Named
 from .tensor import Tensor, constant, raw_of
+from .underived import without_derivative
 
 Operand = Tensor | float
 
@@ -136,40 +137,6 @@ def bucketize(
 
 
 @with_out
-def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """Count the entries in each of ``bins`` equal parts of ``[min, max]``.
-
-    Where ``min`` equals ``max`` the interval is that of the entries themselves.
-
-    Raises:
-        NotImplementedError: the entries are integers.
-        EngineError: there are no parts, or the interval is empty or not finite.
-    """
-    xp, np, x = input.xp, input.xp.np, input.raw
-    if x.dtype.kind != "f":
-        raise NotImplementedError(
-            f"\"histogram_cpu\" not implemented for '{input.dtype.legacy}'"
-        )
-    if bins <= 0:
-        raise EngineError(
-            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
-        )
-    low, high = float(min), float(max)
-    if low == high and x.size:
-        low, high = float(np.min(x)), float(np.max(x))
-    if not (isfinite(low) and isfinite(high)):
-        raise EngineError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise EngineError("torch.histc: max must be larger than min")
-    if low == high:
-        low, high = low - 1, high + 1
-    inside = x[np.logical_and(x >= low, x <= high)]
-    at = ((inside - low) * bins / (high - low)).astype("int64")
-    counts = np.bincount(np.minimum(at, bins - 1), minlength=bins)
-    return Tensor(counts.astype(x.dtype), xp)
-
-
-@with_out
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of integers, which is never negative."""
     return of_whole_numbers("gcd", "gcd", input, other)
@@ -179,3 +146,40 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """The least common multiple of integers, which is never negative."""
     return of_whole_numbers("lcm", "lcm", input, other)
+
+
+@with_out
+@without_derivative("NotImplemented", "histogram")
+def histogram(
+    input: Tensor,
+    bins: int | Tensor,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Named:
+    """Count the entries between edges, each by its weight.
+
+    Args:
+        bins: how many equal parts there are, or their edges in rising order.
+        range: what is divided into equal parts; None: from the least entry to the
+            largest one.
+        weight: what each entry counts, of the input's shape.
+        density: divide by the total and by the parts' lengths.
+
+    Returns:
+        The named tuple ``(hist, bin_edges)``.
+
+    Raises:
+        EngineError: the edges, the range or the weights do not fit.
+    """
+    np, x = input.xp.np, input.raw
+    edges = bins.raw if isinstance(bins, Tensor) else bins
+    shares = None if weight is None else weight.raw
+    try:
+        found = np.histogram(x, edges, range, weights=shares, density=density)
+    except (TypeError, ValueError) as error:
+        raise EngineError(f"histogram: {error}") from None
+    type_ = x.dtype if x.dtype.kind == "f" else DEFAULT.dtype.name
+    counts, borders = (np.asarray(part).astype(type_) for part in found)
+    return HISTOGRAM((Tensor(counts, input.xp), Tensor(borders, input.xp)))

@@ -117,18 +117,6 @@ def asarray(
     return out if requires_grad is None else out.detach().requires_grad_(requires_grad)
 
 
-def scalar_tensor(
-    s: object,
-    *,
-    dtype: dtype | None = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """One number as a tensor of the default type."""
-    return full((), s, dtype=dtype or DEFAULT.dtype, device=device,
-                requires_grad=requires_grad)  # fmt: skip
-
-
 def from_numpy(ndarray: object) -> Tensor:
     """The array as a tensor; both are the same memory.
 
@@ -138,27 +126,6 @@ def from_numpy(ndarray: object) -> Tensor:
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     return Tensor(check_kind(ndarray), devices.NUMPY)
-
-
-def frombuffer(
-    buffer: Any,
-    *,
-    dtype: dtype,
-    count: int = -1,
-    offset: int = 0,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Return a tensor on the memory of a Python object that offers it, as bytes do.
-
-    Args:
-        buffer: what offers its memory.
-        dtype: the type of the entries there.
-        count: how many to take; -1: all.
-        offset: how many bytes to leave out before the first.
-    """
-    name = dtypes.to_dtype(dtype, "frombuffer").name
-    out = Tensor(np.frombuffer(buffer, name, count, offset), devices.NUMPY)
-    return out.requires_grad_(requires_grad)
 
 
 def from_dlpack(ext_tensor: object) -> Tensor:
@@ -206,37 +173,6 @@ def _filling(name: str, value: float, what: str) -> tuple[Callable[..., Tensor],
 zeros, zeros_like, new_zeros = _filling("zeros", 0, "Zeros")
 ones, ones_like, new_ones = _filling("ones", 1, "Ones")
 empty, empty_like, new_empty = _filling("empty", 0, "Zeros that mean nothing")
-
-
-@constructor
-def empty_strided(type_: dtype | None, size: object, stride: object) -> Host:
-    """A tensor whose entries, zeros here, lie at given steps in memory."""
-    return _spread(type_, size, stride, "empty_strided")
-
-
-def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Host:
-    """Return zeros at given steps, in as much memory as they reach.
-
-    Raises:
-        EngineError: there are more or fewer steps than sizes, or one is negative.
-    """
-    shape, steps = sizes_of((size,), name), tuple(stride)
-    if len(shape) != len(steps):
-        raise EngineError(
-            f"dimensionality of sizes ({len(shape)}) must match dimensionality of "
-            f"strides ({len(steps)})"
-        )
-    if any(step < 0 for step in steps):
-        raise EngineError(
-            f"Storage size calculation overflowed with sizes={list(shape)} and "
-            f"strides={list(steps)}"
-        )
-    reach = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
-    count = reach + 1 if all(shape) else 0
-    check_size((count,))
-    memory = np.zeros(count, (type_ or DEFAULT.dtype).name)
-    each = memory.itemsize
-    return np.ndarray(shape, memory.dtype, memory, 0, [step * each for step in steps])
 
 
 @constructor
@@ -395,14 +331,6 @@ def new(self: Tensor, *data: object) -> Tensor:
     from .legacy import tensor_of
 
     return tensor_of(data, self.dtype, self.xp)
-
-
-@alike
-def new_empty_strided(
-    type_: dtype, input: Tensor, size: object, stride: object
-) -> Host:
-    """Zeros that lie at given steps in memory, of the tensor's type and device."""
-    return _spread(type_, size, stride, "new_empty_strided")
 
 
 @alike

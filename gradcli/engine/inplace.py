@@ -232,35 +232,6 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
     return made
 
 
-def apply_(self: Tensor, callable: Callable[[float], float]) -> Tensor:
-    """Replace each entry by what a function makes of it, as a Python number."""
-    return map_(self, self, lambda entry, _: callable(entry))
-
-
-def map_(
-    self: Tensor, tensor: Tensor, callable: Callable[[float, float], float]
-) -> Tensor:
-    """Replace each entry by what a function makes of it and of another tensor's.
-
-    Raises:
-        TypeError: the tensor requires a gradient, of which nothing would be known.
-    """
-    refuse_tangents("apply_() or map_()", (self, tensor))
-    if self.requires_grad:
-        raise TypeError(
-            "Can't call apply_() or map_() on Variable that requires grad. Use "
-            "var.detach().apply_() instead."
-        )
-    ours, theirs = np.broadcast_arrays(on_host(self.raw), on_host(tensor.raw))
-    made = [
-        callable(x.item(), y.item())
-        for x, y in zip(ours.flat, theirs.flat, strict=True)
-    ]
-    entries = np.asarray(made).astype(self.raw.dtype.name)
-    write(self, (), self.xp.array(entries.reshape(self.raw.shape)))
-    return self
-
-
 def resize_(self: Tensor, *sizes: object, memory_format: object = None) -> Tensor:
     """Give the tensor another shape; entries stay, in order, where there is room.
 

@@ -19,25 +19,22 @@ from .tensor import Tensor, as_number
 ELSEWHERE = {
     "convert": "view to type type_as float double half long int short char byte bool "
     "cpu cuda numpy contiguous is_contiguous stride storage_offset data_ptr "
-    "element_size is_signed is_shared get_device sum_to_size nelement ndimension "
-    "__array__ __array_wrap__ __dlpack__ __dlpack_device__ pin_memory is_pinned",
+    "element_size get_device nelement ndimension "
+    "__array__ __array_wrap__ __dlpack__ __dlpack_device__ pin_memory",
     "draws": "bernoulli multinomial uniform_ normal_ random_ bernoulli_ exponential_",
-    "creation": "new new_zeros new_ones new_full new_empty "
-    "new_empty_strided new_tensor",
+    "creation": "new new_zeros new_ones new_full new_empty new_tensor",
     "members": "where __complex__ __reversed__ __delitem__",
     "storage": "untyped_storage",
-    "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero "
-    "nonzero_static argwhere unique unique_consecutive",
+    "queries": "equal allclose nonzero argwhere unique unique_consecutive",
     "inplace": "zero_ fill_ copy_ "
-    "fill_diagonal_ apply_ map_ resize_ resize_as_ set_ squeeze_ unsqueeze_ t_ "
+    "fill_diagonal_ resize_ resize_as_ set_ squeeze_ unsqueeze_ t_ "
     "transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ __isub__ __imul__ "
     "__itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "
     "__ilshift__ __irshift__ bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ "
     "bitwise_left_shift_ bitwise_right_shift_ gcd_ lcm_",
     "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
-    "counting": "histc gcd lcm",
-    "histograms": "histogram",
+    "counting": "gcd lcm histogram",
     "backward": "backward:backward_of",
     "hooks": "retain_grad register_hook:register_tensor_hook "
     "register_post_accumulate_grad_hook:register_post_accumulate",
@@ -47,8 +44,7 @@ ELSEWHERE = {
     "show": "__repr__:show",
     "cells": "_repr_html_:as_cells",
     "copies": "__deepcopy__:deeply __reduce_ex__:reduced",
-    "real": "conj conj_physical resolve_conj resolve_neg is_complex is_conj is_neg "
-    "isreal",
+    "real": "conj is_complex",
 }
 """Which module defines methods, under the methods' own names, or a function's behind
 a colon."""

@@ -42,23 +42,6 @@ def has_in_place(name: str) -> bool:
     return any(op.elementwise for op in overloads(entry.name))
 
 
-CHANGING = ("detach_", "fill_", "gcd_", "lcm_", "zero_")
-"""Functions that change their operand, of methods beside the table."""
-
-
-def changes_operand(name: str) -> bool:
-    """Whether a name is one of a function that changes its operand: ``sin_``."""
-    stem = name[:-1]
-    if not name.endswith("_") or stem.endswith("_"):
-        return False
-    return name in CHANGING or (is_public(stem) and has_in_place(stem))
-
-
-def changing() -> list[str]:
-    """Every name of a function that changes its operand."""
-    return sorted({*CHANGING, *(f"{n}_" for n in names() if has_in_place(n))})
-
-
 def names() -> list[str]:
     """Every public name of the table, other spellings among them."""
     return [name for name in (*FUNCTIONS, *ALIASES) if is_public(name)]
@@ -129,14 +112,11 @@ def _taking_out(entry: str) -> Run:
 
 
 def public(name: str) -> Run:
-    """The function of a public name; of an in-place one the method of tensors.
+    """The function of a public name.
 
     Raises:
         AttributeError: there is none.
     """
-    if changes_operand(name):
-        method: Run = getattr(Tensor, name)
-        return method
     if is_public(name):
         entry = ALIASES.get(name, name)
         return described(_taking_out(entry), entry)
@@ -160,23 +140,13 @@ class Members(ModuleType):
         return member
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.known})
+        return sorted(self.known)
 
 
 def linalg() -> dict[str, str]:
     """The functions of ``gradcli.linalg``, and their names in the table."""
-    return _below("linalg.") | {"diagonal": "diagonal"}
-
-
-def masked() -> dict[str, str]:
-    """The functions of ``gradcli.masked``, and their names in the table."""
-    return _below("masked.")
-
-
-def _below(prefix: str) -> dict[str, str]:
-    """Names in a module, by what stands before them in the table."""
-    ours = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith(prefix)]
-    return {n.removeprefix(prefix): n for n in ours}
+    below = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith("linalg.")]
+    return {n.removeprefix("linalg."): n for n in below} | {"diagonal": "diagonal"}
 
 
 def special() -> dict[str, str]:

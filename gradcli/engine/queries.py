@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..ops.checks import broadcast_shape, count_of, dim_of
-from .dtypes import DEFAULT, bool_, of
+from .dtypes import DEFAULT, of
 from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
 from .namespace import Namespace
-from .promote import RANK, promoted, result_of
+from .promote import promoted, result_of
 from .raw import Library, Raw, Run
 from .record import function
 from .size import Size
@@ -47,11 +47,6 @@ def is_inference(input: Tensor) -> bool:
     return input.is_inference()
 
 
-def is_nonzero(input: Tensor) -> bool:
-    """Whether its one entry is not 0."""
-    return bool(input)
-
-
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and the same entries."""
     if input.raw.shape != other.raw.shape:
@@ -77,59 +72,12 @@ def allclose(
     return bool(close.raw.all())
 
 
-def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape."""
-    return bool(input.raw.shape == other.raw.shape)
-
-
-def is_set_to(input: Tensor, tensor: Tensor) -> bool:
-    """Whether two tensors are the same view of the same memory."""
-    same = input.xp is tensor.xp and input.raw.shape == tensor.raw.shape
-    addresses = [t.xp.address(t._shareable()) for t in (input, tensor)]
-    return bool(
-        same
-        and addresses[0] == addresses[1]
-        and input.raw.strides == tensor.raw.strides
-    )
-
-
 @writes
 def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     """Choose entries of two tensors by a condition; alone, find where it is true."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     return function("where")(condition, input, other)
-
-
-def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """The places in a shape of numbers that count its entries in order.
-
-    Raises:
-        TypeError: the numbers, or the sizes of the shape, are no integers.
-        ValueError: a size is negative.
-    """
-    if not isinstance(shape, int | Sequence):
-        raise TypeError(
-            f"expected 'shape' to be int or sequence of ints, but got {type(shape)}"
-        )
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    for n in sizes:
-        if not isinstance(n, int):
-            raise TypeError(
-                f"expected 'shape' sequence to only contain ints, but got {type(n)}"
-            )
-    if any(n < 0 for n in sizes):
-        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
-    if indices.is_floating_point() or indices.dtype == bool_:
-        raise TypeError(
-            f"expected 'indices' to be integer dtype, but got {indices.dtype}"
-        )
-    xp, found = indices.xp, []
-    at = xp.np.asarray(indices.raw).astype("int64")
-    for n in reversed(sizes):
-        found.append(Tensor(xp.np.asarray(at % n), xp))
-        at = at // n
-    return tuple(reversed(found))
 
 
 def _positions(xp: Namespace, raw: Raw) -> list[Tensor]:
@@ -153,25 +101,6 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     if not input.shape:
         return Tensor(xp.np.zeros((int(bool(input)), 0), "int64"), xp)
     return function("stack")(found, 1)
-
-
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Any:
-    """Find the positions of entries that are not 0, as many as are asked for.
-
-    Args:
-        size: how many positions there are: further ones are left out, missing ones
-            filled in.
-        fill_value: what missing positions are.
-
-    Raises:
-        EngineError: ``size`` is negative.
-    """
-    if size < 0:
-        raise EngineError("nonzero_static: 'size' must be an non-negative integer")
-    found = nonzero(input).raw[:size]
-    out = input.xp.np.full((size, input.ndim), fill_value, "int64")
-    out[: len(found)] = found
-    return Tensor(out, input.xp)
 
 
 def argwhere(input: Tensor) -> Any:
@@ -259,13 +188,6 @@ def _sorted_apart(np: Library, lines: Raw) -> tuple[Raw, Raw]:
     return order, _apart(np, lines[order])[1]
 
 
-def can_cast(from_: Type, to: Type) -> bool:
-    """Whether a result of one type may be written to a tensor of another: floats to no
-    integers, and nothing but truth values to truth values."""
-    kinds = [np.dtype(each.name).kind for each in (from_, to)]
-    return RANK[kinds[0]] <= RANK[kinds[1]]
-
-
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of these shapes broadcast to.
 
@@ -283,13 +205,6 @@ def promote_types(type1: Type, type2: Type) -> Type:
 def result_type(tensor1: object, tensor2: object) -> Type:
     """The type of a result of arithmetic between two tensors or numbers."""
     return of(np.empty((), result_of([raw_of(tensor1), raw_of(tensor2)])))
-
-
-def typename(obj: object) -> str:
-    """The name of an object's class, PyTorch's for a tensor."""
-    if isinstance(obj, Tensor):
-        return str(obj.type())
-    return f"{type(obj).__module__}.{type(obj).__qualname__}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,6 @@ def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
 HISTOGRAM = _class("histogram", ("hist", "bin_edges"))
 """The class of the results of ``histogram``, which no row gives."""
 
-HISTOGRAMDD = _class("histogramdd", ("hist", "bin_edges"))
-"""The same of ``histogramdd``, whose edges are a tuple of tensors."""
-
 
 @cache
 def class_of_row(op: Op) -> type[Named] | None:
@@ -79,8 +76,7 @@ def classes() -> dict[str, type[Named]]:
     made += [
         class_of(name) for name, e in FUNCTIONS.items() if isinstance(e, Composite)
     ]
-    made += [HISTOGRAM, HISTOGRAMDD]
-    return {kind.__name__: kind for kind in made if kind is not None}
+    return {kind.__name__: kind for kind in (*made, HISTOGRAM) if kind is not None}
 
 
 WRITTEN = "_out"

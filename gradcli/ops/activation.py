@@ -18,7 +18,7 @@ from .checks import (
     dims_of,
     kept_shape,
 )
-from .exact import beside, decimal, reciprocal
+from .exact import beside, decimal, fraction, reciprocal
 from .op import (
     FLOATS,
     KEPT,
@@ -168,8 +168,9 @@ row("rrelu_with_noise.default",
                 training=True)])
 
 
-def rrelu(call: Call, x: Array, lower: float = 1 / 8, upper: float = 1 / 3,
-          training: bool = False, noise: Array | None = None) -> Array:
+def rrelu(call: Call, x: Array, lower: float = 1 / 8,
+          upper: float = fraction(1, 3), training: bool = False,
+          noise: Array | None = None) -> Array:
     if lower > upper:
         raise ValueRangeError(
             f"Lower bound should be less than or equal to the upper bound: {lower} > "
@@ -177,7 +178,7 @@ def rrelu(call: Call, x: Array, lower: float = 1 / 8, upper: float = 1 / 3,
     if training and noise is None:
         raise ValueRangeError("rrelu needs noise in training: a slope for each entry")
     return call("rrelu_with_noise.default", x, 0.0 if noise is None else noise, lower,
-                upper, training)
+                beside(x, upper), training)
 
 
 function("rrelu", rrelu, operands=("x",), cases=[case((3,))],

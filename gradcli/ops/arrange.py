@@ -172,6 +172,7 @@ def _embedded(shape: Shape, offset: int, dim1: int, dim2: int) -> Shape:
 
 def _diagonal_row(name: str, node: str, memory: Marker) -> None:
     row(name, node=node, jvp=LINEAR, fwd=_diagonal, memory=memory,
+        internal=memory is PACKED,
         doc="A diagonal of two dimensions, as the last dimension.",
         formula="y[..., i] = x[i, i + offset]",
         vjp=(lambda xp, g, y, x, **at:

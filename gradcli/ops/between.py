@@ -9,10 +9,9 @@ the node has saved. A formula is ``(xp, y, *inputs, **params)`` on plain arrays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf, prod
+from math import prod
 from typing import Protocol
 
-from .alignments import forward, scores_of, ways
 from .bags import SUM, bags_of
 from .classes import counted
 from .lookup import NO_PADDING
@@ -109,23 +108,6 @@ def of_bags(number: int) -> Formula:
     return found
 
 
-def sums_of_ways(xp: Namespace, y: Array, x: Array, targets: Array,
-                 input_lengths: Shape, target_lengths: Shape, blank: int = 0,
-                 zero_infinity: bool = False) -> Array:
-    """The logarithms of the sums up to each state, by item and time."""
-    way = ways(xp, x, targets, input_lengths, target_lengths, blank)
-    sums = xp.stack(forward(xp, scores_of(xp, x, way), way), 1)
-    times = xp.as_index(range(x.shape[0])).reshape((1, -1, 1))
-    return xp.where(xp.le(xp.unsqueeze(way.early[0], 1), times), sums, -inf)
-
-
-def among_targets(xp: Namespace, y: Array, x: Array, target: Array,
-                  reduction: str = "mean") -> Array:
-    """1 for the classes that an item's targets name, 0 for the others."""
-    counts = xp.call("multilabel_margin_loss.counts", x, target)
-    return xp.reshape(xp.minimum(counts, 1), target.shape)
-
-
 def room(xp: Namespace | None, y: Array | None, x: Array, weight: Array,
          bias: Array | None, size: Shape, stride: Shape, padding: Shape,
          dilation: Shape, groups: int = 1) -> Shape:
@@ -170,16 +152,13 @@ def pair(formula: Formula, *names: str) -> dict[str, Formula]:
 
 TENSORS: Mapping[str, Mapping[str, Formula]] = {
     "batch_norm.default": pair(of_batches, "result1", "result2"),
-    "ctc_loss.IntList": {"result1": sums_of_ways},
     "det": pair(of_determinant, "LU", "pivots"),
     "embedding_bag.default": {f"result{number}": of_bags(number)
                               for number in (1, 2)} | {
                                   "result3": lambda xp, y, *_, **__: y[1]},
     "group_norm.default": pair(of_groups, "result1", "result2"),
     "layer_norm.default": pair(of_layers, "result1", "result2"),
-    "linalg_solve_ex.default": pair(of_system, "LU", "pivots"),
     "logsigmoid": {"buffer": lambda xp, y, x: xp.exp(-xp.abs(x))},
-    "multilabel_margin_loss.default": {"is_target": among_targets},
     "nll_loss.2d": {"total_weight": weight_of_classes},
     "nll_loss.default": {"total_weight": weight_of_classes},
     "rrelu_with_noise.default": {"noise": slopes_drawn},

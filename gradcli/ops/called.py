@@ -28,15 +28,11 @@ _CALLED: Final = {
     "transpose": "_ dim0/axis0 dim1/axis1",
     "split": "tensor",
     "tensor_split": "_ indices_or_sections/indices/sections/tensor_indices_or_sections",
-    "hsplit vsplit dsplit": "_ indices_or_sections/indices/sections",
-    "ormqr": "_ input2/tau input3/other",
-    "linalg.householder_product": "input/A input2/tau",
     "cholesky_solve": "_ input2",
     "triangular_solve": "_ A",
     "linalg.vecdot": "x y",
-    "linalg.solve_triangular linalg.solve_ex solve": "A B",
-    "linalg.svd linalg.svdvals linalg.qr linalg.lu_factor linalg.lu_factor_ex linalg.lu"
-    " linalg.inv_ex": "A",
+    "linalg.solve_triangular solve": "A B",
+    "linalg.svd linalg.svdvals linalg.qr linalg.lu_factor linalg.lu": "A",
     "det slogdet inverse": "input/A",
     "diagonal": "input/A",
 }  # fmt: skip

@@ -144,35 +144,9 @@ def unpooled(x: Array, indices: Array, output_size: Shape) -> Said:
     return f"max_unpool{rank}d", (x, indices, kernel), how
 
 
-def labels(
-    x: Array, targets: Array, input_lengths: Shape, target_lengths: Shape,
-    blank: int = 0, zero_infinity: bool = False,
-) -> Said:  # fmt: skip
-    how = unusual(
-        {"blank": 0, "zero_infinity": False}, blank=blank, zero_infinity=zero_infinity
-    )
-    lengths = (tuple(input_lengths), tuple(target_lengths))
-    return "ctc_loss", (x, targets, *lengths), how | {"reduction": "none"}
-
-
-def margin(
-    x: Array, target: Array, weight: Array | None = None, p: int = 1,
-    margin: float = 1.0, reduction: str = "mean",
-) -> Said:  # fmt: skip
-    how = unusual(
-        {"p": 1, "margin": 1.0, "reduction": "mean"}, p=p, margin=margin,
-        reduction=reduction,
-    )  # fmt: skip
-    if weight is not None:
-        how["weight"] = weight
-    return "multi_margin_loss", (x, target), how
-
-
 CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     "convolution.default": convolution,
     "convolution.transposed": transposed,
-    "ctc_loss.IntList": labels,
-    "multi_margin_loss.default": margin,
     **{f"max_pool{n}d.indices": largest(n) for n in (2, 3)},
     **{f"avg_pool{n}d.default": mean(n) for n in (2, 3)},
     **{f"max_unpool{n}d.default": unpooled for n in (2, 3)},

@@ -92,58 +92,8 @@ function("linalg.multi_dot", multi_dot, formula="a @ b @ c",
                 case((2, 3), (3,))])
 
 
-def chain_matmul(call: Call, *matrices: Array) -> Array:
-    for matrix in matrices:
-        if len(matrix.shape) != 2:
-            raise ShapeError(f"Tensor dimension is {len(matrix.shape)}, expected 2 "
-                             "instead.")
-    return matrices[0] if len(matrices) == 1 else multi_dot(call, matrices)
-
-
-function("chain_matmul", chain_matmul, formula="a @ b @ c",
-         doc="The product of matrices, in the order that takes the fewest products of "
-             "numbers.",
-         cases=[case((2, 3), (3, 4), (4, 2))])
-
 # powers
 
-
-def powers(call: Call, x: Array, count: int) -> Array:
-    """The powers of every entry, from the 0th on, along a new last dimension."""
-    wide = call("expand", call("unsqueeze", x, -1), (*x.shape, count - 1))
-    rising = call("cumprod", wide, -1)
-    ones = call("ones_like", call("detach", call("narrow", rising, -1, 0, 1)))
-    return call("cat", [ones, rising], -1)
-
-
-def linalg_vander(call: Call, x: Array, N: int | None = None) -> Array:
-    x = x if x.shape else call("unsqueeze", x, -1)
-    count = x.shape[-1] if N is None else N
-    if count <= 1:
-        raise EngineError("N must be greater than 1.")
-    return powers(call, x, count)
-
-
-def vander(call: Call, x: Array, N: int | None = None, increasing: bool = False
-          ) -> Array:
-    if len(x.shape) != 1:
-        raise ShapeError("x must be a one-dimensional tensor.")
-    count = x.shape[0] if N is None else N
-    if count < 0:
-        raise EngineError("N must be non-negative.")
-    if count < 2:
-        return call("new_full", call("detach", x), (x.shape[0], count), 1)
-    found = powers(call, x, count)
-    return found if increasing else call("flip", found, (1,))
-
-
-function("linalg.vander", linalg_vander, operands=("x",), formula="y[i, j] = x[i]**j",
-         doc="The powers of every entry, from the 0th on, along a new last dimension.",
-         cases=[case((3,)), case((2, 3), N=4)])
-function("vander", vander, operands=("x",), formula="y[i, j] = x[i]**(n - 1 - j)",
-         doc="The powers of the entries of a vector as rows, the largest first unless "
-             "increasing.",
-         cases=[case((3,)), case((3,), N=2, increasing=True)])
 
 # exponentials
 

@@ -15,16 +15,15 @@ NAMES = {
         lerp.Scalar lerp.Tensor
     """,
     "exponential": """
-        exp exp2 expm1 log ln log2 log_2 log10 log_10 log1p sqrt cbrt rsqrt logaddexp
-        logaddexp2 xlogy xlog1py log_to_base root xlogy.Tensor xlogy.Scalar_Self
-        xlogy.Scalar_Other xlog1py.Tensor xlog1py.Scalar_Self xlog1py.Scalar_Other ldexp
-        frexp
+        exp exp2 expm1 log ln log2 log10 log1p sqrt cbrt rsqrt logaddexp logaddexp2
+        xlogy xlog1py log_to_base root xlogy.Tensor xlogy.Scalar_Self xlogy.Scalar_Other
+        xlog1py.Tensor xlog1py.Scalar_Self xlog1py.Scalar_Other ldexp frexp
     """,
     "trigonometric": """
         sin cos tan asin arcsin acos arccos atan arctan atan2 arctan2 hypot sinh cosh
         tanh asinh arcsinh acosh arccosh atanh arctanh sinc deg2rad rad2deg sec asec
-        arcsec csc cosec acsc arccsc arccosec cot cotan acot arccot arccotan sech asech
-        arcsech csch cosech acsch arccsch arccosech coth acoth arccoth
+        arcsec csc acsc arccsc cot acot arccot sech asech arcsech csch acsch arccsch
+        coth acoth arccoth
     """,
     "special": """
         erf erfc erfinv ndtr erfcx log_ndtr ndtri lgamma gammaln digamma psi polygamma
@@ -90,8 +89,8 @@ NAMES = {
         squeeze_.dim unsqueeze unsqueeze_.inside
     """,
     "norm": """
-        norm linalg.vector_norm linalg.matrix_norm nuclear_norm linalg.norm
-        linalg_vector_norm.default dist cdist cdist.default
+        norm linalg.vector_norm linalg.matrix_norm linalg.norm
+        linalg_vector_norm.default dist cdist pdist cdist.default pdist.default
     """,
     "products": """
         mm spmm mv dot vdot bmm matmul linalg.matmul addmm addmv baddbmm addbmm addr
@@ -115,12 +114,11 @@ NAMES = {
         cholesky_solve cholesky_inverse
     """,
     "orthogonal": """
-        linalg.qr qr linalg.householder_product orgqr linalg_qr.default
-        linalg_householder_product.default ormqr
+        linalg.qr qr linalg_qr.default
     """,
     "triangles": """
-        linalg.lu_factor_ex linalg.lu_factor lu linalg.lu lu_unpack linalg.lu_solve
-        lu_solve lu_unpack.permutation linalg_lu_factor_ex.default linalg_lu.default
+        linalg.lu_factor lu linalg.lu lu_unpack linalg.lu_solve lu_solve
+        lu_unpack.permutation linalg_lu_factor_ex.default linalg_lu.default
         lu_unpack.default linalg_lu_solve.default
     """,
     "pseudoinverse": """
@@ -128,12 +126,10 @@ NAMES = {
         linalg_pinv.atol_rtol_tensor linalg_matrix_rank.default linalg_lstsq.default
     """,
     "equations": """
-        linalg.inv_ex linalg.solve_ex linalg.cholesky_ex linalg.cond linalg.tensorinv
-        linalg.tensorsolve linalg_inv_ex.default linalg_solve_ex.default
-        linalg_cholesky_ex.default
+        linalg.cholesky_ex linalg.cond linalg_cholesky_ex.default
     """,
     "chains": """
-        linalg.multi_dot chain_matmul linalg.vander vander matrix_exp linalg.matrix_exp
+        linalg.multi_dot matrix_exp linalg.matrix_exp
     """,
     "covariance": """
         cov corrcoef
@@ -148,16 +144,12 @@ NAMES = {
         as_entries narrow
     """,
     "gather": """
-        gather gather.default gather.backward as_index take_along_dim scatter
-        scatter_add index_select index_add take masked_fill masked_select
-        as_index.beside scatter.src scatter.value scatter_add.default
-        index_select.default index_select.backward index_add.default take.default
-        take.backward masked_fill.Scalar masked_fill.Tensor masked_select.default
-        masked_select.backward
-    """,
-    "fold_in": """
-        scatter_reduce index_reduce bincount places.cells places.slices places.lines
-        scatter_reduce.two index_reduce.default bincount.weights bincount.default
+        gather gather.default gather.backward as_index scatter scatter_add index_select
+        index_add take masked_fill masked_select bincount as_index.beside scatter.src
+        scatter.value scatter_add.default index_select.default index_select.backward
+        index_add.default take.default take.backward masked_fill.Scalar
+        masked_fill.Tensor masked_select.default masked_select.backward bincount.weights
+        bincount.default
     """,
     "order": """
         sort.default sort.stable topk kthvalue argsort sort msort
@@ -169,9 +161,8 @@ NAMES = {
         diff trapezoid trapz cumulative_trapezoid gradient
     """,
     "split": """
-        split.Tensor split_with_sizes unsafe_split.Tensor unsafe_split_with_sizes unbind
-        split unsafe_split unsafe_chunk chunk tensor_split hsplit vsplit dsplit
-        broadcast_tensors meshgrid cartesian_prod combinations
+        split.Tensor split_with_sizes unbind split chunk tensor_split broadcast_tensors
+        meshgrid combinations
     """,
     "arrange": """
         flip fliplr flipud roll rot90 tril triu diagonal diagonal_copy diagonal.backward
@@ -179,9 +170,9 @@ NAMES = {
         unfold.backward
     """,
     "overwrite": """
-        select_scatter slice_scatter diagonal_scatter index_copy index_fill index_put
-        masked_scatter put index_copy.default index_fill.Scalar index_fill.Tensor
-        index_put.default masked_scatter.default put.default
+        select_scatter slice_scatter index_copy index_fill index_put masked_scatter put
+        index_copy.default index_fill.Scalar index_fill.Tensor index_put.default
+        masked_scatter.default put.default
     """,
     "create": """
         zeros_like ones_like full_like new_full new_zeros new_ones as_type_of
@@ -221,25 +212,16 @@ NAMES = {
         adaptive_avg_pool3d.default adaptive_avg_pool3d.backward
     """,
     "unpooling": """
-        max_unpool1d lp_pool1d max_unpool2d lp_pool2d max_unpool3d lp_pool3d
-        fractional_max_pool2d fractional_max_pool3d max_unpool2d.default
-        max_unpool3d.default fractional_max_pool2d.indices fractional_max_pool3d.indices
+        max_unpool1d max_unpool2d max_unpool3d max_unpool2d.default max_unpool3d.default
     """,
     "grouped": """
         group_norm group_norm.default
     """,
     "memory": """
-        as_strided as_strided_scatter copy_slices.positions copy_slices.overlapping
-        index_put.positions as_strided.positions as_strided.backward as_strided.default
-        as_strided.tangent as_strided.put view.geometry as_strided_scatter.default
-        copy_.default zero_.default fill_.Scalar fill_.Tensor to_copy.default
-    """,
-    "copies": """
-        alias_copy t_copy transpose_copy permute_copy expand_copy unsqueeze_copy
-        unfold_copy select_copy unbind_copy split_with_sizes_copy squeeze_copy
-        split_copy slice_copy view_copy as_strided_copy squeeze_copy.default
-        squeeze_copy.dim squeeze_copy.dims split_copy.Tensor slice_copy.Tensor
-        view_copy.default as_strided_copy.default narrow_copy
+        as_strided copy_slices.positions copy_slices.overlapping index_put.positions
+        as_strided.positions as_strided.backward as_strided.default as_strided.tangent
+        as_strided.put view.geometry copy_.default zero_.default fill_.Scalar
+        fill_.Tensor to_copy.default
     """,
     "renorm": """
         renorm
@@ -265,49 +247,33 @@ NAMES = {
         _upsample_lanczos2d_aa.backward
     """,
     "shuffling": """
-        pixel_shuffle pixel_unshuffle channel_shuffle affine_grid_generator affine_grid
+        pixel_shuffle pixel_unshuffle affine_grid_generator affine_grid
         local_response_norm affine_grid_generator.backward
-    """,
-    "margins": """
-        multi_margin_loss multilabel_margin_loss pdist multi_margin_loss.hits
-        multi_margin_loss.default multilabel_margin_loss.counts
-        multilabel_margin_loss.default pdist.default
     """,
     "sampling": """
         grid_sampler_2d grid_sampler_3d grid_sample
     """,
-    "masked": """
-        masked.sum masked.prod masked.amax masked.amin masked.argmax masked.argmin
-        masked.mean masked.median masked.norm masked.var masked.std masked.logsumexp
-        masked.cumsum masked.cumprod masked.softmax masked.log_softmax masked.softmin
-        masked.normalize masked.logaddexp
-    """,
     "bags": """
         embedding_bag embedding_bag.default
-    """,
-    "alignments": """
-        ctc_loss ctc_loss.IntList
-    """,
-    "sequences": """
-        conv_tbc
     """,
 }
 """All names, other spellings among them."""
 
 INNER = """
-    alias numpy_T matrix_H mT mH as_entries as_index as_type_of
+    alias numpy_T matrix_H mT mH as_entries as_index diagonal_copy as_type_of
+    affine_grid_generator grid_sampler_2d grid_sampler_3d
 """
 """Those without a dot that users are not offered."""
 
 IN_PLACE = """
     add sub subtract neg negative mul multiply div divide true_divide floor_divide
     reciprocal remainder fmod pow power square addcmul addcdiv lerp exp exp2 expm1 log
-    ln log2 log_2 log10 log_10 log1p sqrt cbrt rsqrt logaddexp logaddexp2 xlogy xlog1py
-    ldexp sin cos tan asin arcsin acos arccos atan arctan atan2 arctan2 hypot sinh cosh
-    tanh asinh arcsinh acosh arccosh atanh arctanh sinc deg2rad rad2deg erf erfc erfinv
-    erfcx log_ndtr ndtri lgamma gammaln digamma psi polygamma mvlgamma multigammaln
-    igamma gammainc igammac gammaincc zeta logit entr nan_to_num i0 i1 i0e i1e erfi expi
-    Ei Si Ci Shi Chi fresnels fresnel_s fresnelc fresnel_c lambertw LambertW
+    ln log2 log10 log1p sqrt cbrt rsqrt logaddexp logaddexp2 xlogy xlog1py ldexp sin cos
+    tan asin arcsin acos arccos atan arctan atan2 arctan2 hypot sinh cosh tanh asinh
+    arcsinh acosh arccosh atanh arctanh sinc deg2rad rad2deg erf erfc erfinv erfcx
+    log_ndtr ndtri lgamma gammaln digamma psi polygamma mvlgamma multigammaln igamma
+    gammainc igammac gammaincc zeta logit entr nan_to_num i0 i1 i0e i1e erfi expi Ei Si
+    Ci Shi Chi fresnels fresnel_s fresnelc fresnel_c lambertw LambertW
     chebyshev_polynomial_t shifted_chebyshev_polynomial_t chebyshev_polynomial_u
     shifted_chebyshev_polynomial_u chebyshev_polynomial_v shifted_chebyshev_polynomial_v
     chebyshev_polynomial_w shifted_chebyshev_polynomial_w hermite_polynomial_h
@@ -317,7 +283,7 @@ IN_PLACE = """
     copysign nextafter heaviside floor ceil round trunc fix frac maximum minimum fmax
     fmin clamp clip clamp_min clamp_max eq ne not_equal lt less le less_equal gt greater
     ge greater_equal logical_and logical_or logical_xor logical_not cumsum cumprod addmm
-    addmv baddbmm addbmm addr scatter scatter_add index_add masked_fill scatter_reduce
-    index_reduce tril triu index_copy index_fill index_put masked_scatter put renorm
+    addmv baddbmm addbmm addr scatter scatter_add index_add masked_fill tril triu
+    index_copy index_fill index_put masked_scatter put renorm
 """
 """Those that have an in-place form."""

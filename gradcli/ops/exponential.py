@@ -59,7 +59,7 @@ def logarithm_to(base: int, latex: str, also: str, fwd: Formula) -> None:
     row(f"log{base}", node=f"Log{base}Backward0", latex=rf"\log_{latex} {{0}}",
         formula=f"log(x)/log({base})", doc=f"Logarithm to base {base}.",
         fwd=fwd, partials=(lambda xp, y, x: 1 / (x * ln(xp, x, base)),), cases=POSITIVE,
-        not_finite=OF_LOGARITHMS, tame=("1",), also=(also,), aliases=(f"log_{base}",),
+        not_finite=OF_LOGARITHMS, tame=("1",), also=(also,),
         domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(base))
 
 

@@ -24,12 +24,10 @@ FAMILIES: Final = (
     "activation", "compare", "scan", "reduce", "stats", "shape", "norm", "products",
     "einsum", "linalg", "spectra", "triangular", "orthogonal", "triangles",
     "pseudoinverse", "equations", "chains", "covariance", "join", "index", "gather",
-    "fold_in", "order", "quantile", "differences", "split",
+    "order", "quantile", "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
     "convolution", "columns", "pooling", "unpooling", "grouped", "memory",
-    "copies",
-    "renorm", "borders", "resampling", "shuffling", "margins", "sampling", "masked",
-    "bags", "alignments", "sequences",
+    "renorm", "borders", "resampling", "shuffling", "sampling", "bags",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they are listed."""
 

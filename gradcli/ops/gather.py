@@ -10,11 +10,34 @@ from __future__ import annotations
 
 from math import prod
 
+from .arithmetic import doubled
 from .checks import ArgumentError, PositionError, ShapeError, broadcast_shape, dim_of
 from .index import OUTSIDE, along, check_positions, checked_size
-from .op import FIRST, LINEAR, PACKED, WHOLE, Fixed, Formula, case, function, row
+from .op import (
+    FIRST,
+    FLOATS,
+    LINEAR,
+    PACKED,
+    TRUTHS,
+    WHOLE,
+    Fixed,
+    Formula,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 from .shape import sum_to
-from .types import Array, Call, Entries, Namespace, Operand, Positions, Shape
+from .types import (
+    Array,
+    Call,
+    Entries,
+    Namespace,
+    Operand,
+    Positions,
+    Shape,
+    Typed,
+)
 
 # fmt: off
 
@@ -99,22 +122,6 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
          operands=("x", "index"))
 
 
-def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
-                   ) -> Array:
-    index: Positions = call("as_index", indices)
-    if dim is None:
-        return call("gather", call("view", x, (-1,)), 0, call("view", index, (-1,)))
-    d = dim_of(x.shape, dim)
-    if index.ndim != x.ndim:
-        raise ShapeError("torch.take_along_dim(): input and indices should have the "
-                         f"same number of dimensions, but got {x.ndim} dimensions for "
-                         f"input, and {index.ndim} dimensions for indices")
-    index = index + (index < 0) * x.shape[d]
-    common = broadcast_shape(*[(*t.shape[:d], 1, *t.shape[d + 1:]) for t in (x, index)])
-    wide, picked = ((*common[:d], t.shape[d], *common[d + 1:]) for t in (x, index))
-    return call("gather", call("expand", x, wide), d, call("expand", index, picked))
-
-
 row("as_index", query=True, doc="Integers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
     internal=True)
@@ -122,12 +129,6 @@ row("as_index", query=True, doc="Integers to index with.", formula="x",
 row("as_index.beside", query=True, doc="Integers on the device of a tensor.",
     formula="values", internal=True,
     fwd=lambda xp, x, values: xp.as_index(values), cases=[case((2,), values=[1, 0])])
-
-function("take_along_dim", _take_along_dim, operands=("x", "indices"),
-         formula="y[i, j] = x[i, indices[i, j]]",
-         doc="`gather`, with the other dimensions broadcast.",
-         cases=[case((3, 4), Fixed([[0, 1, 2, 0]]), dim=0),
-                case((3, 4), Fixed([0, 5, 5]))])
 
 
 def src_part(xp: Namespace, src: Array, index: Array) -> Array:
@@ -203,10 +204,6 @@ row("scatter.value", node="ScatterBackward1",
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
 
-REDUCED = {"add": "sum", "multiply": "prod"}
-"""What `scatter` calls its reductions, and what `scatter_reduce` does."""
-
-
 def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
                     src: Operand | None = None, value: Operand | None = None,
                     reduce: str | None = None) -> Array:
@@ -217,14 +214,15 @@ def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
                 else call("scatter.src", x, call("as_index", index), src, dim))
     if number:
         src = call("new_full", x, tuple(index.shape), src)
-    if reduce not in REDUCED:
-        raise ArgumentError("reduce argument must be either add or multiply.")
-    return call("scatter_reduce.two", x, index, src, dim, REDUCED[reduce])
+    if reduce != "add":
+        raise ArgumentError(f"scatter(reduce={reduce!r}) is not part of gradcli; "
+                            "reduce=\"add\" is")
+    return call("scatter_add.default", x, call("as_index", index), src, dim)
 
 
 function("scatter", _choose_scatter, operands=("x", "index"),
-         doc="A tensor's entries, or a number, written at positions, or added or "
-             "multiplied in.", in_place=True)
+         doc="A tensor's entries, or a number, written at positions, or added there.",
+         in_place=True)
 
 row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCATTER,
     doc="Entries of src added at positions along a dimension; repeats add up.",
@@ -444,3 +442,49 @@ row("masked_select.backward", node="MaskedScatterBackward0",
 
 function("masked_select", lambda call, x, mask: call("masked_select.default", x, mask),
          operands=("x", "mask"))
+
+# -- counts ---------------------------------------------------------------------------
+
+
+def binned(xp: Namespace, at: Array, weights: Array, minlength: int) -> Array:
+    at = xp.as_index(at)
+    if at.ndim != 1 or (at.size and int(at.min()) < 0):
+        raise ShapeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise ShapeError("minlength should be >= 0")
+    if tuple(weights.shape) != tuple(at.shape):
+        raise ShapeError("weights should be 1-d and have the same length as input")
+    count = max(int(at.max()) + 1 if at.size else 0, minlength)
+    return xp.put_add((count,), (at,), weights)
+
+
+row("bincount.weights", node="NotImplemented", jvp=LINEAR, result=FLOATS,
+    formula="y[n] = sum(weights where x == n)",
+    doc="How much weight lies on each integer from 0 on. PyTorch records that it "
+        "has no derivative for this; here it is that of a sum.",
+    fwd=lambda xp, index, weights, minlength=0:
+    binned(xp, index, weights, minlength),
+    vjp=(None, lambda xp, g, y, index, weights, minlength=0: xp.take(g, index)),
+    cases=[case(Fixed([0, 2, 2, 1]), (4,)),
+           case(Fixed([1, 1]), (2,), minlength=4)])
+
+row("bincount.default", refuses=no_kernel("bincount_cpu", TRUTHS),
+    formula="y[n] = number of x == n",
+    doc="How often each integer from 0 on occurs.",
+    fwd=lambda xp, index, minlength=0:
+    binned(xp, index, xp.as_index([1] * prod(index.shape)), minlength),
+    cases=[case(Fixed([0, 2, 2, 1])), case(Fixed([1, 1]), minlength=4)])
+
+
+def _bincount(call: Call, input: Array, weights: Typed | None = None, minlength: int = 0
+             ) -> Array:
+    if weights is None or tuple(input.shape) == (0,):
+        return call("bincount.default", input, minlength)
+    single = getattr(weights.dtype, "name", "") == "float32"
+    heavy = weights if single else doubled(call, weights)
+    return call("bincount.weights", input, heavy, minlength)
+
+
+function("bincount", _bincount, operands=("input", "weights"),
+         doc="How often each integer from 0 on occurs, or how much weight lies on "
+             "it.")

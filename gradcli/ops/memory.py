@@ -16,7 +16,7 @@ from typing import cast
 from .checks import ShapeError, as_sizes
 from .gather import surviving
 from .limits import BYTES_PER_ENTRY, LISTED, check_size
-from .op import FIRST, GIVEN, KEPT, LINEAR, VIEW, Formula, case, function, row
+from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
 from .shape import sum_to
 from .types import Array, Call, Geometry, Namespace, Shape, Sizes
 
@@ -231,51 +231,6 @@ function("as_strided", _as_strided, operands=("x",),
          cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
                 case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
 
-def _strided_places(
-    shape: Shape, size: Shape, stride: Shape, start: int, geometry: Geometry | None
-) -> list[int]:
-    """Which entries of a flattened tensor a view of its memory overwrites."""
-    at = positions(shape, geometry, size, stride, start)
-    if prod(shape) in at:
-        raise ShapeError("as_strided_scatter: the view reaches beyond the tensor")
-    if len(set(at)) < len(at):
-        raise ShapeError(
-            "unsupported operation: more than one element of the written-to tensor "
-            "refers to a single memory location. Please clone() the tensor before "
-            "performing the operation.")
-    return at
-
-
-def _strided_scatter(
-    xp: Namespace, x: Array, src: Array, size: Shape, stride: Shape, start: int,
-    geometry: Geometry | None = None,
-) -> Array:  # fmt: skip
-    if tuple(src.shape) != size:
-        raise ShapeError(f"expected src to have a size equal to the slice of self. src "
-                         f"size = {list(src.shape)}, slice size = {list(size)}")
-    at = _strided_places(x.shape, size, stride, start, geometry)
-    return written(xp, x, xp.reshape(src, (len(at),)), at)
-
-
-row("as_strided_scatter.default", node="AsStridedScatterBackward0", jvp=LINEAR,
-    memory=KEPT, result=FIRST,
-    doc="What lies at given places of a tensor's memory replaced.",
-    formula="memory[start + i stride[0] + j stride[1]] = src[i, j]",
-    fwd=_strided_scatter,
-    vjp=(lambda xp, g, y, x, src, size, stride, start, geometry=None: kept(
-             xp, g, _strided_places(x.shape, size, stride, start, geometry)),
-         lambda xp, g, y, x, src, size, stride, start, geometry=None: xp.reshape(
-             _read_of_slices(
-                 xp, g, _strided_places(x.shape, size, stride, start, geometry)),
-             src.shape)),
-    cases=[case((3, 4), (2, 2), size=(2, 2), stride=(4, 1), start=1),
-           case((5,), (2,), size=(2,), stride=(2,), start=0)])
-
-function("as_strided_scatter", lambda call, x, src, size, stride, storage_offset=None:
-         call("as_strided_scatter.default", x, src,
-              *as_strided_how(call, x, size, stride, storage_offset)),
-         operands=("x", "src"),
-         cases=[case((3, 4), (2, 2), size=(2, 2), stride=(4, 1))])
 
 # -- entire tensors -------------------------------------------------------------------
 

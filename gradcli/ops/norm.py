@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
+from .checks import (
+    KindError,
+    ShapeError,
+    ValueRangeError,
+    broadcast_shape,
+    dim_of,
+    dims_of,
+)
 from .exact import reciprocal
 from .op import (
     ONE_TYPE,
@@ -22,6 +29,7 @@ from .op import (
     case,
     floats_for,
     function,
+    no_kernel,
     row,
 )
 from .reduce import dropped, kept, share
@@ -209,10 +217,6 @@ function("linalg.matrix_norm", matrix_norm, operands=("x",),
                 case((3, 2), ord=2, make="regular"),
                 case((3, 2), ord=-2, make="regular"),
                 case((2, 3, 2), ord="nuc", dim=(0, 2), keepdim=True, make="regular")])
-function("nuclear_norm", lambda call, x, dim=None, keepdim=False:
-         norm(call, x, "nuc", dim, keepdim), operands=("x",), formula="sum(svdvals(x))",
-         doc="The sum of a matrix's singular values.",
-         cases=[case((3, 2), make="regular")])
 function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
          doc="A vector norm, or with an order and two dimensions a matrix norm.",
          cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)
@@ -323,3 +327,52 @@ row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
 
 function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
          call("cdist.default", x1, x2, p), operands=("x1", "x2"))
+
+
+def pairs(n: int) -> tuple[list[int], list[int]]:
+    """The first and the second of each pair of numbers below ``n``."""
+    return ([i for i in range(n) for _ in range(i + 1, n)],
+            [j for i in range(n) for j in range(i + 1, n)])
+
+
+def apart(xp: Namespace, x: Array) -> Array:
+    first, second = pairs(x.shape[0])
+    return xp.call("index.Tensor", x, (first,)) - xp.call("index.Tensor", x, (second,))
+
+
+def together(xp: Namespace, g: Array, x: Array) -> Array:
+    """The transpose of `apart`."""
+    first, second = pairs(x.shape[0])
+    return (xp.call("index.backward", g, x.shape, (first,))
+            - xp.call("index.backward", g, x.shape, (second,)))
+
+
+def pair_slopes_of(xp: Namespace, x: Array, y: Array, p: float) -> Array:
+    return slope_of(xp, apart(xp, x), xp.unsqueeze(y, -1), p, -1)
+
+
+row("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j",
+    doc="The distances of all pairs of rows.",
+    refuses=no_kernel("pdist") | no_kernel("pdist", ("float16",)),
+    kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
+         "the cotangent evenly",
+    fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, apart(xp, x), p), -1),
+    vjp=(lambda xp, g, y, x, p=2.0: together(
+        xp, xp.unsqueeze(g, -1) * pair_slopes_of(xp, x, y, p), x),),
+    jvp=lambda xp, t, y, x, p=2.0:
+        xp.sum(apart(xp, t[0]) * pair_slopes_of(xp, x, y, p), -1),
+    cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
+
+
+def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
+    if len(input.shape) != 2:
+        raise ShapeError(f"pdist only supports 2D tensors, got: {len(input.shape)}D")
+    if p < 0:
+        raise ValueRangeError("pdist only supports non-negative p values")
+    if input.shape[0] > 10**4:
+        raise KindError(f"pdist of {input.shape[0]} rows has too many pairs; use cdist "
+                        "on parts of them")
+    return call("pdist.default", call("contiguous", input), p)
+
+
+function("pdist", pdist, operands=("input",))

@@ -532,8 +532,9 @@ def plain_types(entry: Op | Composite) -> dict[str, type]:
     types: dict[str, set[type]] = {}
     for params in (defaults(entry), *(case.params for case in entry.cases)):
         for name, value in params.items():
-            if type(value) in PLAIN:
-                types.setdefault(name, set()).add(type(value))
+            kind = float if isinstance(value, float) else type(value)
+            if kind in PLAIN:
+                types.setdefault(name, set()).add(kind)
     return {
         name: float if float in found else next(iter(found))
         for name, found in types.items()

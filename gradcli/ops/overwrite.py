@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from .arrange import on_diagonal
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of
 from .gather import MASK, as_mask, grown, numbered, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
@@ -42,15 +41,6 @@ def demand_alike(want: Shape, have: Shape) -> None:
                          f"size = {list(have)}, slice size = {list(want)}")
 
 
-def with_diagonal(
-    xp: Namespace, x: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1
-) -> Array:
-    demand_alike(xp.diagonal(x, offset, dim1, dim2).shape, src.shape)
-    ones = xp.new_full(src, src.shape, 1)
-    return where_put(xp, x, on_diagonal(xp, src, x.shape, offset, dim1, dim2),
-                     on_diagonal(xp, ones, x.shape, offset, dim1, dim2))
-
-
 def filled(xp: Namespace, x: Array, index: Array, dim: int, value: Operand) -> Array:
     at = slices_at(xp, x.shape, dim, index, from_end=True)
     ones = xp.new_full(x, xp.getitem(x, at).shape, 1)
@@ -79,14 +69,6 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
     cases=[case((5, 2), (2, 2), start=1, end=3),
            case((2, 6), (2, 3), dim=-1, start=1, step=2)])
 
-row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRST,
-    memory=KEPT,
-    doc="A diagonal of two dimensions replaced.", formula="y[i, i + offset] = src[i]",
-    fwd=with_diagonal,
-    vjp=(lambda xp, g, y, x, src, **at: xp.diagonal_scatter(
-             g, xp.zeros_like(xp.diagonal(g, **at)), **at),
-         lambda xp, g, y, x, src, **at: xp.diagonal(g, **at)),
-    cases=[case((3, 4), (3,)), case((3, 3), (2,), offset=1)])
 
 def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
                ) -> Array:

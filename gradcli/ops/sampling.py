@@ -268,6 +268,7 @@ def row_of_sampling(rank: int) -> None:
              (NEAREST, ZEROS, False, 1.2)]
     modes += [(BICUBIC, ZEROS, True, 1.2)] if rank == 2 else []
     row(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0", fwd=fwd,
+        internal=True,
         refuses=no_kernel(f"grid_sampler_{rank}d_cpu", WHOLES), saves="x grid",
         memory=PACKED, one_type="grid_sampler(): expected input and grid to have same "
         "dtype, but input has {0} and grid has {1}",

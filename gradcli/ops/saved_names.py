@@ -1,13 +1,15 @@
 """PyTorch's names of what its nodes save, where they are not the common ones.
 
-Invariant: a row that stands here names its inputs, in order, or its outputs; every
-other row's are ``self`` and ``other``, and ``result``, or ``result0``, ``result1`` and
-so on where there are several.
+Invariant: an input is called as the row's formula calls it, but where that is a letter
+``self`` and ``other``; outputs are called ``result``, or ``result0``, ``result1`` and
+so on where there are several. A row of which that is not true stands here.
 
     inputs_of("addcmul.default")                 # ("self", "tensor1", "tensor2")
 """
 
 from __future__ import annotations
+
+from .op import OPS, parameters
 
 INPUTS = {
     "addbmm": "self batch1 batch2",
@@ -16,89 +18,40 @@ INPUTS = {
     "addmm": "self mat1 mat2",
     "addmv": "self mat vec",
     "addr": "self vec1 vec2",
-    "atan2": "self other",
     "baddbmm": "self batch1 batch2",
     "batch_norm.default": "input weight bias running_mean running_var",
     "bilinear.trilinear": "i1 i2 i3",
-    "binary_cross_entropy.default": "self target weight",
-    "binary_cross_entropy_with_logits.default": "self target weight pos_weight",
     "bmm": "self mat2",
-    "cdist.default": "x1 x2",
-    "cholesky_inverse": "self",
     "cholesky_solve": "self input2",
-    "clamp.Tensor": "self min max",
-    "clamp_max.Tensor": "self max",
-    "clamp_min.Tensor": "self min",
     "convolution.default": "input weight bias",
     "convolution.transposed": "input weight bias",
-    "ctc_loss.IntList": "log_probs targets",
     "det": "A",
     "dot": "self tensor",
-    "embedding.backward": "self indices",
-    "embedding.default": "weight indices",
-    "embedding_bag.default": "weight indices offsets per_sample_weights",
-    "gather.backward": "self index",
-    "gather.default": "self index",
     "grid_sampler_2d": "input grid",
     "grid_sampler_3d": "input grid",
     "group_norm.default": "input weight bias",
-    "huber_loss.default": "self target",
-    "index_add.default": "self index source",
-    "index_copy.default": "self index source",
-    "index_fill.Scalar": "self index",
-    "index_fill.Tensor": "self index value",
-    "index_put.default": "self values",
-    "index_reduce.default": "self index source",
     "index_select.backward": "source index",
-    "index_select.default": "self index",
     "inverse": "A",
     "layer_norm.default": "input weight bias",
     "lerp.Scalar": "self end",
     "lerp.Tensor": "self end weight",
     "linalg_cholesky_ex.default": "A",
     "linalg_eigh.default": "A",
-    "linalg_householder_product.default": "input tau",
-    "linalg_inv_ex.default": "A",
     "linalg_lstsq.default": "self b",
     "linalg_lu.default": "A",
     "linalg_lu_factor_ex.default": "A",
     "linalg_lu_solve.default": "LU pivots B",
-    "linalg_pinv.atol_rtol_tensor": "self",
     "linalg_qr.default": "A",
-    "linalg_solve_ex.default": "A B",
     "linalg_solve_triangular.default": "self B",
     "linalg_svd.default": "A",
     "lu_unpack.default": "LU_data LU_pivots",
-    "masked_fill.Scalar": "self mask",
-    "masked_fill.Tensor": "self mask value",
-    "masked_scatter.default": "self mask source",
-    "masked_select.default": "self mask",
-    "matrix_exp": "self",
-    "max_unpool2d.default": "self indices",
-    "max_unpool3d.default": "self indices",
     "mm": "self mat2",
-    "mse_loss.default": "self target",
-    "multi_margin_loss.default": "self target weight",
-    "multilabel_margin_loss.default": "self target",
     "mv": "self vec",
-    "nll_loss.2d": "self target weight",
-    "nll_loss.default": "self target weight",
-    "ormqr": "self input2 input3",
     "pow.Scalar": "exponent",
     "pow.Tensor_Tensor": "self exponent",
-    "prelu.kernel": "self weight",
-    "put.default": "self index source",
-    "rrelu_with_noise.default": "self noise",
-    "scatter.src": "self index src",
-    "scatter.value": "self index",
-    "scatter_add.default": "self index src",
-    "scatter_reduce.two": "self index src",
     "slogdet": "A",
-    "smooth_l1_loss.default": "self target",
-    "soft_margin_loss": "self target",
     "solve": "A B",
     "take.backward": "source index",
-    "take.default": "self index",
     "triangular_solve": "self A",
     "weight_norm_interface.default": "v g",
     "where": "condition self other",
@@ -110,7 +63,6 @@ INPUTS = {
 OUTPUTS = {
     "aminmax": "min max",
     "cholesky.ex": "L",
-    "ctc_loss.IntList": "result0",
     "cummax": "values indices",
     "cummin": "values indices",
     "frexp": "mantissa exponent",
@@ -120,12 +72,10 @@ OUTPUTS = {
     "linalg.lu_factor": "LU pivots",
     "linalg_cholesky_ex.default": "L info",
     "linalg_eigh.default": "eigenvalues eigenvectors",
-    "linalg_inv_ex.default": "inverse info",
     "linalg_lstsq.default": "solution residuals rank singular_values",
     "linalg_lu.default": "P L U",
     "linalg_lu_factor_ex.default": "LU pivots info",
     "linalg_qr.default": "Q R",
-    "linalg_solve_ex.default": "result info",
     "linalg_svd.default": "U S Vh",
     "lu_unpack": "P L U",
     "lu_unpack.default": "P L U",
@@ -159,8 +109,6 @@ NOT_SHOWN = {
     "adaptive_max_pool3d.indices": "output_size result0",
     "add.Scalar": "other",
     "as_strided.default": "geometry",
-    "as_strided_copy.default": "geometry",
-    "as_strided_scatter.default": "geometry",
     "clamp_max.Scalar": "min",
     "clamp_min.Scalar": "max",
     "clone": "memory_format",
@@ -176,11 +124,8 @@ NOT_SHOWN = {
     "erfinv": "result",
     "exp2": "self",
     "expand": "size",
-    "expand_copy": "size",
     "expm1": "self",
     "fmod.Scalar": "other",
-    "fractional_max_pool2d.indices": "random_samples result0",
-    "fractional_max_pool3d.indices": "random_samples result0",
     "gather.backward": "input_sizes",
     "glu": "result",
     "index_fill.Scalar": "value",
@@ -190,7 +135,6 @@ NOT_SHOWN = {
     "linalg_eigh.default": "UPLO",
     "linalg_lstsq.default": "driver rcond residuals",
     "linalg_pinv.atol_rtol_tensor": "hermitian",
-    "linalg_solve_ex.default": "B",
     "logaddexp2": "result",
     "masked_fill.Scalar": "value",
     "max_pool2d.indices": "result0",
@@ -214,29 +158,23 @@ NOT_SHOWN = {
     "sort.default": "descending",
     "sort.stable": "descending",
     "squeeze.default": "dim",
-    "squeeze_copy.default": "dim",
     "take.backward": "input_sizes",
     "threshold": "value",
     "to_copy.default": "back device dtype",
     "topk": "k largest sorted",
     "unfold.backward": "input_sizes",
     "view.default": "shape",
-    "view_copy.default": "shape",
     **dict.fromkeys(RESAMPLED, "scale_factors"),
 }
 """What rows keep that PyTorch's nodes have no name for."""
 
 SIZED = {
-    "diagonal", "diagonal_copy", "expand", "expand_copy", "index.Tensor",
-    "index_select.default", "kthvalue", "max.dim", "mean.default", "mean.dim",
-    "median.dim", "min.dim", "mode", "nanmedian.dim", "narrow_copy", "repeat",
-    "reshape.alias", "reshape.unsafe", "select", "select_copy", "slice.Tensor",
-    "slice_copy.Tensor", "sort.default", "sort.stable", "split.Tensor",
-    "split_copy.Tensor", "split_with_sizes", "split_with_sizes_copy", "squeeze.default",
-    "squeeze.dim", "squeeze.dims", "squeeze_.dim", "squeeze_copy.default",
-    "squeeze_copy.dim", "squeeze_copy.dims", "sum.default", "sum.dim_IntList", "topk",
-    "trace", "unfold", "unfold_copy", "unsafe_split.Tensor", "unsafe_split_with_sizes",
-    "view.default", "view_copy.default", *RESAMPLED,
+    "diagonal", "diagonal_copy", "expand", "index.Tensor", "index_select.default",
+    "kthvalue", "max.dim", "mean.default", "mean.dim", "median.dim", "min.dim", "mode",
+    "nanmedian.dim", "repeat", "reshape.alias", "reshape.unsafe", "select",
+    "slice.Tensor", "sort.default", "sort.stable", "split.Tensor", "split_with_sizes",
+    "squeeze.default", "squeeze.dim", "squeeze.dims", "squeeze_.dim", "sum.default",
+    "sum.dim_IntList", "topk", "trace", "unfold", "view.default", *RESAMPLED,
 }  # fmt: skip
 """Rows whose nodes show the sizes of their first input."""
 
@@ -278,8 +216,6 @@ PARAMETERS = {"number": "other", "base": "self"}
 RENAMED = {
     "as_strided.default": {"start": "storage_offset"},
     "group_norm.default": {"num_groups": "group"},
-    "as_strided_copy.default": {"start": "storage_offset"},
-    "as_strided_scatter.default": {"start": "storage_offset"},
     "unfold.backward": {"dimension": "dim"},
     "xlog1py.Scalar_Self": {"number": "self"},
     "xlogy.Scalar_Self": {"number": "self"},
@@ -326,8 +262,12 @@ REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def inputs_of(name: str, count: int) -> tuple[str, ...]:
-    """The names of a row's first ``count`` inputs."""
-    return tuple(INPUTS.get(name, "self other").split()[:count])
+    """Return the names of a row's first ``count`` inputs."""
+    if name in INPUTS:
+        return tuple(INPUTS[name].split()[:count])
+    letters = ("self", *["other"] * count)
+    own = parameters(OPS[name])[:count]
+    return tuple([n if len(n) > 1 else letters[nr] for nr, n in enumerate(own)])
 
 
 def outputs_of(name: str, count: int) -> tuple[str, ...]:

@@ -82,30 +82,6 @@ row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED
     cases=[case((1, 1, 4, 2), downscale_factor=2), case((2, 3, 3), downscale_factor=3)])
 
 
-def mixed(xp: Namespace, x: Array, groups: int) -> Array:
-    if len(x.shape) < 3:
-        raise ShapeError("channel_shuffle expects input with > 2 dims, but got input "
-                         f"with sizes {list(x.shape)}")
-    if groups < 1:
-        raise ValueRangeError("Number of groups to divide channels in must be "
-                              f"positive. Value of groups:{groups}")
-    items, channels, *inner = x.shape
-    if channels % groups:
-        raise ShapeError("Number of channels must be divisible by groups. Got "
-                         f"{channels} channels and {groups} groups.")
-    apart = xp.reshape(x, (items, groups, channels // groups, *inner))
-    return xp.reshape(xp.transpose(apart, 1, 2), x.shape)
-
-
-# Zhang et al. 2017, arXiv:1707.01083, section 3.1.
-row("channel_shuffle", node="ChannelShuffleBackward0", jvp=LINEAR, memory=PACKED,
-    doc="Channels of groups, one of each in turn.",
-    formula="y[i*groups + g] = x[g*n + i]", fwd=mixed,
-    vjp=(lambda xp, g, y, x, groups:
-         xp.call("channel_shuffle", g, x.shape[1] // groups if x.shape[1] else 1),),
-    cases=[case((1, 6, 2), groups=2), case((2, 4, 1, 2), groups=4)])
-
-
 # grids
 
 
@@ -150,6 +126,7 @@ def matrix_of(xp: Namespace, g: Array, size: Shape, align_corners: bool) -> Arra
 
 
 row("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LINEAR,
+    internal=True,
     doc="The places of a grid's entries, turned and moved by matrices.",
     formula="y[h, w] = theta @ [x_w, y_h, 1]", memory=PACKED,
     refuses=no_kernel("bmm", TRUTHS),

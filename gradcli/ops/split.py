@@ -23,7 +23,7 @@ from .checks import KindError, ShapeError, as_integer, broadcast_shape, dim_of
 from .index import along, as_view
 from .join import as_list
 from .limits import PIECE, check_size
-from .op import LINEAR, MANY, SHARED, VIEW, case, function, row
+from .op import LINEAR, MANY, VIEW, case, function, row
 from .types import Array, Call, Namespace, Nested, Outputs, Positions, Shape, Sizes
 
 # fmt: off
@@ -95,15 +95,6 @@ split("split_with_sizes", node="SplitWithSizesBackward0", fwd=_split_with_sizes,
       cases=[case((5, 2), split_sizes=(2, 3)),
              case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 
-split("unsafe_split.Tensor", node="UnsafeSplitBackward0", fwd=_split, memory=SHARED,
-      doc="Pieces of one size along a dimension, which may be changed in place apart.",
-      cases=[case((5, 2), split_size=2)])
-
-split("unsafe_split_with_sizes", node="UnsafeSplitWithSizesBackward0",
-      fwd=_split_with_sizes, memory=SHARED,
-      doc="Pieces of given sizes, which may be changed in place apart.",
-      cases=[case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
-
 row("unbind", returns=MANY, node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
     memory=VIEW,
     doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
@@ -124,17 +115,15 @@ def _split_any(
     return _pieces(call, "split.Tensor", x, as_integer(asked), dim)
 
 
-def _chunk(
-    call: Call, x: Array, chunks: int, dim: int = 0, unsafe: str = ""
-) -> tuple[Array, ...]:
+def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "chunk")
     if chunks <= 0:
         raise ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = x.shape[d]
     if not size:
         check_size((chunks,), PIECE)
-        return _pieces(call, f"{unsafe}split_with_sizes", x, (0,) * chunks, d)
-    return _pieces(call, f"{unsafe}split.Tensor", x, -(-size // chunks), d)
+        return _pieces(call, "split_with_sizes", x, (0,) * chunks, d)
+    return _pieces(call, "split.Tensor", x, -(-size // chunks), d)
 
 
 def _tensor_split(
@@ -161,16 +150,7 @@ def _tensor_split(
 function("split", _split_any, operands=("x",),
          doc="Pieces along a dimension: of one size, or of the sizes listed.",
          cases=[case((5, 2), split_size_or_sections=2)])
-function("unsafe_split", lambda call, x, split_size, dim=0:
-         tuple(call("unsafe_split.Tensor", x, split_size, dim)), operands=("x",),
-         cases=[case((5, 2), split_size=2)])
-function("unsafe_chunk", lambda call, x, chunks, dim=0:
-         _chunk(call, x, chunks, dim, "unsafe_"), operands=("x",),
-         formula="[a, b, ...] = x",
-         doc="A number of pieces, which may be changed in place apart.",
-         cases=[case((5, 2), chunks=2)])
-function("chunk", lambda call, x, chunks, dim=0: _chunk(call, x, chunks, dim),
-         operands=("x",),
+function("chunk", _chunk, operands=("x",),
          formula="[a, b, ...] = x",
          doc="A number of pieces along a dimension, as even as integer sizes allow.",
          cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
@@ -180,29 +160,6 @@ function("tensor_split", _tensor_split, operands=("x",), either="indices_or_sect
          cases=[case((5, 2), indices_or_sections=2),
                 case((5,), indices_or_sections=(1, 3))])
 
-
-def _splitter(name: str, dim: int, ndim: int) -> None:
-    def build(call: Call, x: Array, indices_or_sections: Sizes | Positions
-             ) -> tuple[Array, ...]:
-        if x.ndim < ndim:
-            raise ShapeError(f"torch.{name} requires a tensor with at least {ndim} "
-                             f"dimension, but got a tensor with {x.ndim} dimensions!")
-        d, asked = (0 if x.ndim == 1 else dim), indices_or_sections
-        if isinstance(asked, int) and asked > 0 and x.shape[d] % asked:
-            raise ShapeError(
-                f"torch.{name} attempted to split along dimension {d}, but the size of "
-                f"the dimension {x.shape[d]} is not divisible by the split_size "
-                f"{asked}!")
-        return _tensor_split(call, x, asked, d)
-
-    function(name, build, operands=("x",), formula="[a, b, ...] = x",
-             doc=f"Equal pieces along dimension {dim}.",
-             cases=[case((2, 4, 2), indices_or_sections=2)])
-
-
-_splitter("hsplit", 1, 1)
-_splitter("vsplit", 0, 2)
-_splitter("dsplit", 2, 3)
 
 # -- grids ----------------------------------------------------------------------------
 
@@ -244,21 +201,6 @@ function("meshgrid", _meshgrid, formula="A[i, j] = a[i], B[i, j] = b[j]",
          cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])
 
 
-def _cartesian_prod(call: Call, *tensors: Array) -> Array:
-    xs = as_list(tensors)
-    for x in xs:
-        if x.ndim != 1:
-            raise ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
-    if len(xs) == 1:
-        return xs[0]
-    columns = [call("reshape", grid, (-1,)) for grid in _meshgrid(call, *xs)]
-    return call("stack", columns, 1)
-
-
-function("cartesian_prod", _cartesian_prod, formula="all pairs (a[i], b[j])",
-         doc="Every combination of entries, one per row.", cases=[case((3,), (2,))])
-
-
 MOST_DIMS = 64
 """Dimensions that an array can have."""
 
@@ -281,7 +223,7 @@ def _combinations(
     pick = combinations_with_replacement if with_replacement else combinations
     chosen = set(pick(range(count), r))
     at = product(range(count), repeat=r)
-    mask = (call("as_entries", _nested([p in chosen for p in at], [count] * r))
+    mask = (call("as_index.beside", x, _nested([p in chosen for p in at], [count] * r))
             if count else call("lt", grids[0], 0))
     return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)
 

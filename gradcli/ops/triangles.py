@@ -15,7 +15,7 @@ from .products import identity, turned
 from .reduce import added
 from .shape import sum_to
 from .triangular import again, by_columns, check_equation
-from .types import Array, Call, Namespace, Outputs, Positions, Result, Tangents
+from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 
 # fmt: off
 
@@ -198,14 +198,6 @@ def demand_no_zero(name: str, info: Positions) -> None:
         raise EngineError(ZERO_PIVOT.format(name, i=found))
 
 
-def torch_lu_factor_ex(call: Call, a: Array, pivot: bool = True,
-                       check_errors: bool = False) -> Result:
-    found = call("linalg_lu_factor_ex.default", a, pivot)
-    if check_errors:
-        demand_no_zero("lu_factor_ex", found[2])
-    return found
-
-
 def torch_lu_factor(call: Call, a: Array, pivot: bool = True) -> Outputs:
     both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
     demand_no_zero("lu_factor", info)
@@ -219,8 +211,6 @@ def old_lu(call: Call, a: Array, pivot: bool = True, get_infos: bool = False
 
 
 for _name, _build, _more in (
-    ("linalg.lu_factor_ex", torch_lu_factor_ex,
-     ", and the number of the first pivot that is zero"),
     ("linalg.lu_factor", torch_lu_factor, ""),
     ("lu", old_lu, ", with get_infos the number of the first pivot that is zero"),
 ):

@@ -184,8 +184,7 @@ AWAY = [case((3, 4), low=0.3, high=1.3), case((), low=-1.3, high=-0.3)]
 
 
 def reciprocal(name: str, of: str, word: str, *, edges: str,
-               inside: Sequence[Case] = OUTSIDE, aliases: Sequence[str] = (),
-               also: Sequence[str] = ()) -> None:
+               inside: Sequence[Case] = OUTSIDE, also: Sequence[str] = ()) -> None:
     """Enter the reciprocal of a function, and its inverse function."""
     def build(call: Call, x: Array) -> Array:
         return call("reciprocal", call(of, x))
@@ -194,22 +193,21 @@ def reciprocal(name: str, of: str, word: str, *, edges: str,
         return call(f"a{of}", call("reciprocal", x))
 
     function(name, build, doc=f"{word}: one over {of}.", formula=f"1/{of}(x)",
-             aliases=aliases, also=also, cases=AWAY)
+             also=also, cases=AWAY)
     function(f"a{name}", inverse, doc=f"Inverse of the {word[0].lower()}{word[1:]}.",
              formula=f"a{of}(1/x)", cases=inside, kink=edges,
-             aliases=(f"arc{name}", *(f"arc{each}" for each in aliases)))
+             aliases=(f"arc{name}",))
 
 
 EDGES = "at -1 and 1 the derivative is infinite"
 
 reciprocal("sec", "cos", "Secant", edges=EDGES)
-reciprocal("csc", "sin", "Cosecant", edges=EDGES, aliases=("cosec",))
-reciprocal("cot", "tan", "Cotangent", inside=AWAY, aliases=("cotan",),
-           also=("ctg", "cotg"),
+reciprocal("csc", "sin", "Cosecant", edges=EDGES, also=("cosec",))
+reciprocal("cot", "tan", "Cotangent", inside=AWAY, also=("cotan", "ctg", "cotg"),
            edges="at 0 it jumps from -pi/2 to pi/2, and the derivative is NaN")
 reciprocal("sech", "cosh", "Hyperbolic secant",
            inside=[case((3, 4), low=0.2, high=0.8), case((), low=0.2, high=0.8)],
            edges="at 1 the derivative is -inf, at 0 NaN")
-reciprocal("csch", "sinh", "Hyperbolic cosecant", inside=AWAY, aliases=("cosech",),
+reciprocal("csch", "sinh", "Hyperbolic cosecant", inside=AWAY, also=("cosech",),
            edges="at 0 it jumps, and the derivative is NaN")
 reciprocal("coth", "tanh", "Hyperbolic cotangent", edges=EDGES)

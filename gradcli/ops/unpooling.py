@@ -1,5 +1,4 @@
-"""What belongs to pooling beside it: its partial inverse, windows drawn at random, and
-windows by a norm.
+"""The partial inverse of pooling.
 
 Invariant: a position is the number of an entry in its plane, the last dimensions
 together, as `pooling` gives it.
@@ -10,28 +9,22 @@ together, as `pooling` gives it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
-from math import inf, prod
-from typing import Protocol
+from math import prod
 
 from .checks import ShapeError, ValueRangeError, as_sizes
-from .exact import reciprocal
 from .gather import surviving
 from .index import check_positions
-from .limits import LISTED, check_size
+from .limits import check_size
 from .op import (
     LINEAR,
     PACKED,
-    WHOLES,
     Fixed,
-    Rule,
     case,
     function,
     no_kernel,
     row,
 )
-from .pooling import flattened, largest_along, largest_by_x, numbered, of_rank
+from .pooling import flattened, of_rank
 from .types import Array, Call, Namespace, Nested, Positions, Shape, Sizes
 
 # fmt: off
@@ -153,190 +146,11 @@ def enter_unpooling(rank: int) -> None:
              cases=[case((1, *size), Fixed([places]), kernel_size=2)])
 
 
-# windows drawn at random
-
-Samples = list[list[list[float]]] | tuple[tuple[tuple[float, ...], ...], ...]
-"""By item, plane and dimension a number from 0 to 1."""
-
-Ratio = float | list[float] | tuple[float, ...]
-"""How much shorter dimensions become: all of them, or each."""
 
 
-class Listed(Array, Protocol):
-    """A tensor of samples."""
-
-    def tolist(self) -> list[list[list[float]]]: ...
 
 
-# Graham 2014, arXiv:1412.6071, section 2.1: pseudorandom sequences.
-def starts(n: int, count: int, kernel: int, sample: float) -> list[int]:
-    """Where ``count`` windows begin that cover ``n`` positions; the last at the end."""
-    step = (n - kernel) / (count - 1) if count > 1 else 0.0
-    begun = [int((i + sample) * step) - int(sample * step) for i in range(count - 1)]
-    return [*begun, n - kernel]
-
-
-def fractional(xp: Namespace, x: Array, kernel_size: Shape, output_size: Shape,
-               random_samples: Samples) -> tuple[Array, Array]:
-    """The largest entries of windows that begin where each plane's samples say."""
-    rank = len(kernel_size)
-    sizes, lines = x.shape[-rank:], planes(xp, x, rank)
-    check_size((lines.shape[0], *output_size, *kernel_size), LISTED)
-    drawn = [each for item in random_samples for each in item]
-    firsts = []
-    for d, (n, count, k) in enumerate(
-            zip(sizes, output_size, kernel_size, strict=True)):
-        # A picture's samples are those of its columns, then of its rows.
-        nr = rank - 1 - d if rank == 2 else d
-        begun = xp.as_index([starts(n, count, k, each[nr]) for each in drawn])
-        alone = [count if d == other else 1 for other in range(rank)]
-        firsts.append(begun.reshape((-1, *alone)))
-    corner = numbered(firsts, sizes)
-    offsets = [number_of(at, sizes) for at in product(*map(range, kernel_size))]
-    plane = xp.as_index(range(lines.shape[0])).reshape((-1, *(1,) * rank))
-    cells = [xp.getitem(lines, (plane, corner + offset)) for offset in offsets]
-    best, number = xp.largest_of(cells)
-    shape = (*x.shape[:-rank], *output_size)
-    at = corner + xp.getitem(xp.as_index(offsets), (number,))
-    return xp.reshape(best, shape), at.reshape(shape)
-
-
-def number_of(at: Sequence[int], sizes: Sequence[int]) -> int:
-    """A place's number in the flattened plane."""
-    number = 0
-    for i, n in zip(at, sizes, strict=True):
-        number = number * n + i
-    return number
-
-
-def row_of_fractions(rank: int) -> None:
-    size, samples = (5, 6, 4)[:rank], [[[0.3, 0.8, 0.1][:rank], [0.7, 0.2, 0.9][:rank]]]
-    row(f"fractional_max_pool{rank}d.indices",
-        node=f"FractionalMaxPool{rank}DBackward0",
-        returns=2, refuses=no_kernel(f"fractional_max_pool{rank}d_out_frame", WHOLES),
-        rule=Rule(f"FractionalMaxPool{rank}DBackwardBackward0"),
-        doc="The largest entry of each window, and where it stands; windows begin "
-            "where samples say.", formula="y[p] = max(x[start(p) + k])",
-        kink="equal entries: the first of them", fwd=fractional,
-        vjp=(largest_by_x(rank),), jvp=largest_along(rank), saves="x y",
-        cases=[case((2, *size), kernel_size=(2,) * rank, output_size=(2, 3, 2)[:rank],
-                    random_samples=samples, make="distinct")])
-
-
-row_of_fractions(2)
-row_of_fractions(3)
-
-AXES = ("time", "height", "width")
-
-
-def enter_fractions(rank: int) -> None:
-    """``fractional_max_pool{rank}d``."""
-    name = f"fractional_max_pool{rank}d"
-    said = f"{name}()" if rank == 2 else f"{name}_out()"
-
-    def pooled(call: Call, input: Array, kernel_size: Sizes,
-               output_size: Sizes | None = None, output_ratio: Ratio | None = None,
-               return_indices: bool = False,
-               _random_samples: Samples | Listed | None = None) -> Array:
-        sizes = tuple(input.shape[-rank:])
-        if output_size is None:
-            if output_ratio is None:
-                raise ValueRangeError(f"{name} requires specifying either an "
-                                      "output_size or an output_ratio")
-            given = output_ratio if isinstance(output_ratio, list | tuple) else (
-                output_ratio,) * rank
-            output_size = [int(n * r) for n, r in zip(sizes, given, strict=True)]
-        kernel, counts = of_rank(kernel_size, rank), of_rank(output_size, rank)
-        if len(input.shape) not in (rank + 1, rank + 2):
-            raise ShapeError(f"{said}: Expected {rank + 1}D or {rank + 2}D tensor, but "
-                             f"got: {list(input.shape)}")
-        if min(kernel) < 1:
-            raise ValueRangeError(f"{name}: kernel size should be greater than zero, "
-                                  f"but got {list(kernel)}")
-        batch = len(input.shape) - rank - 1
-        for d, n in enumerate(input.shape[batch:], start=batch):
-            if not n:
-                raise ShapeError(
-                    f"{said}: Expected input to have non-zero size for non-batch "
-                    f"dimensions, but got{list(input.shape)} with dimension {d} being "
-                    "empty.")
-        for axis, n, count, k in zip(AXES[-rank:], sizes, counts, kernel, strict=True):
-            if count + k - 1 > n:
-                raise ShapeError(f"{said}: pool {axis} {k} too large relative to input "
-                                 f"{axis} {n}")
-        items = input.shape[0] if batch else 1
-        samples = as_samples(name, _random_samples, (items, input.shape[batch], rank))
-        found = call(f"{name}.indices", input, kernel, counts, samples)
-        return found if return_indices else found[0]
-
-    samples = [[[0.3, 0.8, 0.1][:rank], [0.7, 0.2, 0.9][:rank]]]
-    function(name, pooled, operands=("input",),
-             formula="y[p] = max(input[start(p) + k])",
-             kink="equal entries: the first of them",
-             doc="The largest entry of each window, of windows that overlap at random.",
-             cases=[case((2, *(5, 6, 4)[:rank]), kernel_size=2,
-                         output_size=(2, 3, 2)[:rank], _random_samples=samples,
-                         make="distinct")])
-
-
-def as_samples(name: str, samples: Samples | Listed | None, shape: Shape) -> Samples:
-    """The samples as numbers."""
-    if samples is None:
-        raise ValueRangeError(f"{name} needs _random_samples: numbers from 0 to 1 of "
-                              f"the shape {list(shape)}")
-    have = shape_of(samples)
-    if len(have) != len(shape) or have[0] < shape[0]:
-        raise ShapeError("Expect _random_samples to be of the shape (items, channels, "
-                         f"{shape[-1]}); got {list(have)}.")
-    if have[1] != shape[1]:
-        raise ShapeError("Expect _random_samples.size(1) equals to input channel size.")
-    if have[2] != shape[2]:
-        raise ShapeError(f"Expect _random_samples.size(2) equals to {shape[2]}; got "
-                         f"{have[2]}.")
-    return samples if isinstance(samples, list | tuple) else samples.tolist()
-
-
-def shape_of(samples: Samples | Listed) -> Shape:
-    """The sizes of nested lists, as far as their first entries go."""
-    if not isinstance(samples, list | tuple):
-        return tuple(samples.shape)
-    sizes: list[int] = []
-    inner: object = samples
-    while isinstance(inner, list | tuple):
-        sizes.append(len(inner))
-        inner = inner[0] if inner else None
-    return tuple(sizes)
-
-
-# windows by a norm
-
-
-def enter_norm(rank: int) -> None:
-    """``lp_pool{rank}d``."""
-    def pooled(call: Call, input: Array, norm_type: float, kernel_size: Sizes,
-               stride: Sizes | None = None, ceil_mode: bool = False) -> Array:
-        sizes = (kernel_size, stride, 0)
-        if norm_type in (inf, -inf):
-            x = call("abs", input)
-            x = x if norm_type > 0 else call("neg", x)
-            y = call(f"max_pool{rank}d", x, *sizes, 1, ceil_mode)
-            return y if norm_type > 0 else call("neg", y)
-        powers = call("pow", input, norm_type)
-        mean = call(f"avg_pool{rank}d", powers, *sizes, ceil_mode)
-        held = call("mul", call("sign", mean), call("relu", call("abs", mean)))
-        total = call("mul", held, prod(of_rank(kernel_size, rank)))
-        return call("pow", total, reciprocal(total, norm_type))
-
-    size = (4, 5, 4)[:rank]
-    function(f"lp_pool{rank}d", pooled, operands=("input",), either="norm_type",
-             formula="y[p] = sum(input[p*stride + k]**norm_type)**(1/norm_type)",
-             doc="The norm of each window that slides over the input.",
-             cases=[case((1, 2, *size), norm_type=2.0, kernel_size=2),
-                    case((2, *size), norm_type=3, kernel_size=2, stride=1, low=0.5)])
 
 
 for _rank in (1, 2, 3):
     enter_unpooling(_rank)
-    enter_norm(_rank)
-enter_fractions(2)
-enter_fractions(3)

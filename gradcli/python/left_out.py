@@ -3,7 +3,8 @@
 Invariant: a family is named by the beginning of its dotted names, without ``torch.``; a
 part that ends in ``*`` stands for every ending.
 
-    reason("torch.jit.script")      # "nothing is compiled to TorchScript: ..."
+    refusal("torch.jit.trace")
+    # "gradcli has no torch.jit.trace; nothing is compiled to TorchScript: ..."
 """
 
 from __future__ import annotations
@@ -73,14 +74,30 @@ FAMILIES = {
 }  # fmt: skip
 """The names of each family, by what is said of them."""
 
+BEYOND = (
+    "functorch masked signal *_window optim.Adafactor optim.Muon optim.swa_utils "
+    "optim.lr_scheduler.CyclicLR optim.lr_scheduler.PolynomialLR "
+    "distributions.Beta distributions.Dirichlet distributions.Exponential "
+    "distributions.Gamma distributions.Laplace distributions.LogNormal "
+    "distributions.MixtureSameFamily distributions.OneHotCategorical* "
+    "distributions.Poisson distributions.StudentT distributions.register_kl "
+    "utils.checkpoint.CheckpointPolicy utils.checkpoint.SelectiveCheckpointContext "
+    "utils.checkpoint.create_selective_checkpoint_contexts "
+    "utils.checkpoint.set_checkpoint_* utils.data.ChainDataset utils.data.StackDataset"
+)
+"""Names outside of what gradcli is for, of which nothing else is said."""
+
 _SAID = [(name, said) for said, names in FAMILIES.items() for name in names.split()]
 
 
-def reason(name: str) -> str | None:
-    """Why a dotted name of PyTorch's is left out, and the way out; None: it is not."""
-    parts = name.split(".")[1:]
-    for known, said in _SAID:
+def refusal(name: str) -> str | None:
+    """Return the sentence about a dotted name that is left out on purpose; None: it is
+    not."""
+    parts = name.removeprefix("torch.").split(".")
+    for known, said in [*_SAID, *((known, "") for known in BEYOND.split())]:
         depth = known.count(".") + 1
         if len(parts) >= depth and fnmatchcase(".".join(parts[:depth]), known):
-            return said
+            if said:
+                return f"gradcli has no {name}; {said}"
+            return f"{name} is not part of gradcli"
     return None

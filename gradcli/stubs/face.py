@@ -67,7 +67,8 @@ def types_of(name: str) -> Callable[[Parameter], str]:
     def type_of(parameter: Parameter) -> str:
         if parameter.kind is Parameter.VAR_POSITIONAL:
             return "Any"
-        kind = type(parameter.default)
+        default = parameter.default
+        kind = float if isinstance(default, float) else type(default)
         number = kind is int and parameter.name in floats
         known = kind in (bool, str, float) and plain.get(parameter.name) is kind
         found = "float" if number else kind.__name__ if known else ""
@@ -250,10 +251,6 @@ def face() -> str:
     lines.append("")
     shown = sorted({*public.names()} - {*FACE._HOME})
     lines += (function_stub(name, name) for name in shown)
-    lines += (
-        f"def {name}(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ..."
-        for name in public.changing()
-    )
     return stub(IMPORTS, lines)
 
 
@@ -270,6 +267,5 @@ def stubs() -> dict[str, str]:
         "engine/methods.pyi": methods(),
         "__init__.pyi": face(),
         "linalg.pyi": members_stub(public.linalg()),
-        "masked.pyi": members_stub(public.masked()),
         "special.pyi": members_stub(public.special()),
     }

@@ -18,8 +18,6 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "addr": (np.ones(2), np.ones(2)), "baddbmm": (np.ones((1, 2, 2)),) * 2,
     "cumsum": (0,), "cumprod": (0,), "lerp": (np.ones(2), 0.25),
     "index_add": (0, np.array([1, 0]), np.eye(2)),
-    "index_reduce": (0, np.array([1, 0]), np.eye(2), "amax"),
-    "scatter_reduce": (0, np.array([[1, 0]]), np.ones((1, 2)), "prod"),
     "index_copy": (0, np.array([1, 0]), np.eye(2)),
     "index_fill": (0, np.array([1]), 0.5),
     "index_put": ((np.array([1, 0]),), np.eye(2)),

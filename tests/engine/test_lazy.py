@@ -52,7 +52,7 @@ def test_every_function_is_a_method_and_completion_shows_it() -> None:
     assert {f"{name}_" for name in names() if has_in_place(name)} <= shown
 
 
-@pytest.mark.parametrize("module", ["linalg", "masked", "special", "random", "cuda"])
+@pytest.mark.parametrize("module", ["linalg", "special", "random", "cuda"])
 def test_a_submodules_names_are_there(module: str) -> None:
     found = getattr(gradcli, module)
     for name in [n for n in dir(found) if not n.startswith("_")]:

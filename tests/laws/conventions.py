@@ -91,9 +91,7 @@ def tangents(point: Point) -> list[Any]:
 NEWER = "recorded from PyTorch 2.15; 2.13 differs"
 SINGULAR = "PyTorch 2.13 gives the infinities that its LU factors leave"
 NO_RULE = "PyTorch 2.13 has no derivative here"
-TARGET = "PyTorch takes its target as a tensor"
 NUMBERS = "PyTorch takes what is looked up as a tensor"
-SAMPLES = "PyTorch takes its samples as a tensor"
 
 # fmt: off
 
@@ -106,10 +104,6 @@ POINTS = [
     at("renorm", UNIT, p=2, dim=0, maxnorm=1.0, grads=[[1.0, 1.0], [1.0, 1.0]],
        torch="torch.renorm"),
     at("heaviside", 0.0, 0.5, grads=(0.0, 1.0), why=NO_RULE),
-    at("scatter_reduce.two", [2.0, 1.0], Fixed([0]), [2.0], dim=0, reduce="amax",
-       grads=([0.5, 1.0], [0.5]), why="the row's parameters are its own"),
-    at("index_reduce.default", [2.0, 1.0], Fixed([0]), [2.0], dim=0, reduce="amax",
-       grads=([0.5, 1.0], [0.5]), why="the row's parameters are its own"),
     # roots, logarithms and inverse functions at the edge of their domain
     at("sqrt", 0.0, grads=INF, torch="torch.sqrt"),
     at("cbrt", 0.0, grads=INF, why="PyTorch has no cube root"),
@@ -381,36 +375,11 @@ POINTS = [
     at("adaptive_max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
        grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.adaptive_max_pool3d",
        output_size=(1, 1, 1)),
-    at("fractional_max_pool2d", [[[2.0, 1.0], [2.0, 2.0]]],
-       grads=[[[1.0, 0.0], [0.0, 0.0]]], kernel_size=2, output_size=1,
-       _random_samples=[[[0.5, 0.5]]], why=SAMPLES),
-    at("fractional_max_pool2d.indices", [[[2.0, 1.0], [2.0, 2.0]]],
-       grads=[[[1.0, 0.0], [0.0, 0.0]]], kernel_size=(2, 2), output_size=(1, 1),
-       random_samples=[[[0.5, 0.5]]], why=SAMPLES),
-    at("fractional_max_pool3d", [[[[2.0, 1.0], [2.0, 2.0]]]],
-       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], kernel_size=(1, 2, 2), output_size=1,
-       _random_samples=[[[0.5, 0.5, 0.5]]], why=SAMPLES),
-    at("fractional_max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
-       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], kernel_size=(1, 2, 2), output_size=(1, 1, 1),
-       random_samples=[[[0.5, 0.5, 0.5]]], why=SAMPLES),
-    # at the edge of a margin, at equal rows, at an entry's place
-    at("multi_margin_loss.default", [2.0, 1.0], Fixed(0), grads=[0.0, 0.0],
-       why=TARGET),
-    at("multi_margin_loss", [2.0, 1.0], Fixed(0), grads=[0.0, 0.0],
-       why=TARGET),
-    at("multilabel_margin_loss.default", [2.0, 1.0], Fixed([0, -1]), grads=[0.0, 0.0],
-       why=TARGET),
-    at("multilabel_margin_loss", [2.0, 1.0], Fixed([0, -1]), grads=[0.0, 0.0],
-       why=TARGET),
+    # at equal rows, at an entry's place
     at("embedding_bag.default", [[2.0], [2.0]], Fixed([0, 1]), Fixed([0]), None, mode=2,
        grads=[[1.0], [0.0]], why=NUMBERS),
     at("embedding_bag", Fixed([0, 1]), [[2.0], [2.0]], Fixed([0]), mode="max",
        grads=[[1.0], [0.0]], why=NUMBERS),
-    # scores that are no logarithms of probabilities
-    at("ctc_loss.IntList", [[[0.0, 0.0]]], Fixed([[1]]), input_lengths=(1,),
-       target_lengths=(1,), grads=[[[1.0, 0.0]]], why=TARGET),
-    at("ctc_loss", [[0.0, 0.0]], Fixed([1]), input_lengths=(1,), target_lengths=(1,),
-       grads=[[1.0, 0.0]], why=TARGET),
     at("pdist.default", [[1.0], [1.0]], grads=[[0.0], [0.0]], torch="F.pdist"),
     at("pdist", [[1.0], [1.0]], grads=[[0.0], [0.0]], torch="F.pdist"),
     at("rrelu_with_noise.default", 0.0, Fixed(0.0), lower=0.25, upper=0.75,

@@ -61,23 +61,6 @@ def with_indices(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **params: function(*args, **params, return_indices=True)
 
 
-def of_samples(
-    function: Callable[..., Any], indices: bool = True
-) -> Callable[..., Any]:
-    """Windows at random whose samples are given as numbers."""
-
-    def run(
-        x: Any, kernel_size: Any, output_size: Any, random_samples: Any = None,
-        _random_samples: Any = None,
-    ) -> Any:  # fmt: skip
-        samples = torch.tensor(random_samples or _random_samples, dtype=x.dtype)
-        return function(
-            x, kernel_size, output_size, return_indices=indices, _random_samples=samples
-        )
-
-    return run
-
-
 def resampled(name: str) -> Callable[..., Any]:
     function = getattr(aten, name).vec
 
@@ -127,14 +110,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "xlogy.Scalar_Self": lambda x, number: torch.xlogy(number, x),
     "xlog1py.Scalar_Self": lambda x, number: torch.special.xlog1py(number, x),
     "zeta.self_scalar": lambda x, number: torch.special.zeta(number, x),
-    "squeeze_copy.default": lambda x, dim: torch.squeeze_copy(x),
-    "view_copy.default": lambda x, shape: torch.view_copy(x, shape),
-    "unfold_copy": lambda x, dimension, size, step: torch.unfold_copy(
-        x, dimension, size, step),
-    "as_strided_copy.default": lambda x, size, stride, start: torch.as_strided_copy(
-        x, size, stride, start),
-    "as_strided_scatter.default": lambda x, src, size, stride, start:
-        torch.as_strided_scatter(x, src, size, stride, start),
     "put.default": lambda x, index, source, accumulate=False: torch.put(
         x, index, source, accumulate),
     "polygamma.order": lambda x, n: in_many_digits(lambda v: psi(n, v), x),
@@ -169,10 +144,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "scatter.value": lambda x, index, dim, value: torch.scatter(x, dim, index, value),
     "scatter_add.default": lambda x, index, src, dim: torch.scatter_add(
         x, dim, index, src),
-    "scatter_reduce.two": lambda x, index, src, dim, **params: torch.scatter_reduce(
-        x, dim, index, src, **params),
-    "index_reduce.default": lambda x, index, source, dim, **params: torch.index_reduce(
-        x, dim, index, source, **params),
     "bincount.weights": lambda index, weights, minlength=0: torch.bincount(
         index, weights, minlength).to(
             weights.dtype if weights.is_floating_point() else torch.float32),
@@ -200,8 +171,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         include_last_offset=False, padding_idx=-1: torch.embedding_bag(
             weight, indices, offsets, False, mode, False, samples, include_last_offset,
             None if padding_idx < 0 else padding_idx)[::3],
-    "ctc_loss.IntList": lambda x, targets, **how: torch._ctc_loss(
-        x, targets, **how)[0],
     "embedding.backward": lambda g, indices, count, padding_idx=-1:
         aten.embedding_dense_backward(g, indices, count, padding_idx, False),
     "binary_cross_entropy_with_logits.default":
@@ -247,10 +216,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "max_pool3d.indices": with_indices(F.max_pool3d),
     "adaptive_max_pool2d.indices": with_indices(F.adaptive_max_pool2d),
     "adaptive_max_pool3d.indices": with_indices(F.adaptive_max_pool3d),
-    "fractional_max_pool2d.indices": of_samples(F.fractional_max_pool2d),
-    "fractional_max_pool3d.indices": of_samples(F.fractional_max_pool3d),
-    "fractional_max_pool2d": of_samples(F.fractional_max_pool2d, False),
-    "fractional_max_pool3d": of_samples(F.fractional_max_pool3d, False),
     "max_unpool2d.default": aten.max_unpool2d.default,
     "max_unpool3d.default": lambda x, at, output_size: aten.max_unpool3d(
         x, at, output_size, (1, 1, 1), (0, 0, 0)),
@@ -258,9 +223,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "rrelu_with_noise.default": lambda x, noise, lower, upper, training:
         torch.where(x > 0, x, x * noise) if training
         else aten.rrelu_with_noise(x, torch.zeros_like(x), lower, upper, False),
-    "multi_margin_loss.default": lambda x, target, weight=None, **how:
-        F.multi_margin_loss(x, target, weight=weight, **how),
-    "multilabel_margin_loss.default": F.multilabel_margin_loss,
     "affine_grid_generator.backward": lambda g, size, align_corners: pulled(
         lambda theta: torch.affine_grid_generator(theta, size, align_corners),
         (g.shape[0], len(size) - 2, len(size) - 1), g),
@@ -272,9 +234,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     **{f"{name}.backward": transposed(resampled(name)) for name in RESAMPLED},
     "tensor_split": lambda x, indices_or_sections: torch.tensor_split(
         x, indices_or_sections),
-    "hsplit": lambda x, indices_or_sections: torch.hsplit(x, indices_or_sections),
-    "vsplit": lambda x, indices_or_sections: torch.vsplit(x, indices_or_sections),
-    "dsplit": lambda x, indices_or_sections: torch.dsplit(x, indices_or_sections),
     "repeat_interleave": lambda x, repeats, dim=None: torch.repeat_interleave(
         x, repeats if isinstance(repeats, int) else torch.as_tensor(repeats), dim),
     "numpy_T": lambda x: x.T,
@@ -306,20 +265,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
 # fmt: on
 
 
-def with_masks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose masks are given as lists."""
-
-    def run(*inputs: Any, **params: Any) -> Any:
-        masks = {
-            name: torch.tensor(value)
-            for name, value in params.items()
-            if name.endswith("mask")
-        }
-        return function(*inputs, **params | masks)
-
-    return run
-
-
 ROOMS = (torch, F, torch.special, linalg, torch.Tensor, aten)
 
 
@@ -333,8 +278,6 @@ def function_of(entry: Op | Composite) -> Callable[..., Any]:
     if entry.name in WRITTEN:
         return WRITTEN[entry.name]
     base, _, overload = entry.name.partition(".")
-    if base == "masked":
-        return with_masks(getattr(torch.masked, overload))
     packet = getattr(aten, base, None)
     if packet is not None and overload in packet.overloads() and overload != "default":
         return getattr(packet, overload)  # type: ignore[no-any-return]

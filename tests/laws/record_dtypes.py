@@ -37,8 +37,6 @@ HERE: dict[str, tuple[str, ...]] = {
     "slice.backward": WHOLES,
     "masked_select.backward": WHOLES,
     "avg_pool3d.default": NARROW,
-    "multi_margin_loss.default": ("float16",),
-    "multilabel_margin_loss.default": ("float16",),
     "rrelu_with_noise.default": (*WHOLES, *MIXED),
     "affine_grid_generator": ("float16",),
     "affine_grid_generator.backward": (*WHOLES, "float16"),

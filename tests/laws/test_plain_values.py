@@ -30,9 +30,6 @@ POSITIONS = "a tensor of positions is of integers, and lists them"
 OTHERWISE = {
     ("tensor_split", "indices_or_sections"): POSITIONS,
     ("root", "n"): POWERS,
-    ("lp_pool1d", "norm_type"): POWERS,
-    ("lp_pool2d", "norm_type"): POWERS,
-    ("lp_pool3d", "norm_type"): POWERS,
     ("repeat_interleave", "repeats"): REPEATS,
 }
 """Functions to which a tensor means something else than its number, and why."""

@@ -22,6 +22,8 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "Adadelta": lambda p: optim.Adadelta(p, lr=2.0),
     "ASGD": lambda p: optim.ASGD(p, lr=0.05, t0=1),
     "Rprop": lambda p: optim.Rprop(p, lr=0.01),
+    "Adafactor": lambda p: optim.Adafactor(p, lr=0.05),
+    "Muon": lambda p: optim.Muon([each for each in p if each.ndim == 2], lr=0.05),
     "LBFGS": lambda p: optim.LBFGS(p, lr=0.1, line_search_fn="strong_wolfe"),
 }
 
@@ -45,6 +47,12 @@ def losses(net: Any, x: Any, y: Any, make: Callable[[Any], Any]) -> list[float]:
         return loss
 
     return [float(optimizer.step(closure)) for _ in range(4)]
+
+
+def test_every_optimizer_is_tried() -> None:
+    classes = {n for n, c in vars(optim).items() if isinstance(c, type)}
+    given = {n for n in classes if issubclass(getattr(optim, n), optim.Optimizer)}
+    assert {*MAKERS} == given - {"Optimizer"}
 
 
 @pytest.mark.gpu

@@ -147,20 +147,6 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             ("second derivative",),
         ),
     ),
-    "as_strided_scatter": (
-        Excepted(
-            "PyTorch gives the tensor the cotangents of what was overwritten",
-            lambda s: True,
-            ("first derivative",),
-        ),
-    ),
-    "masked.logaddexp": (
-        Excepted(
-            "the second derivative by what both masks leave out is 0; PyTorch has NaN",
-            lambda s: "input_mask" in s.kwargs or "other_mask" in s.kwargs,
-            ("second derivative",),
-        ),
-    ),
     "nn.functional.batch_norm": (
         refused(
             "an input without a dimension of channels is refused",

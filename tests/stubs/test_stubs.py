@@ -28,7 +28,6 @@ def test_plain_values_are_no_operands_and_have_their_defaults() -> None:
     for line in (
         "softplus(input: Any, beta: builtins.float = 1.0, threshold: builtins.float =",
         "add(input: Any, other: Operand, alpha: builtins.float = 1)",
-        "vander(input: Any, N: Any = None, increasing: builtins.bool = False)",
         "quantile(input: Any, q: Any, dim: Dims = None,",
         "trapezoid(y: Any, x: Any = None,",
     ):
