@@ -246,14 +246,6 @@ def row_of_sampling(rank: int) -> None:
 
     def fwd(xp: Namespace, x: Array, grid: Array, interpolation_mode: int,
             padding_mode: int, align_corners: bool) -> Array:
-        if interpolation_mode not in range(len(MODES)):
-            raise ValueRangeError(
-                f"grid_sampler_{rank}d: interpolation_mode is 0 (bilinear), 1 "
-                f"(nearest) or 2 (bicubic), not {interpolation_mode}")
-        if padding_mode not in range(len(PADDINGS)):
-            raise ValueRangeError(
-                f"grid_sampler_{rank}d: padding_mode is 0 (zeros), 1 (border) or 2 "
-                f"(reflection), not {padding_mode}")
         check_sampled(tuple(x.shape), tuple(grid.shape), interpolation_mode, rank)
         return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
                        align_corners=align_corners)

@@ -140,12 +140,7 @@ def in_other_words(reason: str) -> Applies:
         mine = tuple(n for n in names if REWRITTEN[n][0] == reason)
         mine_too = (*NUMBERS, "slope", "shape")
         if d.what not in mine_too and not d.what.startswith("PyTorch alone"):
-            return (
-                d.what.startswith("gradcli alone")
-                and reason in REFUSED
-                and bool(mine)
-                and same_under(program, lambda: InOtherWords(mine))
-            )
+            return False
         rest = tuple(n for n in names if n not in mine)
         return bool(mine) and (
             same_under(program, lambda: InOtherWords(mine))
@@ -173,10 +168,6 @@ def entry_by_entry(program: Program, names: tuple[str, ...]) -> bool:
         if not a.shape == b.shape == c.shape or not (near(a, b) | near(a, c)).all():
             return False
     return True
-
-
-REFUSED = ("positions beside broadcasting",)
-"""What is refused here, and by PyTorch in other words too."""
 
 
 def in_a_mode(mode: Any) -> Applies:
@@ -822,11 +813,6 @@ DEPARTURES = (
         in_other_words("extremum"),
     ),
     Departure(
-        "positions beside broadcasting",
-        "PyTorch reads beyond a dimension that it is about to broadcast",
-        in_other_words("positions beside broadcasting"),
-    ),
-    Departure(
         "distance of infinities",
         "the difference of two infinities is NaN; PyTorch's cdist takes it for 0; the "
         "derivatives of a distance of 0 are 0",
@@ -845,15 +831,6 @@ DEPARTURES = (
         in_other_words("overflow on the way"),
     ),
     Departure(
-        "samples drawn",
-        "the samples of a random function are given, and its windows have entries; "
-        "PyTorch draws samples, and reads beside memory",
-        lambda program, d: (
-            d.what == "gradcli alone refuses the value"
-            and re.search("_random_samples|kernel size should be", d.ours) is not None
-        ),
-    ),
-    Departure(
         "bends of a cubic",
         "at the place of an entry the second derivative is that of the places behind; "
         "PyTorch's may be that of those before",
@@ -869,14 +846,6 @@ DEPARTURES = (
             and "nan" in d.theirs
             and "nan" not in d.ours
             and repr(finite(program)) != repr(program)
-        ),
-    ),
-    Departure(
-        "mode without a kernel",
-        "a mode of sampling has one of three numbers; PyTorch leaves memory unwritten",
-        lambda program, d: (
-            d.what == "gradcli alone refuses the value"
-            and re.search(r"_mode is 0 \((bilinear|zeros)\)", d.ours) is not None
         ),
     ),
     Departure(

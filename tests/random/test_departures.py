@@ -180,12 +180,8 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "logaddexp(x,w)",
         {"x": [1e308], "w": [-inf]},
     ),
-    "samples drawn": (
-        "fractional_max_pool2d(x,1,2)",
-        {"x": [[[1.0, 2.0], [3.0, 4.0]]]},
-    ),
     "bends of a cubic": (
-        "grid_sampler_2d(x,w,2,1,True)",
+        "grid_sample(x,w,'bicubic','border',True)",
         {
             "x": [
                 [
@@ -197,12 +193,8 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "places at infinity": (
-        "grid_sampler_2d(x,w,2,0,True)",
+        "grid_sample(x,w,'bicubic','zeros',True)",
         {"x": [[[[1.0, 2.0], [3.0, 4.0]]]], "w": [[[[inf, 0.0]]]]},
-    ),
-    "mode without a kernel": (
-        "grid_sampler_3d(x,x.flatten()[:3].reshape((1,1,1,1,3)),-2,2,True)",
-        {"x": [[[[[1.0, 2.0]], [[3.0, 4.0]]]]]},
     ),
     "singular value 0": (
         "linalg.svdvals(x)",
