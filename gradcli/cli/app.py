@@ -192,7 +192,7 @@ def _look_as_set(argv: list[str]) -> None:
 
 
 def _is_terminal() -> bool:
-    from .keys import terminal
+    from .keyboard import terminal
 
     return terminal()
 

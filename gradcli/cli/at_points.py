@@ -44,8 +44,7 @@ from ..views.plot import Surface
 from .ending import before_exit
 from .executors import Workers, in_order, workers
 from .exits import Exit
-from .interrupts import once
-from .limits import begin, renew
+from .limits import begin, once, renew
 from .many import Many
 from .options import Request
 from .output import Printer, note, standard_output, tell_at_once

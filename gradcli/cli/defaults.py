@@ -62,22 +62,6 @@ def _size(text: str) -> str:
     return text
 
 
-class _OneOf:
-    """Reads one of some words, however it is capitalised."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-
-    def __call__(self, text: str) -> str:
-        if text.lower() not in self.names:
-            raise ValueError(f"one of {', '.join(self.names)}")
-        return text.lower()
-
-
-def _one_of(*names: str) -> Reader:
-    return _OneOf(names)
-
-
 _SWITCH: Final = {
     "true": True, "yes": True, "on": True, "1": True,
     "false": False, "no": False, "off": False, "0": False,
@@ -95,7 +79,9 @@ class Setting(NamedTuple):
 
     key: str
     about: str
-    read: Reader
+    values: Reader | tuple[str, ...]
+    """What reads a value, or the words that are values."""
+
     built_in: str
     commands: tuple[str, ...] = ()
     """The commands whose option it is; none: how output looks, of all."""
@@ -125,13 +111,26 @@ class Setting(NamedTuple):
     @property
     def choices(self) -> tuple[str, ...]:
         """The values that it can have, where they are words."""
-        if self.read is _switch:
+        if self.values is _switch:
             return ("true", "false")
-        return self.read.names if isinstance(self.read, _OneOf) else ()
+        return self.values if isinstance(self.values, tuple) else ()
 
     @property
     def variable(self) -> str:
+        """The variable that sets it."""
         return PREFIX + self.key.upper().replace("-", "_")
+
+    def read(self, text: str) -> object:
+        """Return the value that a text means; words are read in either case.
+
+        Raises:
+            ValueError: it means none, with what is wanted.
+        """
+        if not isinstance(self.values, tuple):
+            return self.values(text)
+        if text.lower() not in self.values:
+            raise ValueError(f"one of {', '.join(self.values)}")
+        return text.lower()
 
 
 _NOT_CHECK: Final = tuple(name for name in ON_PROGRAMS if name != "check")
@@ -143,9 +142,9 @@ SETTINGS: Final = (
             _whole(1, MAX_DIGITS), "none", ("grad",),
             (*_MANY, "--order", "--code", "--symbolic", "--latex")),
     Setting("dtype", "the precision of all numbers",
-            _one_of("float64", "float32"), "float64", _NOT_CHECK),
+            ("float64", "float32"), "float64", _NOT_CHECK),
     Setting("device", "where to compute",
-            _one_of("auto", "cpu", "cuda"), "auto", _NOT_CHECK),
+            ("auto", "cpu", "cuda"), "auto", _NOT_CHECK),
     Setting("seed", "the seed of random numbers",
             _whole(0, 2**32 - 1), "0", (*ON_PROGRAMS, "verify")),
     Setting("strict", "an input without a value is an error",
@@ -154,7 +153,7 @@ SETTINGS: Final = (
             _switch, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),
             (), "no_verify", inverted=True),
     Setting("require", "a weaker verdict is exit status 1",
-            _one_of("proved", "certified", "sampled"), "none",
+            ("proved", "certified", "sampled"), "none",
             (*_DERIVATIVES, "verify"), (*_MANY, "--no-verify")),
     Setting("verify-seconds", "seconds for verifying",
             _seconds, "5",
@@ -167,9 +166,9 @@ SETTINGS: Final = (
     Setting("max-program", "the longest text of a program",
             _size, "2MB", ON_PROGRAMS),
     Setting("colour", "colours; NO_COLOR comes first",
-            _one_of("auto", "always", "never"), "auto"),
+            ("auto", "always", "never"), "auto"),
     Setting("theme", "colours for a light or dark ground",
-            _one_of(*THEMES), "auto"),
+            (*THEMES,), "auto"),
     Setting("width", "columns; COLUMNS comes first",
             _whole(MIN_COLUMNS, MAX_COLUMNS), "the terminal's"),
 )  # fmt: skip
@@ -331,14 +330,8 @@ def parsed(data: bytes, where: str) -> dict[str, Given]:
     return found
 
 
-class _Applied:
-    """The defaults that stand in for options of the command that runs."""
-
-    def __init__(self) -> None:
-        self.of: tuple[Given, ...] = ()
-
-
-_applied = _Applied()
+_applied: Final[list[Given]] = []
+"""The defaults that stand in for options of the command that runs."""
 
 
 def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
@@ -360,7 +353,7 @@ def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
         and not {*each.setting.unless} & {*typed}
         and dict(each.setting.beside).get(command) in (None, *typed)
     ]
-    _applied.of = tuple(e for e in counting if e.setting.option not in typed)
+    _applied[:] = [each for each in counting if each.setting.option not in typed]
     return {
         each.setting.name: not each.value if each.setting.inverted else each.value
         for each in counting
@@ -371,7 +364,7 @@ def explained(text: str) -> list[str]:
     """Where options come from that a message speaks of and nobody typed."""
     return [
         f"note: {each.setting.key} = {each.text} is set by {each.place}"
-        for each in _applied.of
+        for each in _applied
         if each.setting.option in text or each.setting.key in text.split()
     ]
 

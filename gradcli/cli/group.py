@@ -15,8 +15,7 @@ from typer.main import get_command
 
 from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
-from .narrow import NarrowHelp
-from .options import OPTION
+from .options import OPTION, NarrowHelp
 from .problems import before_the_command, unknown_command
 
 INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
@@ -71,7 +70,7 @@ class Commands(NarrowHelp, TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from .version import version
+        from . import version
 
         typer.echo(f"gradcli {version()}")
         raise typer.Exit

@@ -379,3 +379,26 @@ def printing() -> Iterator[None]:
     """Do not count the seconds that printing inside takes."""
     with _watch.paused():
         yield
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """Let the first Ctrl-C raise `KeyboardInterrupt`, where something is worth keeping.
+
+    Outside Ctrl-C ends the process at once, and so does a second one inside. A process
+    that ignores it goes on ignoring it.
+    """
+    before = signal.getsignal(signal.SIGINT)
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        raise KeyboardInterrupt
+
+    if before is signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

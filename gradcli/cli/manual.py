@@ -117,7 +117,7 @@ def _page(
     more: Iterable[str],
     see: list[str],
 ) -> str:
-    from .version import version
+    from . import version
 
     called, release = name.replace(" ", "-"), _plain(version())
     examples = _EXAMPLE.findall(text)

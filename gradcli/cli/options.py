@@ -14,6 +14,7 @@ from dataclasses import dataclass, is_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from math import isfinite
+from shutil import get_terminal_size
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 import typer
@@ -28,7 +29,6 @@ from .limits import (
     bytes_of,
     kept,
 )
-from .narrow import NarrowHelp
 from .preset import anything_set
 from .problems import no_number, wrong
 
@@ -40,6 +40,16 @@ NAMES_JOINED: Final = frozenset({"--wrt"})
 VERIFYING: Final = "Verifying"
 HELPING: Final = "Help"
 """Headings of a help page."""
+
+MIN_TABLE_COLUMNS: Final = 72
+"""Of a terminal in which names and explanations stand side by side."""
+
+MIN_COLUMNS: Final = 20
+"""That a page takes in any terminal."""
+
+
+MAX_SHORT_HELP: Final = 200
+"""Longest first sentence of a page, in characters."""
 
 
 GradOutput: TypeAlias = Annotated[
@@ -279,19 +289,13 @@ _OF_TEXT: Final = frozenset({"quiet", "code"})
 """Those that say what text is printed, and nothing of an object."""
 
 
-class _Typed:
-    """The options that the command line has, by their parameters' names."""
-
-    def __init__(self) -> None:
-        self.names: frozenset[str] = frozenset()
-
-
-_typed = _Typed()
+_typed: Final[set[str]] = set()
+"""The options that the command line has, by their parameters' names."""
 
 
 def was_typed(name: str) -> bool:
     """Whether an option was given on the command line, and is not a default."""
-    return name in _typed.names
+    return name in _typed
 
 
 def refuse_idle(
@@ -416,6 +420,41 @@ def _with(
     return option.replace(annotation=Annotated[kind, shown])
 
 
+class NarrowHelp:
+    """A command or a group whose help page fits narrow terminals."""
+
+    def get_short_help_str(self, limit: int = MAX_SHORT_HELP) -> str:
+        """Return its first sentence."""
+        return str(super().get_short_help_str(limit))  # type: ignore[misc]
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the page."""
+        columns = get_terminal_size().columns
+        if columns >= MIN_TABLE_COLUMNS:
+            page: str = super().get_help(ctx)  # type: ignore[misc]
+            return page
+        formatter = _stacked(ctx.formatter_class)(width=max(columns - 1, MIN_COLUMNS))
+        self.format_help(ctx, formatter)
+        return str(formatter.getvalue()).rstrip("\n")
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the page."""
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+def _stacked(base: Any) -> Any:
+    """A formatter that writes an explanation below what it explains."""
+
+    class Stacked(base):  # type: ignore[misc]
+        def write_dl(self, rows: Iterable[tuple[str, str]], *_: object) -> None:
+            for name, explanation in rows:
+                self.write_text(name)
+                with self.indentation(), self.indentation():
+                    self.write_text(explanation)
+
+    return Stacked
+
+
 class ExpressionCommand(NarrowHelp, TyperCommand):
     """A command whose arguments may begin with a minus."""
 
@@ -456,7 +495,8 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
             for spelling in (*param.opts, *param.secondary_opts)
         }
         words = {word.partition("=")[0] for word in options}
-        _typed.names = frozenset(str(names[word]) for word in words if word in names)
+        _typed.clear()
+        _typed.update(str(names[word]) for word in words if word in names)
         stand_in(ctx, self, options)
         return super().parse_args(ctx, arranged)
 

@@ -8,15 +8,13 @@ from collections.abc import Callable
 
 from ..lang.errors import ProgramError
 from ..lang.replacing import replacing
-from . import children
 from .commands import COMMANDS
 from .completion import files, functions, offers
 from .exits import Exit
-from .keys import terminal
+from .keyboard import terminal, typed
 from .output import note
 from .problems import wrong
-from .prompt import typed
-from .workspace import Workspace, goes_on, parted
+from .workspace import Workspace, goes_on, load, parted, ran
 
 WELCOME = """\
 Type a value (x = 3), a formula (y = x^2), then grad, graph --tree, check --claim ...
@@ -49,7 +47,7 @@ def main() -> int:
     """
     if terminal():
         note(WELCOME)
-    children.load()
+    load()
     # Ctrl-C drops what is being typed; elsewhere it ends the process.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     return Session().run()
@@ -98,7 +96,7 @@ class Session:
             self.typed = before
             note(problem.render())
             return problem.exit_status
-        status = children.ran(words) if words else Exit.DONE
+        status = ran(words) if words else Exit.DONE
         if status and self.typed != before:
             self.typed = before
         elif self.typed != before:
@@ -116,8 +114,8 @@ class Session:
         if word.startswith("%"):
             return word, [name for name in OWN if name.startswith(word)]
         if word.startswith("-"):
-            found = (str(each.value) for each in offers(["gradcli", first], word))
-            return word, sorted(each for each in found if each.startswith("--"))
+            known = (str(each.value) for each in offers(["gradcli", first], word))
+            return word, sorted(each for each in known if each.startswith("--"))
         names = [*self.typed.names, *functions()]
         if word == before.lstrip():
             names += COMMANDS

@@ -9,8 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from .exits import Exit
-from .narrow import NarrowHelp
-from .options import Debug, VerifySeconds, stand_in
+from .options import Debug, NarrowHelp, VerifySeconds, stand_in
 from .problems import wrong
 
 if TYPE_CHECKING:

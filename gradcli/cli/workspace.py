@@ -1,7 +1,9 @@
-"""What was typed in a session so far: values of inputs, and a program.
+"""What was typed in a session so far, and the command lines that it is run by.
 
-Invariant: it is text alone; every line is run as a command line of its own, so that no
-error, limit or interruption of one takes anything from the session.
+Invariants: it is text alone; every line is run as a command line of its own, so that no
+error, limit or interruption of one takes anything from the session. That process is the
+command as the shell would start it, with the same streams, limits and Ctrl-C; where the
+system can, it is a copy of this one, with all that is imported by then.
 
     typed = Workspace()
     typed.take("x = 3")            # ["value", "x", "x=3", "--of", "x"], to be run
@@ -11,8 +13,11 @@ error, limit or interruption of one takes anything from the session.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -200,3 +205,39 @@ def _parsed(text: str, variables: Sequence[str] | dict[str, str] = ()) -> Progra
     from ..lang.parser import parse
 
     return parse(text, variables)
+
+
+def ran(words: Sequence[str]) -> int:
+    """Run a command line to its end; its exit status."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Ctrl-C is meant for the child, which has it in the same terminal.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return _forked(words) if hasattr(os, "fork") else _started(words)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def load() -> None:
+    """Import what commands need, so that children need not."""
+    from . import grad, graph, group, session  # noqa: F401
+
+
+def _forked(words: Sequence[str]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        from .app import main
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.argv[1:] = words
+        main()
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _started(words: Sequence[str]) -> int:
+    import subprocess
+
+    return subprocess.run([sys.executable, "-m", "gradcli", *words]).returncode

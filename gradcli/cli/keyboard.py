@@ -1,7 +1,8 @@
-"""Lines typed at a prompt, with history and completion.
+"""What is typed in a terminal: one key, or lines with history and completion.
 
-Invariant: prompt_toolkit where it is installed, else the interpreter's own readline;
-lines of a pipe are read as they are, without a prompt.
+Invariants: however the process ends, the terminal is left as it was found; lines are
+read by prompt_toolkit where it is installed, else by the interpreter's own readline;
+those of a pipe are read as they are, without a prompt.
 """
 
 from __future__ import annotations
@@ -15,12 +16,47 @@ from pathlib import Path
 from typing import Any
 
 from .ending import before_exit
-from .keys import terminal
 
 PROMPT, MORE = "> ", ". "
 
+ENDS = frozenset({"q", "Q", "\x04", ""})
+"""Keys that end what is stepped through; Ctrl-D and a closed terminal among them."""
+
+MAX_KEY_BYTES = 32
+"""Of one key, as an arrow sends several."""
+
 Complete = Callable[[str], tuple[str, list[str]]]
 """From what stands before the cursor: the word that was begun, and what it could be."""
+
+
+def terminal() -> bool:
+    """Whether somebody is there to read and to press keys."""
+    streams = (sys.stdin, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def key() -> str:
+    """Wait for a key; what it sends as text."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        return msvcrt.getwch()
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+
+    def restore() -> None:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+    before_exit.append(restore)
+    try:
+        tty.setcbreak(terminal)
+        return os.read(terminal, MAX_KEY_BYTES).decode(errors="replace")
+    finally:
+        restore()
+        before_exit.remove(restore)
 
 
 def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
