@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 def version() -> str:
-    """The version; of a source tree that is not installed, that it is one."""
+    """Return the version; of a source tree that is not installed, that it is one."""
     from importlib import metadata
 
     try:

@@ -20,13 +20,13 @@ from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .preset import PREFIX, path
 
 MAX_FILE_BYTES: Final = 1 << 20
-"""Of the file of settings."""
+"""Largest file of settings, in bytes."""
 
 MIN_COLUMNS: Final = 20
 MAX_COLUMNS: Final = 1000
 
 ENVIRONMENT, FILE, BUILT_IN = "environment", "file", "built in"
-"""Where a value comes from."""
+"""Places that a value comes from."""
 
 Reader = Callable[[str], object]
 """A value's text as a value; raises ValueError with what is wanted."""
@@ -84,13 +84,13 @@ class Setting(NamedTuple):
 
     built_in: str
     commands: tuple[str, ...] = ()
-    """The commands whose option it is; none: how output looks, of all."""
+    """The commands whose option it is; none for how output looks, which is of all."""
 
     unless: tuple[str, ...] = ()
-    """Options beside which it would be refused, and so does not count."""
+    """Options beside which the default does not count, since it would be refused."""
 
     beside: tuple[tuple[str, str], ...] = ()
-    """Commands, each with an option without which it would be refused."""
+    """Commands, each with an option without which the default does not count."""
 
     parameter: str = ""
     """The option's parameter, where the key is not its name."""
@@ -191,22 +191,23 @@ class Given(NamedTuple):
 
 
 def given() -> dict[str, Given]:
-    """The defaults that are set, by key.
+    """Return the defaults that are set, by key.
 
     Raises:
         ProgramError: the file or a value is wrong.
     """
-    return {**_of_file(), **_of_environment()}
+    where = path()
+    return {**parsed(content(where), where), **_of_environment()}
 
 
 def strangers() -> list[str]:
-    """Variables that begin like ours and are none of ours."""
+    """Return the variables that begin like ours and are none of ours."""
     known = {each.variable for each in SETTINGS}
     return sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
 
 
 def setting_of(key: str) -> Setting:
-    """The setting of a key.
+    """Return the setting of a key.
 
     Raises:
         ProgramError: there is none.
@@ -218,7 +219,7 @@ def setting_of(key: str) -> Setting:
 
 
 def unknown(key: str, where: str) -> Exception:
-    """The error for a key that is no setting."""
+    """Return the error for a key that is no setting."""
     from ..lang.suggest import did_you_mean
     from .problems import wrong
 
@@ -230,7 +231,7 @@ def unknown(key: str, where: str) -> Exception:
 
 
 def read(setting: Setting, text: str, place: str) -> object:
-    """A value of a setting.
+    """Return a value of a setting.
 
     Raises:
         ProgramError: the setting cannot have it.
@@ -253,7 +254,7 @@ def _way_out(setting: Setting, place: str) -> str:
 
 
 def shown(where: str) -> str:
-    """A path as people write it."""
+    """Return a path as people write it."""
     home = os.path.expanduser("~")
     inside = where.startswith(home + os.sep)
     return "~" + where[len(home) :] if inside else where
@@ -269,13 +270,8 @@ def _of_environment() -> dict[str, Given]:
     return found
 
 
-def _of_file() -> dict[str, Given]:
-    where = path()
-    return parsed(content(where), where)
-
-
 def content(where: str) -> bytes:
-    """What the file of settings holds; nothing where there is none.
+    """Return the content of the file of settings; nothing where there is none.
 
     Raises:
         ProgramError: it cannot be read, is too long, or is no file, which a read might
@@ -304,7 +300,7 @@ def content(where: str) -> bytes:
 
 
 def parsed(data: bytes, where: str) -> dict[str, Given]:
-    """The settings in a file's content.
+    """Return the settings in a file's content.
 
     Raises:
         ProgramError: it is no TOML, or what it says is wrong.
@@ -335,7 +331,7 @@ _applied: Final[list[Given]] = []
 
 
 def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
-    """The defaults of a command's options, by parameter.
+    """Return the defaults of a command's options, by parameter.
 
     Args:
         command: its name.
@@ -361,7 +357,8 @@ def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
 
 
 def explained(text: str) -> list[str]:
-    """Where options come from that a message speaks of and nobody typed."""
+    """Return notes on where options come from that a message speaks of and nobody
+    typed."""
     return [
         f"note: {each.setting.key} = {each.text} is set by {each.place}"
         for each in _applied
@@ -370,13 +367,13 @@ def explained(text: str) -> list[str]:
 
 
 def unverified() -> bool:
-    """Whether a default says that results are not verified."""
+    """Return True if a default says that results are not verified."""
     found = given().get("verify")
     return found is not None and not found.value
 
 
 def looks() -> Mapping[str, Any]:
-    """What is set of how output looks, by key."""
+    """Return what is set of how output looks, by key."""
     return {
         each.setting.key: each.value
         for each in given().values()

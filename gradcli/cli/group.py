@@ -39,7 +39,7 @@ class Commands(NarrowHelp, TyperGroup):
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Each with the whole first sentence of its page."""
+        """Write each command with the whole first sentence of its page."""
         names = self.list_commands(ctx)
         with formatter.section("Commands"):
             formatter.write_dl([
@@ -130,7 +130,7 @@ def _options(
 
 
 def application(argv: list[str]) -> int:
-    """Run a command line; returns its exit status, raises what went wrong."""
+    """Run a command line; return its exit status, or raise what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
         from .shells import answer

@@ -23,20 +23,20 @@ ENDS = frozenset({"q", "Q", "\x04", ""})
 """Keys that end what is stepped through; Ctrl-D and a closed terminal among them."""
 
 MAX_KEY_BYTES = 32
-"""Of one key, as an arrow sends several."""
+"""Bytes that one key sends at most, as an arrow sends several."""
 
 Complete = Callable[[str], tuple[str, list[str]]]
-"""From what stands before the cursor: the word that was begun, and what it could be."""
+"""A function of what stands before the cursor: the word begun, and what it could be."""
 
 
 def terminal() -> bool:
-    """Whether somebody is there to read and to press keys."""
+    """Return True if somebody is there to read and to press keys."""
     streams = (sys.stdin, sys.stdout)
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def key() -> str:
-    """Wait for a key; what it sends as text."""
+    """Wait for a key, and return what it sends as text."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -60,7 +60,7 @@ def key() -> str:
 
 
 def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
-    """What is typed, a line or a block at a time, until Ctrl-D.
+    """Yield what is typed, a line or a block at a time, until Ctrl-D.
 
     Ctrl-C drops what is being typed.
 
@@ -84,7 +84,7 @@ def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _editor(complete: Complete) -> Callable[[str], str]:
-    """Reads one line after a prompt; raises EOFError at the end."""
+    """Return what reads one line after a prompt; it raises EOFError at the end."""
     if not terminal():
         return _piped
     try:
@@ -141,7 +141,7 @@ def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
 
 
 def _shared_beginning(words: list[str]) -> str:
-    """What all of some words begin with."""
+    """Return what all of some words begin with."""
     if not words:
         return ""
     first, last = min(words), max(words)
@@ -179,7 +179,7 @@ def _keep(readline: Any, path: Path) -> None:
 
 
 def _history(name: str) -> Path | None:
-    """Where lines are kept from one session to the next; None: nowhere."""
+    """Return where lines are kept from one session to the next; None: nowhere."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     folder = Path(state) / "gradcli"
     try:

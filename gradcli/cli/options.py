@@ -42,10 +42,10 @@ HELPING: Final = "Help"
 """Headings of a help page."""
 
 MIN_TABLE_COLUMNS: Final = 72
-"""Of a terminal in which names and explanations stand side by side."""
+"""Columns of a terminal in which names and explanations stand side by side."""
 
 MIN_COLUMNS: Final = 20
-"""That a page takes in any terminal."""
+"""Smallest width of a page, in columns."""
 
 
 MAX_SHORT_HELP: Final = 200
@@ -270,10 +270,10 @@ IDLE: Final[Mapping[str, tuple[str, ...]]] = {
     NEEDS_ALL_VALUES: ("strict",),
     IS_EXACT: ("dtype", "device"),
 }
-"""Of what is so of a command, the shared options that then do nothing."""
+"""The shared options that do nothing, by what is so of a command."""
 
 SO_ANYWAY: Final = frozenset({"no_verify", "strict"})
-"""Those of them that ask for what is so anyway: only their opposites are refused."""
+"""Idle options that ask for what is so anyway: only their opposites are refused."""
 
 
 IDLE_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
@@ -286,7 +286,7 @@ IDLE_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
 """Options of any command, and those beside which they do nothing."""
 
 _OF_TEXT: Final = frozenset({"quiet", "code"})
-"""Those that say what text is printed, and nothing of an object."""
+"""Options that say what text is printed, and nothing of an object."""
 
 
 _typed: Final[set[str]] = set()
@@ -294,7 +294,7 @@ _typed: Final[set[str]] = set()
 
 
 def was_typed(name: str) -> bool:
-    """Whether an option was given on the command line, and is not a default."""
+    """Return True if an option was given on the command line, and is not a default."""
     return name in _typed
 
 
@@ -311,7 +311,8 @@ def refuse_idle(
         if was_typed(name) and not (opposite and getattr(request, name)):
             option = "--" + name.replace("_", "-")
             if opposite:
-                option = _opposite(option)
+                bare = option.removeprefix("--no-")
+                option = f"--no-{option[2:]}" if bare == option else f"--{bare}"
             raise wrong("E590", f"{option} does nothing: {command} {reason}", hint)
 
 
@@ -323,12 +324,6 @@ def _refuse_beside(request: Request) -> None:
             if counts and was_typed(name) and was_typed(other):
                 message = f"--{name} does nothing beside --{other}"
                 raise wrong("E590", message, "leave out one of the two")
-
-
-def _opposite(option: str) -> str:
-    """`--verify` of `--no-verify`, and `--no-strict` of `--strict`."""
-    bare = option.removeprefix("--no-")
-    return f"--no-{option[2:]}" if bare == option else f"--{bare}"
 
 
 def without(*reasons: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -401,7 +396,8 @@ def on_programs(
 
 
 def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
-    """The parameters of a function or of a dataclass by name, with their types."""
+    """Return the parameters of a function or of a dataclass by name, with their
+    types."""
     hints = get_type_hints(owner, include_extras=True)
     return {
         p.name: p.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[p.name])
@@ -412,7 +408,7 @@ def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parame
 def _with(
     option: Parameter, panel: str | None = None, hidden: bool = False
 ) -> Parameter:
-    """An option below a heading of its help page, or one that no help shows."""
+    """Return an option below a heading of its help page, or one that no help shows."""
     kind, info = get_args(option.annotation)
     shown = copy(info)
     shown.hidden = hidden
@@ -443,7 +439,7 @@ class NarrowHelp:
 
 
 def _stacked(base: Any) -> Any:
-    """A formatter that writes an explanation below what it explains."""
+    """Return a formatter that writes an explanation below what it explains."""
 
     class Stacked(base):  # type: ignore[misc]
         def write_dl(self, rows: Iterable[tuple[str, str]], *_: object) -> None:
@@ -459,8 +455,8 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
     """A command whose arguments may begin with a minus."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The arguments, and the options below their headings: its own come first,
-        those that all commands have last."""
+        """Write the arguments, and the options below their headings: the own ones come
+        first, those that all commands have last."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -517,7 +513,7 @@ def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) 
 
 
 def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:
-    """Options first, then ``--``, then the program and its bindings.
+    """Put options first, then ``--``, then the program and its bindings.
 
     Args:
         args: the words behind the command's name.

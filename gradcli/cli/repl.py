@@ -68,7 +68,7 @@ class Session:
         }
 
     def run(self) -> int:
-        """Read lines to their end; the status of the last one that failed."""
+        """Read lines to their end; return the status of the last one that failed."""
         status: int = Exit.DONE
         for text in typed(self.complete, goes_on):
             if text.strip() in ENDING:
@@ -84,7 +84,8 @@ class Session:
         return status
 
     def take(self, text: str) -> int:
-        """Run what was typed; its exit status. What failed leaves nothing behind."""
+        """Run what was typed and return its exit status; what failed leaves nothing
+        behind."""
         before = self.typed.copy()
         try:
             if text.lstrip().startswith("#") and "\n" not in text:
@@ -104,7 +105,7 @@ class Session:
         return status
 
     def complete(self, before: str) -> tuple[str, list[str]]:
-        """The word begun before the cursor, and what it could be."""
+        """Return the word begun before the cursor, and what it could be."""
         found = re.search(r"(?:@|%save )(\S*)$", before)
         if found is not None:
             return found[1], files(found[1])

@@ -30,7 +30,7 @@ _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 
 
 def program_and_bindings(request: Request) -> tuple[str, list[str]]:
-    """The program's text and the ``NAME=VALUE`` words.
+    """Return the program's text and the ``NAME=VALUE`` words.
 
     Raises:
         ProgramError: there is no program, or it cannot be read.
@@ -44,7 +44,9 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
         if not all("=" in word for word in words):
             refuse_slip(origin, words, request.wrt)
         if origin != STDIN:
-            _refuse_path(origin)
+            if _PROGRAM_FILE.fullmatch(origin) and isfile(origin):
+                message = f"{origin!r} is the name of a file"
+                raise wrong("E594", message, f"to read it: -f {origin}")
             return origin, words
     _refuse_second_program(origin, words)
     if origin == STDIN:
@@ -55,12 +57,6 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
             )
         return _decoded(_standard_input(request.max_program), "standard input"), words
     return _decoded(_contents(origin, request.max_program), origin), words
-
-
-def _refuse_path(text: str) -> None:
-    """Refuse the name of a program's file in place of its text."""
-    if _PROGRAM_FILE.fullmatch(text) and isfile(text):
-        raise wrong("E594", f"{text!r} is the name of a file", f"to read it: -f {text}")
 
 
 def _refuse_second_program(origin: str, words: list[str]) -> None:
@@ -83,7 +79,7 @@ def _contents(path: str, limit: int) -> bytes:
 
 
 def _read(file: IO[bytes], origin: str, limit: int) -> bytes:
-    """The content of a file, which may be one that never ends."""
+    """Return the content of a file, which may be one that never ends."""
     data = file.read(limit + 1)
     if len(data) > limit:
         message = f"{origin} holds more than the {limit:,} bytes of a program"
@@ -161,8 +157,8 @@ def refuse_slip(program: str, words: Sequence[str], wrt: str | None) -> None:
 
 
 def _cut(words: Sequence[str], at: int) -> str | None:
-    """The value that begins in the word before this one and ends in it or behind it,
-    by its brackets; None where none is open there."""
+    """Return the value that begins in the word before this one and ends in it or behind
+    it, by its brackets; None where none is open there."""
     text = words[at - 1] if at else ""
     for word in ("", *words[at:]):
         text = f"{text} {word}".rstrip()

@@ -35,7 +35,7 @@ STEPS: Final = (
 """What is said, and the line of a session that is run after it."""
 
 COLUMNS: Final = 78
-"""Of what is said."""
+"""Width of what is said, in columns."""
 
 ASKED: Final = "(any key goes on, q ends)"
 

@@ -59,8 +59,8 @@ class Workspace:
         return sorted({*self.values, *_assigned(self.program)})
 
     def take(self, line: str) -> list[str] | None:
-        """Add a line to what there is; the words of the command line that shows what
-        it made, None where there is nothing to show.
+        """Add a line to what there is; return the words of the command line that shows
+        what it made, None where there is nothing to show.
 
         Raises:
             ProgramError: the line is no line of the language.
@@ -84,17 +84,19 @@ class Workspace:
         return self._words("value", self.program, [])
 
     def copy(self) -> Workspace:
-        """What there is now, to return to after a line that failed."""
+        """Return what there is now, to go back to after a line that failed."""
         return Workspace(dict(self.values), list(self.statements), self.output)
 
     def saved(self, path: str) -> str:
-        """The text of a program's file, which opens with the command that runs it."""
+        """Return the text of a program's file, which opens with the command that runs
+        it."""
         values = [f"{name}={text}" for name, text in self._read(self.program)]
         command = shlex.join(["gradcli", "grad", "-f", path, *values])
         return f"# {command}\n{self.program}\n"
 
     def _command(self, name: str, line: str) -> list[str]:
-        """The words of a command: its program is what was typed, or that after it."""
+        """Return the words of a command: its program is what was typed, or that after
+        it."""
         try:
             words = shlex.split(line)[1:]
         except ValueError:
@@ -113,13 +115,13 @@ class Workspace:
         return self._words(name, text, rest)
 
     def _words(self, command: str, program: str, rest: Sequence[str]) -> list[str]:
-        """A command line on a program, with the values that it reads."""
+        """Return a command line on a program, with the values that it reads."""
         own = {word.split("=", 1)[0] for word in rest if _BINDING.match(word)}
         values = [f"{n}={text}" for n, text in self._read(program) if n not in own]
         return [command, program, *values, *rest]
 
     def _read(self, program: str) -> list[tuple[str, str]]:
-        """The values of those inputs that a program reads."""
+        """Return the values of those inputs that a program reads."""
         from ..lang.prepare import input_names
 
         try:
@@ -131,8 +133,8 @@ class Workspace:
 
 
 def parted(text: str) -> list[str]:
-    """The lines that a line with `;` stands for, each of which is shown; what is a
-    command, a block or has quotes stays one."""
+    """Return the lines that a line with `;` stands for, each of which is shown; what is
+    a command, a block or has quotes stays one."""
     first, *_ = text.split(maxsplit=1) or [""]
     whole = first in COMMANDS or first.rstrip(":") in _BLOCKS
     if whole or re.search(r"[\n#'\"]|^\s*[%?]", text):
@@ -141,9 +143,9 @@ def parted(text: str) -> list[str]:
 
 
 def goes_on(text: str) -> bool:
-    """Whether more lines belong to what was typed: a block that was opened and has not
-    been ended by an empty line, a bracket that has not been closed, or a line that
-    ends with a backslash."""
+    """Return True if more lines belong to what was typed: a block that was opened and
+    has not been ended by an empty line, a bracket that has not been closed, or a line
+    that ends with a backslash."""
     first, *_ = text.split(maxsplit=1) or [""]
     if first in COMMANDS:
         return False
@@ -157,20 +159,21 @@ def goes_on(text: str) -> bool:
 
 
 def _is_changed(name: str, line: str) -> bool:
-    """Whether a line gives a value to a name that is also a command's."""
+    """Return True if a line gives a value to a name that is also a command's."""
     after = line[len(name) :].lstrip()
     return bool(re.match(r"[-+*/%@^]?\*?=(?!=)|[,[(]", after))
 
 
 def _is_beside(position: int, word: str) -> bool:
-    """Whether a word after a command is no part of the program."""
+    """Return True if a word after a command is no part of the program."""
     if re.match(r"--[A-Za-z]|-[A-Za-z]$", word) or _RANGE.match(word):
         return True
     return position > 0 and _BINDING.match(word) is not None
 
 
 def _given(line: str) -> tuple[str, str] | None:
-    """The name and the value of a line that gives one: an expression without names."""
+    """Return the name and the value of a line that gives one: an expression without
+    names."""
     name, equals, text = line.partition("=")
     if not equals or text.startswith("=") or not name.strip().isidentifier():
         return None
@@ -208,7 +211,7 @@ def _parsed(text: str, variables: Sequence[str] | dict[str, str] = ()) -> Progra
 
 
 def ran(words: Sequence[str]) -> int:
-    """Run a command line to its end; its exit status."""
+    """Run a command line to its end; return its exit status."""
     sys.stdout.flush()
     sys.stderr.flush()
     # Ctrl-C is meant for the child, which has it in the same terminal.
