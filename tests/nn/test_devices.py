@@ -22,8 +22,6 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "Adadelta": lambda p: optim.Adadelta(p, lr=2.0),
     "ASGD": lambda p: optim.ASGD(p, lr=0.05, t0=1),
     "Rprop": lambda p: optim.Rprop(p, lr=0.01),
-    "Adafactor": lambda p: optim.Adafactor(p, lr=0.05),
-    "Muon": lambda p: optim.Muon([each for each in p if each.ndim == 2], lr=0.05),
     "LBFGS": lambda p: optim.LBFGS(p, lr=0.1, line_search_fn="strong_wolfe"),
 }
 
