@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 from gradcli.ops import FUNCTIONS, OPS, Composite
+from gradcli.views.pages import page
 from tests.grouped import by_row
 
-from .conventions import POINTS, Point, gradients, tangents
+from .conventions import NEWER, POINTS, Point, gradients, tangents
+
+RELEASE = "2.15"
+"""The release of PyTorch whose conventions hold where releases differ."""
 
 
 def label(point: Point) -> str:
@@ -43,6 +47,13 @@ def test_every_kink_is_asserted() -> None:
         f"the rows say of {', '.join(unsaid)} what holds at a kink: enter the point "
         "with at(...) in tests/laws/conventions.py"
     )
+
+
+def test_a_kink_where_releases_differ_names_the_release() -> None:
+    differing = {point.name for point in POINTS if point.why == NEWER}
+    entries = {**OPS, **FUNCTIONS}
+    assert differing == {name for name, e in entries.items() if RELEASE in e.kink}
+    assert RELEASE in page("conventions").text
 
 
 def _composed(entry: Any) -> bool:
