@@ -11,17 +11,23 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
 from random import Random
 from typing import Any
 
 import mpmath
 from mpmath import mp
 
-from gradcli.verify.process.job import InputVerdict
-
 from .jobs import checked, job
-from .stranger_trial import BINARY, DIGITS, STRONG, UNARY, Tree, constant, name
+from .stranger_trial import (
+    BINARY,
+    DIGITS,
+    STRONG,
+    UNARY,
+    Tree,
+    constant,
+    false,
+    name,
+)
 from .verdict_trial import no_proofs
 
 WORDS = (
@@ -33,12 +39,6 @@ WORDS = (
 
 EDGES = (0.0, 1.0, -1.0, 0.5)
 """Numbers at which domains end."""
-
-LEAST = mpmath.mpf(2) ** -1074
-"""The smallest number of float64."""
-
-LAST = mpmath.mpf(10) ** -150
-"""What is no more than the rounding of 200 digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def slope(node: Tree, point: dict[str, Any], letter: str) -> Any:
         above, below = (
             (value(node, {**point, letter: x + s}) - middle) / s for s in (h, -h)
         )
-    if abs(above - below) > abs(above) * LAST * mpmath.mpf(10) ** 50:
+    if abs(above - below) > abs(above) * mpmath.mpf(10) ** -100:
         raise ArithmeticError("the sides differ, or it bends too much to be told")
     if not x and abs(above) <= h:
         raise ArithmeticError("0, or what it bends by within the step")
@@ -115,25 +115,6 @@ def draws(seed: int, count: int) -> Iterator[tuple[int, Tree, dict[str, float]]]
         point = {k: number(r) for k in "xy" if re.search(rf"\b{k}\b", node.text)}
         if point:
             yield nr, node, point
-
-
-def false(said: InputVerdict, found: float, true: Any) -> str | None:
-    """Why a strong verdict is none; None where it is true."""
-    if said.verdict not in STRONG:
-        return None
-    if true is None:
-        return "there is no derivative"
-    if not isfinite(found):
-        return f"{found} is shown"
-    off = abs(mpmath.mpf(found) - true)
-    if said.max_error is not None:
-        allowed = mpmath.mpf(said.max_error) * abs(true) * (1 + mpmath.mpf(10) ** -9)
-    else:
-        _, _, least = (said.note or "").partition("an absolute error of at most ")
-        if not least:
-            return "no error is shown"
-        allowed = mpmath.mpf(least.partition(";")[0])
-    return None if off <= allowed + LAST * abs(true) else f"off by {mp.nstr(off, 5)}"
 
 
 def tried(seed: int, count: int, kinds: Counter[str]) -> Iterator[str]:
