@@ -96,7 +96,7 @@ def _find(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     public = import_module(f"{__name__}.engine.public")
-    if not public.is_public(name):
+    if not (public.is_public(name) or public.changes_operand(name)):
         raise import_module(f"{__name__}.engine.absent").absent(
             __name__, name, __dir__()
         )

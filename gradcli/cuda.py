@@ -24,17 +24,17 @@ __path__: list[str] = []
 
 
 def is_available() -> bool:
-    """Whether CuPy is installed and reaches a GPU."""
+    """Tell whether CuPy is installed and reaches a GPU."""
     return not why_no_cuda()
 
 
 def device_count() -> int:
-    """How many GPUs are used: one, or none."""
+    """Count the GPUs that are used: one, or none."""
     return int(is_available())
 
 
 def current_device() -> int:
-    """The number of the GPU in use.
+    """Return the number of the GPU in use.
 
     Raises:
         DeviceError: there is none.

@@ -37,7 +37,7 @@ _OWN_NAME: Final = re.compile(r"#.*|(?<![\w.])([^\W\d]\w*)\b(?!\s*\()")
 """A remark, or a name that neither is called nor belongs to something."""
 
 
-def offer(text: str, about: str = "", **more: object) -> CompletionItem:
+def offer(text: str, about: str = "", **more: Any) -> CompletionItem:
     """Return a word that could stand in the place of the one that was begun.
 
     Args:

@@ -15,8 +15,7 @@ from typer.main import get_command
 
 from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
-from .narrow import NarrowHelp
-from .options import OPTION
+from .options import OPTION, NarrowHelp
 from .problems import before_the_command, unknown_command
 
 INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
@@ -40,7 +39,7 @@ class Commands(NarrowHelp, TyperGroup):
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Each with the whole first sentence of its page."""
+        """Write each command with the whole first sentence of its page."""
         names = self.list_commands(ctx)
         with formatter.section("Commands"):
             formatter.write_dl([
@@ -71,7 +70,7 @@ class Commands(NarrowHelp, TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from .version import version
+        from . import version
 
         typer.echo(f"gradcli {version()}")
         raise typer.Exit
@@ -131,7 +130,7 @@ def _options(
 
 
 def application(argv: list[str]) -> int:
-    """Run a command line; returns its exit status, raises what went wrong."""
+    """Run a command line; return its exit status, or raise what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
         from .shells import answer

@@ -20,7 +20,7 @@ from .constraints import Constraint
 
 
 def broadcast_all(*values: Any) -> list[Any]:
-    """Numbers and tensors as tensors of one shape."""
+    """Return numbers and tensors as tensors of one shape."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
     options: Any = {} if like is None else {"dtype": like.dtype, "device": like.device}
     made = [v if isinstance(v, Tensor) else tensor(float(v), **options) for v in values]
@@ -98,27 +98,27 @@ class Distribution:
         raise NotImplementedError
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density, or of the probability, of events."""
+        """Return the logarithm of the density, or of the probability, of events."""
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Any:
-        """The probability of what is at most ``value``."""
+        """Return the probability of events that are at most ``value``."""
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Any:
-        """What events are at most with a probability."""
+        """Return the value that events exceed with a probability of ``1 - value``."""
         raise NotImplementedError
 
     def entropy(self) -> Any:
-        """The entropy of the events, in nats."""
+        """Return the entropy of the events, in nats."""
         raise NotImplementedError
 
     def perplexity(self) -> Any:
-        """The exponential of the entropy."""
+        """Return the exponential of the entropy."""
         return self.entropy().exp()
 
     def expand(self, batch_shape: Any) -> Any:
-        """The same distribution with parameters of a larger shape."""
+        """Return the same distribution with parameters of a larger shape."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         shape = tuple(batch_shape)

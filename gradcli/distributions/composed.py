@@ -19,7 +19,7 @@ from .discrete import Bernoulli, Categorical
 
 
 def sum_rightmost(value: Any, count: int) -> Any:
-    """The sum over the last dimensions."""
+    """Return the sum over the last dimensions."""
     if not count:
         return value
     return value.reshape(*tuple(value.shape)[: value.dim() - count], -1).sum(-1)
@@ -49,7 +49,7 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the distribution that it is made of has."""
+        """True if samples of the base distribution may carry a gradient."""
         return bool(self.base_dist.has_rsample)
 
     @property

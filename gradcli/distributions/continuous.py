@@ -34,7 +34,7 @@ HALF_LOG_2PI = math.log(math.sqrt(2 * math.pi))
 
 
 def standard_normal(shape: Any, like: Any) -> Any:
-    """Normal numbers of the type of a tensor."""
+    """Draw normal numbers of the type of a tensor."""
     options = {"dtype": like.dtype, "device": like.device}
     return normal(zeros(shape, **options), ones(shape, **options))
 
@@ -95,7 +95,7 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> Mapping[str, Constraint]:  # type: ignore[override]
-        """What the bounds have to be, by each other."""
+        """The constraints of the bounds, which limit each other."""
         return {"low": less_than(self.high), "high": greater_than(self.low)}
 
     support: Any = property(lambda self: interval(self.low, self.high))

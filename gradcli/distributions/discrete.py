@@ -29,7 +29,7 @@ from .constraints import (
 
 
 def clamped(probs: Any) -> Any:
-    """Probabilities whose logarithms are finite."""
+    """Return probabilities whose logarithms are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 

@@ -18,7 +18,7 @@ import numpy
 from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from ..ops.types import Dtype
-from .dtypes import DEFAULT, dtype, named, of
+from .dtypes import DEFAULT, named, of
 from .errors import OVERFLOW, EngineError, KindError
 from .limits import BYTES_OF_DOUBLE, BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
 from .modes import MODE
@@ -184,10 +184,13 @@ def _demand_no_gradient(inputs: tuple[object, ...], result: Dtype) -> None:
 def _refuse(op: Op, operands: list[Raw]) -> None:
     """Raise where all operands are of kinds that the row does not take."""
     types = [type_of(operand) for operand in operands]
-    kinds, names = {type_.kind for type_ in types}, {type_.name for type_ in types}
-    for refused, words in op.refuses.items():
-        if kinds <= set(refused) or names <= set(refused):
-            raise KindError(words.format(of(operands[0]).legacy))
+    refused, *named = op.refuses.split(" ")
+    alike = {type_.kind for type_ in types} <= set(refused)
+    if alike or {type_.name for type_ in types} <= set(named):
+        kind = of(operands[0]).legacy
+        raise KindError(
+            f"\"{op.base}\" not implemented for '{kind}': convert the operand first"
+        )
 
 
 def arrays_of(raw: tuple[Raw, ...]) -> list[Raw]:
@@ -252,25 +255,16 @@ def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
     """
     ours = {id(operand) for operand in operands}
     first = None
-    words = op.one_type
-    for slot, r in enumerate(raw):
+    for r in raw:
         if id(r) not in ours and getattr(r, "dtype", NONE).kind != "f":
             continue
         if first is None:
             first = r
         elif r.dtype != first.dtype and not (op.elementwise and not r.shape):
-            message = words if isinstance(words, str) else words[slot - 1]
-            if not message:
-                continue
-            one, other = of(first), of(r)
-            names = {"c0": _c_name(one), "c1": _c_name(other)}
-            raise EngineError(message.format(one.legacy, other.legacy, **names))
-
-
-def _c_name(type_: dtype) -> str:
-    names = {"float32": "float", "float64": "double", "int64": "long int",
-             "int32": "int", "float16": "c10::Half"}  # fmt: skip
-    return names.get(type_.name, type_.name)
+            raise EngineError(
+                f"expected scalar type {of(first).legacy} but found {of(r).legacy}: "
+                f"{op.base} takes operands of one type"
+            )
 
 
 def whole_parameters(op: Op, params: Params) -> Params:
@@ -279,8 +273,12 @@ def whole_parameters(op: Op, params: Params) -> Params:
     Raises:
         EngineError: there are fractions among them, and the row takes none.
     """
-    if op.fractions and float in map(type, params.values()):
-        raise EngineError(op.fractions)
+    fraction = next((k for k, v in params.items() if type(v) is float), None)
+    if fraction is not None and not op.fractions:
+        raise EngineError(
+            f"For integral input tensors, argument {fraction} must not be a floating "
+            "point number."
+        )
     if op.result is not WHOLE:
         return params
     return {k: int(v) if type(v) is float else v for k, v in params.items()}

@@ -42,6 +42,13 @@ def has_in_place(name: str) -> bool:
     return any(op.elementwise for op in overloads(entry.name))
 
 
+def changes_operand(name: str) -> bool:
+    """Whether a name is one of a function that changes its operand: ``sin_``."""
+    stem = name[:-1]
+    public = name.endswith("_") and is_public(stem) and has_in_place(stem)
+    return public or name in ("detach_", "fill_", "zero_")
+
+
 def names() -> list[str]:
     """Every public name of the table, other spellings among them."""
     return [name for name in (*FUNCTIONS, *ALIASES) if is_public(name)]
@@ -112,7 +119,7 @@ def _taking_out(entry: str) -> Run:
 
 
 def public(name: str) -> Run:
-    """The function of a public name.
+    """The function of a public name; of one that ends in ``_`` the method.
 
     Raises:
         AttributeError: there is none.
@@ -120,6 +127,9 @@ def public(name: str) -> Run:
     if is_public(name):
         entry = ALIASES.get(name, name)
         return described(_taking_out(entry), entry)
+    if changes_operand(name):
+        method: Run = getattr(Tensor, name)
+        return method
     raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
 
 

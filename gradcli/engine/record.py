@@ -113,7 +113,7 @@ class Recorder:
     @property
     def _is_choosy(self) -> bool:
         """Whether a row refuses some floats, which only the general path asks."""
-        return any("float16" in types for types in self.op.refuses)
+        return "float16" in self.op.refuses
 
     def __call__(self, inputs: tuple[Any, ...], params: Params) -> Any:
         if self.of_one is not None:

@@ -26,11 +26,11 @@ from .op import (
     RESULT,
     TRUTHS,
     WHOLE,
+    WHOLES,
     Fixed,
     Rule,
     case,
     function,
-    no_kernel,
     row,
 )
 from .trigonometric import pi
@@ -52,7 +52,7 @@ row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e*
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     rule=Rule("LogSigmoidBackwardBackward0", passes=True),
-    refuses=no_kernel("log_sigmoid_cpu"),
+    refuses=WHOLES,
     memory=PACKED,
     formula="-log(1 + e**-x)", doc="Logarithm of the logistic function.",
     aliases=("log_sigmoid",),
@@ -62,7 +62,7 @@ row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
 
 # Elfwing, Uchibe, Doya 2017, arXiv:1702.03118.
 row("silu", node="SiluBackward0", latex=r"{0} \sigma({0})", formula="x*sigmoid(x)",
-    refuses=no_kernel("silu_cpu"),
+    refuses=WHOLES,
     doc="Sigmoid-weighted linear unit, also called swish.",
     fwd=lambda xp, x: x * xp.sigmoid(x),
     partials=(lambda xp, y, x: xp.sigmoid(x) * (1 + x * xp.sigmoid(-x)),), cases=ALL,
@@ -80,7 +80,7 @@ def mish_slope(xp: Namespace, y: Array, x: Array) -> Array:
 
 # Misra 2019, arXiv:1908.08681.
 row("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
-    refuses=no_kernel("mish_cpu"),
+    refuses=WHOLES,
     memory=KEPT,
     formula="x*tanh(softplus(x))", doc="Mish.",
     fwd=lambda xp, x: x * xp.tanh(softplus_of(xp, x)), partials=(mish_slope,),
@@ -88,7 +88,7 @@ row("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
 
 row("softplus", node="SoftplusBackward0",
     rule=Rule("SoftplusBackwardBackward0", passes=True),
-    refuses=no_kernel("softplus_cpu"),
+    refuses=WHOLES,
     memory=KEPT,
     latex=r"\frac{{1}}{{\beta}} \log(1 + e^{{\beta {0}}})",
     formula="log(1 + e**(beta*x))/beta", doc="A smooth relu.",
@@ -123,7 +123,7 @@ def gelu_slope(xp: Namespace, y: Array, x: Array, approximate: str = "none") -> 
 # Hendrycks, Gimpel 2016, arXiv:1606.08415; 0.044715 is theirs.
 row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
     rule=Rule("GeluBackwardBackward0", passes=True),
-    refuses=no_kernel("GeluKernelImpl"),
+    refuses=WHOLES,
     formula="x*(1 + erf(x/sqrt(2)))/2",
     doc="Gaussian error linear unit; approximate is 'none' or 'tanh'.",
     fwd=gelu_of, partials=(gelu_slope,),
@@ -132,16 +132,17 @@ row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
 # smooth on either side of a kink
 
 row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
-    refuses={TRUTHS: "Boolean inputs not supported for relu"},
+    refuses=TRUTHS,
     rule=Rule("ThresholdBackwardBackward0", (RESULT,)),
     doc="Rectified linear unit.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x),
     partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
-    vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES, saves="y")
+    masks=True, vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES,
+    saves="y")
 
 row("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
     formula="x if x > 0 else negative_slope*x",
-    refuses=no_kernel("leaky_relu_cpu"),
+    refuses=WHOLES,
     rule=Rule("LeakyReluBackwardBackward0"),
     latex=r"\max(0, {0}) + {negative_slope} \min(0, {0})", doc="Leaky rectifier.",
     kink="at 0 the derivative is negative_slope",
@@ -154,7 +155,7 @@ row("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
 # Xu et al. 2015, arXiv:1505.00853, section 2.4.
 row("rrelu_with_noise.default",
     node="RreluWithNoiseBackward0", turned="RreluWithNoiseBackward1",
-    formula="x if x > 0 else slope*x", refuses=no_kernel("rrelu_with_noise_out_cpu"),
+    formula="x if x > 0 else slope*x", refuses=WHOLES,
     doc="Leaky rectifier whose slopes are drawn in training, and their mean otherwise.",
     kink="at 0 the derivative is that of the entries below",
     fwd=lambda xp, x, noise, lower, upper, training: xp.where(
@@ -210,7 +211,7 @@ def elu_slope(
 row("elu", node="EluBackward0", turned="EluBackward1",
     latex=r"\operatorname{{ELU}}({0})",
     rule=Rule("EluBackwardBackward0", passes=True),
-    refuses=no_kernel("elu_cpu"),
+    refuses=WHOLES,
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
     doc="Exponential linear unit.",
     kink="at 0 the derivative is that of the left side, scale*alpha*input_scale",
@@ -233,7 +234,7 @@ function("selu", lambda call, x: call(
 row("celu", node="CeluBackward0", turned="CeluBackward1",
     latex=r"\operatorname{{CELU}}({0})",
     rule=Rule("EluBackwardBackward0", passes=True),
-    refuses=no_kernel("elu_cpu"),
+    refuses=WHOLES,
     formula="x if x > 0 else alpha*(e**(x/alpha) - 1)",
     doc="Continuously differentiable exponential linear unit.",
     fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, reciprocal(xp, alpha)),
@@ -256,6 +257,7 @@ class Masked(TypedDict):
     """The rules of an elementwise row that mask rather than multiply."""
 
     partials: tuple[Partial, ...]
+    masks: bool
     vjp: tuple[Vjp, ...]
 
 
@@ -264,6 +266,7 @@ def passing_but(hidden: ArrayRule) -> Masked:
     return {
         "partials": (lambda xp, y, x, **how: 1 - xp.as_type_of(hidden(xp, x, **how), x),
                      ),
+        "masks": True,
         "vjp": (lambda xp, g, y, x, **how: xp.where(hidden(xp, x, **how), 0, g),),
     }
 
@@ -279,7 +282,7 @@ def hard_tanh(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1
 
 
 row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
-    refuses={TRUTHS: "Bool inputs not supported for hardtanh"},
+    refuses=TRUTHS,
     rule=Rule("HardtanhBackwardBackward0"),
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
     result=WHOLE,
@@ -294,11 +297,12 @@ function("relu6", lambda call, x: call("hardtanh", x, min_val=0, max_val=6),
          kink="at 0 and 6 the derivative is 0")
 
 row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6",
-    refuses=no_kernel("hardsigmoid_cpu"),
+    refuses=WHOLES,
     latex=r"\frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise linear sigmoid.",
     kink="at -3 and 3 the derivative is 0",
     fwd=lambda xp, x: xp.minimum(xp.maximum(x + 3, 0), 6) / 6,
     partials=(lambda xp, y, x: xp.as_type_of(between(xp, x, -3, 3), x) / 6,),
+    masks=True,
     vjp=(lambda xp, g, y, x: xp.where(between(xp, x, -3, 3), g / 6, 0),),
     cases=[*ALL, case((3,), low=3.1, high=4.0)])
 
@@ -312,7 +316,7 @@ def hard_swish_pulled(xp: Namespace, g: Array, x: Array, inside: Array) -> Array
 # Howard et al. 2019, arXiv:1905.02244, section 5.2.
 row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     rule=Rule("HardswishBackwardBackward0", passes=True),
-    refuses=no_kernel("hardswish_cpu"),
+    refuses=WHOLES,
     latex=r"{0} \frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise swish.",
     kink="at -3 the derivative is 0, at 3 it is 1",
     fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
@@ -332,7 +336,7 @@ def small(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
 
 
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
-    refuses=no_kernel("softshrink_check"),
+    refuses=WHOLES,
     rule=Rule("SoftshrinkBackwardBackward0"),
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
@@ -341,7 +345,7 @@ row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lamb
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
-    refuses=no_kernel("hardshrink_cpu"),
+    refuses=WHOLES,
     rule=Rule("HardshrinkBackwardBackward0"),
     latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
@@ -351,7 +355,7 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
 
 row("threshold", node="ThresholdBackward0", turned="ThresholdBackward1",
     formula="x if x > threshold else value",
-    refuses=no_kernel("threshold_cpu", TRUTHS),
+    refuses=TRUTHS,
     rule=Rule("ThresholdBackwardBackward0"),
     latex=r"{0} [{0} > {threshold}]",
     doc="Replaces what is not above a threshold.", result=WHOLE,
@@ -369,10 +373,10 @@ def below(xp: Namespace, x: Array, weight: Array) -> Array:
 
 # He et al. 2015, arXiv:1502.01852.
 row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
-    refuses=no_kernel("prelu_cpu"),
+    refuses=WHOLES,
     rule=Rule("PreluKernelBackwardBackward0", (0, 1)),
     latex=r"\max(0, {0}) + {1} \min(0, {0})", doc="Leaky rectifier with learnt slopes.",
-    one_type="prelu: Type promoting not supported. Got {0} and {1}",
+    one_type=True,
     kink="at 0 the derivative by x is the weight",
     fwd=lambda xp, x, weight: xp.where(xp.gt(x, 0), x, weight * x),
     partials=(
@@ -474,7 +478,7 @@ def log_softmax_push(xp: Namespace, t: Array, y: Array, dim: int) -> Array:
 row("softmax", node="SoftmaxBackward0",
     rule=Rule("SoftmaxBackwardDataBackward0", (RESULT,), passes=True),
     formula="e**x / sum(e**x, dim, keepdim=True)",
-    refuses=no_kernel("softmax_lastdim_kernel_impl"),
+    refuses=WHOLES,
     memory=PACKED,
     doc="Exponentials that add up to 1 along a dimension.",
     fwd=softmax_of,
@@ -485,7 +489,7 @@ row("softmax", node="SoftmaxBackward0",
 row("log_softmax", node="LogSoftmaxBackward0",
     rule=Rule("LogSoftmaxBackwardDataBackward0", (RESULT,), passes=True),
     formula="x - logsumexp(x, dim, keepdim=True)",
-    refuses=no_kernel("log_softmax_lastdim_kernel_impl"),
+    refuses=WHOLES,
     memory=PACKED,
     doc="Logarithm of the softmax.",
     fwd=log_softmax_of,
@@ -561,7 +565,7 @@ def glu_push(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int = -1) -> A
 # Dauphin et al. 2016, arXiv:1612.08083.
 row("glu", node="GluBackward0", formula="a*sigmoid(b)",
     rule=Rule("GluBackwardBackward0", passes=True),
-    refuses=no_kernel("glu_cpu"),
+    refuses=WHOLES,
     doc="The first half of a dimension, gated by the second.",
     fwd=glu_of, vjp=(glu_pull,), jvp=glu_push,
     cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)], saves="x y")

@@ -22,10 +22,8 @@ from .op import (
     TRUTHS,
     WHOLE,
     WHOLES,
-    Types,
     case,
     function,
-    no_kernel,
     row,
 )
 from .types import Array, Call, Namespace, Operand, Ranged, Ranges, Relation
@@ -39,10 +37,6 @@ AWAY = [
     case((), (), low=0.5, high=2.0),
     case((2, 1), (3,), low=-2.0, high=-0.5),
 ]
-
-
-NO_FRACTION = ("For integral input tensors, argument alpha must not be a floating "
-               "point number.")
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -65,15 +59,9 @@ def over(xp: Namespace, number: float, b: Operand) -> Operand:
 
 # sums and differences
 
-NOT_SUPPORTED = "Subtraction, the `-` operator, with {} not supported. {}"
-INSTEAD = "Use the `^` or `logical_xor()` operator instead."
-INVERT = ("If you are trying to invert a mask, use the `~` or `logical_not()` operator "
-          "instead.")
-NO_TWO_TRUTHS: dict[Types, str] = {
-    TRUTHS: NOT_SUPPORTED.format("two bool tensors is", INSTEAD)}
-A_TRUTH = NOT_SUPPORTED.format("a bool tensor is", INVERT)
-NO_NEGATION: dict[Types, str] = {
-    TRUTHS: f"Negation, the `-` operator, on a bool tensor is not supported. {INVERT}"}
+A_TRUTH = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you "
+           "are trying to invert a mask, use the `~` or `logical_not()` operator "
+           "instead.")
 
 row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
     taught="sum rule",
@@ -83,7 +71,7 @@ row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
 row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
     taught="sum rule",
     formula="a + alpha*b", doc="Sum with a multiple of the second operand.",
-    result=WHOLE, fractions=NO_FRACTION, fits=True,
+    result=WHOLE, fractions=False, fits=True,
     fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
@@ -121,15 +109,15 @@ row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
 
 row("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
     taught="sum rule",
-    refuses=NO_TWO_TRUTHS, no_truths=A_TRUTH,
+    no_truths=A_TRUTH,
     doc="Difference, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
 
 row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     taught="sum rule",
-    refuses=NO_TWO_TRUTHS, no_truths=A_TRUTH,
+    no_truths=A_TRUTH,
     formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
-    result=WHOLE, fractions=NO_FRACTION, fits=True,
+    result=WHOLE, fractions=False, fits=True,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
@@ -152,9 +140,9 @@ row("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
 
 row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
     taught="sum rule",
-    refuses=NO_TWO_TRUTHS,
+    no_truths=A_TRUTH,
     formula="b - alpha*a", doc="Difference from a multiple, the other way round.",
-    result=WHOLE, fractions=NO_FRACTION,
+    result=WHOLE, fractions=False,
     fwd=lambda xp, a, b, alpha: b - alpha * a,
     partials=(lambda xp, y, a, b, alpha: -alpha, 1),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
@@ -182,7 +170,7 @@ function("rsub", rsub, doc="Difference, the other way round.", formula="b - alph
 
 row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
     taught="constant factor rule",
-    refuses=NO_NEGATION,
+    refuses=TRUTHS,
     aliases=("negative",),
     fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())], roundings=0)
 
@@ -236,7 +224,7 @@ def rounded_quotient(xp: Namespace, a: Array, b: Array, rounding_mode: str) -> A
 
 
 row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b)",
-    refuses=no_kernel("div_floor_cpu", TRUTHS),
+    refuses=TRUTHS,
     saves=("b", "a b"), always_saves=True,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down or towards zero; locally constant.",
@@ -255,7 +243,7 @@ function("div", lambda call, a, b, rounding_mode=None:
          tame=("", "1"), domain="b != 0", roundings=1)
 
 row("floor_divide", node="NotImplemented", formula="floor(a / b)",
-    refuses=no_kernel("div_floor_cpu", TRUTHS),
+    refuses=TRUTHS,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down. PyTorch records that it has no derivative for this; "
         "here it is 0, as for `div` with a rounding mode.",
@@ -278,7 +266,7 @@ REST_OF = [case((3,), low=2.2, high=2.8, other=2),
            case((), low=-0.9, high=-0.6, other=1)]
 
 row("remainder.Tensor", node="RemainderBackward1", latex=r"{0} \bmod {1}",
-    refuses=no_kernel("remainder_cpu", TRUTHS),
+    refuses=TRUTHS,
     formula="a - b*floor(a/b)", doc="Remainder with the sign of the divisor.",
     kink="at an integer quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.remainder(a, b),
@@ -295,7 +283,7 @@ function("remainder", lambda call, a, b:
          else call("remainder.Tensor", a, b), also=("mod",))
 
 row("fmod.Tensor", node="FmodBackward1", latex=r"\operatorname{{fmod}}({0}, {1})",
-    refuses=no_kernel("fmod_cpu", TRUTHS),
+    refuses=TRUTHS,
     formula="a - b*trunc(a/b)", doc="Remainder with the sign of the dividend.",
     kink="at an integer quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.fmod(a, b),
@@ -355,7 +343,7 @@ def is_lost(xp: Namespace, a: Array) -> Array:
 # outside it: an infinity in a branch that `where` discards would still make the second
 # derivative NaN.
 row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a ** b",
-    refuses=no_kernel("pow", TRUTHS),
+    refuses=TRUTHS,
     doc="A tensor to the power of a tensor.",
     kink="at a = 0 the derivative by the exponent is 0 for exponents >= 0; the "
          "derivative by the base is 0 for exponent 0",
@@ -428,7 +416,7 @@ function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
 
 row("addcmul.default", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
     memory=KEPT,
-    refuses=no_kernel("addcmul_cpu_out", TRUTHS),
+    refuses=TRUTHS,
     formula="x + value*a*b", doc="A tensor plus a multiple of a product.",
     result=WHOLE,
     fwd=lambda xp, x, a, b, value=1: x + value * (a * b),
@@ -439,9 +427,7 @@ row("addcmul.default", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot 
 
 row("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
     latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
-    refuses={WHOLES: "Integer division with addcdiv is no longer supported, and in a "
-             "future  release addcdiv will perform a true division of tensor1 and "
-             "tensor2."},
+    refuses=WHOLES,
     always_saves=True,
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
     fwd=lambda xp, x, a, b, value=1: x + value * a / b,
@@ -466,11 +452,9 @@ def valued(name: str) -> None:
 valued("addcmul")
 valued("addcdiv")
 
-UNLIKE = "expected dtype {c0} for `end` but got dtype {c1}"
-
 row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
-    refuses=no_kernel("lerp_kernel_scalar"), wide=True,
-    one_type=UNLIKE,
+    refuses=WHOLES, wide=True,
+    one_type=True,
     formula="a + weight*(b - a)", doc="Linear interpolation with a number as weight.",
     fwd=lambda xp, a, b, weight:
         a + weight * (b - a) if abs(weight) < 0.5 else b - (b - a) * (1 - weight),
@@ -479,8 +463,8 @@ row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
     cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)], saves="")
 
 row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
-    refuses=no_kernel("lerp_kernel_tensor"), wide=True,
-    one_type=(UNLIKE, UNLIKE.replace("end", "weight")),
+    refuses=WHOLES, wide=True,
+    one_type=True,
     formula="a + w*(b - a)", doc="Linear interpolation with a tensor of weights.",
     fwd=lambda xp, a, b, w:
         xp.where(xp.lt(xp.abs(w), 0.5), a + w * (b - a), b - (b - a) * (1 - w)),

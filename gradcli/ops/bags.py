@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 from .checks import KindError, ShapeError, ValueRangeError
 from .limits import LISTED, check_size
 from .lookup import NO_PADDING, SCALED
-from .op import WHOLES, Fixed, Formula, Rule, Types, case, function, row
+from .op import WHOLES, Fixed, Formula, Rule, case, function, row
 from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 
 # fmt: off
@@ -182,23 +182,11 @@ def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, bags: Bags,
     return moved if samples is None else moved + sums(xp, weight, t[3], bags, mode)
 
 
-WIDE = "Half, BFloat16, Float, Double"
-
-WORDS = ("Expected tensor for argument #1 'weight' to have one of the following scalar "
-         f"types: {WIDE}; but got torch.{{0}}Tensor instead (while checking arguments "
-         "for embedding_bag)")
-
-UNLIKE = ("Expected tensor for argument #1 'weight' to have the same type as tensor "
-          "for argument #1 'per_sample_weights'; but type torch.{0}Tensor does not "
-          "equal torch.{1}Tensor (while checking arguments for embedding_bag)")
-
-REFUSED: dict[Types, str] = {WHOLES: WORDS}
-
 LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
 
 row("embedding_bag.default", node="EmbeddingBagBackward0", fwd=put_together,
     slope=SCALED,
-    refuses=REFUSED, one_type=("", "", UNLIKE),
+    refuses=WHOLES, one_type=True,
     rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
     formula="y[b] = sum(weight[indices[i]], i in bag b)",
     doc="Rows of a table, by their numbers, put together bag by bag.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .op import Formula, case, no_half, row
+from .op import HALF, Formula, case, row
 from .trigonometric import sine_over_series
 from .types import Array, ArrayRule, Namespace, Operand, Partial
 
@@ -84,7 +84,7 @@ def _entered(name: str, doc: str, formula: str, fwd: ArrayRule, slope: Partial,
              sym: Formula | None = None, ours: bool = False) -> None:
     node = "".join(word.title() for word in f"special_{name}".split("_"))
     row(name, node=f"{node}Backward0", doc=doc, formula=formula, special=name,
-        refuses=no_half(f"\"{name}_cpu\" not implemented for '{{0}}'"),
+        refuses=HALF,
         partials=(slope,), in_place=False, fwd=fwd, saves=saves, kink=kink,
         domain=domain, latex=latex, sym=sym, ours=ours, roundings=roundings,
         cases=[case((3, 4), low=low, high=high), case((), low=low, high=min(high, 3.0)),

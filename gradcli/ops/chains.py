@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from .checks import EngineError, ShapeError
 from .linalg import square
-from .op import case, floats_for, function, row
+from .op import WHOLES, case, function, row
 from .products import turned
 from .types import Array, Call, Namespace
 
@@ -110,7 +110,7 @@ def beside(xp: Namespace, a: Array, change: Array) -> Array:
 
 
 row("matrix_exp", node="LinalgMatrixExpBackward0", formula="1 + a + a @ a/2 + ...",
-    aliases=("linalg.matrix_exp",), refuses=floats_for("linalg.matrix_exp"),
+    aliases=("linalg.matrix_exp",), refuses=WHOLES,
     doc="The exponential of a square matrix.",
     fwd=lambda xp, a: xp.matrix_exp(square("linalg.matrix_exp", a)),
     vjp=(lambda xp, g, y, a: beside(xp, turned(xp, a), g),),

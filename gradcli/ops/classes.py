@@ -22,7 +22,6 @@ from .gather import in_place
 from .index import check_positions
 from .loss import fixed, known
 from .op import (
-    ONE_TYPE,
     PACKED,
     WHOLES,
     Case,
@@ -30,7 +29,6 @@ from .op import (
     Rule,
     case,
     function,
-    no_kernel,
     row,
 )
 from .types import Array, Call, Namespace, Shape, Tangents
@@ -129,8 +127,8 @@ def nll_tangent(xp: Namespace, t: Tangents, y: Array, x: Array, target: Array,
 
 def nll_row(name: str, node: str, kernel: str, forward: str, cases: list[Case]) -> None:
     row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll, memory=PACKED,
-        rule=Rule(node.replace("0", "Backward0")), refuses=no_kernel(kernel),
-        one_type=(ONE_TYPE, ONE_TYPE),
+        rule=Rule(node.replace("0", "Backward0")), refuses=WHOLES,
+        one_type=True,
         doc="Negative log likelihood of the target classes.",
         vjp=(nll_rule, None, None), jvp=nll_tangent, fixed=f"{forward} target weight",
         cases=cases)

@@ -15,12 +15,12 @@ from typing import TypedDict
 from .checks import ShapeError, as_sizes
 from .convolution import Windows, entries, overlaid
 from .limits import PIECE, check_size
-from .op import LINEAR, PACKED, case, function, no_kernel, row
+from .op import LINEAR, PACKED, case, function, row
 from .types import Array, Call, Namespace, Shape, Sizes
 
 # fmt: off
 
-INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+INTEGERS = " uint8 int8 int16 int32 int64"
 RANK = 2
 
 
@@ -73,14 +73,14 @@ HOW: list[Shapes] = [
 ]
 
 row("im2col.default", node="Im2ColBackward0", jvp=LINEAR, memory=PACKED,
-    refuses=no_kernel("im2col_out_cpu", INTEGERS),
+    refuses=INTEGERS,
     doc="Each window that slides over pictures as a column.",
     formula="y[c*k, p] = x[c, p*stride + k*dilation - padding]", fwd=to_columns,
     vjp=(lambda xp, g, y, x, **how: xp.call("col2im.default", g, x.shape[-2:], **how),),
     cases=[case((1, 2, 3, 4), **HOW[0]), case((1, 3, 4), **HOW[1])])
 
 row("col2im.default", node="Col2ImBackward0", jvp=LINEAR, memory=PACKED,
-    refuses=no_kernel("col2im_out_cpu", INTEGERS),
+    refuses=INTEGERS,
     doc="Columns added up where the windows lie that they are.",
     formula="y[c, p*stride + k*dilation - padding] += x[c*k, p]", fwd=to_picture,
     vjp=(lambda xp, g, y, x, output_size, **how: xp.call("im2col.default", g, **how),),

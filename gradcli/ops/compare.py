@@ -3,8 +3,8 @@
     maximum(x, y)     ties: half the cotangent each
     clamp(x, 0, 1)    at a bound: 0
 
-Invariant: a cotangent that does not pass is masked, not multiplied by 0, so that an
-infinite one leaves no NaN.
+Invariant: a cotangent or tangent that does not pass is masked, not multiplied by 0, so
+that an infinite one leaves no NaN.
 """
 
 from __future__ import annotations
@@ -15,7 +15,18 @@ from sys import float_info
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import FLOATS, KEPT, TRUTHS, WHOLE, Case, Fixed, case, function, no_kernel, row
+from .op import (
+    FLOATS,
+    KEPT,
+    TRUTHS,
+    WHOLE,
+    WHOLES,
+    Case,
+    Fixed,
+    case,
+    function,
+    row,
+)
 from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Namespace, Operand
 
@@ -25,23 +36,10 @@ ALL = [case((3, 4)), case(())]
 PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((3, 1), (1, 4)), case((), (2,))]
 
 
-def masked(
-    partials: Sequence[ArrayRule | None],
-) -> tuple[ArrayRule | None, ...]:
-    """Reverse rules of partials that are 0 where nothing passes."""
-    def rule(partial: ArrayRule) -> ArrayRule:
-        def pull(xp: Namespace, g: Array, y: Array, *inputs: Array, **params: object
-                ) -> Array:
-            share = partial(xp, y, *inputs, **params)
-            return xp.where(xp.eq(share, 0), 0, g * share)
-        return pull
-    return tuple(None if p is None else rule(p) for p in partials)
-
-
 # sign and absolute value
 
 row("abs", node="AbsBackward0", latex=r"\left|{0}\right|", formula="abs(x)",
-    refuses=no_kernel("abs_cpu", TRUTHS),
+    refuses=TRUTHS,
     aliases=("absolute",), doc="Absolute value.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.abs(x), partials=(lambda xp, y, x: xp.sign(x),),
     cases=[case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)],
@@ -104,7 +102,7 @@ row("nextafter", node="NextafterBackward0",
     formula="the next number after x towards other",
     doc="The neighbour of a number among floats, in the direction of another.",
     kink="where both are equal the derivative is 0; by other it is 0 everywhere",
-    refuses=no_kernel("nextafter_cpu"),
+    refuses=WHOLES,
     fwd=lambda xp, x, other: xp.nextafter(x, other),
     partials=(lambda xp, y, x, other: xp.as_type_of(xp.ne(x, other), x), 0),
     cases=[case((3, 4), (4,)), case((), (2,))])
@@ -118,7 +116,7 @@ row("angle", node="AngleBackward0", formula="pi if x < 0 else 0",
     cases=[case((3, 4)), case(())])
 
 row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",
-    one_type="heaviside is not yet implemented for tensors with different dtypes.",
+    one_type=True,
     latex=r"H({0})", doc="The unit step, with given values where x is 0. PyTorch "
     "records that it has no derivative for this; here it is 0 by x.",
     kink="the derivative by x is 0, also at the step",
@@ -135,17 +133,17 @@ BETWEEN = [case((3, 4), low=0.1, high=0.4), case((), low=-1.4, high=-1.1),
            case((2,), low=2.6, high=2.9)]
 
 row("floor", node="FloorBackward0", latex=r"\lfloor {0} \rfloor", formula="floor(x)",
-    refuses=no_kernel("floor_vml_cpu", TRUTHS),
+    refuses=TRUTHS,
     doc="Rounds down.", kink=STEPS,
     fwd=lambda xp, x: xp.floor(x), partials=(0,), cases=BETWEEN, jumps_at=0)
 
 row("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ceil(x)",
-    refuses=no_kernel("ceil_vml_cpu", TRUTHS),
+    refuses=TRUTHS,
     doc="Rounds up.", kink=STEPS,
     fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN, jumps_at=0)
 
 row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
-    refuses=no_kernel("round_vml_cpu", TRUTHS),
+    refuses=TRUTHS,
     formula="round(x)", doc="Rounds to the nearest integer, halves to even.",
     kink=STEPS, result=WHOLE,
     fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN, jumps_at=0.5)
@@ -157,7 +155,7 @@ def power_of_ten(n: int) -> float:
 
 
 row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}",
-    refuses=no_kernel("round_cpu"),
+    refuses=WHOLES,
     formula="round(x*10**decimals)/10**decimals", doc="Rounds to so many decimals.",
     kink=STEPS, result=WHOLE,
     fwd=lambda xp, x, decimals:
@@ -173,13 +171,13 @@ function("round", lambda call, x, decimals=None:
          special="round")
 
 row("trunc", node="TruncBackward0", latex=r"\operatorname{{trunc}} {0}",
-    refuses=no_kernel("trunc_vml_cpu", TRUTHS),
+    refuses=TRUTHS,
     formula="trunc(x)", doc="Rounds towards zero.", aliases=("fix",), kink=STEPS,
     fwd=lambda xp, x: xp.trunc(x), partials=(0,), cases=BETWEEN,
     jumps_at=0, smooth_at_zero=True)
 
 row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
-    refuses=no_kernel("frac_cpu"),
+    refuses=WHOLES,
     formula="x - trunc(x)", doc="What truncation cuts off.",
     kink="the derivative is 1 everywhere, also at the jumps",
     fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN,
@@ -215,8 +213,8 @@ def extremum(name: str, partials: tuple[ArrayRule, ...], *, node: str, latex: st
              cases: Sequence[Case] = EXTREMA) -> None:
     """Enter an extremum of two operands."""
     row(name, fwd=fwd or (lambda xp, a, b: getattr(xp, name)(a, b)),
-        partials=partials, vjp=masked(partials),
-        cases=list(cases), node=node, latex=latex, formula=formula, doc=doc, kink=kink)
+        partials=partials, masks=True, cases=list(cases),
+        node=node, latex=latex, formula=formula, doc=doc, kink=kink)
 
 
 def never_nan(wins: ArrayRule) -> ArrayRule:
@@ -279,6 +277,7 @@ def clamp_row(name: str, node: str, latex: str, cases: list[Case]) -> None:
         fits=True, fwd=clamped,
         partials=(lambda xp, y, x, min=None, max=None:
                   xp.as_type_of(within(xp, x, min, max), x),),
+        masks=True,
         vjp=(lambda xp, g, y, x, min=None, max=None:
              xp.where(within(xp, x, min, max), g, 0),), cases=cases)
 
@@ -338,8 +337,7 @@ row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
     kink=NEW_TIE.format("x keeps it all") + "; bounds that are equal leave it to x at "
          "the bound, else to the one that x lies beyond",
     fwd=lambda xp, x, min=None, max=None: clamped(xp, x, min, max),
-    partials=(reaches, lower_takes, upper_takes),
-    vjp=masked((reaches, lower_takes, upper_takes)),
+    partials=(reaches, lower_takes, upper_takes), masks=True,
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), Fixed(None)),
            case((2, 3), Fixed(None), (3,)), case((), (), ())])
 
@@ -391,6 +389,7 @@ row("where", node="WhereBackward0", formula="input if condition else other",
         lambda xp, y, condition, input, other: xp.as_type_of(condition, y),
         lambda xp, y, condition, input, other:
             xp.as_type_of(xp.logical_not(condition), y)),
+    masks=True,
     vjp=(None,
          lambda xp, g, y, condition, input, other: xp.where(condition, g, 0),
          lambda xp, g, y, condition, input, other: xp.where(condition, 0, g)),
@@ -450,7 +449,7 @@ def close(
 
 
 row("isclose", fwd=close, partials=(None, None),
-    one_type="{0} did not match {1}",
+    one_type=True,
     formula="abs(a - b) <= atol + rtol*abs(b)",
     doc="Whether two are equal within tolerances.",
     cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)],

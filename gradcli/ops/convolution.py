@@ -20,14 +20,12 @@ from .checks import ShapeError, ValueRangeError, as_sizes
 from .limits import check_size
 from .op import (
     MULTILINEAR,
-    ONE_TYPE,
     TRUTHS,
     Fixed,
     Formula,
     Rule,
     case,
     function,
-    no_kernel,
     row,
 )
 from .types import Array, Call, Namespace, Shape, Sizes, Tangents
@@ -246,11 +244,10 @@ def along(name: str) -> Formula:
 
 
 row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
-    refuses=no_kernel("slow_conv2d_cpu", TRUTHS),
+    refuses=TRUTHS,
     always_saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
-    one_type=(
-        ONE_TYPE, "Input type ({c0}) and bias type ({c1}) should be the same"),
+    one_type=True,
     doc="Sums of products of a window that slides over the input, and a weight.",
     formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
     vjp=(lambda xp, g, y, x, weight, bias, **how:
@@ -266,10 +263,10 @@ row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
                 dilation=(1, 1))], saves="x weight")
 
 row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
-    refuses=no_kernel("slow_conv_transpose2d_out_cpu", TRUTHS),
+    refuses=TRUTHS,
     always_saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
-    one_type=ONE_TYPE,
+    one_type=True,
     doc="Each entry of the input times a weight, added where the windows lie.",
     formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
     vjp=(lambda xp, g, y, x, weight, bias, size, **how:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from string import ascii_letters, ascii_lowercase, ascii_uppercase
 
 from .checks import ArgumentError, Number, ShapeError, ValueRangeError, as_integer
-from .op import MULTILINEAR, ONE_TYPE, VIEW, case, function, row
+from .op import MULTILINEAR, VIEW, case, function, row
 from .types import Array, Call, Namespace, Outputs
 
 # fmt: off
@@ -122,7 +122,7 @@ def cotangents(xp: Namespace, g: Array, y: Array, *operands: Array, equation: st
 
 row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
     memory=VIEW,
-    one_type=ONE_TYPE, formula="sum of products over repeated labels",
+    one_type=True, formula="sum of products over repeated labels",
     doc="Sums of products, by one letter per dimension.",
     fwd=contracted, vjp=cotangents,
     cases=[case((3, 4), (4, 2), equation="ij,jk->ik"), case((3, 3), equation="ii"),

@@ -13,7 +13,7 @@ from math import nan
 from .checks import EngineError, ShapeError, ValueRangeError
 from .linalg import cholesky_rule, cholesky_tangent, factor, lifted, square
 from .norm import INFINITY, matrix_norm
-from .op import case, floats_for, function, row
+from .op import WHOLES, case, function, row
 from .products import identity
 from .types import Array, Call, Namespace, Outputs, Result, Tangents
 
@@ -37,7 +37,7 @@ def cholesky_ex_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
 
 
 row("linalg_cholesky_ex.default", node="LinalgCholeskyExBackward0", returns=2,
-    refuses=floats_for("linalg.cholesky"), formula="l @ l.T = a, info",
+    refuses=WHOLES, formula="l @ l.T = a, info",
     doc="The lower triangular factor of a symmetric matrix, read in its lower "
         "triangle, or with upper its transpose, read in the upper one, and the order "
         "of the first minor that is not positive.",

@@ -24,7 +24,6 @@ from .op import (
     Formula,
     case,
     function,
-    no_kernel,
     row,
 )
 from .shape import sum_to
@@ -174,16 +173,13 @@ def surviving(xp: Namespace, g: Array, write: Formula, read: Formula) -> Array:
     return xp.where(xp.eq(last, order), picked, xp.zeros_like(picked))
 
 
-SCATTER = "scatter(): Expected self.dtype to be equal to src.dtype"
-
-
 def _scatter(xp: Namespace, x: Array, index: Array, src: Array, dim: int) -> Array:
     put = xp.put_view(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index))
     return xp.where(written(xp, x, index, dim), put, x)
 
 
 row("scatter.src", node="ScatterBackward0", fwd=_scatter, jvp=LINEAR,
-    one_type=SCATTER,
+    one_type=True,
     doc="Entries of src written at positions along a dimension.",
     formula="y[i, index[i, j]] = src[i, j]",
     vjp=(lambda xp, g, y, x, index, src, dim: xp.scatter(g, dim, index, 0), None,
@@ -224,7 +220,7 @@ function("scatter", _choose_scatter, operands=("x", "index"),
          doc="A tensor's entries, or a number, written at positions, or added there.",
          in_place=True)
 
-row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCATTER,
+row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=True,
     doc="Entries of src added at positions along a dimension; repeats add up.",
     formula="y[i, index[i, j]] += src[i, j]",
     fwd=lambda xp, x, index, src, dim:
@@ -314,7 +310,7 @@ def plus_scaled(x: Array, factor: float, other: Array) -> Array:
 
 
 row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
-    one_type="index_add_(): self ({0}) and source ({1}) must have the same scalar type",
+    one_type=True,
     doc="Slices of source added at a list of positions; repeats add up.",
     formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
@@ -380,7 +376,8 @@ row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
     doc="A number written where the mask is true.", formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
-              1 - xp.as_type_of(as_mask(xp, mask), y), None), vjp=(_filled_vjp, None),
+              1 - xp.as_type_of(as_mask(xp, mask), y), None),
+    masks=True, vjp=(_filled_vjp, None),
     cases=[case((2, 3), MASK, value=0.5), case((2, 1), MASK, value=-1),
            case((2, 3), Fixed([True, False, True]), value=0)], saves="mask")
 
@@ -392,7 +389,7 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
     partials=(lambda xp, y, x, mask, value: 1 - xp.as_type_of(as_mask(xp, mask), y),
               None,
               lambda xp, y, x, mask, value: xp.as_type_of(as_mask(xp, mask), y)),
-    vjp=(_filled_vjp, None, lambda xp, g, y, x, mask, value:
+    masks=True, vjp=(_filled_vjp, None, lambda xp, g, y, x, mask, value:
          xp.where(as_mask(xp, mask), g, xp.zeros_like(g))),
     cases=[case((2, 3), MASK, ()), case((2, 1), MASK, ())], saves="mask")
 
@@ -468,7 +465,7 @@ row("bincount.weights", node="NotImplemented", jvp=LINEAR, result=FLOATS,
     cases=[case(Fixed([0, 2, 2, 1]), (4,)),
            case(Fixed([1, 1]), (2,), minlength=4)])
 
-row("bincount.default", refuses=no_kernel("bincount_cpu", TRUTHS),
+row("bincount.default", refuses=TRUTHS,
     formula="y[n] = number of x == n",
     doc="How often each integer from 0 on occurs.",
     fwd=lambda xp, index, minlength=0:

@@ -20,7 +20,16 @@ from .normalise import (
     by_channel,
     normalised,
 )
-from .op import MIXED, PACKED, RESULT, Fixed, Rule, case, function, no_kernel, row
+from .op import (
+    PACKED,
+    RESULT,
+    WHOLES,
+    Fixed,
+    Rule,
+    case,
+    function,
+    row,
+)
 from .types import Array, Call, Namespace
 
 # fmt: off
@@ -43,8 +52,8 @@ def per_group(xp: Namespace, x: Array, num_groups: int, eps: float = 1e-5) -> No
 
 # Wu, He 2018, arXiv:1803.08494.
 row("group_norm.default", node="NativeGroupNormBackward0",
-    one_type=MIXED,
-    refuses=no_kernel("GroupNormKernelImpl"),
+    one_type=True,
+    refuses=WHOLES,
     rule=Rule("NativeGroupNormBackward0", (RESULT,), gives=(1,), zeros=False,
               whole=False),
     memory=PACKED,

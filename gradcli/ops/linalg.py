@@ -10,15 +10,12 @@ from .checks import ShapeError, as_integer, broadcast_shape, dim_of
 from .op import (
     LINEAR,
     MULTILINEAR,
-    ONE_TYPE,
+    NOT_WIDE,
     PACKED,
     TRUTHS,
-    Types,
+    WHOLES,
     case,
-    floats_for,
     function,
-    no_half,
-    no_kernel,
     row,
 )
 from .products import identity, turned
@@ -58,7 +55,7 @@ def trace(xp: Namespace, x: Array) -> Array:
 
 
 row("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
-    refuses=no_kernel("trace", TRUTHS),
+    refuses=TRUTHS,
     doc="The sum of a matrix's diagonal.", fwd=trace,
     vjp=(lambda xp, g, y, x:
          xp.where(xp.ne(identity(xp, g, x.shape), 0), g, 0),),
@@ -107,7 +104,7 @@ SQUARES = [case((3, 3), make="regular"), case((2, 2), make="regular"),
            case((2, 3, 3), make="regular"), case((1, 1), low=0.5)]
 
 row("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
-    refuses=floats_for("linalg.det"),
+    refuses=WHOLES,
     doc="Determinant; its derivative is exact for singular matrices too.",
     fwd=lambda xp, a: xp.det(square("linalg.det", a)),
     vjp=(lambda xp, g, y, a: lifted(xp, g) * slopes_of_det(xp, y, a),),
@@ -115,7 +112,7 @@ row("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
     cases=SQUARES, saves="a y")
 
 row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
-    refuses=floats_for("linalg.slogdet"),
+    refuses=WHOLES,
     formula="sign(det(a)), log(abs(det(a)))", aliases=("linalg.slogdet",),
     doc="The sign of the determinant and the logarithm of its absolute value.",
     kink="for a singular matrix the derivative of the logarithm is NaN",
@@ -143,8 +140,7 @@ function("logdet", logdet, formula="log(det(a))",
 # Giles 2008, Collected matrix derivative results for forward and reverse mode.
 row("inverse", node="LinalgInvExBackward0", formula="inverse(a)",
     aliases=("linalg.inv",),
-    refuses=floats_for("linalg.inv")
-    | no_half("linalg.inv: Low precision dtypes not supported. Got {0}"),
+    refuses=NOT_WIDE,
     doc="Inverse of a matrix.",
     fwd=lambda xp, a: xp.inverse(square("linalg.inv", a)),
     vjp=(lambda xp, g, y, a:
@@ -223,11 +219,10 @@ def solve_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
 
 # Giles 2008, as the inverse.
 row("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
-    refuses=floats_for("linalg.solve"),
+    refuses=WHOLES,
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
     fwd=solve, vjp=(by_a, by_b), jvp=solve_tangent,
-    one_type="linalg.solve: Expected A and B to have the same dtype, but found A of "
-    "type {0} and B of type {1} instead",
+    one_type=True,
     cases=[case((3, 3), (3, 2), make="regular"), case((3, 3), (3,), make="regular"),
            case((2, 3, 3), (2, 3, 1), make="regular"),
            case((2, 3, 3), (3, 2), make="regular"),
@@ -273,8 +268,8 @@ def cholesky_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, upper: bool
     return oriented(xp, xp.matmul(l, lower(xp, inner)), upper)
 
 
-def cholesky(name: str, node: str, refuses: dict[Types, str]) -> None:
-    row(name, node=node, formula="l @ l.T = a", refuses=refuses,
+def cholesky(name: str, node: str) -> None:
+    row(name, node=node, formula="l @ l.T = a", refuses=WHOLES,
         doc="The lower triangular factor of a symmetric matrix, read in its lower "
             "triangle; with upper its transpose, read in the upper one.",
         fwd=factor, vjp=(cholesky_rule,), jvp=cholesky_tangent, saves="y",
@@ -283,8 +278,8 @@ def cholesky(name: str, node: str, refuses: dict[Types, str]) -> None:
                case((2, 3, 3), make="symmetric"), case((1, 1), low=0.5)])
 
 
-cholesky("cholesky", "CholeskyBackward0", no_kernel("cholesky_cpu"))
-cholesky("cholesky.ex", "LinalgCholeskyExBackward0", floats_for("linalg.cholesky"))
+cholesky("cholesky", "CholeskyBackward0")
+cholesky("cholesky.ex", "LinalgCholeskyExBackward0")
 function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, upper),
          formula="l @ l.T = a",
          doc="The lower triangular factor of a positive definite matrix; with upper "
@@ -345,7 +340,7 @@ def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
 
 
 row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cross,
-    one_type=ONE_TYPE,
+    one_type=True,
     memory=PACKED,
     formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
     doc="Cross products of vectors of three along a dimension.",

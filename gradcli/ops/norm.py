@@ -21,15 +21,13 @@ from .checks import (
 )
 from .exact import reciprocal
 from .op import (
-    ONE_TYPE,
+    NOT_WIDE,
     PACKED,
     RESULT,
     WHOLES,
     Rule,
     case,
-    floats_for,
     function,
-    no_kernel,
     row,
 )
 from .reduce import dropped, kept, share
@@ -111,7 +109,7 @@ def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> 
 
 
 row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
-    refuses=floats_for("linalg.vector_norm"), wide=True,
+    refuses=WHOLES, wide=True,
     formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
     kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
          "an infinity norm share the cotangent evenly",
@@ -231,8 +229,7 @@ def gap(xp: Namespace, a: Array, b: Array, p: float) -> tuple[Array, Array]:
 
 
 row("dist", node="DistBackward0", formula="norm(a - b, p)",
-    refuses={WHOLES: "norm(): input dtype should be either floating point or complex. "
-             "Got {0} instead."},
+    refuses=WHOLES,
     doc="The norm of the difference of two tensors, which may broadcast.",
     kink="at distance 0 the derivative is 0",
     fwd=lambda xp, a, b, p=2: dropped(xp, norm_of(xp, a - b, p, None), a - b, None,
@@ -309,12 +306,11 @@ def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: flo
 
 row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
     rule=Rule("CdistBackwardBackward0", (0, 1, RESULT), gives=(0,), passes=True),
-    refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}",
-             ("float16",): "\"cdist\" not implemented for '{0}'"},
+    refuses=NOT_WIDE,
     memory=PACKED,
     doc="The distance of every row of one matrix from every row of another.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
-         "the cotangent evenly", one_type=ONE_TYPE,
+         "the cotangent evenly", one_type=True,
     fwd=lambda xp, x1, x2, p=2.0: distances(xp, x1, x2, p),
     vjp=(lambda xp, g, y, x1, x2, p=2.0: distances_pull(xp, g, y, x1, x2, p),
          lambda xp, g, y, x1, x2, p=2.0: distances_pull(
@@ -353,7 +349,7 @@ def pair_slopes_of(xp: Namespace, x: Array, y: Array, p: float) -> Array:
 
 row("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j",
     doc="The distances of all pairs of rows.",
-    refuses=no_kernel("pdist") | no_kernel("pdist", ("float16",)),
+    refuses=NOT_WIDE,
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly",
     fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, apart(xp, x), p), -1),

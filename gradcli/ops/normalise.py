@@ -15,15 +15,13 @@ from typing import NamedTuple
 
 from .checks import ShapeError, ValueRangeError, as_sizes, count_of
 from .op import (
-    MIXED,
-    ONE_TYPE,
     PACKED,
+    WHOLES,
     Fixed,
     Rule,
     Rules,
     case,
     function,
-    no_kernel,
     row,
 )
 from .shape import sum_to
@@ -154,8 +152,8 @@ def weight_norm_along(xp: Namespace, t: Tangents, y: Array, v: Array, length: Ar
 
 # Salimans, Kingma 2016, arXiv:1602.07868, equation 3.
 row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
-    one_type=ONE_TYPE,
-    refuses=no_kernel("weight_norm_kernel"),
+    one_type=True,
+    refuses=WHOLES,
     memory=PACKED,
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
@@ -192,8 +190,8 @@ def per_layer(xp: Namespace, x: Array, normalized_shape: Sequence[int],
 
 # Ba, Kiros, Hinton 2016, arXiv:1607.06450.
 row("layer_norm.default", node="NativeLayerNormBackward0",
-    one_type=MIXED,
-    refuses=no_kernel("LayerNormKernelImpl"),
+    one_type=True,
+    refuses=WHOLES,
     always_saves=True,
     rule=Rule("NativeLayerNormBackwardBackward0", (0, None, None, 1, 2), zeros=False),
     memory=PACKED,
@@ -258,8 +256,8 @@ def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool =
 
 # Ioffe, Szegedy 2015, arXiv:1502.03167.
 row("batch_norm.default", node="NativeBatchNormBackward0",
-    one_type=MIXED,
-    refuses=no_kernel("batch_norm"),
+    one_type=True,
+    refuses=WHOLES,
     rule=Rule("NativeBatchNormBackwardBackward0", (0, 1, None, None), zeros=False),
     memory=PACKED,
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",

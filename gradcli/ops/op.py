@@ -92,43 +92,16 @@ SHARED: Final = Marker("SHARED")
 """As VIEW, but the graph does not tell the two apart as a view and its base."""
 
 WHOLES: Final = "biu"
-"""Of types the kinds of integers and of truth values."""
-
-NARROW_WHOLES: Final = ("uint8", "int8", "int16", "int32")
-"""Of types of integers the names of those narrower than the usual one."""
+"""The kinds of integers and of truth values."""
 
 TRUTHS: Final = "b"
-"""Of types the kind of truth values."""
+"""The kind of truth values."""
 
+HALF: Final = " float16"
+"""No kind, and the name of half floats."""
 
-Types = str | tuple[str, ...]
-"""Types of operands: their kinds, or their names."""
-
-
-def no_kernel(name: str, kinds: Types = WHOLES) -> dict[Types, str]:
-    """What PyTorch says of types that a kernel of its own does not exist for."""
-    return {kinds: f"\"{name}\" not implemented for '{{0}}'"}
-
-
-def no_half(words: str) -> dict[Types, str]:
-    """What PyTorch says of half floats where it computes with wider ones alone."""
-    return {("float16",): words}
-
-
-def floats_for(name: str) -> dict[Types, str]:
-    """What PyTorch says of types other than floats in linear algebra."""
-    words = "Expected a floating point or complex tensor as input. Got {0}"
-    return {WHOLES: f"{name}: {words}"}
-
-
-ONE_TYPE: Final = "expected scalar type {0} but found {1}"
-"""What is mostly said of operands that have to be of one type, and are not."""
-
-MIXED: Final = (
-    "mixed dtype (CPU): expect parameter to have scalar type of {0}",
-    *[ONE_TYPE] * 3,
-)
-"""The same of what a normalisation takes beside its input, the weight first."""
+NOT_WIDE: Final = WHOLES + HALF
+"""All types but single and double floats."""
 
 MANY: Final = 0
 """Stands for any number of outputs."""
@@ -298,6 +271,8 @@ class Op(Entry):
     fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
     partials   elementwise rows: per input the partial derivative
                ``(xp, y, *inputs, **params)``, a number, or None (not differentiable)
+    masks      where a partial is 0 nothing passes, in either direction: neither an
+               infinity nor a NaN
     vjp        per input ``(xp, g, y, *inputs, **params)`` or None; beside ``partials``
                it takes their place in the reverse pass, for rules that must mask
                rather than multiply. A variadic row has one callable that returns a
@@ -326,16 +301,11 @@ class Op(Entry):
     memory     where the result lies: OWN, PACKED, KEPT, READ, VIEW or SHARED; a formula
                that gives back its operand's memory is copied where that is one of the
                first four
-    one_type   what is said of operands of two types where they have to be of one:
-               ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
-               those in C; empty: they may differ. A tuple has a message for each
-               input after the first, empty for one that may
-    refuses    what is said where the first operand is of a type that the row does not
-               take and none is of a higher one, by the types: WHOLES and TRUTHS, TRUTHS
-               alone, or a tuple of their names; ``{0}`` is PyTorch's name of the type
+    one_type   the operands have to be of one type
+    refuses    the types that the row does not take, where no operand is of a higher
+               one: the letters of their kinds and, behind spaces, names
     no_truths  what is said where any operand holds truth values, and is a tensor
-    fractions  what is said of fractions among the parameters where all operands are
-               integers; empty: they are taken
+    fractions  the parameters may be fractions where all operands are integers
     jumps_at   the value jumps where what is rounded lies this far above an integer
     smooth_at_zero  it does not where that is 0
     taught     what textbooks call the rule of its derivative
@@ -357,6 +327,7 @@ class Op(Entry):
     node: str | None = None
     turned: str = ""
     partials: tuple[Partial | float | None, ...] | None = None
+    masks: bool = False
     vjp: Vjps | None = None
     jvp: Jvp | Marker | None = None
     variadic: bool = False
@@ -369,10 +340,10 @@ class Op(Entry):
     wide: bool = False
     fits: bool = False
     memory: Marker = OWN
-    one_type: str | tuple[str, ...] = ""
-    refuses: Mapping[Types, str] = field(default_factory=dict)
+    one_type: bool = False
+    refuses: str = ""
     no_truths: str = ""
-    fractions: str = ""
+    fractions: bool = True
     jumps_at: float | None = None
     smooth_at_zero: bool = False
     fixed: str = ""

@@ -8,7 +8,7 @@ Equal entries keep their order, in either direction; NaN counts as the largest.
 from __future__ import annotations
 
 from .checks import ShapeError, dim_of
-from .op import KEPT, PACKED, TRUTHS, case, function, no_kernel, row
+from .op import KEPT, PACKED, TRUTHS, case, function, row
 from .scan import BY_POSITION
 from .types import Array, Call, Namespace, Result, Shape
 
@@ -74,7 +74,7 @@ _sorting("sort.default", "SortBackward0")
 _sorting("sort.stable", "SortBackward1")
 
 row("topk", node="TopkBackward0", fwd=_topk, **BY_POSITION,
-    refuses={TRUTHS: "topk does not support bool dtypes on CPU"},
+    refuses=TRUTHS,
     memory=PACKED,
     doc="The k largest, or smallest, entries of a dimension and where they stand.",
     formula="y[i] = x[indices[i]]",
@@ -83,7 +83,7 @@ row("topk", node="TopkBackward0", fwd=_topk, **BY_POSITION,
            case((5,), k=5, make="distinct")])
 
 row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
-    refuses=no_kernel("kthvalue_cpu", TRUTHS),
+    refuses=TRUTHS,
     memory=PACKED,
     doc="The k-th smallest entry of a dimension and where it stands.",
     formula="y = x[indices]",

@@ -9,7 +9,7 @@ matrix below its diagonal, where ``v`` is 1; above it ``v`` is 0, whatever stand
 from __future__ import annotations
 
 from .checks import EngineError, ValueRangeError
-from .op import case, floats_for, function, no_kernel, row
+from .op import NOT_WIDE, case, function, row
 from .products import turned
 from .spectra import matrices
 from .types import Array, Cotangents, Namespace, Outputs, Tangents
@@ -102,7 +102,7 @@ TALL = [case((3, 3), make="regular"), case((4, 2), make="regular"),
         case((2, 2, 3), make="regular")]
 
 row("linalg_qr.default", node="LinalgQrBackward0", returns=2, carries=2,
-    refuses=floats_for("linalg.qr") | no_kernel("geqrf_cpu", ("float16",)),
+    refuses=NOT_WIDE,
     formula="q @ r = a",
     doc="A matrix as orthonormal columns times an upper triangle.",
     fwd=qr, vjp=(qr_rule,), jvp=qr_tangent, saves="y",

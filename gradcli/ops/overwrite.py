@@ -105,8 +105,7 @@ def demand_slices(own: Shape, index: Shape, source: Shape, dim: int) -> None:
 
 
 row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
-    one_type="index_copy_(): self and source expected to have the same dtype, but got "
-    "(self) {0} and (source) {1}",
+    one_type=True,
     doc="Slices replaced at a list of positions.",
     formula="y[i, index[j]] = source[i, j]",
     fwd=with_slices,
@@ -212,8 +211,7 @@ def _index_put_values_vjp(
 row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
     memory=KEPT,
     always_saves=True,
-    one_type="Index put requires the source and destination dtypes match, got {0} for "
-    "the destination and {1} for the source.",
+    one_type=True,
     doc="Entries replaced, or added to, at lists of positions or where masks are true.",
     formula="y[i[k], j[k], ...] = values[k]",
     vjp=(_index_put_vjp, _index_put_values_vjp),
@@ -266,8 +264,7 @@ row("masked_scatter.default", node="MaskedScatterBackward0", fwd=_masked_scatter
     jvp=LINEAR,
     doc="Entries replaced, where a mask is true, by those of source in order.",
     formula="source, entry by entry, where mask, else x",
-    one_type="masked_scatter: expected self and source to have same dtypes but got"
-    "{0} and {1}",
+    one_type=True,
     vjp=(lambda xp, g, y, x, mask, source:
          sum_to(xp, xp.masked_fill(g, mask, 0), x.shape), None, _taken_from_source),
     cases=[case((2, 3), MASK, (3,)), case((2, 3), MASK, (2, 3)), case((3,), MASK, (4,)),
@@ -324,8 +321,7 @@ def _put_source_vjp(
 row("put.default", node="PutBackward0", fwd=_put, jvp=LINEAR, memory=KEPT,
     doc="Entries replaced, or added to, by their number in the flattened tensor.",
     formula="y[index[k]] = source[k]",
-    one_type="put_(): self and source expected to have the same dtype, but got "
-    "self.dtype = {c0} and source.dtype = {c1}",
+    one_type=True,
     vjp=(_put_vjp, None, _put_source_vjp),
     cases=[case((3, 4), Fixed([0, 5, -1]), (3,)),
            case((3,), Fixed([[1, 0], [1, 2]]), (2, 2), accumulate=True)],

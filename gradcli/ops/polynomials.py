@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .checks import ArgumentError
-from .op import FLOATS, KEPT, Fixed, case, function, no_half, row, unknown_slope
+from .op import FLOATS, HALF, KEPT, Fixed, case, function, row, unknown_slope
 from .types import Array, Namespace
 
 # fmt: off
@@ -59,7 +59,7 @@ def _entered(name: str, doc: str, formula: str, first: First, above: Next, lead:
     node = "".join(word.title() for word in f"special_{name}".split("_"))
     row(f"{name}.default", node=f"{node}Backward0", formula=formula,
         doc=f"{doc}; without a derivative by its degree.",
-        refuses=no_half(f"\"{name}_cpu\" not implemented for '{{0}}'"),
+        refuses=HALF,
         partials=(lambda xp, y, x, n: polynomial(xp, x, n, first, above, lead),
                   unknown_slope(f"{name}: n")),
         in_place=False, result=FLOATS, memory=KEPT,

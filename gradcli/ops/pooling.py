@@ -18,16 +18,15 @@ from .checks import ShapeError, ValueRangeError, as_sizes
 from .limits import LISTED, check_size
 from .lines import Line, evenly, gathered, spread
 from .op import (
+    HALF,
     LINEAR,
-    NARROW_WHOLES,
     PACKED,
     TRUTHS,
     WHOLE,
+    WHOLES,
     Rule,
-    Types,
     case,
     function,
-    no_kernel,
     row,
 )
 from .types import (
@@ -220,20 +219,15 @@ def in_parts(size: Shape, output_size: Shape) -> Means:
         list(map(len, spots)) for spots in windows]
 
 
-def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Types, str]
-                 ) -> None:
-    """The four rows over this many dimensions, and the transposes of the two linear.
-
-    Args:
-        kernel: follows the names of PyTorch's kernels of windows that adapt.
-        mean_kernel: that of the mean, ``refused`` the floats it does not take.
-    """
+def rows_of_rank(rank: int, refused: str) -> None:
+    """Enter the four rows over this many dimensions, and the transposes of the two
+    linear; the mean does not take types that are ``refused``."""
     dims, title = f"{rank}d", f"{rank}D"
     by_x, along = (largest_by_x(rank),), largest_along(rank)
     two, one, none = ((n,) * rank for n in (2, 1, 0))
 
     row(f"max_pool{dims}.indices", node=f"MaxPool{title}WithIndicesBackward0",
-        fwd=max_pool, returns=2, refuses=no_kernel(f"max_pool{dims}", TRUTHS),
+        fwd=max_pool, returns=2, refuses=TRUTHS,
         rule=Rule(f"MaxPool{title}WithIndicesBackwardBackward0"),
         doc="The largest entry of each window, and where it stands.",
         formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
@@ -248,7 +242,7 @@ def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Types, 
 
     row(f"adaptive_max_pool{dims}.indices",
         node=f"AdaptiveMaxPool{title}Backward0", returns=2,
-        refuses=no_kernel(f"adaptive_max_pool{dims}{kernel}"),
+        refuses=WHOLES,
         rule=Rule(f"AdaptiveMaxPool{title}BackwardBackward0"), fwd=adaptive_max_pool,
         doc="The largest entry of each of a given number of windows, and where it "
             "stands.",
@@ -259,8 +253,7 @@ def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Types, 
 
     mean, parts = f"avg_pool{dims}", f"adaptive_avg_pool{dims}"
     row(f"{mean}.default", node=f"AvgPool{title}Backward0", jvp=LINEAR, result=WHOLE,
-        refuses=no_kernel(mean_kernel, TRUTHS) | no_kernel(mean_kernel, NARROW_WHOLES)
-        | refused,
+        refuses=refused,
         saves="x", always_saves=True, memory=PACKED,
         rule=Rule(f"AvgPool{title}BackwardBackward0"), wide=True,
         doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
@@ -295,7 +288,7 @@ def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Types, 
                     padding=one)])
 
     row(f"{parts}.default", node=f"AdaptiveAvgPool{title}Backward0", jvp=LINEAR,
-        refuses=no_kernel(f"{parts}{kernel}"), saves="x", always_saves=True,
+        refuses=WHOLES, saves="x", always_saves=True,
         memory=PACKED,
         rule=Rule(f"AdaptiveAvgPool{title}BackwardBackward0"), wide=True,
         doc="The mean of each of a given number of windows.",
@@ -318,9 +311,8 @@ def rows_of_rank(rank: int, kernel: str, mean_kernel: str, refused: dict[Types, 
                     output_size=(2, 3, 1)[:rank])])
 
 
-rows_of_rank(2, "", "avg_pool2d", {})
-rows_of_rank(3, "_cpu", "avg_pool3d_out_frame",
-             no_kernel("avg_pool3d_out_frame", ("float16",)))
+rows_of_rank(2, f"{TRUTHS} uint8 int8 int16 int32")
+rows_of_rank(3, f"{TRUTHS} uint8 int8 int16 int32{HALF}")
 
 
 # public

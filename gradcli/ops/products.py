@@ -8,7 +8,7 @@ way PyTorch makes them, which decides the recorded graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of, holds
@@ -16,17 +16,14 @@ from .limits import check_size
 from .op import (
     KEPT,
     MULTILINEAR,
-    ONE_TYPE,
     OWN,
     TRUTHS,
     WHOLE,
     WHOLES,
     Case,
     Marker,
-    Types,
     case,
     function,
-    no_kernel,
     row,
 )
 from .shape import sum_to
@@ -90,34 +87,33 @@ def bmm(xp: Namespace, a: Array, b: Array) -> Array:
 
 row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
     aliases=("spmm",),
-    refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
+    refuses=TRUTHS,
     fwd=mm, jvp=MULTILINEAR,
-    one_type="expected m1 and m2 to have the same dtype, but got: {c0} != {c1}",
+    one_type=True,
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, xp.t(b)),
          lambda xp, g, y, a, b: xp.matmul_like(xp.t(a), g, b)),
     cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
     saves=("b", "a"))
 
 row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a vector.",
-    refuses=no_kernel("addmv_impl_cpu", TRUTHS),
-    fwd=mv, jvp=MULTILINEAR, one_type=ONE_TYPE,
+    refuses=TRUTHS,
+    fwd=mv, jvp=MULTILINEAR, one_type=True,
     vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
          lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
     cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
 
 for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
     row(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
-        refuses=no_kernel("dot", TRUTHS),
+        refuses=TRUTHS,
         fwd=dot, jvp=MULTILINEAR, saves=("b", "a"),
-        one_type=f"{_name} : expected both vectors to have same dtype, but found {{0}} "
-        "and {1}",
+        one_type=True,
         vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
         cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
 
 row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
-    refuses=no_kernel("bmm", TRUTHS),
+    refuses=TRUTHS,
     doc="Products of two stacks of matrices.",
-    fwd=bmm, jvp=MULTILINEAR, one_type=ONE_TYPE,
+    fwd=bmm, jvp=MULTILINEAR, one_type=True,
     vjp=(lambda xp, g, y, a, b: xp.bmm(g, turned(xp, b)),
          lambda xp, g, y, a, b: xp.bmm(turned(xp, a), g)),
     cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
@@ -211,9 +207,8 @@ def scaled(x: Array, factor: float) -> Array:
 
 def fused(name: str, node: str, product: str | ArrayRule, *, left: ArrayRule,
           right: ArrayRule, doc: str, formula: str, cases: list[Case],
-          one_type: str | tuple[str, ...] = ONE_TYPE,
-          refuses: Mapping[Types, str] | None = None, memory: Marker = OWN,
-          fractions: str = "") -> None:
+          one_type: bool = True, refuses: str = "", memory: Marker = OWN,
+          fractions: bool = True) -> None:
     """Enter ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the product's
     reverse rules, the product is a row's name or a formula."""
     def times(xp: Namespace, a: Array, b: Array) -> Array:
@@ -230,7 +225,7 @@ def fused(name: str, node: str, product: str | ArrayRule, *, left: ArrayRule,
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
         one_type=one_type, result=WHOLE, in_place=True,
-        saves=("", "b", "a"), refuses=refuses or {}, memory=memory,
+        saves=("", "b", "a"), refuses=refuses, memory=memory,
         fractions=fractions,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
              sum_to(xp, scaled(g, beta), x.shape),
@@ -251,15 +246,15 @@ def by_right(xp: Namespace, g: Array, a: Array, b: Array) -> Array:
 
 
 fused("addmm", "AddmmBackward0", "mm", left=by_left, right=by_right,
-      refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
+      refuses=TRUTHS,
       doc="A tensor plus the product of two matrices.",
-      one_type="self and mat2 must have the same dtype, but got {0} and {1}",
+      one_type=True,
       formula="beta*input + alpha*(a @ b)",
       cases=[case((3, 2), (3, 4), (4, 2)), case((2,), (3, 4), (4, 2)),
              case((3, 1), (3, 4), (4, 2), beta=0.5, alpha=-2)])
 
 fused("addmv", "AddmvBackward0", "mv",
-      refuses=no_kernel("addmv_impl_cpu", TRUTHS),
+      refuses=TRUTHS,
       left=lambda xp, g, a, v: xp.unsqueeze(g, 1) * v, right=by_right,
       doc="A tensor plus the product of a matrix and a vector.",
       formula="beta*input + alpha*(a @ v)",
@@ -268,7 +263,7 @@ fused("addmv", "AddmvBackward0", "mv",
 fused("baddbmm", "BaddbmmBackward0", "bmm",
       left=lambda xp, g, a, b: xp.bmm(g, turned(xp, b)),
       right=lambda xp, g, a, b: xp.bmm(turned(xp, a), g),
-      refuses=no_kernel("baddbmm", TRUTHS),
+      refuses=TRUTHS,
       doc="A tensor plus the products of two stacks of matrices.",
       formula="beta*input + alpha*(a[i] @ b[i])",
       cases=[case((2, 3, 2), (2, 3, 4), (2, 4, 2)),
@@ -282,10 +277,9 @@ def of_each(xp: Namespace, g: Array, stack: Array) -> Array:
 fused("addbmm", "AddbmmBackward0", lambda xp, a, b: xp.sum(xp.call("bmm", a, b), 0),
       left=lambda xp, g, a, b: xp.bmm(of_each(xp, g, b), turned(xp, b)),
       right=lambda xp, g, a, b: xp.bmm(turned(xp, a), of_each(xp, g, a)),
-      refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
+      refuses=TRUTHS,
       doc="A tensor plus the sum of the products of two stacks of matrices.",
-      one_type=("mat1 and mat2 must have the same dtype, but got {1} and {0}",
-                "self and mat2 must have the same dtype, but got {0} and {1}"),
+      one_type=True,
       formula="beta*input + alpha*sum(a[i] @ b[i])",
       cases=[case((3, 2), (2, 3, 4), (2, 4, 2)),
              case((2,), (2, 3, 4), (2, 4, 2), beta=0.5, alpha=-2)])
@@ -293,9 +287,8 @@ fused("addbmm", "AddbmmBackward0", lambda xp, a, b: xp.sum(xp.call("bmm", a, b),
 fused("addr", "AddrBackward0", "outer",
       left=lambda xp, g, a, b: xp.matmul(g, b),
       right=lambda xp, g, a, b: xp.matmul(xp.t(g), a),
-      doc="A tensor plus the outer product of two vectors.", one_type="", memory=KEPT,
-      fractions="For integral input tensors, argument beta must not be a floating "
-                "point number.",
+      doc="A tensor plus the outer product of two vectors.", one_type=False,
+      memory=KEPT, fractions=False,
       formula="beta*input + alpha*outer(a, b)",
       cases=[case((3, 4), (3,), (4,)), case((4,), (3,), (4,), beta=0.5, alpha=-2)])
 
@@ -438,8 +431,8 @@ def trilinear(xp: Namespace, a: Array, weight: Array, b: Array) -> Array:
 
 
 row("bilinear.trilinear", node="TrilinearBackward0", fwd=trilinear, jvp=MULTILINEAR,
-    one_type=ONE_TYPE,
-    refuses=no_kernel("bmm", TRUTHS),
+    one_type=True,
+    refuses=TRUTHS,
     doc="For each row and each output, a vector times a matrix times a vector.",
     formula="y[n, k] = sum(a[n, i]*weight[k, i, j]*b[n, j])",
     vjp=(lambda xp, g, y, a, weight, b: xp.einsum("nk,kij,nj->ni", g, weight, b),

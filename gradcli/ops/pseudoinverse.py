@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import EngineError, ShapeError
 from .linalg import column, is_vector, square, symmetric
-from .op import WHOLES, Types, case, function, row
+from .op import NOT_WIDE, case, function, row
 from .products import turned
 from .shape import sum_to
 from .spectra import matrices
@@ -24,11 +24,6 @@ from .types import Array, Call, Cotangents, Namespace, Operand, Outputs, Tangent
 RANK = "the derivative is that of matrices of the same rank"
 ROUNDING: dict[int, float] = {4: 2.0**-23, 8: 2.0**-52}
 """The gap between 1 and the next float, by the bytes of one."""
-
-MATRICES_ONLY = ("linalg.pinv({0}): expected a tensor with 2 or more dimensions of "
-                 "float, double, cfloat or cdouble types")
-OTHER_TYPES = "This function doesn't handle types other than float and double"
-NO_OTHER_TYPES: dict[Types, str] = {WHOLES: OTHER_TYPES, ("float16",): OTHER_TYPES}
 
 
 def cutoff(xp: Namespace, a: Array, sizes: Array, atol: Operand | None,
@@ -61,7 +56,8 @@ def spectrum(xp: Namespace, a: Array, hermitian: bool) -> tuple[Array, Array, Ar
 def pinv(xp: Namespace, a: Array, atol: Operand | None = None,
          rtol: Operand | None = None, hermitian: bool = False) -> Array:
     if len(a.shape) < 2:
-        raise ShapeError(MATRICES_ONLY.format(list(a.shape)))
+        raise ShapeError("linalg.pinv: expected a tensor with 2 or more dimensions, "
+                         f"got {list(a.shape)}")
     if 0 in a.shape:
         return xp.new_full(a, (*a.shape[:-2], a.shape[-1], a.shape[-2]), 0)
     u, s, vh = spectrum(xp, a, hermitian)
@@ -97,7 +93,7 @@ def pinv_change(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
 
 
 row("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
-    refuses={WHOLES: MATRICES_ONLY, ("float16",): MATRICES_ONLY},
+    refuses=NOT_WIDE,
     formula="a @ y @ a = a",
     doc="The pseudoinverse of a matrix; singular values up to a bound count as 0, with "
         "hermitian those of a symmetric matrix, read in its lower triangle.",
@@ -144,7 +140,7 @@ def matrix_rank(xp: Namespace, a: Array, atol: Operand | None = None,
     return xp.as_index(xp.sum(xp.gt(sizes, cutoff(xp, a, sizes, atol, rtol)), -1))
 
 
-row("linalg_matrix_rank.default", refuses=NO_OTHER_TYPES,
+row("linalg_matrix_rank.default", refuses=NOT_WIDE,
     formula="sum(svdvals(a) > bound)",
     doc="The number of singular values above a bound.", fwd=matrix_rank,
     cases=[case((3, 2), None, None, make="regular"), case((2, 2, 2), None, None)])
@@ -257,9 +253,8 @@ def lstsq_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, b: Array,
 
 
 row("linalg_lstsq.default", node="LinalgLstsqBackward0", returns=4, carries=2,
-    refuses=NO_OTHER_TYPES, formula="pinv(a) @ b", kink=RANK,
-    one_type="torch.linalg.lstsq: Expected input and other to have the same dtype, but "
-             "got input's dtype {0} and other's dtype {1}",
+    refuses=NOT_WIDE, formula="pinv(a) @ b", kink=RANK,
+    one_type=True,
     doc="The x for which a @ x is next to b, the squares that are missed, the rank and "
         "the singular values.",
     fwd=lstsq, vjp=(lstsq_by_a, lstsq_by_b), jvp=lstsq_tangent,

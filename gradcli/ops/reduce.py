@@ -23,7 +23,6 @@ from .op import (
     ChoiceRules,
     Formula,
     SavingRules,
-    Types,
     case,
     function,
     row,
@@ -123,19 +122,15 @@ function("sum", lambda call, x, dim=None, keepdim=False:
          doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)",
          casts=True)
 
-NO_MEAN: dict[Types, str] = {
-    WHOLES: "mean(): could not infer output dtype. Input dtype must be either a "
-            "floating point or complex dtype. Got: {0}"}
-
 row("mean.default", node="MeanBackward0", formula="sum(x) / n",
-    refuses=NO_MEAN, wide=True,
+    refuses=WHOLES, wide=True,
     doc="Mean of all entries.",
     fwd=lambda xp, x: xp.sum(x) / size_over(x, None),
     vjp=(lambda xp, g, y, x: xp.expand(g / size_over(x, None), x.shape),),
     jvp=LINEAR, cases=WHOLE)
 
 row("mean.dim", node="MeanBackward1", formula="sum(x, dim) / n",
-    refuses=NO_MEAN, wide=True,
+    refuses=WHOLES, wide=True,
     doc="Mean over dimensions.",
     fwd=lambda xp, x, dim, keepdim=False:
         xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim),
@@ -337,7 +332,7 @@ def extremum(name: str, node: str, word: str) -> None:
             getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
         cases=SPREAD)
 
-    row(f"arg{name}", refuses={TRUTHS: f"arg{name}(): does not support bool input"},
+    row(f"arg{name}", refuses=TRUTHS,
         formula=f"arg{name}(x, dim)",
         doc=f"Where the {word} entry stands, of all or along a dimension.",
         fwd=lambda xp, x, dim=None, keepdim=False: placed(xp, name, x, dim, keepdim),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .checks import ShapeError, dim_of
 from .norm import norm_of, slope_of
-from .op import PACKED, case, floats_for, row
+from .op import PACKED, WHOLES, case, row
 from .types import Array, Namespace, Tangents
 
 # fmt: off
@@ -66,7 +66,7 @@ def _push(xp: Namespace, t: Tangents, y: Array, x: Array, p: float, dim: int,
 
 # PyTorch's renorm_backward.
 row("renorm", node="RenormBackward0", fwd=_renorm, vjp=(_pull,), jvp=_push,
-    refuses=floats_for("linalg.vector_norm"), memory=PACKED, in_place=True, saves="x",
+    refuses=WHOLES, memory=PACKED, in_place=True, saves="x",
     wide=True,
     doc="Slices along a dimension whose norm is larger than a bound, shortened to it.",
     formula="x[i]*min(1, maxnorm/norm(x[i], p))",

@@ -21,7 +21,7 @@ from .checks import KindError, ShapeError, ValueRangeError, as_sizes
 from .exact import fraction
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
-from .op import LINEAR, PACKED, Case, case, function, no_kernel, row
+from .op import LINEAR, NOT_WIDE, PACKED, WHOLES, Case, case, function, row
 from .types import Array, ArrayRule, Call, Namespace, Shape, Sizes
 
 # fmt: off
@@ -156,6 +156,11 @@ FILTERS: dict[str, Filter] = {
     "lanczos_aa": lambda way: smoothed(way._replace(exact=False), lanczos, 3),
 }
 
+NEAREST = " bool int8 int16 int32 int64"
+REFUSED = {"nearest": NEAREST, "nearest_exact": NEAREST, "linear": WHOLES,
+           "bicubic": WHOLES}
+"""The types that a filter does not take; others take wide floats alone."""
+
 line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
 """The matrix of a dimension, kept for the next pass."""
 
@@ -196,20 +201,6 @@ def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
         way = Way(n, count, scale, bool(align_corners), xp.symbolic)
         lines.append(line_of(name, way))
     return lines
-
-
-NEAREST = no_kernel("compute_indices_weights_nearest",
-                    ("bool", "int8", "int16", "int32", "int64"))
-SMOOTHED = no_kernel("compute_index_ranges_weights") | no_kernel(
-    "compute_index_ranges_weights", ("float16",))
-
-REFUSES = {
-    "nearest": NEAREST, "nearest_exact": NEAREST,
-    "linear": no_kernel("compute_indices_weights_linear"),
-    "bicubic": no_kernel("compute_indices_weights_cubic"),
-    "bilinear_aa": SMOOTHED, "bicubic_aa": SMOOTHED, "lanczos_aa": SMOOTHED,
-}
-"""What is said of types that a filter does not take."""
 
 
 def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> None:
@@ -253,7 +244,7 @@ def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> 
     back_fwd: ArrayRule = back_aligned if aligns else back_plain
     grown = (3, 5, 4)[:rank]
     row(f"{name}.vec", node=f"{title}0", fwd=fwd, jvp=LINEAR, memory=PACKED,
-        refuses=REFUSES[line],
+        refuses=REFUSED.get(line, NOT_WIDE),
         doc="Entries at another size.", formula="y[p] = sum(w[p, q]*x[q])",
         vjp=(lambda xp, g, y, x, **how: xp.call(back, g, x.shape, **how),),
         cases=[case(shape, output_size=grown),

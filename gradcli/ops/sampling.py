@@ -18,7 +18,7 @@ from typing import NamedTuple, TypedDict, Unpack
 
 from .checks import ShapeError, ValueRangeError
 from .limits import check_size
-from .op import PACKED, WHOLES, Formula, Rule, case, function, no_kernel, row
+from .op import PACKED, WHOLES, Formula, Rule, case, function, row
 from .shuffling import aligned
 from .types import Array, Call, Namespace, Positions, Shape, Tangents
 
@@ -246,14 +246,6 @@ def row_of_sampling(rank: int) -> None:
 
     def fwd(xp: Namespace, x: Array, grid: Array, interpolation_mode: int,
             padding_mode: int, align_corners: bool) -> Array:
-        if interpolation_mode not in range(len(MODES)):
-            raise ValueRangeError(
-                f"grid_sampler_{rank}d: interpolation_mode is 0 (bilinear), 1 "
-                f"(nearest) or 2 (bicubic), not {interpolation_mode}")
-        if padding_mode not in range(len(PADDINGS)):
-            raise ValueRangeError(
-                f"grid_sampler_{rank}d: padding_mode is 0 (zeros), 1 (border) or 2 "
-                f"(reflection), not {padding_mode}")
         check_sampled(tuple(x.shape), tuple(grid.shape), interpolation_mode, rank)
         return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
                        align_corners=align_corners)
@@ -269,9 +261,8 @@ def row_of_sampling(rank: int) -> None:
     modes += [(BICUBIC, ZEROS, True, 1.2)] if rank == 2 else []
     row(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0", fwd=fwd,
         internal=True,
-        refuses=no_kernel(f"grid_sampler_{rank}d_cpu", WHOLES), saves="x grid",
-        memory=PACKED, one_type="grid_sampler(): expected input and grid to have same "
-        "dtype, but input has {0} and grid has {1}",
+        refuses=WHOLES, saves="x grid",
+        memory=PACKED, one_type=True,
         rule=Rule(f"GridSampler{rank}DBackwardBackward0", (0, 1), zeros=False),
         doc="Entries between those of pictures or volumes, at the places of a grid.",
         formula="y[p] = sum(w(grid[p], q)*x[q])",

@@ -7,10 +7,19 @@ come out exactly. The scan of a number is the number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from .checks import dim_of
-from .op import LINEAR, PACKED, Case, ChoiceRules, Marker, Types, case, no_kernel, row
+from .op import (
+    LINEAR,
+    PACKED,
+    WHOLES,
+    Case,
+    ChoiceRules,
+    Marker,
+    case,
+    row,
+)
 from .types import Array, ArrayRule, Namespace, Outputs, Tangents
 
 # fmt: off
@@ -85,14 +94,14 @@ def ratio(xp: Namespace, a: Array, b: Array) -> Array:
 def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
          jvp: ArrayRule | Marker, cases: list[Case], formula: str, doc: str,
          in_place: bool | None = None, casts: bool = False, also: Sequence[str] = (),
-         saves: str | None = None, refuses: Mapping[Types, str] | None = None) -> None:
+         saves: str | None = None, refuses: str = "") -> None:
     """Enter a scan by rules that need no care for numbers and negative ``dim``."""
     def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int) -> Array:
         assert not isinstance(jvp, Marker)
         return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
 
     row(name, node=node, cases=cases, memory=PACKED, formula=formula, doc=doc,
-        in_place=in_place, casts=casts, also=also, saves=saves, refuses=refuses or {},
+        in_place=in_place, casts=casts, also=also, saves=saves, refuses=refuses,
         wide=True,
         fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
@@ -133,7 +142,7 @@ scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
      cases=ALONG)
 
 scan("logcumsumexp", "LogcumsumexpBackward0",
-     refuses=no_kernel("logcumsumexp_out_cpu"), saves="x y",
+     refuses=WHOLES, saves="x y",
      formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
      doc="Logarithm of the running sum of exponentials, without overflow.",
      fwd=lambda xp, x, dim: running(

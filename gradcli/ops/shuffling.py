@@ -14,7 +14,7 @@ from operator import truediv
 from .checks import KindError, ShapeError, ValueRangeError, as_sizes
 from .exact import fraction
 from .limits import check_size
-from .op import LINEAR, PACKED, TRUTHS, case, function, no_kernel, row
+from .op import LINEAR, PACKED, TRUTHS, case, function, row
 from .products import turned
 from .types import Array, Call, Namespace, Shape, Sizes
 
@@ -129,7 +129,7 @@ row("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LINEAR,
     internal=True,
     doc="The places of a grid's entries, turned and moved by matrices.",
     formula="y[h, w] = theta @ [x_w, y_h, 1]", memory=PACKED,
-    refuses=no_kernel("bmm", TRUTHS),
+    refuses=TRUTHS,
     fwd=lambda xp, theta, size, align_corners: grid_of(
         xp, theta, as_sizes(size), align_corners),
     vjp=(lambda xp, g, y, theta, size, align_corners: xp.call(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .checks import ShapeError, ValueRangeError
 from .linalg import square, symmetric
-from .op import case, floats_for, function, no_kernel, row
+from .op import NOT_WIDE, case, function, row
 from .products import identity, turned
 from .reduce import added
 from .types import Array, Call, Cotangents, Namespace, Outputs, Tangents
@@ -130,7 +130,7 @@ def svd_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
 
 
 row("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
-    refuses=floats_for("linalg.svd") | no_kernel("linalg_svd_cpu", ("float16",)),
+    refuses=NOT_WIDE,
     formula="u @ diag(s) @ vh = a",
     doc="Singular vectors and singular values, from the largest on; vectors have a "
         "derivative up to their signs.",
@@ -211,8 +211,7 @@ def eigh_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, UPLO: str = "
 
 
 row("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
-    refuses=no_kernel("linalg_eigh_cpu")
-    | no_kernel("linalg_eigh_cpu", ("float16",)),
+    refuses=NOT_WIDE,
     formula="v @ diag(l) @ v.T = a",
     doc="Eigenvalues of a symmetric matrix, read in its lower triangle or with "
         "UPLO='U' in the upper one, from the least on, and eigenvectors, which have a "

@@ -10,7 +10,7 @@ difference of large sums.
 from __future__ import annotations
 
 from .checks import count_of, dim_of, dims_of
-from .op import TRUTH, TRUTHS, WHOLES, case, function, no_kernel, row
+from .op import TRUTH, TRUTHS, WHOLES, case, function, row
 from .reduce import (
     BY_CHOICE,
     FIRST,
@@ -120,14 +120,14 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
 
     row(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES, formula=formula,
         kink=kink,
-        refuses={WHOLES: "std and var only support floating point and complex dtypes"},
+        refuses=WHOLES,
         doc=f"{words}; the divisor is n minus the correction.",
         fwd=value, vjp=(pulled,),
         jvp=lambda xp, t, y, x, **over: moved(xp, t[0], y, x, **over),
         saves="x y" if root else None)
 
     row(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2, carries=2,
-        refuses={WHOLES: f"{name}_mean only support floating point and complex dtypes"},
+        refuses=WHOLES,
         doc=f"{words} and mean.", cases=VARIANCES,
         formula=f"{name}(x), mean(x)", kink=kink,
         fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
@@ -202,13 +202,13 @@ def median_of_all(xp: Namespace, find: ArrayRule, x: Array) -> Array:
 
 def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
     row(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)",
-        refuses=no_kernel("median_cpu", TRUTHS),
+        refuses=TRUTHS,
         doc=f"{doc}, of all entries.", **in_shares(),
         fwd=lambda xp, x: median_of_all(xp, find, x),
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
 
     row(f"{name}.dim", node=f"{node}Backward1", kink=FIRST, **BY_CHOICE,
-        refuses=no_kernel("median_out", TRUTHS),
+        refuses=TRUTHS,
         formula=f"{name}(x, dim)",
         doc=f"{doc}, along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .checks import EngineError, ShapeError, broadcast_shape, holds
 from .linalg import square
-from .op import PACKED, Fixed, case, floats_for, function, no_kernel, row
+from .op import NOT_WIDE, PACKED, Fixed, case, function, row
 from .products import identity, turned
 from .reduce import added
 from .shape import sum_to
@@ -18,8 +18,6 @@ from .triangular import again, by_columns, check_equation
 from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 
 # fmt: off
-
-REFUSED = no_kernel("lu_cpu") | no_kernel("lu_cpu", ("float16",))
 
 
 def check_matrix(name: str, a: Array) -> None:
@@ -179,7 +177,7 @@ SHAPES = [case((3, 3), make="regular"), case((2, 3, 2), make="regular"),
           case((2, 4), make="regular"), case((1, 1), low=0.5)]
 
 row("linalg_lu_factor_ex.default", node="LinalgLuFactorExBackward0", returns=3,
-    refuses=REFUSED, formula="l + u - 1, pivots, info",
+    refuses=NOT_WIDE, formula="l + u - 1, pivots, info",
     doc="The lower and the upper triangle of a matrix in one, the exchanges of its "
         "rows, and the number of the first pivot that is zero.",
     fwd=lu_factor, vjp=(lu_factor_rule,), jvp=lu_factor_tangent, cases=SHAPES,
@@ -241,7 +239,7 @@ def lu_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, pivot: bool = T
 
 
 row("linalg_lu.default", node="LinalgLuBackward0", returns=3, carries=3,
-    refuses=REFUSED, formula="p @ l @ u = a",
+    refuses=NOT_WIDE, formula="p @ l @ u = a",
     doc="A matrix as a permutation times a lower times an upper triangle.",
     fwd=lu, jvp=lu_tangent, cases=SHAPES, saves="y",
     vjp=(lambda xp, g, y, a, pivot=True: None if g[1] is None and g[2] is None else
@@ -381,10 +379,8 @@ def lu_solve_tangent(xp: Namespace, t: Tangents, y: Array, LU: Array, pivots: Ar
 PIVOTS = Fixed([2, 3, 3])
 
 row("linalg_lu_solve.default", node="LinalgLuSolveBackward0",
-    refuses=floats_for("torch.linalg.lu_solve")
-    | no_kernel("lu_solve_cpu", ("float16",)),
-    one_type="linalg.lu_solve: Expected LU and B to have the same dtype, but found LU "
-             "of type {0} and B of type {1} instead",
+    refuses=NOT_WIDE,
+    one_type=True,
     formula="inverse(p @ l @ u) @ b",
     doc="The solution x of a @ x = b for a matrix that lu_factor gave the factors of; "
         "with left=False of x @ a = b, with adjoint for its transpose.",

@@ -12,15 +12,12 @@ from itertools import product
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape
 from .linalg import oriented, square, symmetric
-from .op import FIRST, ONE_TYPE, case, function, no_kernel, row
+from .op import FIRST, NOT_WIDE, case, function, row
 from .products import turned
 from .shape import sum_to
 from .types import Array, Call, Cotangents, Namespace, Operand, Outputs, Tangents, Vjp
 
 # fmt: off
-
-REFUSED = no_kernel("triangular_solve_cpu") | no_kernel("triangular_solve_cpu",
-                                                        ("float16",))
 
 
 def triangle(xp: Namespace, x: Array, upper: bool, strictly: bool = False) -> Array:
@@ -91,7 +88,7 @@ def triangular_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
 
 
 row("linalg_solve_triangular.default", node="LinalgSolveTriangularBackward0",
-    refuses=REFUSED, formula="inverse(triu(a)) @ b",
+    refuses=NOT_WIDE, formula="inverse(triu(a)) @ b",
     doc="The solution x of a @ x = b, or with left=False of x @ a = b, for the upper "
         "or the lower triangle of a; with unitriangular its diagonal is 1.",
     result=FIRST,
@@ -169,11 +166,10 @@ def old_tangent(xp: Namespace, t: Tangents, y: Outputs, b: Array, a: Array,
 
 
 row("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
-    refuses=REFUSED, formula="inverse(triu(a)) @ b, a",
+    refuses=NOT_WIDE, formula="inverse(triu(a)) @ b, a",
     doc="The solution x of a @ x = b for the upper or the lower triangle of a, and a "
         "copy of a.",
-    one_type="Expected b and A to have the same dtype, but found b of type {0} and A "
-             "of type {1} instead.",
+    one_type=True,
     fwd=old_triangular, vjp=(old_rule(0), old_rule(1)), jvp=old_tangent,
     cases=[case((3, 2), (3, 3), make="spd"),
            case((2, 3, 1), (3, 3), upper=False, make="spd"),
@@ -239,8 +235,7 @@ def solve_by_factor(xp: Namespace, g: Array, y: Array, b: Array, l: Array,
 
 
 row("cholesky_solve", node="CholeskySolveBackward0",
-    refuses=no_kernel("cholesky_solve_cpu")
-    | no_kernel("cholesky_solve_cpu", ("float16",)), one_type=ONE_TYPE,
+    refuses=NOT_WIDE, one_type=True,
     formula="inverse(tril(l) @ tril(l).T) @ b",
     doc="The solution x of a @ x = b for a matrix a = l @ l.T, given its factor l; "
         "with upper its transpose.",
@@ -276,8 +271,7 @@ def cholesky_inverse(xp: Namespace, l: Array, upper: bool = False) -> Array:
 
 
 row("cholesky_inverse", node="CholeskyInverseBackward0",
-    refuses=no_kernel("cholesky_inverse_out_cpu")
-    | no_kernel("cholesky_inverse_out_cpu", ("float16",)),
+    refuses=NOT_WIDE,
     formula="inverse(tril(l) @ tril(l).T)",
     doc="The inverse of a matrix l @ l.T, given its factor l; with upper its "
         "transpose.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .op import RESULT, Case, Rule, case, function, no_kernel, row
+from .op import RESULT, WHOLES, Case, Rule, case, function, row
 from .types import Array, Call, Namespace, Operand, Ranged, Relation
 
 # fmt: off
@@ -83,7 +83,7 @@ def length_bounds(xp: Namespace, a: Ranged, b: Ranged) -> tuple[Relation, ...]:
 
 
 row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
-    refuses=no_kernel("hypot_cpu"),
+    refuses=WHOLES,
     formula="sqrt(a**2 + b**2)", doc="Length of the hypotenuse.",
     kink="at the origin both derivatives are NaN, as in PyTorch",
     fwd=lambda xp, a, b: xp.hypot(a, b),

@@ -41,7 +41,7 @@ class Optimizer:
     """
 
     _opt_called: bool | None = None
-    """Whether a step was taken since a schedule was made; None: there is none."""
+    """True once a step was taken beside a schedule; None: there is no schedule."""
     _before_step: Shelf
     _after_step: Shelf
 

@@ -141,7 +141,7 @@ NAdam = optimizer(
 
 
 MIN_AVERAGED_STEPS = 5
-"""From this length on the approximated average of squares has a variance to correct."""
+"""Length of the average of squares, in steps, above which its variance is corrected."""
 
 
 def radam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
@@ -285,8 +285,8 @@ RMSprop = optimizer(
 
 
 def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float) -> None:
-    """A step size for every entry: longer while the gradient keeps its sign; where the
-    sign turns no step is taken (Riedmiller and Braun 1993)."""
+    """Take steps of a size for each entry: longer while the gradient keeps its sign;
+    where the sign turns no step is taken (Riedmiller and Braun 1993)."""
     if kept.begin("prev"):
         kept.fill("step_size", float(lr))
     kept.count()

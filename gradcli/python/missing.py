@@ -46,7 +46,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a script and its own files ask for.
+    """Names that a script and its own files ask for.
 
     files     those that were read, the script first
     missing   what gradcli lacks
@@ -80,7 +80,7 @@ def looked_through(path: Path) -> Look:
 
 
 def _own_files(tree: ast.AST, file: Path, script: Path, home: Path) -> Iterator[Path]:
-    """The files beside a script that a file of it imports."""
+    """Yield the files beside a script that a file of it imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -96,7 +96,7 @@ def _own_files(tree: ast.AST, file: Path, script: Path, home: Path) -> Iterator[
 
 
 def _along(base: Path, parts: list[str], script: Path) -> Iterator[Path]:
-    """The files of a module and of the packages that it is in."""
+    """Yield the files of a module and of the packages that it is in."""
     for count in range(1, len(parts) + 1):
         place = base.joinpath(*parts[:count])
         for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
@@ -116,7 +116,7 @@ def _parsed(path: Path) -> ast.AST:
 
 
 def _missing_in(tree: ast.AST, path: Path) -> list[Missing]:
-    """The names of PyTorch's that a file asks for and gradcli lacks, by line."""
+    """Return the names that a file asks PyTorch for and gradcli lacks, by line."""
     found: dict[str, Missing] = {}
     of_tensors = ((n, f"{PYTORCH}.Tensor.{a}") for n, a in attributes_of_tensors(tree))
     for line, name in sorted({*_asked(tree), *of_tensors}):
@@ -133,7 +133,7 @@ def _missing_in(tree: ast.AST, path: Path) -> list[Missing]:
 
 
 def _possible_in(tree: ast.AST, path: Path) -> list[Missing]:
-    """The methods that are called of what may be a tensor, and that none here has."""
+    """Return methods that are called of possible tensors, and that no tensor has."""
     modules = {
         (alias.asname or alias.name).partition(".")[0]
         for node in ast.walk(tree)
@@ -160,7 +160,7 @@ def _possible_in(tree: ast.AST, path: Path) -> list[Missing]:
 
 
 def _without_values(tree: ast.AST) -> Iterator[int]:
-    """The lines that ask for tensors without values."""
+    """Yield the lines that ask for tensors without values."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             named = [k.value for k in node.keywords if k.arg == "device"]
@@ -172,7 +172,7 @@ def _without_values(tree: ast.AST) -> Iterator[int]:
 
 
 def _inside(name: str, names: set[str]) -> bool:
-    """Whether a module that is missing itself explains a missing name."""
+    """Tell whether a module that is missing itself explains a missing name."""
     parts = name.split(".")
     return any(".".join(parts[:n]) in names for n in range(1, len(parts)))
 
@@ -238,7 +238,7 @@ def _is_theirs(module: str) -> bool:
 
 
 def _dotted(node: ast.Attribute) -> list[str] | None:
-    """The names of ``a.b.c``; None of what is no such chain."""
+    """Return the names of ``a.b.c``; None if an expression is no such chain."""
     parts = [node.attr]
     below: ast.expr = node.value
     while isinstance(below, ast.Attribute):

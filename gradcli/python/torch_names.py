@@ -68,7 +68,7 @@ def _named_torch() -> list[str]:
 
 
 def is_pytorchs(name: str) -> bool:
-    """Whether a module's dotted name is one of PyTorch's."""
+    """Tell whether a module's dotted name is one of PyTorch's."""
     return name.partition(".")[0] in (PYTORCH, FUNCTORCH)
 
 
@@ -93,8 +93,8 @@ def counterpart(name: str) -> ModuleType | None:
 
 
 def missing(name: str, offered: Sequence[str] | None = None) -> str:
-    """The sentence about a name of PyTorch's that gradcli lacks: why it is left out, or
-    the nearest that there is.
+    """Return the sentence about a name of PyTorch's that gradcli lacks: why it is left
+    out, or the nearest that there is.
 
     Args:
         name: the whole dotted name.
@@ -115,7 +115,7 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
 
 
 def beside(package: str) -> str:
-    """The sentence about a package that is built on PyTorch itself."""
+    """Return the sentence about a package that is built on PyTorch itself."""
     return (
         f"{package} is built on PyTorch itself and does not run on gradcli; make the "
         "data with torch or NumPy, and the model with torch.nn"
@@ -134,8 +134,8 @@ _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
 
 def lacking(error: Exception) -> str | None:
-    """The sentence about the name of gradcli's that an error is about; None if it is
-    about something else."""
+    """Return the sentence about the name of gradcli's that an error is about; None if
+    it is about something else."""
     if isinstance(error, NotHere):
         return str(error)
     if isinstance(error, ModuleNotFoundError):
@@ -171,8 +171,8 @@ def lacking(error: Exception) -> str | None:
 
 
 def lack_in(error: Exception) -> str | None:
-    """The sentence about the name of gradcli's that an error is about, with its place
-    in the user's file; None if it is about something else."""
+    """Return the sentence about the name of gradcli's that an error is about, with its
+    place in the user's file; None if it is about something else."""
     said, where = lacking(error), place_of(error.__traceback__)
     return f"{said} ({where})" if said and where else said
 

@@ -74,7 +74,7 @@ def save(obj: object, f: Target) -> None:
 
 
 def _is_state(obj: Any) -> TypeGuard[Mapping[str, Tensor]]:
-    """Whether these are tensors by name."""
+    """Tell whether these are tensors by name."""
     return isinstance(obj, Mapping) and all(
         isinstance(name, str) and isinstance(value, Tensor)
         for name, value in obj.items()
@@ -171,7 +171,7 @@ def _arrays(tensors: Mapping[str, Tensor]) -> Params:
 
 
 def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
-    """A value as JSON, and its tensors by the names that stand for them there.
+    """Return a value as JSON, and its tensors by the names that stand for them there.
 
     Raises:
         TypeError: a part of it is nothing that a file holds; with its place.
@@ -201,7 +201,7 @@ def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
 
 
 def _put_together(shape: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The value that `_taken_apart` took apart.
+    """Return the value that `_taken_apart` took apart.
 
     Raises:
         ValueError: it is not of that form.
@@ -223,7 +223,7 @@ def _put_together(shape: Any, tensors: Mapping[str, Tensor]) -> Any:
 
 
 def _free(name: str, taken: Mapping[str, Tensor]) -> str:
-    """The name, or with a number behind it the first that is not taken."""
+    """Return the name, or with a number behind it the first that is not taken."""
     found, number = name, 1
     while found in taken:
         number += 1

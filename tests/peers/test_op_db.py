@@ -79,6 +79,9 @@ LEFT_OUT: dict[str, str] = {
     "factors without a derivative, as LAPACK has them": "geqrf linalg.ldl_factor "
     "linalg.ldl_factor_ex linalg.ldl_solve",
     "shapes, not tensors": "broadcast_shapes",
+    "outside of what gradcli is for": " ".join(
+        op.name for op in op_db if op.name.startswith(("masked.", "signal."))
+    ),
 }
 """PyTorch's operations that are not compared, by the reason. Draws and functions of
 shapes are there all the same, and tested elsewhere."""

@@ -79,11 +79,11 @@ class LRScheduler:
             self._is_initial = False
 
     def get_lr(self) -> list[Rate]:
-        """The rates of the epoch ``last_epoch``, one per group."""
+        """Return the rates of the epoch ``last_epoch``, one per group."""
         raise NotImplementedError
 
     def get_last_lr(self) -> list[Rate]:
-        """The rates that were set last, one per group."""
+        """Return the rates that were set last, one per group."""
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
@@ -133,7 +133,7 @@ class Rule(LRScheduler):
     ``_get_closed_form_lr`` if they have a closed form in the epoch."""
 
     def get_lr(self) -> list[Rate]:
-        """The rates of the epoch ``last_epoch``, one per group."""
+        """Return the rates of the epoch ``last_epoch``, one per group."""
         if not self._get_lr_called_within_step:
             warnings.warn(ASKED_LATE, stacklevel=2)
         return self._rates()
@@ -142,7 +142,7 @@ class Rule(LRScheduler):
         raise NotImplementedError
 
     def _scaled(self, factor: float) -> list[Rate]:
-        """The rates as they are, times a factor."""
+        """Return the rates as they are, times a factor."""
         return self._each(lambda group: group["lr"] * factor)
 
 

@@ -27,7 +27,7 @@ print(rate.grad, time.grad)
 
 # Functions that change their operand.
 angle = torch.linspace(0, 3, 4)
-print(torch.cos_(angle), torch.square_(angle), torch.clamp_(angle, max=0.5), angle)
+print(angle.cos_(), angle.square_(), angle.clamp_(max=0.5), angle)
 
 
 class Cube(torch.autograd.Function):

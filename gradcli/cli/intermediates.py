@@ -23,14 +23,15 @@ from .problems import wrong
 
 
 def asked_midway(source: str, wrt: Sequence[str], bound: Collection[str]) -> list[str]:
-    """The names among those asked for that the program computes and does not read."""
+    """Return the names among those asked for that the program computes and does not
+    read."""
     program = parse(source, bound)
     names = input_names(program, bound)
     return [n for n in wrt if n not in names and n in assigned_names(program)]
 
 
 def without(source: str, name: str, bound: Collection[str] = ()) -> str:
-    """The text without the one assignment to a name.
+    """Return the text without the one assignment to a name.
 
     Raises:
         ProgramError: there is more than one, or it is inside a loop or a branch.
@@ -56,7 +57,8 @@ def _assignment(program: Program, name: str) -> Assign | None:
 def prepared_midway(
     prepared: Prepared, bindings: Sequence[Binding], name: str, seed: int
 ) -> tuple[Prepared, str]:
-    """The program with a value on the way for an input, and a note that says so."""
+    """Return the program with a value on the way for an input, and a note that says
+    so."""
     source = prepared.source
     bound = {binding.name for binding in bindings}
     text = without(source, name, bound)

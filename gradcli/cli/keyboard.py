@@ -1,7 +1,8 @@
-"""Lines typed at a prompt, with history and completion.
+"""What is typed in a terminal: one key, or lines with history and completion.
 
-Invariant: prompt_toolkit where it is installed, else the interpreter's own readline;
-lines of a pipe are read as they are, without a prompt.
+Invariants: however the process ends, the terminal is left as it was found; lines are
+read by prompt_toolkit where it is installed, else by the interpreter's own readline;
+those of a pipe are read as they are, without a prompt.
 """
 
 from __future__ import annotations
@@ -15,16 +16,51 @@ from pathlib import Path
 from typing import Any
 
 from .ending import before_exit
-from .keys import terminal
 
 PROMPT, MORE = "> ", ". "
 
+ENDS = frozenset({"q", "Q", "\x04", ""})
+"""Keys that end what is stepped through; Ctrl-D and a closed terminal among them."""
+
+MAX_KEY_BYTES = 32
+"""Bytes that one key sends at most, as an arrow sends several."""
+
 Complete = Callable[[str], tuple[str, list[str]]]
-"""From what stands before the cursor: the word that was begun, and what it could be."""
+"""A function of what stands before the cursor: the word begun, and what it could be."""
+
+
+def terminal() -> bool:
+    """Return True if somebody is there to read and to press keys."""
+    streams = (sys.stdin, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def key() -> str:
+    """Wait for a key, and return what it sends as text."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        return msvcrt.getwch()
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+
+    def restore() -> None:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+    before_exit.append(restore)
+    try:
+        tty.setcbreak(terminal)
+        return os.read(terminal, MAX_KEY_BYTES).decode(errors="replace")
+    finally:
+        restore()
+        before_exit.remove(restore)
 
 
 def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
-    """What is typed, a line or a block at a time, until Ctrl-D.
+    """Yield what is typed, a line or a block at a time, until Ctrl-D.
 
     Ctrl-C drops what is being typed.
 
@@ -48,7 +84,7 @@ def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _editor(complete: Complete) -> Callable[[str], str]:
-    """Reads one line after a prompt; raises EOFError at the end."""
+    """Return what reads one line after a prompt; it raises EOFError at the end."""
     if not terminal():
         return _piped
     try:
@@ -105,7 +141,7 @@ def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
 
 
 def _shared_beginning(words: list[str]) -> str:
-    """What all of some words begin with."""
+    """Return what all of some words begin with."""
     if not words:
         return ""
     first, last = min(words), max(words)
@@ -143,7 +179,7 @@ def _keep(readline: Any, path: Path) -> None:
 
 
 def _history(name: str) -> Path | None:
-    """Where lines are kept from one session to the next; None: nowhere."""
+    """Return where lines are kept from one session to the next; None: nowhere."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     folder = Path(state) / "gradcli"
     try:
