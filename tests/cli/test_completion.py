@@ -22,6 +22,7 @@ from gradcli.cli import powershell
 from gradcli.cli.completion import offers
 from gradcli.cli.shells import SCRIPTS, answer
 from gradcli.cli.typed_line import begun, continued
+from tests.processes import HANGS
 
 from .conftest import Run, environment
 
@@ -219,7 +220,7 @@ class Shell:
         env["PATH"] = f"{folder / 'bin'}:{env['PATH']}"
         self.child = pexpect.spawn(
             command, words, env=env, cwd=str(folder), encoding="utf-8",
-            dimensions=(40, 120), timeout=30,
+            dimensions=(40, 120), timeout=HANGS,
         )  # fmt: skip
         init = "autoload -U compinit; compinit -u -D; " if name == "zsh" else ""
         self.child.sendline(f"{init}source ./{name}; echo RE''ADY")

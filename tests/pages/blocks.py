@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from tests.processes import HANGS
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
@@ -89,7 +91,7 @@ def printed(command: str, gradcli: Sequence[str], folder: Path, **wishes: str) -
         ["bash", "-c", f"{function}\n{command}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         cwd=folder,
         env={
             **os.environ,

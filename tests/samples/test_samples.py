@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.processes import HANGS
+
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "samples"
 REFERENCE = ROOT / "tests" / "reference" / "torch-2.13.jsonl"
@@ -56,7 +58,7 @@ def shell(line: str, gradcli: str, given: str = "") -> subprocess.CompletedProce
         input=given,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANGS,
     )
 
 
