@@ -56,6 +56,7 @@ def outcome(module: Any, function: Any, count: int, change: Any) -> str:
 FUNCTIONS = sorted(n for n in names() if n not in ALIASES and found(torch, n))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_pytorch_computes_after_a_change_is_computed(name: str) -> None:
     theirs, ours = found(torch, name), found(gradcli, name)

@@ -65,6 +65,7 @@ def test_a_point_is_compared_with_pytorch_or_says_why_not(point: Point) -> None:
     assert bool(point.torch) != bool(point.why)
 
 
+@pytest.mark.nightly
 @pytest.mark.peers
 @by_row("point", [p for p in POINTS if p.torch], label, function_of)
 def test_gradient_at_a_kink_is_pytorchs(point: Point, torch: Any) -> None:
