@@ -59,9 +59,9 @@ def write(folder: str, group: typer.Context) -> list[str]:
     return list(pages)
 
 
-def page(context: typer.Context) -> str:
+def page(context: Any) -> str:
     """Return the page of a command, or that of ``gradcli`` with a line for each."""
-    command: Any = context.command
+    command = context.command
     whole = isinstance(command, TyperGroup)
     title = context.command_path
     called = _plain(title.replace(" ", "-"))
