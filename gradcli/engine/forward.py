@@ -131,8 +131,9 @@ def push(
     slots = range(len(raw)) if op.variadic else node.slots
     by_slot = dict(zip(slots, arriving, strict=True))
     if op.partials is not None:
+        partials: Any = op.partials
         total = _add_up(
-            times(op.partials[slot], op.masks)(xp, t, y, *raw, **node.params)
+            times(partials[slot], op.masks)(xp, t, y, *raw, **node.params)
             for slot, t in by_slot.items()
             if t is not None
         )
