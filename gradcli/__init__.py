@@ -51,6 +51,8 @@ _HOMES = {
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
     "python.torch_names": "install_as_torch",
+    "python.placeholders": "GradScaler amp autocast distributed fx jit multiprocessing "
+    "onnx quantization",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -68,8 +70,8 @@ _CONSTANTS = {
 
 _MODULES = (
     "accelerator", "autograd", "backends", "cuda", "distributions", "func",
-    "functional", "linalg", "nn", "ops", "optim", "random", "return_types",
-    "signal", "special", "testing", "utils",
+    "functional", "linalg", "nn", "ops", "optim", "random", "return_types", "special",
+    "testing", "utils",
 )  # fmt: skip
 
 

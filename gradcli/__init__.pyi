@@ -18,7 +18,6 @@ from . import (
     optim as optim,
     random as random,
     return_types as return_types,
-    signal as signal,
     special as special,
     testing as testing,
     utils as utils,
@@ -176,6 +175,17 @@ from .render.graphs.shown import (
 )
 from .python.torch_names import (
     install_as_torch as install_as_torch,
+)
+from .python.placeholders import (
+    GradScaler as GradScaler,
+    amp as amp,
+    autocast as autocast,
+    distributed as distributed,
+    fx as fx,
+    jit as jit,
+    multiprocessing as multiprocessing,
+    onnx as onnx,
+    quantization as quantization,
 )
 from .engine.methods import Dims, Operand, LAndInfo, LuAndPivots, LuAndPivotsAndInfo, PAndLAndU, QAndR, UAndSAndV, UAndSAndVh, EigenvaluesAndEigenvectors, HistAndBin_edges, MantissaAndExponent, MinAndMax, SignAndLogabsdet, SolutionAndCloned_coefficient, SolutionAndResidualsAndRankAndSingular_values, ValuesAndIndices
 

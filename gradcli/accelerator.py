@@ -15,15 +15,16 @@ __all__ = [
     "is_available",
     "synchronize",
 ]
+__dir__ = __all__.copy
 
 
 def current_accelerator(check_available: bool = False) -> device | None:
-    """The kind of accelerator that is used; None without one."""
+    """Return the kind of accelerator that is used; None without one."""
     return device("cuda") if is_available() else None
 
 
 def current_device_index() -> int:
-    """The number of the accelerator in use.
+    """Return the number of the accelerator in use.
 
     Raises:
         DeviceError: there is none.

@@ -8,8 +8,10 @@ from __future__ import annotations
 from .engine.devices import cuda, synchronised, why_no_cuda
 from .engine.draws import manual_seed
 from .engine.draws import manual_seed as manual_seed_all
+from .python.placeholders import cuda_amp as amp
 
 __all__ = [
+    "amp",
     "current_device",
     "device_count",
     "is_available",
@@ -17,20 +19,22 @@ __all__ = [
     "manual_seed_all",
     "synchronize",
 ]
+__dir__ = __all__.copy
+__path__: list[str] = []
 
 
 def is_available() -> bool:
-    """Whether CuPy is installed and reaches a GPU."""
+    """Tell whether CuPy is installed and reaches a GPU."""
     return not why_no_cuda()
 
 
 def device_count() -> int:
-    """How many GPUs are used: one, or none."""
+    """Count the GPUs that are used: one, or none."""
     return int(is_available())
 
 
 def current_device() -> int:
-    """The number of the GPU in use.
+    """Return the number of the GPU in use.
 
     Raises:
         DeviceError: there is none.

@@ -40,10 +40,11 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> Any:
-    """What knows modules is imported when it is first used."""
+    """Import the functions that know modules when they are first used."""
     if name not in ("functional_call", "stack_module_state"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .nn.utils import stateless

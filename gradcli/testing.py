@@ -16,6 +16,7 @@ from .python.proof import FunctionProof
 from .python.verify import verify
 
 __all__ = ["assert_gradient"]
+__dir__ = __all__.copy
 
 
 def assert_gradient(

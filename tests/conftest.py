@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -17,39 +16,9 @@ from gradcli.cli.defaults import SETTINGS
 from tests.cupy_stand_in.standing import gpu
 from tests.processes import warm
 
-TESTS = Path(__file__).parent
-
 # No result depends on the clock.
 hypothesis.settings.register_profile("gradcli", deadline=None)
 hypothesis.settings.load_profile("gradcli")
-
-SLOW = {
-    "cli": "processes",
-    "documents": "training",
-    "laws/test_mutants.py": "every slip in every rule",
-    "laws/test_sympy_proof.py": "proofs by SymPy",
-    "numbers/trees": "a program of each row",
-    "pages": "processes",
-    "peers": "all of PyTorch's samples",
-    "random": "programs beside PyTorch",
-    "reference/test_reference.py": "processes",
-    "render/code": "programs that are compiled and run",
-    "samples": "processes",
-    "stubs": "mypy",
-    "verify": "proofs by SymPy",
-}
-"""The folders and files whose tests take longest, and what in them does."""
-
-
-@cache
-def is_slow(path: Path) -> bool:
-    return any(path.is_relative_to(TESTS / place) for place in SLOW)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if is_slow(item.path):
-            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:
@@ -65,8 +34,6 @@ def in_one_thread(torch: Any) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if gone := [place for place in SLOW if not (TESTS / place).exists()]:
-        raise pytest.UsageError(f"tests/conftest.py: SLOW names {', '.join(gone)}")
     # What people set for themselves changes no test.
     os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "gradcli-no-settings")
     for setting in SETTINGS:

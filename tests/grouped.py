@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import wraps
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -28,6 +29,11 @@ PATCHES = "monkeypatch"
 
 SHARED_BY_CASES = {"capfd", "caplog", "capsys", "recwarn", "tmp_path"}
 """Fixtures that a case would find as the case before left them."""
+
+
+def nightly(values: Iterable[Any]) -> list[Any]:
+    """Return parameters of tests that every night's run has, and other runs do not."""
+    return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
 
 
 def row_of(case: str) -> str:
@@ -63,6 +69,7 @@ def by_row(
     cases: Iterable[Any],
     ids: Callable[[Any], str],
     row: Callable[[str], str] = row_of,
+    share: int = 1,
 ) -> Callable[[Test], Test]:
     """A test of one case becomes a test of each row, which runs all of its cases.
 
@@ -72,6 +79,7 @@ def by_row(
         cases: the cases
         ids: what a case is called where it fails
         row: the row of a case, given what the case is called
+        share: one row of so many is tried in every run, the others at night
     """
     held = names.replace(",", " ").split()
     rows: dict[str, list[tuple[str, dict[str, Any]]]] = {}
@@ -111,7 +119,9 @@ def by_row(
         others = [p for n, p in asked.items() if n not in (*held, PATCHES)]
         first = inspect.Parameter("row", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         law.__signature__ = inspect.Signature([first, *others])  # type: ignore
-        return pytest.mark.parametrize("row", rows)(law)
+        every = [[name] if n % share == 0 else nightly([name])
+                 for n, name in enumerate(rows)]  # fmt: skip
+        return pytest.mark.parametrize("row", [*chain(*every)])(law)
 
     return over_rows
 

@@ -35,6 +35,7 @@ __all__ = [
     "make_dual",
     "unpack_dual",
 ]
+__dir__ = __all__.copy
 
 NO_LEVEL = (
     "Trying to create a dual Tensor for forward AD but no level exists, make sure to "

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from inspect import Signature
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__dir__ = __all__.copy
 
 LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use "

@@ -31,6 +31,7 @@ from .strictness import (
 )
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+__dir__ = __all__.copy
 
 Func = Callable[..., Any]
 FORWARD = "forward-mode"

@@ -18,6 +18,7 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+__dir__ = __all__.copy
 
 
 class no_grad(modes.no_grad):

@@ -32,6 +32,7 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
+__dir__ = __all__.copy
 
 
 class Node(ABC):  # noqa: B024 (a name for `isinstance`)

@@ -29,7 +29,7 @@ NO_MEMORY = 4
 
 HELPING = ("config", "help")
 HELP_OPTIONS = frozenset({"--help", "-h"})
-"""What has to work whatever somebody set."""
+"""Options that work whatever somebody set, as the commands above do."""
 
 START = """\
 Gradients, Jacobians and autograd graphs of what you type.
@@ -56,7 +56,11 @@ def main() -> NoReturn:
             signal.signal(signal.SIGINT, _interrupted)
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, _terminated)
-        _collect_seldom()
+        # A graph has many small objects and no cycle among them, and a look for cycles
+        # after every 700 takes as long as recording it.
+        import gc
+
+        gc.set_threshold(100_000, 50, 100)
         status = run(sys.argv[1:])
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -70,14 +74,6 @@ def _abandon_files() -> None:
     writing: Any = sys.modules.get("gradcli.lang.replacing")
     if writing is not None:
         writing.abandon()
-
-
-def _collect_seldom() -> None:
-    """Look for cycles seldom: a graph has many small objects and no cycle among them,
-    and a look after every 700 takes as long as recording it."""
-    import gc
-
-    gc.set_threshold(100_000, 50, 100)
 
 
 def _without_help(error: Exception) -> int:
@@ -163,9 +159,12 @@ def _dispatch(argv: list[str]) -> int:
     head_start(argv)
     if argv and argv[0] in COMMANDS and ending.process_is_ours:
         make_room(argv)
-    if not argv and _is_terminal():
-        sys.stdout.write(START)
-        return 0
+    if not argv:
+        from .keyboard import terminal
+
+        if terminal():
+            sys.stdout.write(START)
+            return 0
     from .group import application
 
     return application(argv or ["--help"])
@@ -191,12 +190,6 @@ def _look_as_set(argv: list[str]) -> None:
         prefer(**looked)
 
 
-def _is_terminal() -> bool:
-    from .keys import terminal
-
-    return terminal()
-
-
 def _problem(error: Exception) -> ProgramError:
     from ..lang.errors import ProgramError
     from ..lang.process import is_out_of_memory
@@ -210,7 +203,7 @@ def _problem(error: Exception) -> ProgramError:
 
 
 def _report(problem: ProgramError, argv: list[str]) -> None:
-    """The error as a block, or with `--json` as an object; never fails itself."""
+    """Report an error as a block, or with `--json` as an object; never fail itself."""
     if "--json" in argv:
         from ..render.jsons import dumps
         from ..render.remarks import taken

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain, islice
 from math import isfinite, prod
@@ -42,12 +42,11 @@ from ..render.progress import Bar, wants_bar
 from ..render.ticks import labels
 from ..views.plot import Surface
 from .ending import before_exit
+from .executors import Workers, in_order, workers
 from .exits import Exit
-from .interrupts import once
-from .limits import begin, renew
+from .limits import begin, once, renew
 from .many import Many
 from .options import Request
-from .ordered import mapped
 from .output import Printer, note, standard_output, tell_at_once
 from .point_task import Done, Task, header, results
 from .problems import typed, wrong
@@ -58,20 +57,17 @@ from .tracing import tell
 if TYPE_CHECKING:
     from ..lang.nested import Floats
 
-Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
-"""What computes blocks, in their order."""
-
 PLOT_COLUMNS = 80
-"""The width of a curve where there is no terminal."""
+"""Width of a curve where there is no terminal, in columns."""
 
 MIN_PLOT_POINTS = 2
-"""Points of a curve."""
+"""Smallest number of points of a curve."""
 
 MAX_TOLD_ROWS = 20
-"""Bad rows that are told one by one."""
+"""Largest number of bad rows that are told one by one."""
 
 MAX_SWEPT_POINTS = 1 << 24
-"""Points of a grid."""
+"""Largest number of points of a grid."""
 
 BLOCK_POINTS = 1 << 14
 """Points of a grid that are computed at once."""
@@ -83,7 +79,7 @@ FEW_POINTS = 256
 def run(
     request: Request, many: Many, others: Mapping[str, object], trace: bool = False
 ) -> int:
-    """Compute value and gradients at every point; the exit status.
+    """Compute value and gradients at every point; return the exit status.
 
     Args:
         request: the shared options.
@@ -154,7 +150,9 @@ class _Work:
             if self.trace and points.rows:
                 tell(self.program.fusion(points.columns, self.shared))
             blocks = chain([Block(partial(Points, *points), block.size)], blocks)
-            if self._one_by_one(points):
+            two = {name: column[:2] for name, column in points.columns.items()}
+            # Each row is run by itself.
+            if points.rows and self.program.fusion(two, self.shared).rest:
                 blocks = chain.from_iterable(b.parts(FEW_POINTS) for b in blocks)
         self._tell_names()
         try:
@@ -174,11 +172,11 @@ class _Work:
         """Compute the rows and write them as they come."""
         with (
             once(),
-            self._mapping() as mapping,
+            self._workers() as found,
             self._opened() as out,
             self._progress() as moved,
         ):
-            for done in mapping(self._task(), blocks):
+            for done in in_order(found, blocks):
                 renew()
                 out.write(done.rows)
                 out.flush()
@@ -186,11 +184,6 @@ class _Work:
                 moved(done.size)
                 if done.error is not None:
                     raise done.error
-
-    def _one_by_one(self, points: Points) -> bool:
-        """Whether the program is run for each row."""
-        two = {name: column[:2] for name, column in points.columns.items()}
-        return bool(points.rows and self.program.fusion(two, self.shared).rest)
 
     def _tell_names(self) -> None:
         """Say which results are not called as usual."""
@@ -200,7 +193,7 @@ class _Work:
                 note(f"note: {usual} is an input: the result is in the column {name}")
 
     def plot(self) -> int:
-        """Draw value and derivatives over what is swept; the exit status."""
+        """Draw value and derivatives over what is swept; return the exit status."""
         if len(self.swept) > 1:
             return self._contours()
         ((name, values),) = self.swept.items()
@@ -249,8 +242,8 @@ class _Work:
         return status
 
     def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
-        """Value and gradients at all combinations of what is swept, the last name's
-        moving fastest, NaN where there is none; and why there is none."""
+        """Return value and gradients at all combinations of what is swept, the last
+        name's moving fastest, NaN where there is none; and why there is none."""
         grid = np.meshgrid(*self.swept.values(), indexing="ij")
         columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
         if self.trace:
@@ -262,7 +255,7 @@ class _Work:
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
-        """What draws a bar on stderr, where nothing else is drawn."""
+        """Yield what draws a bar on stderr, where nothing else is drawn."""
         beside = self.many.out is None and sys.stdout.isatty()
         if beside or not wants_bar(sys.stderr):
             yield lambda size: None
@@ -285,21 +278,15 @@ class _Work:
         finally:
             bar.stop()
 
-    def _task(self) -> Task:
+    def _workers(self) -> AbstractContextManager[Workers]:
         suffix = self.suffix if self.many.out is None else format_of(self.many.out)
-        return Task(
+        task = Task(
             self.program, self.shared, self._given, self.wanted, suffix,
             self.many.on_error,
         )  # fmt: skip
-
-    def _mapping(self) -> AbstractContextManager[Mapper]:
-        if self.many.cluster is None:
-            # What comes by a pipe may be waited for: nothing is held back for it.
-            streamed = self.many.table == STANDARD_INPUT
-            return nullcontext(map if streamed else mapped)
-        from .cluster import mapping
-
-        return mapping(self.many.cluster)
+        # What comes by a pipe may be waited for: nothing is held back for it.
+        streamed = self.many.table == STANDARD_INPUT
+        return workers(self.many.cluster, task, held_back=not streamed)
 
     @property
     def _given(self) -> tuple[str, ...]:
@@ -353,7 +340,7 @@ def _rows(count: int) -> str:
 def swept(
     texts: Sequence[str], factory: Factory, rising: bool = False
 ) -> dict[str, Floats]:
-    """The values of inputs that are swept over, by name.
+    """Return the values of inputs that are swept over, by name.
 
     Args:
         texts: each ``NAME=START:STOP:COUNT``.
@@ -407,7 +394,7 @@ def _refuse_point(text: str, first: float, last: float) -> None:
 
 
 def _end(name: str, text: str, factory: Factory) -> float:
-    """An end of a range, an expression of the language."""
+    """Return an end of a range, an expression of the language."""
     (binding,) = read_bindings([f"{name}={text}"])
     value = np.asarray(value_of(binding, factory))
     if value.shape:
@@ -416,7 +403,7 @@ def _end(name: str, text: str, factory: Factory) -> float:
 
 
 def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
-    """All combinations of values, the last name's moving fastest, block by block."""
+    """Yield all combinations of values, the last name's moving fastest, in blocks."""
     sizes = tuple(len(values) for values in axes.values())
     for start in range(0, prod(sizes), BLOCK_POINTS):
         numbers = np.arange(start, min(start + BLOCK_POINTS, prod(sizes)))
@@ -427,8 +414,8 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 
 
 def over_sweep(request: Request, many: Many) -> tuple[dict[str, Floats], Gradients]:
-    """The swept values by name, and value and gradients at all combinations of them,
-    the last name's moving fastest; NaN where there is none.
+    """Return the swept values by name, and value and gradients at all combinations of
+    them, the last name's moving fastest; NaN where there is none.
 
     Raises:
         ProgramError: there is no value at any of them.
@@ -446,7 +433,8 @@ def over_sweep(request: Request, many: Many) -> tuple[dict[str, Floats], Gradien
 
 
 def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:
-    """Value and slopes over two inputs; a slope that was not asked for is NaN."""
+    """Return value and slopes over two inputs; a slope that was not asked for is
+    NaN."""
     sizes = [len(values) for values in axes.values()]
     nothing = np.full(sizes, np.nan)
     value, *slopes = (

@@ -1,21 +1,29 @@
 """What `jacobian` and `hessian` share: from the run of a program to its output.
 
-Invariant: numbers are printed before the check is waited for.
+Invariants: numbers are printed before the check is waited for. The checking process is
+handed the numbers of the blocks; of a large block a seeded choice of them, half among
+those that are stored and half among all, so that zeros that should be none are found,
+too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from ..autograd.blocks import check_size
+from ..engine.devices import host
 from ..engine.jacobian import Block, TooManyEntries
+from ..verify.process.job import Block as Numbers
 from ..views.derivatives import DerivativeView, block_view
 from .checking import Check, exit_status, job_for, require_check
 from .code import as_json, code_lines, code_of
 from .forms import Forms
-from .handing import MAX_HANDED, claim
 from .matrices import Matrices
 from .options import Request
 from .output import Printer
@@ -23,9 +31,15 @@ from .problems import wrong
 from .session import output_of_run, run_program
 
 if TYPE_CHECKING:
+    from ..engine.raw import Host
     from ..lang.run import Run
-    from ..verify.process.job import Block as Numbers
     from ..verify.process.job import Verification
+
+MAX_HANDED: Final = 1 << 20
+"""Entries that are all handed over."""
+
+DRAWN: Final = 1 << 10
+"""Entries that are drawn of more, among the stored ones and among all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +82,10 @@ def derivative(
         blocks = [block_view(by, b, matrices.form) for by, b in found.by.items()]
         files = matrices.paths(blocks)
         if files is not None:
-            from .matrix_files import write
+            from .array_files import write_block
 
             for path, block in zip(files, found.by.values(), strict=True):
-                write(path, block)
+                write_block(path, block)
     view = DerivativeView(
         command=command,
         program=run.source,
@@ -147,7 +161,7 @@ def present(
             _show_verdicts(printer, view, verification)
         if forms.formulas and (alone or not request.quiet):
             found = of_blocks(view, verification.inputs)
-            forms.show(printer, found, alone)
+            forms.show(printer, found, verification.side_conditions, alone)
     printer.flush()
     return exit_status(verification, require)
 
@@ -160,3 +174,62 @@ def _show_verdicts(
 
     labels = {block.by[-1]: verdict_label(view, block) for block in view.blocks}
     printer.lines(verdict_lines(verification, labels, "blocks"))
+
+
+def claim(blocks: Sequence[Block], seed: int) -> Numbers:
+    """The numbers of blocks by one input, one block under the other.
+
+    Args:
+        blocks: with equally many columns.
+        seed: of the choice.
+    """
+    columns = blocks[0].x.numel()
+    starts = [0, *accumulate(block.output.numel() for block in blocks)]
+    shape = (starts[-1], *blocks[0].x.shape)
+    if starts[-1] * columns <= MAX_HANDED:
+        parts = [_host(block.dense().raw).ravel() for block in blocks]
+        return Numbers(shape, _bytes(np.concatenate(parts)))
+    random = Random(seed)
+    places, numbers = [], []
+    for block, start in zip(blocks, starts[:-1], strict=True):
+        rows, across = _drawn(block, random, len(blocks))
+        places.append((rows + start) * columns + across)
+        numbers.append(_at(block.matrix, rows, across))
+    where, first = np.unique(np.concatenate(places), return_index=True)
+    values = np.concatenate(numbers)[first]
+    return Numbers(shape, _bytes(values), where.astype(np.int64).tobytes())
+
+
+def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
+    """Rows and columns of a block's share of what is drawn."""
+    rows, columns = block.output.numel(), block.x.numel()
+    share, every = max(1, DRAWN // among), rows * columns
+    some = random.sample(range(every), min(share, every))
+    anywhere = np.array(some, dtype=np.int64)
+    found, across = anywhere // max(1, columns), anywhere % max(1, columns)
+    if block.sparse:
+        stored = block.matrix.nnz
+        chosen = np.sort(random.sample(range(stored), min(share, stored)))
+        chosen = chosen.astype(np.int64)
+        line = np.searchsorted(block.matrix.indptr, chosen, side="right") - 1
+        found = np.concatenate([found, line])
+        across = np.concatenate([across, block.matrix.indices[chosen]])
+    return found, across
+
+
+def _at(matrix: Any, rows: Host, columns: Host) -> Host:
+    """The entries of a matrix at some places."""
+    if matrix is None:
+        return np.zeros(len(rows))
+    return _host(matrix[rows, columns])
+
+
+def _host(array: object) -> Host:
+    """An array where the processor can read it, dense."""
+    array = host(array)
+    return array.toarray().ravel() if hasattr(array, "toarray") else np.asarray(array)
+
+
+def _bytes(numbers: object) -> bytes:
+    found: bytes = np.ascontiguousarray(numbers, dtype=np.float64).tobytes()
+    return found

@@ -14,7 +14,7 @@ HELP_NAMES: Final = {"help_option_names": ["-h", "--help"]}
 
 
 def command_of(name: str) -> Any:
-    """The command of a name, with its options."""
+    """Return the command of a name, with its options."""
     module = import_module(f"gradcli.cli.{name}")
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     kind = getattr(module, "COMMAND", ExpressionCommand)

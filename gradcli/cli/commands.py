@@ -4,7 +4,7 @@ ON_PROGRAMS = (
     "grad", "graph", "jacobian", "hessian", "check", "paths", "explain", "kinks",
     "descend", "value", "plot",
 )  # fmt: skip
-"""Those that take a program and the values of its inputs."""
+"""Commands that take a program and the values of its inputs."""
 
 COMMANDS = (*ON_PROGRAMS, "verify", "run", "ops", "repl", "tour", "config", "help")
-"""Each is a file of this package with a function `main`."""
+"""All commands, each a file of this package with a function `main`."""

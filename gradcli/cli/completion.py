@@ -1,7 +1,8 @@
 """What could follow on a command line that is still being typed.
 
 Invariant: an offer begins with what was typed, so that a shell only has to put it
-there; nothing that is typed is run.
+there; nothing that is typed is run. The words before it are read by the option parser,
+as those of a line that runs.
 
     offers(["gradcli", "grad", "sin(x)*y"], "--wrt=")     # --wrt=x, --wrt=y
 """
@@ -11,18 +12,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from typer._click.shell_completion import CompletionItem
+
+from .command import command_of
 from .commands import COMMANDS, ON_PROGRAMS
 
 FILES_OF: Final = ("verify", "run")
 """The commands whose words are files."""
 
 MAX_PROGRAM_BYTES: Final = 1_000_000
-"""Of a file whose names are offered."""
+"""Largest file whose names are offered, in bytes."""
 
 MAX_TOLD: Final = 20
-"""Operations of which each is offered with what it is."""
+"""Largest number of operations that are offered with what they are."""
+
+_GROUP: Final = ("--help", "--version", "--install-completion", "--show-completion")
+"""Options before a command."""
 
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*$")
 
@@ -30,23 +37,21 @@ _OWN_NAME: Final = re.compile(r"#.*|(?<![\w.])([^\W\d]\w*)\b(?!\s*\()")
 """A remark, or a name that neither is called nor belongs to something."""
 
 
-class Offer(NamedTuple):
-    """A word that could stand in the place of the one that was begun."""
+def offer(text: str, about: str = "", **more: Any) -> CompletionItem:
+    """Return a word that could stand in the place of the one that was begun.
 
-    text: str
-    about: str = ""
-    more: bool = False
-    """Whether something has to follow without a blank."""
-
-    then: str = ""
-    """What mostly follows it inside a program."""
-
-    use: str = ""
-    """How it is used, where that is more than its text."""
+    Args:
+        text: the word.
+        about: what it is.
+        more: ``more`` if something has to follow without a blank, ``then`` for what
+            mostly follows it inside a program, ``use`` for how it is used, where that
+            is more than its text.
+    """
+    return CompletionItem(text, help=about, **more)
 
 
 def files(begun: str) -> list[str]:
-    """The files and folders that a path could be."""
+    """Return the files and folders that a path could be."""
     folder, name = os.path.split(begun)
     try:
         found = sorted(os.listdir(os.path.expanduser(folder) or "."))
@@ -61,47 +66,26 @@ def files(begun: str) -> list[str]:
 
 
 def functions() -> list[str]:
-    """The names of all operations."""
+    """Return the names of all operations."""
     from ..views.catalog import known_names
 
     return sorted(known_names())
 
 
-def _told(found: list[Offer], names: Sequence[str]) -> Iterator[Offer]:
-    """Operations with what they are, unless there are very many."""
+def told(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return what operations are and how each is used, unless there are very many."""
     from ..views.catalog import find
 
-    for offer, name in zip(found, names, strict=True):
-        wanted = offer.then != " " and len(found) <= MAX_TOLD
-        known = find(name) if wanted else None
-        if known is None:
-            yield offer
-        else:
-            use = f"{name}({', '.join(known.parameters)})"
-            yield offer._replace(about=known.doc, use=use)
+    known = map(find, names if len(names) <= MAX_TOLD else ())
+    return {
+        name: (each.doc, f"{name}({', '.join(each.parameters)})")
+        for name, each in zip(names, known, strict=False)
+        if each is not None
+    }
 
 
-def options(command: str) -> list[str]:
-    """The long options of a command."""
-    if command not in COMMANDS:
-        return []
-    return sorted(
-        option
-        for parameter in _parameters(command)
-        for option in (*parameter.opts, *parameter.secondary_opts)
-        if option.startswith("--")
-    )
-
-
-def _parameters(command: str) -> list[Any]:
-    from .command import command_of
-
-    made = command_of(command)
-    return [param for param in made.params if not getattr(param, "hidden", False)]
-
-
-def offers(words: Sequence[str], text: str) -> list[Offer]:
-    """What the word could be that was begun.
+def offers(words: Sequence[str], text: str) -> list[CompletionItem]:
+    """Return what the word could be that was begun.
 
     Args:
         words: those before it, the command's name first.
@@ -109,158 +93,119 @@ def offers(words: Sequence[str], text: str) -> list[Offer]:
     """
     if len(words) < 2:
         return list(_commands(text))
-    line = _Line(words[1], list(words[2:]))
-    return list({each.text: each for each in line.offers(text)}.values())
+    if words[1] not in COMMANDS:
+        return []
+    found = _Line(words[1], list(words[2:])).offers(text)
+    return list({each.value: each for each in found}.values())
 
 
-def _commands(text: str) -> Iterator[Offer]:
+def _commands(text: str) -> Iterator[CompletionItem]:
     if text.startswith("-"):
-        group = ("--help", "--version", "--install-completion", "--show-completion")
-        yield from (Offer(name) for name in group if name.startswith(text))
+        yield from (offer(name) for name in _GROUP if name.startswith(text))
         return
     for name in COMMANDS:
         if name.startswith(text):
-            from .command import command_of
-
-            yield Offer(name, str(command_of(name).get_short_help_str(limit=200)))
+            yield offer(name, str(command_of(name).get_short_help_str()))
 
 
 class _Line:
     """A command with the words behind it."""
 
-    def __init__(self, command: str, words: list[str]) -> None:
-        self.command = command
-        self.options: dict[str, Any] = {}
-        if command in COMMANDS:
-            for parameter in _parameters(command):
-                for name in (*parameter.opts, *parameter.secondary_opts):
-                    if name.startswith("-"):
-                        self.options[name] = parameter
-        self.given: list[str] = []
-        self.file: str | None = None
-        self.waiting: Any = None
+    def __init__(self, name: str, words: list[str]) -> None:
+        command = command_of(name)
+        self._name = name
+        self._params = [p for p in command.params if not getattr(p, "hidden", False)]
+        self._options = {
+            spelling: param
+            for param in self._params
+            for spelling in (*param.opts, *param.secondary_opts)
+            if spelling.startswith("-")
+        }
+        self._waiting: Any = None
         """The option whose value comes next."""
-        for word in words:
-            self._take(word)
+        while words and not getattr(self._options.get(words[-1]), "is_flag", True):
+            last = self._options[words.pop()]
+            self._waiting = self._waiting or last
+        self._context = command.make_context(name, words, resilient_parsing=True)
+        self._file: str | None = self._context.params.get("file")
+        self._words: list[str] = list(self._context.params.get("words") or ())
 
-    def _take(self, word: str) -> None:
-        name, equals, value = word.partition("=")
-        if self.waiting is not None:
-            name, value = max(self.waiting.opts, key=len), word
-            self.waiting = None
-        elif name not in self.options:
-            self.given.append(word)
-            return
-        elif not equals:
-            if not getattr(self.options[name], "is_flag", False):
-                self.waiting = self.options[name]
-            return
-        if name in ("--file", "-f"):
-            self.file = value
-
-    def offers(self, text: str) -> Iterator[Offer]:
-        """What the word could be that was begun."""
-        if self.command not in COMMANDS:
-            return
+    def offers(self, text: str) -> Iterator[CompletionItem]:
+        """Yield what the word could be that was begun."""
         name, equals, value = text.partition("=")
-        if self.waiting is not None:
-            yield from self._values(self.waiting, text)
-        elif equals and name in self.options:
-            for offer in self._values(self.options[name], value):
-                yield offer._replace(text=f"{name}={offer.text}")
-        elif text.startswith("-") and any(o.startswith(text) for o in self.options):
-            yield from self._options(text)
-        elif self.command in ON_PROGRAMS:
+        if self._waiting is not None:
+            yield from self._values(self._waiting, text)
+        elif equals and name in self._options:
+            yield from _behind(f"{name}=", self._values(self._options[name], value))
+        elif text.startswith("-") and any(o.startswith(text) for o in self._options):
+            yield from self._spelled(text)
+        elif self._name in ON_PROGRAMS:
             yield from self._of_program(text)
+        elif self._name in FILES_OF:
+            head, at, path = text.rpartition("=@")
+            yield from _behind(head + at, _files(path))
         else:
-            yield from self._of_others(text)
+            free = (p for p in self._params if p.param_type_name == "argument"
+                    and self._context.params.get(p.name) is None)  # fmt: skip
+            for argument in (*free,)[:1]:
+                yield from argument.shell_complete(self._context, text)
 
-    def _options(self, text: str) -> Iterator[Offer]:
-        for name, parameter in self.options.items():
+    def _spelled(self, text: str) -> Iterator[CompletionItem]:
+        """Yield the options that are spelled so."""
+        for name, parameter in self._options.items():
             if name.startswith(text) and (name.startswith("--") or len(text) > 1):
                 about = " ".join((parameter.help or "").split())
                 if name in parameter.secondary_opts:
                     about = f"The opposite of {parameter.opts[0]}."
-                yield Offer(name, about)
+                yield offer(name, about)
 
-    def _of_program(self, text: str) -> Iterator[Offer]:
-        """The program itself, and values of its inputs behind it."""
-        if self.file is None and not self.given:
+    def _of_program(self, text: str) -> Iterator[CompletionItem]:
+        """Yield the program itself, and values of its inputs behind it."""
+        if self._file is None and not self._words:
             yield from self._in_expression(text, ())
             return
         name, equals, value = text.partition("=")
         if not equals:
-            bound = {word.partition("=")[0] for word in self.given}
+            bound = {word.partition("=")[0] for word in self._words}
             free = [each for each in self._inputs() if each not in bound]
-            yield from (Offer(f"{n}=", more=True) for n in free if n.startswith(text))
+            yield from _open(f"{n}=" for n in free if n.startswith(text))
         elif value.startswith("@"):
-            for path in files(value[1:]):
-                yield _file(f"{name}=@{path}", path)
+            yield from _behind(f"{name}=@", _files(value[1:]))
         else:
-            for offer in self._in_expression(value, ()):
-                yield offer._replace(text=f"{name}={offer.text}")
+            yield from _behind(f"{name}=", self._in_expression(value, ()))
 
-    def _of_others(self, text: str) -> Iterator[Offer]:
-        """The words of commands that take no program."""
-        if self.command in FILES_OF:
-            _, at, path = text.partition("=@")
-            for found in files(path if at else text):
-                yield _file(
-                    text[: len(text) - len(path)] + found if at else found, found
-                )
-            return
-        topics: Iterable[str] = ()
-        if not self.given and self.command == "help":
-            from .help import topics as all_topics
-
-            topics = all_topics()
-        elif not self.given and self.command == "ops":
-            names = [name for name in functions() if name.startswith(text)]
-            yield from _told([Offer(name) for name in names], names)
-            return
-        elif not self.given and self.command == "config":
-            from .defaults import BY_KEY
-
-            topics = BY_KEY
-        elif len(self.given) == 1 and self.command == "config":
-            from .defaults import BY_KEY
-
-            setting = BY_KEY.get(self.given[0])
-            topics = setting.choices if setting else ()
-        yield from (Offer(name) for name in topics if name.startswith(text))
-
-    def _values(self, option: Any, text: str) -> Iterator[Offer]:
-        """What an option's value could be, by what its help calls it."""
-        choices = getattr(option.type, "choices", ())
-        if choices:
-            yield from (Offer(str(c)) for c in choices if str(c).startswith(text))
-            return
+    def _values(self, option: Any, text: str) -> Iterator[CompletionItem]:
+        """Yield what an option's value could be, by what its help calls it."""
+        choices = [str(each) for each in getattr(option.type, "choices", ())]
         wanted = option.metavar or ""
         name, equals, value = text.partition("=")
-        if wanted == "FILE":
-            yield from (_file(path, path) for path in files(text))
+        if choices:
+            yield from (offer(each) for each in choices if each.startswith(text))
+        elif wanted == "FILE":
+            yield from _files(text)
         elif wanted.startswith("NAME=") and not equals:
-            found = [n for n in self._inputs() if n.startswith(text)]
-            yield from (Offer(f"{n}=", more=True) for n in found)
+            yield from _open(f"{n}=" for n in self._inputs() if n.startswith(text))
         elif wanted.startswith("NAMES"):
             typed, comma, last = text.rpartition(",")
             named = typed.split(",")
             # The last value is what is differentiated.
             for each in (*self._inputs(), *self._assigned()[:-1]):
                 if each.startswith(last) and each not in named:
-                    yield Offer(f"{typed}{comma}{each}")
+                    yield offer(f"{typed}{comma}{each}")
         elif wanted == "NAME":
             found = [*self._assigned(), *self._inputs()]
-            yield from (Offer(n) for n in found if n.startswith(text))
+            yield from (offer(n) for n in found if n.startswith(text))
         elif text.startswith("@"):
-            yield from (_file(f"@{path}", path) for path in files(text[1:]))
+            yield from _behind("@", _files(text[1:]))
         elif wanted in ("EXPR", "EQUATION", "VALUE", "NAME=VALUE"):
-            for offer in self._in_expression(value if equals else text, self._names()):
-                lead = f"{name}=" if equals else ""
-                yield offer._replace(text=lead + offer.text)
+            names = [*self._inputs(), *self._assigned()]
+            found_in = self._in_expression(value if equals else text, names)
+            yield from _behind(f"{name}=" if equals else "", found_in)
 
-    def _in_expression(self, text: str, names: Iterable[str]) -> Iterator[Offer]:
-        """Operations, and names that are there, in the place of the last word."""
+    def _in_expression(
+        self, text: str, names: Iterable[str]
+    ) -> Iterator[CompletionItem]:
+        """Yield operations, and names that are there, in the place of the last word."""
         found = _IDENTIFIER.search(text)
         if found is None:
             return
@@ -270,18 +215,18 @@ class _Line:
         own = {*names, *_mentioned(lead)}
         called = {*functions(), *CONSTRUCTORS} - own
         names = [each for each in sorted(own | called) if each.startswith(begun)]
-        offers = [
-            Offer(lead + each, more=True, then="(" if each in called else " ")
-            for each in names
-        ]
-        yield from _told(offers, names)
+        known = told(names)
+        for each in names:
+            about, use = known.get(each, ("", "")) if each in called else ("", "")
+            then = "(" if each in called else " "
+            yield offer(lead + each, about, use=use, more=True, then=then)
 
     def _program(self) -> str:
-        """The text of the program that was typed, or of its file."""
-        if self.file is None:
-            return self.given[0] if self.given else ""
+        """Return the text of the program that was typed, or of its file."""
+        if self._file is None:
+            return self._words[0] if self._words else ""
         try:
-            with open(self.file, encoding="utf-8-sig") as file:
+            with open(self._file, encoding="utf-8-sig") as file:
                 return file.read(MAX_PROGRAM_BYTES)
         except (OSError, ValueError):
             return ""
@@ -291,41 +236,47 @@ class _Line:
         from ..lang.parser import parse
         from ..lang.prepare import input_names
 
-        text = self._program()
-        given = self.given[0 if self.file is not None else 1 :]
+        given = self._words[0 if self._file is not None else 1 :]
         bound = {word.partition("=")[0] for word in given}
         try:
-            return [*input_names(parse(text, bound), bound)]
+            return [*input_names(parse(self._program(), bound), bound)]
         except ProgramError:
             return []
 
     def _assigned(self) -> list[str]:
-        return _assigned(self._program())
+        """Return the names that get values, also while the program is being typed."""
+        from ..lang.errors import ProgramError
+        from ..lang.names import assigned_names
+        from ..lang.parser import parse
 
-    def _names(self) -> list[str]:
-        return [*self._inputs(), *self._assigned()]
+        text = self._program()
+        try:
+            return [*assigned_names(parse(text, ()))]
+        except ProgramError:
+            return re.findall(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)", text)
 
 
-def _file(text: str, path: str) -> Offer:
-    """The offer of a file; into a folder the path goes on."""
-    inside = os.path.isdir(os.path.expanduser(path))
-    return Offer(text + "/" if inside else text, more=inside)
+def _behind(lead: str, found: Iterable[CompletionItem]) -> Iterator[CompletionItem]:
+    """Yield offers that follow what was typed before them in the same word."""
+    for each in found:
+        each.value = lead + each.value
+        yield each
 
 
-def _assigned(text: str) -> list[str]:
-    """The names that a program gives values to, also while it is being typed."""
-    from ..lang.errors import ProgramError
-    from ..lang.names import assigned_names
-    from ..lang.parser import parse
+def _open(texts: Iterable[str]) -> Iterator[CompletionItem]:
+    """Yield offers behind which something has to follow without a blank."""
+    return (offer(text, more=True) for text in texts)
 
-    try:
-        return [*assigned_names(parse(text, ()))]
-    except ProgramError:
-        return re.findall(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)", text)
+
+def _files(begun: str) -> Iterator[CompletionItem]:
+    """Yield the files that a path could be; into a folder the path goes on."""
+    for path in files(begun):
+        inside = os.path.isdir(os.path.expanduser(path))
+        yield offer(path + "/" * inside, more=inside)
 
 
 def _mentioned(text: str) -> set[str]:
-    """The inputs and variables that occur in the beginning of a program."""
+    """Return the inputs and variables in the beginning of a program."""
     from ..lang.lexicon import KEYWORDS
 
     found = {match[1] for match in _OWN_NAME.finditer(text) if match[1]}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..render.line import Line, Part, Role
 
 MIN_TABLE_COLUMNS: Final = 80
-"""Of a terminal in which a line for each setting has room for what it is."""
+"""Columns of a terminal in which a setting's line has room for what it is."""
 
 
 class SettingCommand(ExpressionCommand):
@@ -43,8 +43,14 @@ COMMAND = SettingCommand
 
 
 def _keys(incomplete: str) -> list[str]:
-    """Settings that the shell completes a beginning to."""
-    return [key for key in defaults.BY_KEY if key.startswith(incomplete)]
+    """Return the settings, of which the shell completes one."""
+    return list(defaults.BY_KEY)
+
+
+def _choices(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the values that the setting before them can have."""
+    setting = defaults.BY_KEY.get(context.params["key"])
+    return list(setting.choices) if setting else []
 
 
 def main(
@@ -59,7 +65,9 @@ def main(
     value: Annotated[
         str | None,
         typer.Argument(
-            metavar="[VALUE]", help="What it is from now on; without one, it is shown."
+            metavar="[VALUE]",
+            help="What it is from now on; without one, it is shown.",
+            autocompletion=_choices,
         ),
     ] = None,
     unset: Annotated[
@@ -115,8 +123,8 @@ def _tell_strangers() -> None:
 
 
 def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:
-    """The file, and every setting with its value and where that comes from; in a wide
-    enough terminal also what it is."""
+    """Yield the file, and every setting with its value and where that comes from; in a
+    wide enough terminal also what it is."""
     from ..lang.excerpt import printable
     from ..render.line import BLANK, Line, aligned
 
@@ -128,7 +136,9 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
     for each in defaults.SETTINGS:
         given = found.get(each.key)
         text = each.built_in if given is None else printable(given.text)
-        source = defaults.BUILT_IN if given is None else _source(given)
+        source = defaults.BUILT_IN if given is None else "the file"
+        if given is not None and given.source == defaults.ENVIRONMENT:
+            source = given.place
         role: Role = "dim" if given is None else "number"
         rows.append(
             (
@@ -138,10 +148,6 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
         )  # fmt: skip
     narrow = width is not None and width < MIN_TABLE_COLUMNS
     yield from aligned([row[:5] if narrow else row for row in rows], 5 if narrow else 6)
-
-
-def _source(given: defaults.Given) -> str:
-    return given.place if given.source == defaults.ENVIRONMENT else "the file"
 
 
 def _bare(setting: defaults.Setting) -> Line:
@@ -171,14 +177,13 @@ def _as_json(found: dict[str, defaults.Given], only: str | None = None) -> Line:
 
 
 def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
-    """Write the file with a setting's new value, or without it; what to say of it."""
+    """Write the file with a setting's new value, or without it; yield what to say of
+    it."""
     where = path()
     before = _content(where)
-    kept = [
-        line
-        for line in before.splitlines()
-        if not re.match(rf"\s*{_spelled(setting.key)}\s*=", line)
-    ]
+    key = setting.key.replace("-", "[-_]")
+    spelled = rf"\s*[\"']?{key}[\"']?\s*="
+    kept = [line for line in before.splitlines() if not re.match(spelled, line)]
     if text is None:
         if len(kept) == len(before.splitlines()):
             yield f"note: {defaults.shown(where)} does not set {setting.key}"
@@ -195,11 +200,6 @@ def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
         yield f"note: {setting.variable} is set, and comes first"
 
 
-def _spelled(key: str) -> str:
-    """A pattern of a key as a file may spell it."""
-    return "[\"']?" + key.replace("-", "[-_]") + "[\"']?"
-
-
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
@@ -209,7 +209,7 @@ def _toml(value: object) -> str:
 
 
 def _content(where: str) -> str:
-    """The text of the file."""
+    """Return the text of the file."""
     try:
         return defaults.content(where).decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -20,13 +20,13 @@ from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .preset import PREFIX, path
 
 MAX_FILE_BYTES: Final = 1 << 20
-"""Of the file of settings."""
+"""Largest file of settings, in bytes."""
 
 MIN_COLUMNS: Final = 20
 MAX_COLUMNS: Final = 1000
 
 ENVIRONMENT, FILE, BUILT_IN = "environment", "file", "built in"
-"""Where a value comes from."""
+"""Places that a value comes from."""
 
 Reader = Callable[[str], object]
 """A value's text as a value; raises ValueError with what is wanted."""
@@ -62,22 +62,6 @@ def _size(text: str) -> str:
     return text
 
 
-class _OneOf:
-    """Reads one of some words, however it is capitalised."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-
-    def __call__(self, text: str) -> str:
-        if text.lower() not in self.names:
-            raise ValueError(f"one of {', '.join(self.names)}")
-        return text.lower()
-
-
-def _one_of(*names: str) -> Reader:
-    return _OneOf(names)
-
-
 _SWITCH: Final = {
     "true": True, "yes": True, "on": True, "1": True,
     "false": False, "no": False, "off": False, "0": False,
@@ -95,16 +79,18 @@ class Setting(NamedTuple):
 
     key: str
     about: str
-    read: Reader
+    values: Reader | tuple[str, ...]
+    """What reads a value, or the words that are values."""
+
     built_in: str
     commands: tuple[str, ...] = ()
-    """The commands whose option it is; none: how output looks, of all."""
+    """The commands whose option it is; none for how output looks, which is of all."""
 
     unless: tuple[str, ...] = ()
-    """Options beside which it would be refused, and so does not count."""
+    """Options beside which the default does not count, since it would be refused."""
 
     beside: tuple[tuple[str, str], ...] = ()
-    """Commands, each with an option without which it would be refused."""
+    """Commands, each with an option without which the default does not count."""
 
     parameter: str = ""
     """The option's parameter, where the key is not its name."""
@@ -125,13 +111,26 @@ class Setting(NamedTuple):
     @property
     def choices(self) -> tuple[str, ...]:
         """The values that it can have, where they are words."""
-        if self.read is _switch:
+        if self.values is _switch:
             return ("true", "false")
-        return self.read.names if isinstance(self.read, _OneOf) else ()
+        return self.values if isinstance(self.values, tuple) else ()
 
     @property
     def variable(self) -> str:
+        """The variable that sets it."""
         return PREFIX + self.key.upper().replace("-", "_")
+
+    def read(self, text: str) -> object:
+        """Return the value that a text means; words are read in either case.
+
+        Raises:
+            ValueError: it means none, with what is wanted.
+        """
+        if not isinstance(self.values, tuple):
+            return self.values(text)
+        if text.lower() not in self.values:
+            raise ValueError(f"one of {', '.join(self.values)}")
+        return text.lower()
 
 
 _NOT_CHECK: Final = tuple(name for name in ON_PROGRAMS if name != "check")
@@ -143,9 +142,9 @@ SETTINGS: Final = (
             _whole(1, MAX_DIGITS), "none", ("grad",),
             (*_MANY, "--order", "--code", "--symbolic", "--latex")),
     Setting("dtype", "the precision of all numbers",
-            _one_of("float64", "float32"), "float64", _NOT_CHECK),
+            ("float64", "float32"), "float64", _NOT_CHECK),
     Setting("device", "where to compute",
-            _one_of("auto", "cpu", "cuda"), "auto", _NOT_CHECK),
+            ("auto", "cpu", "cuda"), "auto", _NOT_CHECK),
     Setting("seed", "the seed of random numbers",
             _whole(0, 2**32 - 1), "0", (*ON_PROGRAMS, "verify")),
     Setting("strict", "an input without a value is an error",
@@ -154,7 +153,7 @@ SETTINGS: Final = (
             _switch, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),
             (), "no_verify", inverted=True),
     Setting("require", "a weaker verdict is exit status 1",
-            _one_of("proved", "certified", "sampled"), "none",
+            ("proved", "certified", "sampled"), "none",
             (*_DERIVATIVES, "verify"), (*_MANY, "--no-verify")),
     Setting("verify-seconds", "seconds for verifying",
             _seconds, "5",
@@ -167,9 +166,9 @@ SETTINGS: Final = (
     Setting("max-program", "the longest text of a program",
             _size, "2MB", ON_PROGRAMS),
     Setting("colour", "colours; NO_COLOR comes first",
-            _one_of("auto", "always", "never"), "auto"),
+            ("auto", "always", "never"), "auto"),
     Setting("theme", "colours for a light or dark ground",
-            _one_of(*THEMES), "auto"),
+            (*THEMES,), "auto"),
     Setting("width", "columns; COLUMNS comes first",
             _whole(MIN_COLUMNS, MAX_COLUMNS), "the terminal's"),
 )  # fmt: skip
@@ -192,22 +191,23 @@ class Given(NamedTuple):
 
 
 def given() -> dict[str, Given]:
-    """The defaults that are set, by key.
+    """Return the defaults that are set, by key.
 
     Raises:
         ProgramError: the file or a value is wrong.
     """
-    return {**_of_file(), **_of_environment()}
+    where = path()
+    return {**parsed(content(where), where), **_of_environment()}
 
 
 def strangers() -> list[str]:
-    """Variables that begin like ours and are none of ours."""
+    """Return the variables that begin like ours and are none of ours."""
     known = {each.variable for each in SETTINGS}
     return sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
 
 
 def setting_of(key: str) -> Setting:
-    """The setting of a key.
+    """Return the setting of a key.
 
     Raises:
         ProgramError: there is none.
@@ -219,7 +219,7 @@ def setting_of(key: str) -> Setting:
 
 
 def unknown(key: str, where: str) -> Exception:
-    """The error for a key that is no setting."""
+    """Return the error for a key that is no setting."""
     from ..lang.suggest import did_you_mean
     from .problems import wrong
 
@@ -231,7 +231,7 @@ def unknown(key: str, where: str) -> Exception:
 
 
 def read(setting: Setting, text: str, place: str) -> object:
-    """A value of a setting.
+    """Return a value of a setting.
 
     Raises:
         ProgramError: the setting cannot have it.
@@ -254,7 +254,7 @@ def _way_out(setting: Setting, place: str) -> str:
 
 
 def shown(where: str) -> str:
-    """A path as people write it."""
+    """Return a path as people write it."""
     home = os.path.expanduser("~")
     inside = where.startswith(home + os.sep)
     return "~" + where[len(home) :] if inside else where
@@ -270,13 +270,8 @@ def _of_environment() -> dict[str, Given]:
     return found
 
 
-def _of_file() -> dict[str, Given]:
-    where = path()
-    return parsed(content(where), where)
-
-
 def content(where: str) -> bytes:
-    """What the file of settings holds; nothing where there is none.
+    """Return the content of the file of settings; nothing where there is none.
 
     Raises:
         ProgramError: it cannot be read, is too long, or is no file, which a read might
@@ -305,7 +300,7 @@ def content(where: str) -> bytes:
 
 
 def parsed(data: bytes, where: str) -> dict[str, Given]:
-    """The settings in a file's content.
+    """Return the settings in a file's content.
 
     Raises:
         ProgramError: it is no TOML, or what it says is wrong.
@@ -331,18 +326,12 @@ def parsed(data: bytes, where: str) -> dict[str, Given]:
     return found
 
 
-class _Applied:
-    """The defaults that stand in for options of the command that runs."""
-
-    def __init__(self) -> None:
-        self.of: tuple[Given, ...] = ()
-
-
-_applied = _Applied()
+_applied: Final[list[Given]] = []
+"""The defaults that stand in for options of the command that runs."""
 
 
 def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
-    """The defaults of a command's options, by parameter.
+    """Return the defaults of a command's options, by parameter.
 
     Args:
         command: its name.
@@ -360,7 +349,7 @@ def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
         and not {*each.setting.unless} & {*typed}
         and dict(each.setting.beside).get(command) in (None, *typed)
     ]
-    _applied.of = tuple(e for e in counting if e.setting.option not in typed)
+    _applied[:] = [each for each in counting if each.setting.option not in typed]
     return {
         each.setting.name: not each.value if each.setting.inverted else each.value
         for each in counting
@@ -368,22 +357,23 @@ def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
 
 
 def explained(text: str) -> list[str]:
-    """Where options come from that a message speaks of and nobody typed."""
+    """Return notes on where options come from that a message speaks of and nobody
+    typed."""
     return [
         f"note: {each.setting.key} = {each.text} is set by {each.place}"
-        for each in _applied.of
+        for each in _applied
         if each.setting.option in text or each.setting.key in text.split()
     ]
 
 
 def unverified() -> bool:
-    """Whether a default says that results are not verified."""
+    """Return True if a default says that results are not verified."""
     found = given().get("verify")
     return found is not None and not found.value
 
 
 def looks() -> Mapping[str, Any]:
-    """What is set of how output looks, by key."""
+    """Return what is set of how output looks, by key."""
     return {
         each.setting.key: each.value
         for each in given().values()

@@ -27,8 +27,7 @@ from ..views.descent import DescentView, reached_views
 from .descent_options import Choice
 from .ending import before_exit
 from .exits import Exit
-from .interrupts import once
-from .limits import renew
+from .limits import once, renew
 from .options import Request
 from .output import Printer, note
 from .problems import wrong

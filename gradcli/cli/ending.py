@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ..lang.errors import ProgramError
 
 process_is_ours = False
-"""Whether the process runs one command line and ends with it."""
+"""True if the process runs one command line and ends with it."""
 
 before_exit: list[Callable[[], None]] = []
-"""What must be stopped when the process is."""
+"""Functions that stop what must not outlive the process."""
 
 on_failure: list[Callable[[ProgramError], None]] = []
-"""Called with an error that ends the process."""
+"""Functions that are called with an error that ends the process."""
 
 
 def end(status: int) -> NoReturn:

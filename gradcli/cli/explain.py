@@ -64,7 +64,7 @@ def main(
 
 
 def _require_terminal(request: Request) -> None:
-    from .keys import terminal
+    from .keyboard import terminal
 
     refuse_both(["--step", *typed(json=request.json, quiet=request.quiet)])
     if not terminal():
@@ -130,7 +130,7 @@ def _explained(
 def _stepwise(explanation: Explanation) -> int:
     """Print a step and wait for a key, until the steps end or the key is q."""
     from ..render.explanation import opening, step
-    from .keys import ENDS, key
+    from .keyboard import ENDS, key
     from .output import Printer, prompt
 
     printer = Printer()

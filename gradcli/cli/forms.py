@@ -78,11 +78,28 @@ class Forms:
             message = f"--code prints the code alone, without {extra[0]}"
             raise wrong("E590", message, "drop one of them, or add --json")
 
-    def show(self, printer: Printer, views: Sequence[FormulaView], bare: bool) -> None:
-        """Print the formulas; ``bare``: nothing but them."""
+    def show(
+        self,
+        printer: Printer,
+        views: Sequence[FormulaView],
+        conditions: Sequence[str],
+        bare: bool,
+    ) -> None:
+        """Print the formulas.
+
+        Args:
+            conditions: where they hold, which the verdicts say unless nothing but the
+                formulas is printed.
+            bare: whether nothing but them is.
+        """
+        from ..lang.excerpt import printable
         from ..render.closed_forms import bare_formulas, formulas
         from ..render.latex_forms import latex_lines
         from ..render.line import BLANK
+        from .output import note
+
+        if bare and conditions and any(text for view in views for text in view.texts):
+            note(f"note: what is shown holds where {printable(', '.join(conditions))}")
 
         if self.symbolic:
             printer.lines(

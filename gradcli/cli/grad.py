@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .accuracy import extras_of
 from .box import read_boxes, tell_middles
 from .checking import (
     MAX_NUMBERS,
@@ -18,7 +19,6 @@ from .checking import (
 )
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
-from .extras import extras_of
 from .forms import Forms
 from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..verify.process.job import Job, Verification
     from ..views.closed_forms import ProgramView
     from ..views.gradients import GradView
-    from .extras import Extras
+    from .accuracy import Extras
     from .output import Printer
     from .session import Gradients
 
@@ -138,9 +138,9 @@ def main(
     needed = check.wanted or precise
     files: dict[str, str] = {}
     if many.out is not None:
-        from .gradient_files import write
+        from .array_files import write_gradients
 
-        files = write(many.out, found)
+        files = write_gradients(many.out, found)
     count = 0 if precise else numbers_of(found)
     too_many = count > MAX_NUMBERS
     job = gradient_job(request, found, forms.formulas, not too_many) if needed else None
@@ -209,7 +209,8 @@ class Answer:
                 from ..views.closed_forms import of_gradients
 
                 views = of_gradients(self.found.view, verification.inputs)
-                self.forms.show(printer, views, alone)
+                conditions = verification.side_conditions
+                self.forms.show(printer, views, conditions, alone)
         if self.program is not None and not alone:
             from ..render.closed_forms import program
 

@@ -88,7 +88,8 @@ def main(
     if out is None and not request.json:
         refuse_idle(request, "gradcli graph", PRINTS_NOTHING_SHORTER)
     asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
-    form = _only(asked)
+    refuse_both(typed(**asked))
+    form = next((form for form, wanted in asked.items() if wanted), "tree")
     if out is not None:
         others = [name for name, wanted in asked.items() if wanted and name != "json"]
         if others:
@@ -108,11 +109,6 @@ def main(
         json=lambda: as_json(view),
         text=lambda layout: _drawn(form, view, layout),
     )
-
-
-def _only(asked: dict[str, bool]) -> str:
-    refuse_both(typed(**asked))
-    return next((form for form, wanted in asked.items() if wanted), "tree")
 
 
 def _written(

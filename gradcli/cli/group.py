@@ -15,12 +15,8 @@ from typer.main import get_command
 
 from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
-from .narrow import NarrowHelp
-from .options import OPTION
+from .options import OPTION, NarrowHelp
 from .problems import before_the_command, unknown_command
-
-MAX_SHORT_HELP = 200
-"""Characters of a command's first sentence."""
 
 INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
 
@@ -43,23 +39,23 @@ class Commands(NarrowHelp, TyperGroup):
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Each with the whole first sentence of its page."""
+        """Write each command with the whole first sentence of its page."""
         names = self.list_commands(ctx)
         with formatter.section("Commands"):
             formatter.write_dl([
-                (name, self.get_command(ctx, name).get_short_help_str(MAX_SHORT_HELP))
+                (name, self.get_command(ctx, name).get_short_help_str())
                 for name in names
             ])  # fmt: skip
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+        if args[0] not in COMMANDS:
             raise unknown_command(args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Report an expression in place of the command, which is not an option."""
         word = args[0] if args else ""
-        if word in COMPLETION and not ctx.resilient_parsing:
+        if word in COMPLETION:
             _complete(word, args[1:])
             raise typer.Exit
         own = {spelling for param in self.params for spelling in param.opts}
@@ -74,7 +70,7 @@ class Commands(NarrowHelp, TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from .version import version
+        from . import version
 
         typer.echo(f"gradcli {version()}")
         raise typer.Exit
@@ -134,16 +130,12 @@ def _options(
 
 
 def application(argv: list[str]) -> int:
-    """Run a command line; returns its exit status, raises what went wrong."""
+    """Run a command line; return its exit status, or raise what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
-        from .shells import answer, typers
+        from .shells import answer
 
-        found = answer(asked, environ)
-        if found is not None:
-            typer.echo(found, nl=False)
-            return 0
-        # A script that was installed before asks typer.
-        typers().completion_init()
+        typer.echo(answer(asked, environ), nl=False)
+        return 0
     status = get_command(app).main(argv, prog_name="gradcli", standalone_mode=False)
     return int(status or 0)

@@ -20,7 +20,7 @@ OF_COMMANDS = "commands"
 
 
 def topics() -> dict[str, str]:
-    """What can be asked for, each with a line that says what it is."""
+    """Return what can be asked for, each with a line that says what it is."""
     from ..views.pages import pages, schemas, sections
 
     return {
@@ -32,9 +32,9 @@ def topics() -> dict[str, str]:
     }
 
 
-def _beginning_with(incomplete: str) -> list[str]:
-    """Topics that the shell completes a beginning to."""
-    return sorted(name for name in topics() if name.startswith(incomplete))
+def _topics(incomplete: str) -> list[str]:
+    """Return what the shell completes a beginning to."""
+    return list(topics())
 
 
 def main(
@@ -45,7 +45,7 @@ def main(
             metavar="[TOPIC]",
             help="A page, a command, an error's code or a verdict; without one, all "
             "pages are listed.",
-            autocompletion=_beginning_with,
+            autocompletion=_topics,
         ),
     ] = None,
     man: Annotated[
@@ -99,7 +99,7 @@ def _written(group: typer.Context, topic: str | None, folder: str, json: bool) -
 
 
 def _text(group: typer.Context, topic: str) -> str:
-    """What is said of a topic: Markdown, a command's help or a JSON Schema."""
+    """Return what is said of a topic: Markdown, a command's help or a JSON Schema."""
     from ..views.pages import ORDER, schema, schemas, section, whole
 
     if topic in COMMANDS:
@@ -128,11 +128,11 @@ def _unknown(topic: str) -> Exception:
 
 
 def _listing(group: typer.Context) -> str:
-    """The topics, a line each."""
+    """Return the topics, a line each."""
     from ..views.pages import pages
 
     listed = [(each.name, each.about) for each in pages()]
-    commands = [(name, _about(group, name)) for name in COMMANDS]
+    commands = [(name, _command(group, name).get_short_help_str()) for name in COMMANDS]
     return "\n".join(
         [
             "# Help\n",
@@ -158,7 +158,7 @@ def _items(named: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def of_commands(group: typer.Context) -> str:
-    """The help of every command, as one page."""
+    """Return the help of every command, as one page."""
     parts = ["# Commands\n", topics()[OF_COMMANDS] + "\n"]
     for name in COMMANDS:
         text = of_command(group, name)
@@ -166,12 +166,8 @@ def of_commands(group: typer.Context) -> str:
     return "\n".join(parts)
 
 
-def _about(group: typer.Context, name: str) -> str:
-    return str(_command(group, name).get_short_help_str(limit=200))
-
-
 def of_command(group: typer.Context, name: str) -> str:
-    """What ``gradcli NAME --help`` prints."""
+    """Return what ``gradcli NAME --help`` prints."""
     command = _command(group, name)
     with typer.Context(command, info_name=name, parent=group) as context:
         return str(command.get_help(context))

@@ -45,17 +45,17 @@ MAX_MEMORY_BYTES: Final = 450_000_000
 """Bytes of memory for the program and its derivatives."""
 
 MAX_SETTABLE_SECONDS: Final = 86_400.0
-"""One day."""
+"""Largest number of seconds that can be allowed: a day."""
 
 MIN_ROOM_BYTES: Final = 170_000_000
-"""Of address space, for NumPy with its linear algebra, which ends the process where
-it is refused its buffers."""
+"""Smallest address space, in bytes, for NumPy with its linear algebra, which ends the
+process where it is refused its buffers."""
 
 MAX_DIGITS: Final = 1000
-"""Digits that ``--digits`` may ask for."""
+"""Largest number of digits that ``--digits`` may ask for."""
 
 MAX_ORDER: Final = 9
-"""Order of derivatives that ``--order`` may ask for."""
+"""Highest order of derivatives that ``--order`` may ask for."""
 
 ALLOWED_TOO_LITTLE: Final = "take less, or allow more with ulimit -v"
 
@@ -63,26 +63,26 @@ SPARE_BYTES: Final = 4 << 20
 """Bytes reserved for reporting an error when there is no more memory."""
 
 HEADROOM_BYTES: Final = 30_000_000
-"""What small objects may take beyond the limit before the thread looks again: where
-the system refuses those, Python itself breaks."""
+"""Bytes that small objects may take beyond the limit before the thread looks again:
+where the system refuses those, Python itself breaks."""
 
 MAX_LOADING_SECONDS: Final = 30.0
-"""Of processor time for loading libraries, which is not the program's work."""
+"""Seconds of processor time for loading libraries, which is not the program's work."""
 
 SLEEP_SECONDS: Final = 0.05
 """Seconds between two looks of the thread, and of processor time between two looks at a
 row."""
 
 CLEARING_SECONDS: Final = 1.0
-"""Of processor time for letting go of what a row had, when it was told to end."""
+"""Seconds of processor time for letting go of what a row had, when it has to end."""
 
 _SIZE = re.compile(r"\s*([0-9.]+(?:[eE]\+?[0-9]+)?)\s*(?:([kKMGT])(i?))?B?\s*")
 _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def bytes_of(text: str | int, option: str = "") -> int:
-    """The bytes that a size means: ``450MB``, ``2GiB``, ``1e9``; ``option`` is told
-    where it means none.
+    """Return the bytes that a size means: ``450MB``, ``2GiB``, ``1e9``; ``option`` is
+    told where it means none.
 
     Raises:
         ProgramError: the text is no size.
@@ -217,12 +217,12 @@ class _Watch:
         return self._bounded and self.taken > self._limits.memory_bytes
 
     def _too_long(self) -> tuple[str, str, str]:
-        """The code, the message and the hint of a work that takes too long."""
+        """Return the code, the message and the hint of a work that takes too long."""
         allowed = f"{self._limits.seconds:g} s of processor time"
         return "E405", f"the work took more than {allowed}", MORE_SECONDS
 
     def _too_large(self) -> tuple[str, str, str]:
-        """As `_too_long`, of too much memory."""
+        """Return the code, the message and the hint of a work that takes too much."""
         from ..ops.limits import size_text
 
         allowed = f"{size_text(self._limits.memory_bytes)} of memory"
@@ -236,7 +236,8 @@ class _Watch:
         Without a timer, as in a thread, the count of seconds restarts for each.
         """
         row = _Row(self)
-        if not (ending.process_is_ours and _has_timer()):
+        timed = hasattr(signal, "setitimer") and current_thread() is main_thread()
+        if not (ending.process_is_ours and timed):
             yield row
             return
         signal.signal(signal.SIGPROF, self._look_at_row)
@@ -308,10 +309,6 @@ class _Row:
             self._watch.leave_row()
 
 
-def _has_timer() -> bool:
-    return hasattr(signal, "setitimer") and current_thread() is main_thread()
-
-
 _NONE = _Watch(Limits())
 _watch = _NONE
 
@@ -379,3 +376,26 @@ def printing() -> Iterator[None]:
     """Do not count the seconds that printing inside takes."""
     with _watch.paused():
         yield
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """Let the first Ctrl-C raise `KeyboardInterrupt`, where something is worth keeping.
+
+    Outside Ctrl-C ends the process at once, and so does a second one inside. A process
+    that ignores it goes on ignoring it.
+    """
+    before = signal.getsignal(signal.SIGINT)
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        raise KeyboardInterrupt
+
+    if before is signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -25,7 +25,8 @@ _EXAMPLE = re.compile(r"^Example: (.*)$", re.M)
 
 
 def write(folder: str, group: typer.Context) -> list[str]:
-    """Write every page into a folder, which is made if it is not there; their names.
+    """Write every page into a folder, which is made if it is not there; return their
+    names.
 
     Raises:
         ProgramError: they cannot be written.
@@ -48,13 +49,13 @@ def write(folder: str, group: typer.Context) -> list[str]:
 
 
 def group_page(group: typer.Context) -> str:
-    """The page of ``gradcli`` itself, with a line for each command."""
+    """Return the page of ``gradcli`` itself, with a line for each command."""
     commands: Any = group.command
     about = commands.help or ""
     listed = [
         (
             f"gradcli {name}",
-            str(commands.get_command(group, name).get_short_help_str(200)),
+            str(commands.get_command(group, name).get_short_help_str()),
         )
         for name in COMMANDS
     ]
@@ -79,13 +80,13 @@ _FILE = "Defaults of options, which gradcli config shows and sets."
 
 
 def command_page(name: str, context: Any) -> str:
-    """The page of a command."""
+    """Return the page of a command."""
     command = context.command
     variables = [*_variables(name)]
     more = [_section("ENVIRONMENT", _items(variables))] if variables else []
     return _page(
         f"gradcli {name}",
-        str(command.get_short_help_str(limit=200)).rstrip("."),
+        str(command.get_short_help_str()).rstrip("."),
         " ".join(command.collect_usage_pieces(context)),
         command.help or "",
         _records(context),
@@ -95,14 +96,14 @@ def command_page(name: str, context: Any) -> str:
 
 
 def _variables(command: str | None) -> Iterator[tuple[str, str]]:
-    """The variables that set what a command does, or all."""
+    """Yield the variables that set what a command does, or all."""
     for each in defaults.SETTINGS:
         if command is None or command in each.commands:
             yield each.variable, f"{each.about[0].upper()}{each.about[1:]}."
 
 
 def _records(context: Any) -> list[tuple[str, str]]:
-    """Arguments and options, as the help of the command lists them."""
+    """Return arguments and options, as the help of the command lists them."""
     command = context.command
     found = (each.get_help_record(context) for each in command.get_params(context))
     return [(record[0], " ".join(record[1].split())) for record in found if record]
@@ -117,7 +118,7 @@ def _page(
     more: Iterable[str],
     see: list[str],
 ) -> str:
-    from .version import version
+    from . import version
 
     called, release = name.replace(" ", "-"), _plain(version())
     examples = _EXAMPLE.findall(text)
@@ -149,11 +150,11 @@ def _items(named: Iterable[tuple[str, str]]) -> str:
 
 
 def _line(text: str) -> str:
-    """A line of text, which begins no instruction."""
+    """Return a line of text that begins no instruction."""
     plain = _plain(text)
     return "\\&" + plain if plain[:1] in (".", "'") else plain
 
 
 def _plain(text: str) -> str:
-    """Text whose backslashes and minuses are printed as they are."""
+    """Return text whose backslashes and minuses are printed as they are."""
     return text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")

@@ -99,7 +99,7 @@ class Many:
         if self.on_error != "skip":
             raise wrong("E590", "--on-error is for many points", hint)
         if self.out is not None:
-            from .gradient_files import is_for_one_point
+            from .array_files import is_for_one_point
 
             if not is_for_one_point(self.out):
                 hint += "; gradients at one point go to a .npz or .npy"

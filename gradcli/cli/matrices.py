@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from ..views.derivatives import BlockView, Form
 
-NAME = "{}"
-"""What stands in a file's name for that of a block."""
-
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
@@ -72,7 +69,7 @@ class Matrices:
             hint = "leave out one of the two"
             raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
         if self.out is not None:
-            from .matrix_files import check_format
+            from .array_files import check_format
 
             check_format(self.out)
 
@@ -84,6 +81,8 @@ class Matrices:
         """
         if self.out is None:
             return None
+        from .array_files import NAME
+
         names = ["-".join(block.by) for block in blocks]
         if len(names) > 1 and NAME not in self.out:
             stem, dot, suffix = self.out.rpartition(".")

@@ -11,11 +11,13 @@ from .options import Debug, Json
 from .problems import wrong
 
 
-def _names(incomplete: str) -> list[str]:
-    """Names that the shell completes a beginning to."""
-    from ..views.catalog import known_names
+def _names(incomplete: str) -> list[tuple[str, str]]:
+    """Return names that the shell completes a beginning to, with what they are."""
+    from .completion import functions, told
 
-    return sorted(name for name in known_names() if name.startswith(incomplete))
+    names = [name for name in functions() if name.startswith(incomplete)]
+    known = told(names)
+    return [(name, known.get(name, ("",))[0]) for name in names]
 
 
 def main(

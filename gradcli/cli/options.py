@@ -14,6 +14,7 @@ from dataclasses import dataclass, is_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from math import isfinite
+from shutil import get_terminal_size
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 import typer
@@ -28,7 +29,6 @@ from .limits import (
     bytes_of,
     kept,
 )
-from .narrow import NarrowHelp
 from .preset import anything_set
 from .problems import no_number, wrong
 
@@ -40,6 +40,16 @@ NAMES_JOINED: Final = frozenset({"--wrt"})
 VERIFYING: Final = "Verifying"
 HELPING: Final = "Help"
 """Headings of a help page."""
+
+MIN_TABLE_COLUMNS: Final = 72
+"""Columns of a terminal in which names and explanations stand side by side."""
+
+MIN_COLUMNS: Final = 20
+"""Smallest width of a page, in columns."""
+
+
+MAX_SHORT_HELP: Final = 200
+"""Longest first sentence of a page, in characters."""
 
 
 GradOutput: TypeAlias = Annotated[
@@ -260,10 +270,10 @@ IDLE: Final[Mapping[str, tuple[str, ...]]] = {
     NEEDS_ALL_VALUES: ("strict",),
     IS_EXACT: ("dtype", "device"),
 }
-"""Of what is so of a command, the shared options that then do nothing."""
+"""The shared options that do nothing, by what is so of a command."""
 
 SO_ANYWAY: Final = frozenset({"no_verify", "strict"})
-"""Those of them that ask for what is so anyway: only their opposites are refused."""
+"""Idle options that ask for what is so anyway: only their opposites are refused."""
 
 
 IDLE_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
@@ -276,22 +286,16 @@ IDLE_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
 """Options of any command, and those beside which they do nothing."""
 
 _OF_TEXT: Final = frozenset({"quiet", "code"})
-"""Those that say what text is printed, and nothing of an object."""
+"""Options that say what text is printed, and nothing of an object."""
 
 
-class _Typed:
-    """The options that the command line has, by their parameters' names."""
-
-    def __init__(self) -> None:
-        self.names: frozenset[str] = frozenset()
-
-
-_typed = _Typed()
+_typed: Final[set[str]] = set()
+"""The options that the command line has, by their parameters' names."""
 
 
 def was_typed(name: str) -> bool:
-    """Whether an option was given on the command line, and is not a default."""
-    return name in _typed.names
+    """Return True if an option was given on the command line, and is not a default."""
+    return name in _typed
 
 
 def refuse_idle(
@@ -307,7 +311,8 @@ def refuse_idle(
         if was_typed(name) and not (opposite and getattr(request, name)):
             option = "--" + name.replace("_", "-")
             if opposite:
-                option = _opposite(option)
+                bare = option.removeprefix("--no-")
+                option = f"--no-{option[2:]}" if bare == option else f"--{bare}"
             raise wrong("E590", f"{option} does nothing: {command} {reason}", hint)
 
 
@@ -319,12 +324,6 @@ def _refuse_beside(request: Request) -> None:
             if counts and was_typed(name) and was_typed(other):
                 message = f"--{name} does nothing beside --{other}"
                 raise wrong("E590", message, "leave out one of the two")
-
-
-def _opposite(option: str) -> str:
-    """`--verify` of `--no-verify`, and `--no-strict` of `--strict`."""
-    bare = option.removeprefix("--no-")
-    return f"--no-{option[2:]}" if bare == option else f"--{bare}"
 
 
 def without(*reasons: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -397,7 +396,8 @@ def on_programs(
 
 
 def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
-    """The parameters of a function or of a dataclass by name, with their types."""
+    """Return the parameters of a function or of a dataclass by name, with their
+    types."""
     hints = get_type_hints(owner, include_extras=True)
     return {
         p.name: p.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[p.name])
@@ -408,7 +408,7 @@ def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parame
 def _with(
     option: Parameter, panel: str | None = None, hidden: bool = False
 ) -> Parameter:
-    """An option below a heading of its help page, or one that no help shows."""
+    """Return an option below a heading of its help page, or one that no help shows."""
     kind, info = get_args(option.annotation)
     shown = copy(info)
     shown.hidden = hidden
@@ -416,12 +416,47 @@ def _with(
     return option.replace(annotation=Annotated[kind, shown])
 
 
+class NarrowHelp:
+    """A command or a group whose help page fits narrow terminals."""
+
+    def get_short_help_str(self, limit: int = MAX_SHORT_HELP) -> str:
+        """Return its first sentence."""
+        return str(super().get_short_help_str(limit))  # type: ignore[misc]
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the page."""
+        columns = get_terminal_size().columns
+        if columns >= MIN_TABLE_COLUMNS:
+            page: str = super().get_help(ctx)  # type: ignore[misc]
+            return page
+        formatter = _stacked(ctx.formatter_class)(width=max(columns - 1, MIN_COLUMNS))
+        self.format_help(ctx, formatter)
+        return str(formatter.getvalue()).rstrip("\n")
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the page."""
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+def _stacked(base: Any) -> Any:
+    """Return a formatter that writes an explanation below what it explains."""
+
+    class Stacked(base):  # type: ignore[misc]
+        def write_dl(self, rows: Iterable[tuple[str, str]], *_: object) -> None:
+            for name, explanation in rows:
+                self.write_text(name)
+                with self.indentation(), self.indentation():
+                    self.write_text(explanation)
+
+    return Stacked
+
+
 class ExpressionCommand(NarrowHelp, TyperCommand):
     """A command whose arguments may begin with a minus."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The arguments, and the options below their headings: its own come first,
-        those that all commands have last."""
+        """Write the arguments, and the options below their headings: the own ones come
+        first, those that all commands have last."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -439,9 +474,6 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
                     formatter.write_dl(sections[title])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if ctx.resilient_parsing:
-            # A line that is still being typed, of which the shell asks what follows.
-            return super().parse_args(ctx, args)
         takes_value = {
             spelling: (max(param.opts, key=len), not getattr(param, "is_flag", False))
             for param in self.get_params(ctx)
@@ -449,6 +481,9 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
             if spelling.startswith("-")
         }
         arranged = arrange(args, takes_value)
+        if ctx.resilient_parsing:
+            # A line that is still being typed, of which the shell asks what follows.
+            return super().parse_args(ctx, arranged)
         options = arranged[: arranged.index("--")]
         names = {
             spelling: param.name
@@ -456,14 +491,15 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
             for spelling in (*param.opts, *param.secondary_opts)
         }
         words = {word.partition("=")[0] for word in options}
-        _typed.names = frozenset(str(names[word]) for word in words if word in names)
+        _typed.clear()
+        _typed.update(str(names[word]) for word in words if word in names)
         stand_in(ctx, self, options)
         return super().parse_args(ctx, arranged)
 
 
 def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
     """Let what people set as defaults stand in for options that were not typed."""
-    if not anything_set():
+    if ctx.resilient_parsing or not anything_set():
         return
     from .defaults import for_command
 
@@ -477,7 +513,7 @@ def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) 
 
 
 def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:
-    """Options first, then ``--``, then the program and its bindings.
+    """Put options first, then ``--``, then the program and its bindings.
 
     Args:
         args: the words behind the command's name.

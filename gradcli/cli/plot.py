@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import slips
 from .many import Many
 from .options import (
     NEEDS_ALL_VALUES,
@@ -19,6 +18,7 @@ from .options import (
     without,
 )
 from .problems import wrong
+from .sources import refuse_slip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def _ranges(request: Request) -> tuple[Request, list[str]]:
     ranges = {word: _RANGE.fullmatch(word) for word in words[first:]}
     found = {word: match for word, match in ranges.items() if match is not None}
     if first and words:
-        slips.refuse(words[0], words[1:], request.wrt)
+        refuse_slip(words[0], words[1:], request.wrt)
     if not 1 <= len(found) <= 2:
         said = "no input has a range" if not found else "more than two ranges"
         raise wrong("E595", f"plot: {said}", "give one or two: x=-3:3")

@@ -20,8 +20,8 @@ from .limits import rows
 
 
 def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of the columns that are written, all different: a result that would
-    be called as an input is numbered."""
+    """Return the names of the columns that are written, all different: a result that
+    would be called as an input is numbered."""
     names = list(given)
     for name in results(wanted):
         number = 2
@@ -34,12 +34,12 @@ def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 
 def results(wanted: Sequence[str]) -> list[str]:
-    """What results are called where no input is called so."""
+    """Return what results are called where no input is called so."""
     return ["value", *(f"grad_{name}" for name in wanted)]
 
 
 def _with_gaps(column: Any, bad: Sequence[BadRow]) -> Any:
-    """A column of all rows, NaN at the bad ones."""
+    """Return a column of all rows, NaN at the bad ones."""
     whole = np.full((len(column) + len(bad), *np.shape(column)[1:]), np.nan)
     good = np.ones(len(whole), bool)
     good[[row.nr for row in bad]] = False
@@ -97,12 +97,12 @@ class Task:
         return self.encoded(self.computed(block))
 
     def encoded(self, done: Done) -> Done:
-        """The same, its columns as they are written."""
+        """Return what a block gave, its columns as they are written."""
         names = header(self.given, self.wanted)
         return replace(done, rows=KINDS[self.suffix].encoded(names, done.rows))
 
     def computed(self, block: Block) -> Done:
-        """What `__call__` gives, with columns of numbers in place of rows."""
+        """Compute the value and the gradients, as columns of numbers."""
         points, stop, error = block(), self.on_error == "stop", None
         if stop and points.bad:
             bad = points.bad[0]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 
 PREFIX = "GRADCLI_"
-"""What the variables begin with that set defaults."""
+"""The beginning of variables that set defaults."""
 
 
 def path() -> str:
-    """Where the file of settings is, or would be."""
+    """Return where the file of settings is, or would be."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".config")
@@ -21,7 +21,7 @@ def path() -> str:
 
 
 def anything_set() -> bool:
-    """Whether there is a variable or a file of settings."""
+    """Return True if there is a variable or a file of settings."""
     return any(name.startswith(PREFIX) for name in os.environ) or os.path.lexists(
         path()
     )

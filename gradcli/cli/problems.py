@@ -46,12 +46,12 @@ _NUMBERS = {
 
 
 def wrong(code: str, message: str, hint: str | None = None) -> ProgramError:
-    """An error of the command line, which has no span in a program."""
+    """Return an error of the command line, which has no span in a program."""
     return ProgramError(code, message, hint=hint)
 
 
 def typed(**options: object) -> list[str]:
-    """The options that were given, as they are typed."""
+    """Return the options that were given, as they are typed."""
     return [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
 
 
@@ -67,7 +67,8 @@ def refuse_both(options: Sequence[str]) -> None:
 
 
 def usage(error: Exception) -> ProgramError | None:
-    """An error of the option parser in our words; None if it is another error."""
+    """Return an error of the option parser in our words; None if it is another
+    error."""
     worded = getattr(error, "format_message", None)
     if worded is None:
         return None
@@ -96,7 +97,8 @@ def usage(error: Exception) -> ProgramError | None:
 
 
 def _bad_value(error: Any, path: str, see: str) -> ProgramError:
-    """An option's value that the option parser refuses, or a word that it lacks."""
+    """Return the error of a value that the option parser refuses, or of a lacking
+    word."""
     option = max(error.param.opts, key=len)
     given, told, wanted = error.message.partition(" is not ")
     if not told:
@@ -119,7 +121,7 @@ def _bounds(numbers: object) -> str:
 
 
 def no_number(option: str, value: float) -> ProgramError:
-    """An option's value that is infinite or not a number."""
+    """Return the error for an option's value that is infinite or not a number."""
     return wrong("E595", f"--{option}: {value} is not a finite number")
 
 
@@ -132,7 +134,8 @@ def _sentence(text: str) -> str:
 
 
 def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
-    """The error for an unknown command; its hint for an expression is what to type."""
+    """Return the error for an unknown command; its hint for an expression is what to
+    type."""
     from ..lang.suggest import did_you_mean
 
     known = tuple(commands)
@@ -149,25 +152,25 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
 
 
 def before_the_command(option: str, command: str) -> ProgramError:
-    """The error for an option of a command in front of it."""
+    """Return the error for an option of a command in front of it."""
     message = f"{option} stands before the command"
     return wrong("E591", message, f"write it behind: gradcli {command} {option} ...")
 
 
 def unwritable(path: str, error: OSError, hint: str) -> ProgramError:
-    """The error for a file or a folder that cannot be written to."""
+    """Return the error for a file or a folder that cannot be written to."""
     reason = error.strerror or str(error)
     return wrong("E598", f"cannot write {path}: {reason}", hint)
 
 
 def cannot_write(reason: str) -> ProgramError:
-    """The error for standard output that cannot be written to."""
+    """Return the error for standard output that cannot be written to."""
     message = f"cannot write to standard output: {reason}"
     return wrong("E598", message, "is the disk full, or the stream closed?")
 
 
 def out_of_memory() -> ProgramError:
-    """The error for memory that the system refused."""
+    """Return the error for memory that the system refused."""
     return wrong("E403", "not enough memory", MORE_MEMORY)
 
 
@@ -183,6 +186,6 @@ def refused(error: Exception) -> ProgramError | None:
 
 
 def internal(error: Exception) -> ProgramError:
-    """An error in gradcli itself."""
+    """Return an error in gradcli itself."""
     hint = "this is a bug in gradcli: please report it with the output of --debug"
     return wrong("E599", f"internal error: {type(error).__name__}: {error}", hint)

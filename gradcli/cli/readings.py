@@ -19,7 +19,7 @@ _EULER: Final = re.compile(r"([-+]?[\d.]+)[eE]")
 
 
 def readings(words: Iterable[str]) -> Iterator[str]:
-    """How each value was read that is not read alike by everybody."""
+    """Yield how each value was read that is not read alike by everybody."""
     for word in words:
         name, equals, text = word.partition("=")
         told = _told(name.strip(), text.strip()) if equals else None

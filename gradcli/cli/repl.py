@@ -8,15 +8,13 @@ from collections.abc import Callable
 
 from ..lang.errors import ProgramError
 from ..lang.replacing import replacing
-from . import children
 from .commands import COMMANDS
-from .completion import files, functions, options
+from .completion import files, functions, offers
 from .exits import Exit
-from .keys import terminal
+from .keyboard import terminal, typed
 from .output import note
 from .problems import wrong
-from .prompt import typed
-from .workspace import Workspace, goes_on, parted
+from .workspace import Workspace, goes_on, load, parted, ran
 
 WELCOME = """\
 Type a value (x = 3), a formula (y = x^2), then grad, graph --tree, check --claim ...
@@ -49,7 +47,7 @@ def main() -> int:
     """
     if terminal():
         note(WELCOME)
-    children.load()
+    load()
     # Ctrl-C drops what is being typed; elsewhere it ends the process.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     return Session().run()
@@ -70,7 +68,7 @@ class Session:
         }
 
     def run(self) -> int:
-        """Read lines to their end; the status of the last one that failed."""
+        """Read lines to their end; return the status of the last one that failed."""
         status: int = Exit.DONE
         for text in typed(self.complete, goes_on):
             if text.strip() in ENDING:
@@ -86,7 +84,8 @@ class Session:
         return status
 
     def take(self, text: str) -> int:
-        """Run what was typed; its exit status. What failed leaves nothing behind."""
+        """Run what was typed and return its exit status; what failed leaves nothing
+        behind."""
         before = self.typed.copy()
         try:
             if text.lstrip().startswith("#") and "\n" not in text:
@@ -98,7 +97,7 @@ class Session:
             self.typed = before
             note(problem.render())
             return problem.exit_status
-        status = children.ran(words) if words else Exit.DONE
+        status = ran(words) if words else Exit.DONE
         if status and self.typed != before:
             self.typed = before
         elif self.typed != before:
@@ -106,7 +105,7 @@ class Session:
         return status
 
     def complete(self, before: str) -> tuple[str, list[str]]:
-        """The word begun before the cursor, and what it could be."""
+        """Return the word begun before the cursor, and what it could be."""
         found = re.search(r"(?:@|%save )(\S*)$", before)
         if found is not None:
             return found[1], files(found[1])
@@ -116,7 +115,8 @@ class Session:
         if word.startswith("%"):
             return word, [name for name in OWN if name.startswith(word)]
         if word.startswith("-"):
-            return word, [o for o in options(first) if o.startswith(word)]
+            known = (str(each.value) for each in offers(["gradcli", first], word))
+            return word, sorted(each for each in known if each.startswith("--"))
         names = [*self.typed.names, *functions()]
         if word == before.lstrip():
             names += COMMANDS

@@ -51,7 +51,13 @@ class Reports:
 
     def _report(self, made: Pass, run: Callable[..., object]) -> None:
         self._say([f"{made.place}: {made.name}.backward()"], "title")
-        view = self._viewed(made) if self._graph or self._explain else None
+        view = None
+        if self._graph or self._explain:
+            from ..views.graph import graph_view
+
+            view = graph_view(
+                made.root, source="", name=made.name, variables=made.variables
+            )
         if self._graph:
             from ..render.tree import tree
 
@@ -63,13 +69,6 @@ class Reports:
             self._write(self._explained(made, view, run))
         else:
             run()
-
-    def _viewed(self, made: Pass) -> Any:
-        from ..views.graph import graph_view
-
-        return graph_view(
-            made.root, source="", name=made.name, variables=made.variables
-        )
 
     def _explained(
         self, made: Pass, view: Any, run: Callable[..., object]

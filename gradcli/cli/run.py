@@ -9,8 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from .exits import Exit
-from .narrow import NarrowHelp
-from .options import Debug, VerifySeconds, stand_in
+from .options import Debug, NarrowHelp, VerifySeconds, stand_in
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hydra")
-"""What a script has in it that takes words of the command line."""
+"""A text in scripts that take words of the command line."""
 
 
 class ScriptCommand(NarrowHelp, TyperCommand):
@@ -52,7 +51,7 @@ UNSEEN: Final = (
 """What reading a script cannot tell."""
 
 VERIFY_SECONDS = 5.0
-"""Of one backward pass."""
+"""Seconds for verifying one backward pass."""
 
 
 def main(
@@ -155,7 +154,7 @@ def _listed(path: Path) -> int:
 
 
 def _executed(path: Path, arguments: list[str], debug: bool) -> int:
-    """Run the script; how it ended."""
+    """Run the script; return how it ended."""
     from ..python.files import run
 
     try:
@@ -175,7 +174,7 @@ def _executed(path: Path, arguments: list[str], debug: bool) -> int:
 
 
 def _failure(error: Exception) -> ProgramError:
-    """The script's own error, or the name that gradcli lacks."""
+    """Return the script's own error, or the name that gradcli lacks."""
     from ..python.places import place_of
     from ..python.torch_names import lacking
 

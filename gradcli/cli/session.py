@@ -117,7 +117,7 @@ def prepared(request: Request, source: str, bindings: Sequence[Binding]) -> Prep
     shapes, wrt = shapes_of(request.shape), listed(request.wrt)
     midway: list[str] = []
     if wrt is not None:
-        from .midway import asked_midway, prepared_midway
+        from .intermediates import asked_midway, prepared_midway
 
         bound = {*shapes, *(binding.name for binding in bindings)}
         midway = asked_midway(source, wrt, bound)

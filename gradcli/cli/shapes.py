@@ -19,7 +19,7 @@ _SIZES = re.compile(r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?"
 
 
 def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
-    """``X=3,2``, ``X=(3,2)`` or ``X=3x2``; ``x=()`` is a single number."""
+    """Read ``X=3,2``, ``X=(3,2)`` or ``X=3x2``; ``x=()`` is a single number."""
     found: dict[str, tuple[int, ...]] = {}
     for word in words or ():
         name, equals, text = word.partition("=")

@@ -1,26 +1,36 @@
 """Where the program comes from: the command line, a file, or standard input.
 
-Invariant: the text is UTF-8 or an error says where it is not; standard input is read
-for one thing only.
+Invariants: the text is UTF-8 or an error says where it is not; standard input is read
+for one thing only. A slip that the words beside a wrong one give away is refused with
+the line put right; nothing is that could be read as it stands.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from os.path import isfile
-from typing import IO
+from collections.abc import Sequence
+from os.path import exists, isfile
+from typing import IO, Final
 
+from ..lang.errors import ProgramError
+from ..lang.span import Span
+from .commands import COMMANDS
 from .options import Request
 from .problems import wrong
 
 STDIN = "-"
 
+_VALUE: Final = re.compile(r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)")
+"""A value of an input: a file or numbers."""
+
+_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")
+
 _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 
 
 def program_and_bindings(request: Request) -> tuple[str, list[str]]:
-    """The program's text and the ``NAME=VALUE`` words.
+    """Return the program's text and the ``NAME=VALUE`` words.
 
     Raises:
         ProgramError: there is no program, or it cannot be read.
@@ -32,11 +42,11 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
             raise wrong("E593", "no program", 'give one: gradcli grad "x**2" x=3')
         origin = words.pop(0)
         if not all("=" in word for word in words):
-            from . import slips
-
-            slips.refuse(origin, words, request.wrt)
+            refuse_slip(origin, words, request.wrt)
         if origin != STDIN:
-            _refuse_path(origin)
+            if _PROGRAM_FILE.fullmatch(origin) and isfile(origin):
+                message = f"{origin!r} is the name of a file"
+                raise wrong("E594", message, f"to read it: -f {origin}")
             return origin, words
     _refuse_second_program(origin, words)
     if origin == STDIN:
@@ -47,12 +57,6 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
             )
         return _decoded(_standard_input(request.max_program), "standard input"), words
     return _decoded(_contents(origin, request.max_program), origin), words
-
-
-def _refuse_path(text: str) -> None:
-    """Refuse the name of a program's file in place of its text."""
-    if _PROGRAM_FILE.fullmatch(text) and isfile(text):
-        raise wrong("E594", f"{text!r} is the name of a file", f"to read it: -f {text}")
 
 
 def _refuse_second_program(origin: str, words: list[str]) -> None:
@@ -75,7 +79,7 @@ def _contents(path: str, limit: int) -> bytes:
 
 
 def _read(file: IO[bytes], origin: str, limit: int) -> bytes:
-    """The content of a file, which may be one that never ends."""
+    """Return the content of a file, which may be one that never ends."""
     data = file.read(limit + 1)
     if len(data) > limit:
         message = f"{origin} holds more than the {limit:,} bytes of a program"
@@ -108,3 +112,65 @@ def _decoded(data: bytes, origin: str) -> str:
         message = f"{origin} is not UTF-8: byte {data[error.start]:#04x} in line {line}"
         hint = "a program is text: save it as UTF-8"
         raise wrong("E594", message, hint) from None
+
+
+def refuse_slip(program: str, words: Sequence[str], wrt: str | None) -> None:
+    """Refuse a word that gives no value, where it is plain what was meant.
+
+    Args:
+        program: the word that is taken as the program.
+        words: those behind it, each to be ``NAME=VALUE``.
+        wrt: what stands behind ``--wrt``.
+
+    Raises:
+        ProgramError: one gives no value, and the others say why.
+    """
+    at = next((at for at, word in enumerate(words) if "=" not in word), None)
+    if at is None or not words[at].strip():
+        return
+    word = words[at]
+    there = [each for each in (program, *words) if exists(each)]
+    bound = [each.partition("=")[0] for each in words if "=" in each]
+    if len(there) > 1:
+        hint = "the shell puts files in the place of a *: quote the program, 'x*y'"
+        raise _slip(f"{there[0]} and {there[1]} are names of files", None, word, hint)
+    if _OPTION.fullmatch(word):
+        hint = "write options before --, and the program behind it"
+        raise _slip("an option behind -- is taken as a value", None, word, hint)
+    if program in COMMANDS:
+        hint = f"leave one {program} out"
+        raise _slip(f"{program} is taken as the program", None, word, hint)
+    if _VALUE.fullmatch(program) and not word.strip().isidentifier():
+        hint = f"write the program first: '{word}' {program}"
+        raise _slip(f"'{program}' is taken as the program", None, word, hint)
+    whole = _cut(words, at)
+    if whole is not None:
+        hint = f"put quotes around a value with blanks: '{whole}'"
+        raise _slip("a value is cut in two by a blank", _all_of(word), word, hint)
+    if wrt is not None and word in bound:
+        hint = f"write names without blanks: --wrt {wrt},{word}"
+        raise _slip("this argument is not NAME=VALUE", _all_of(word), word, hint)
+    if there == [word]:
+        name = next((n for n in ("x", "X") if n not in bound), "data")
+        hint = f"to read the file as a value, write {name}=@{word}"
+        raise _slip("this argument is not NAME=VALUE", _all_of(word), word, hint)
+
+
+def _cut(words: Sequence[str], at: int) -> str | None:
+    """Return the value that begins in the word before this one and ends in it or behind
+    it, by its brackets; None where none is open there."""
+    text = words[at - 1] if at else ""
+    for word in ("", *words[at:]):
+        text = f"{text} {word}".rstrip()
+        opened = sum(text.count(sign) for sign in "([")
+        if opened == sum(text.count(sign) for sign in ")]"):
+            return text if word else None
+    return None
+
+
+def _all_of(word: str) -> Span:
+    return Span(0, len(word))
+
+
+def _slip(message: str, span: Span | None, word: str, hint: str) -> ProgramError:
+    return ProgramError("E501", message, span, word, hint=hint)

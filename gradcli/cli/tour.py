@@ -5,11 +5,10 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Final
 
-from . import children
 from .exits import Exit
-from .keys import ENDS, key, terminal
+from .keyboard import ENDS, key, terminal
 from .output import note
-from .workspace import Workspace
+from .workspace import Workspace, load, ran
 
 VALUES: Final = ("a = 2", "w1 = 0.5", "w2 = -1.5", "w3 = 3", "w4 = 0.25")
 
@@ -36,7 +35,7 @@ STEPS: Final = (
 """What is said, and the line of a session that is run after it."""
 
 COLUMNS: Final = 78
-"""Of what is said."""
+"""Width of what is said, in columns."""
 
 ASKED: Final = "(any key goes on, q ends)"
 
@@ -48,7 +47,7 @@ def main() -> int:
 
     Example: gradcli tour
     """
-    children.load()
+    load()
     waits = terminal()
     typed = Workspace()
     for line in (*VALUES, *NETWORK):
@@ -59,7 +58,7 @@ def main() -> int:
         note(f"\n{said}\n> {line}")
         words = typed.take(line)
         if words:
-            children.ran(words)
+            ran(words)
         if waits and number < len(STEPS):
             note(ASKED)
             if key() in ENDS:

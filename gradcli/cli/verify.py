@@ -133,12 +133,12 @@ def main(
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The names in an option."""
+    """Return the names in an option."""
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 def _not_run(title: str, error: Exception) -> Exception:
-    """The error of a function that does not run on plain numbers either."""
+    """Return the error of a function that does not run on plain numbers either."""
     from ..python.places import words_of
     from .problems import wrong
 

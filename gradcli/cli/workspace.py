@@ -1,7 +1,9 @@
-"""What was typed in a session so far: values of inputs, and a program.
+"""What was typed in a session so far, and the command lines that it is run by.
 
-Invariant: it is text alone; every line is run as a command line of its own, so that no
-error, limit or interruption of one takes anything from the session.
+Invariants: it is text alone; every line is run as a command line of its own, so that no
+error, limit or interruption of one takes anything from the session. That process is the
+command as the shell would start it, with the same streams, limits and Ctrl-C; where the
+system can, it is a copy of this one, with all that is imported by then.
 
     typed = Workspace()
     typed.take("x = 3")            # ["value", "x", "x=3", "--of", "x"], to be run
@@ -11,8 +13,11 @@ error, limit or interruption of one takes anything from the session.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -54,8 +59,8 @@ class Workspace:
         return sorted({*self.values, *_assigned(self.program)})
 
     def take(self, line: str) -> list[str] | None:
-        """Add a line to what there is; the words of the command line that shows what
-        it made, None where there is nothing to show.
+        """Add a line to what there is; return the words of the command line that shows
+        what it made, None where there is nothing to show.
 
         Raises:
             ProgramError: the line is no line of the language.
@@ -79,17 +84,19 @@ class Workspace:
         return self._words("value", self.program, [])
 
     def copy(self) -> Workspace:
-        """What there is now, to return to after a line that failed."""
+        """Return what there is now, to go back to after a line that failed."""
         return Workspace(dict(self.values), list(self.statements), self.output)
 
     def saved(self, path: str) -> str:
-        """The text of a program's file, which opens with the command that runs it."""
+        """Return the text of a program's file, which opens with the command that runs
+        it."""
         values = [f"{name}={text}" for name, text in self._read(self.program)]
         command = shlex.join(["gradcli", "grad", "-f", path, *values])
         return f"# {command}\n{self.program}\n"
 
     def _command(self, name: str, line: str) -> list[str]:
-        """The words of a command: its program is what was typed, or that after it."""
+        """Return the words of a command: its program is what was typed, or that after
+        it."""
         try:
             words = shlex.split(line)[1:]
         except ValueError:
@@ -108,13 +115,13 @@ class Workspace:
         return self._words(name, text, rest)
 
     def _words(self, command: str, program: str, rest: Sequence[str]) -> list[str]:
-        """A command line on a program, with the values that it reads."""
+        """Return a command line on a program, with the values that it reads."""
         own = {word.split("=", 1)[0] for word in rest if _BINDING.match(word)}
         values = [f"{n}={text}" for n, text in self._read(program) if n not in own]
         return [command, program, *values, *rest]
 
     def _read(self, program: str) -> list[tuple[str, str]]:
-        """The values of those inputs that a program reads."""
+        """Return the values of those inputs that a program reads."""
         from ..lang.prepare import input_names
 
         try:
@@ -126,8 +133,8 @@ class Workspace:
 
 
 def parted(text: str) -> list[str]:
-    """The lines that a line with `;` stands for, each of which is shown; what is a
-    command, a block or has quotes stays one."""
+    """Return the lines that a line with `;` stands for, each of which is shown; what is
+    a command, a block or has quotes stays one."""
     first, *_ = text.split(maxsplit=1) or [""]
     whole = first in COMMANDS or first.rstrip(":") in _BLOCKS
     if whole or re.search(r"[\n#'\"]|^\s*[%?]", text):
@@ -136,9 +143,9 @@ def parted(text: str) -> list[str]:
 
 
 def goes_on(text: str) -> bool:
-    """Whether more lines belong to what was typed: a block that was opened and has not
-    been ended by an empty line, a bracket that has not been closed, or a line that
-    ends with a backslash."""
+    """Return True if more lines belong to what was typed: a block that was opened and
+    has not been ended by an empty line, a bracket that has not been closed, or a line
+    that ends with a backslash."""
     first, *_ = text.split(maxsplit=1) or [""]
     if first in COMMANDS:
         return False
@@ -152,20 +159,21 @@ def goes_on(text: str) -> bool:
 
 
 def _is_changed(name: str, line: str) -> bool:
-    """Whether a line gives a value to a name that is also a command's."""
+    """Return True if a line gives a value to a name that is also a command's."""
     after = line[len(name) :].lstrip()
     return bool(re.match(r"[-+*/%@^]?\*?=(?!=)|[,[(]", after))
 
 
 def _is_beside(position: int, word: str) -> bool:
-    """Whether a word after a command is no part of the program."""
+    """Return True if a word after a command is no part of the program."""
     if re.match(r"--[A-Za-z]|-[A-Za-z]$", word) or _RANGE.match(word):
         return True
     return position > 0 and _BINDING.match(word) is not None
 
 
 def _given(line: str) -> tuple[str, str] | None:
-    """The name and the value of a line that gives one: an expression without names."""
+    """Return the name and the value of a line that gives one: an expression without
+    names."""
     name, equals, text = line.partition("=")
     if not equals or text.startswith("=") or not name.strip().isidentifier():
         return None
@@ -200,3 +208,39 @@ def _parsed(text: str, variables: Sequence[str] | dict[str, str] = ()) -> Progra
     from ..lang.parser import parse
 
     return parse(text, variables)
+
+
+def ran(words: Sequence[str]) -> int:
+    """Run a command line to its end; return its exit status."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Ctrl-C is meant for the child, which has it in the same terminal.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return _forked(words) if hasattr(os, "fork") else _started(words)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def load() -> None:
+    """Import what commands need, so that children need not."""
+    from . import grad, graph, group, session  # noqa: F401
+
+
+def _forked(words: Sequence[str]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        from .app import main
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.argv[1:] = words
+        main()
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _started(words: Sequence[str]) -> int:
+    import subprocess
+
+    return subprocess.run([sys.executable, "-m", "gradcli", *words]).returncode

@@ -20,7 +20,7 @@ from .constraints import Constraint
 
 
 def broadcast_all(*values: Any) -> list[Any]:
-    """Numbers and tensors as tensors of one shape."""
+    """Return numbers and tensors as tensors of one shape."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
     options: Any = {} if like is None else {"dtype": like.dtype, "device": like.device}
     made = [v if isinstance(v, Tensor) else tensor(float(v), **options) for v in values]
@@ -28,11 +28,16 @@ def broadcast_all(*values: Any) -> list[Any]:
     return [v if tuple(v.shape) == tuple(shape) else v.expand(shape) for v in made]
 
 
+def _lacking(self: Distribution) -> Any:
+    raise NotImplementedError(f"{type(self)} does not say so")
+
+
 class Distribution:
     """The base of distributions of batches of events.
 
-    arg_constraints  what its parameters have to be
+    arg_constraints  the constraints of its parameters
     has_rsample      whether samples may carry the parameters' gradient
+    support          the constraint of its samples
     """
 
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
@@ -77,66 +82,43 @@ class Distribution:
         """The shape of one event."""
         return self._event_shape
 
-    @property
-    def support(self) -> Constraint:
-        """Where samples lie."""
-        raise NotImplementedError
-
-    @property
-    def mean(self) -> Any:
-        """The mean of the events."""
-        raise NotImplementedError
-
-    @property
-    def mode(self) -> Any:
-        """The likeliest event."""
-        raise NotImplementedError(f"{type(self)} does not implement mode")
-
-    @property
-    def variance(self) -> Any:
-        """The variance of the events."""
-        raise NotImplementedError
-
-    @property
-    def stddev(self) -> Any:
-        """The standard deviation of the events."""
-        return self.variance.sqrt()
+    support: Any = property(_lacking)
+    mean: Any = property(_lacking)
+    mode: Any = property(_lacking)
+    variance: Any = property(_lacking)
+    stddev: Any = property(lambda self: self.variance.sqrt())
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Draw events, without a graph."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def sample_n(self, n: int) -> Any:
-        """Draw ``n`` events."""
-        return self.sample((n,))
-
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Draw events as functions of the parameters."""
         raise NotImplementedError
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density, or of the probability, of events."""
+        """Return the logarithm of the density, or of the probability, of events."""
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Any:
-        """The probability of what is at most ``value``."""
+        """Return the probability of events that are at most ``value``."""
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Any:
-        """What events are at most with a probability."""
+        """Return the value that events exceed with a probability of ``1 - value``."""
         raise NotImplementedError
 
     def entropy(self) -> Any:
-        """The entropy of the events, in nats."""
+        """Return the entropy of the events, in nats."""
         raise NotImplementedError
 
     def perplexity(self) -> Any:
-        """The exponential of the entropy."""
+        """Return the exponential of the entropy."""
         return self.entropy().exp()
 
     def expand(self, batch_shape: Any) -> Any:
-        """The same distribution with parameters of a larger shape."""
+        """Return the same distribution with parameters of a larger shape."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         shape = tuple(batch_shape)

@@ -1,4 +1,4 @@
-"""Distributions of single real numbers.
+"""Distributions of real numbers and vectors.
 
 Invariant: numbers are drawn as PyTorch draws them, so that one seed gives the same.
 
@@ -9,34 +9,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar
 
-from ..engine.creation import ones, zeros
+from ..engine.creation import eye, ones, zeros
 from ..engine.draws import normal, rand
 from ..engine.modes import no_grad
-from ..engine.queries import finfo
+from ..engine.queries import broadcast_shapes
+from ..engine.record import call
 from .base import Distribution, broadcast_all
 from .constraints import (
     Constraint,
-    GreaterThan,
-    Interval,
-    LessThan,
-    nonnegative,
+    greater_than,
+    interval,
+    less_than,
+    lower_cholesky,
     positive,
+    positive_definite,
     real,
+    real_vector,
 )
 
 HALF_LOG_2PI = math.log(math.sqrt(2 * math.pi))
 
 
 def standard_normal(shape: Any, like: Any) -> Any:
-    """Normal numbers of the type of a tensor."""
+    """Draw normal numbers of the type of a tensor."""
     options = {"dtype": like.dtype, "device": like.device}
     return normal(zeros(shape, **options), ones(shape, **options))
 
 
-class _Placed(Distribution):
-    """A distribution with a place and a width."""
+class Normal(Distribution):
+    """Normal numbers of a mean and a standard deviation."""
 
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {
         "loc": real, "scale": positive,
@@ -47,29 +51,11 @@ class _Placed(Distribution):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, (), validate_args)
 
-    @property
-    def support(self) -> Constraint:
-        return real
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
-
-
-class Normal(_Placed):
-    """Normal numbers of a mean and a standard deviation."""
-
-    @property
-    def stddev(self) -> Any:
-        return self.scale
-
-    @property
-    def variance(self) -> Any:
-        return self.stddev.pow(2)
+    support: Any = real
+    mean: Any = property(lambda self: self.loc)
+    mode: Any = property(lambda self: self.loc)
+    stddev: Any = property(lambda self: self.scale)
+    variance: Any = property(lambda self: self.stddev.pow(2))
 
     def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -98,86 +84,6 @@ class Normal(_Placed):
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
 
 
-class LogNormal(Distribution):
-    """Exponentials of normal numbers."""
-
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "loc": real, "scale": positive,
-    }  # fmt: skip
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.base_dist = Normal(loc, scale, validate_args)
-        super().__init__(self.base_dist.batch_shape, (), validate_args)
-
-    @property
-    def loc(self) -> Any:
-        """The mean of the logarithms."""
-        return self.base_dist.loc
-
-    @property
-    def scale(self) -> Any:
-        """The standard deviation of the logarithms."""
-        return self.base_dist.scale
-
-    @property
-    def support(self) -> Constraint:
-        return positive
-
-    @property
-    def mean(self) -> Any:
-        return (self.loc + self.scale.pow(2) / 2).exp()
-
-    @property
-    def mode(self) -> Any:
-        return (self.loc - self.scale.square()).exp()
-
-    @property
-    def variance(self) -> Any:
-        square = self.scale.pow(2)
-        return square.expm1() * (2 * self.loc + square).exp()
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        return self.base_dist.rsample(sample_shape).exp()
-
-    def log_prob(self, value: Any) -> Any:
-        self._validate_sample(value)
-        x = value.log()
-        return self.base_dist.log_prob(x) - x
-
-    def entropy(self) -> Any:
-        return self.base_dist.entropy() + self.loc
-
-
-class Laplace(_Placed):
-    """Numbers whose distance from a place is exponential."""
-
-    @property
-    def variance(self) -> Any:
-        return 2 * self.scale.pow(2)
-
-    @property
-    def stddev(self) -> Any:
-        return 2**0.5 * self.scale
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        shape = self._extended_shape(sample_shape)
-        least = finfo(self.loc.dtype).eps - 1
-        u = zeros(shape, dtype=self.loc.dtype).uniform_(least, 1)
-        return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
-
-    def log_prob(self, value: Any) -> Any:
-        self._validate_sample(value)
-        return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
-
-    def cdf(self, value: Any) -> Any:
-        gap = value - self.loc
-        return 0.5 - 0.5 * gap.sign() * (-gap.abs() / self.scale).expm1()
-
-    def entropy(self) -> Any:
-        return 1 + (2 * self.scale).log()
-
-
 class Uniform(Distribution):
     """Numbers between two bounds, all alike."""
 
@@ -189,28 +95,14 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> Mapping[str, Constraint]:  # type: ignore[override]
-        """What the bounds have to be, by each other."""
-        return {"low": LessThan(self.high), "high": GreaterThan(self.low)}
+        """The constraints of the bounds, which limit each other."""
+        return {"low": less_than(self.high), "high": greater_than(self.low)}
 
-    @property
-    def support(self) -> Constraint:
-        return Interval(self.low, self.high)
-
-    @property
-    def mean(self) -> Any:
-        return (self.high + self.low) / 2
-
-    @property
-    def mode(self) -> Any:
-        return math.nan * self.high
-
-    @property
-    def variance(self) -> Any:
-        return (self.high - self.low).pow(2) / 12
-
-    @property
-    def stddev(self) -> Any:
-        return (self.high - self.low) / 12**0.5
+    support: Any = property(lambda self: interval(self.low, self.high))
+    mean: Any = property(lambda self: (self.high + self.low) / 2)
+    mode: Any = property(lambda self: math.nan * self.high)
+    variance: Any = property(lambda self: (self.high - self.low).pow(2) / 12)
+    stddev: Any = property(lambda self: (self.high - self.low) / 12**0.5)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -233,49 +125,99 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
-    """Times between events of a rate."""
+class MultivariateNormal(Distribution):
+    """Normal vectors, by a covariance, its inverse, or a factor of it."""
 
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = {"rate": positive}
+    arg_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "loc": real_vector, "covariance_matrix": positive_definite,
+        "precision_matrix": positive_definite, "scale_tril": lower_cholesky,
+    }  # fmt: skip
     has_rsample = True
 
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
-        (self.rate,) = broadcast_all(rate)
-        super().__init__(self.rate.shape, (), validate_args)
+    def __init__(
+        self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None,
+        scale_tril: Any = None, validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        given = {
+            "covariance_matrix": covariance_matrix,
+            "precision_matrix": precision_matrix, "scale_tril": scale_tril,
+        }  # fmt: skip
+        known = [name for name, value in given.items() if value is not None]
+        if len(known) != 1:
+            raise ValueError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril "
+                "may be specified."
+            )
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        matrix = given[known[0]]
+        if matrix.dim() < 2:
+            raise ValueError(
+                f"{known[0]} must be at least two-dimensional, with optional leading "
+                "batch dimensions"
+            )
+        batch = broadcast_shapes(tuple(matrix.shape)[:-2], tuple(loc.shape)[:-1])
+        self.__dict__[known[0]] = matrix.expand((*batch, *tuple(matrix.shape)[-2:]))
+        self.loc = loc.expand((*batch, int(loc.shape[-1])))
+        super().__init__(batch, tuple(loc.shape)[-1:], validate_args)
+        self._tril = self._factor(known[0], matrix)
 
-    @property
-    def support(self) -> Constraint:
-        return nonnegative
+    @staticmethod
+    def _factor(name: str, matrix: Any) -> Any:
+        if name == "scale_tril":
+            return matrix
+        if name == "covariance_matrix":
+            return call("linalg.cholesky", matrix)
+        turned = call("linalg.cholesky", matrix.flip((-2, -1))).flip((-2, -1)).mT
+        one = eye(int(matrix.shape[-1]), dtype=matrix.dtype, device=matrix.device)
+        return call("linalg.solve_triangular", turned, one, upper=False)
 
-    @property
-    def mean(self) -> Any:
-        return self.rate.reciprocal()
+    @cached_property
+    def scale_tril(self) -> Any:
+        """The lower factor of the covariance."""
+        return self._tril.expand(
+            (*self._batch_shape, *self._event_shape, *self._event_shape)
+        )
 
-    @property
-    def mode(self) -> Any:
-        return self.rate * 0
+    @cached_property
+    def covariance_matrix(self) -> Any:
+        """The covariance."""
+        return (self._tril @ self._tril.mT).expand(
+            (*self._batch_shape, *self._event_shape, *self._event_shape)
+        )
 
-    @property
-    def stddev(self) -> Any:
-        return self.rate.reciprocal()
+    @cached_property
+    def precision_matrix(self) -> Any:
+        """The inverse of the covariance."""
+        return call("cholesky_inverse", self.scale_tril)
 
-    @property
-    def variance(self) -> Any:
-        return self.rate.pow(-2)
+    support: Any = real_vector
+    mean: Any = property(lambda self: self.loc)
+    mode: Any = property(lambda self: self.loc)
+    variance: Any = property(
+        lambda self: self._tril.pow(2).sum(-1).expand(self._extended_shape())
+    )
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        shape = self._extended_shape(sample_shape)
-        return zeros(shape, dtype=self.rate.dtype).exponential_() / self.rate
+        eps = standard_normal(self._extended_shape(sample_shape), self.loc)
+        return self.loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
+
+    def _half_log_det(self) -> Any:
+        return self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        return self.rate.log() - self.rate * value
-
-    def cdf(self, value: Any) -> Any:
-        return 1 - (-self.rate * value).exp()
-
-    def icdf(self, value: Any) -> Any:
-        return -(-value).log1p() / self.rate
+        gap = (value - self.loc).unsqueeze(-1)
+        solved = call("linalg.solve_triangular", self._tril, gap, upper=False)
+        square = solved.squeeze(-1).pow(2).sum(-1)
+        constant = int(self._event_shape[0]) * math.log(2 * math.pi)
+        return -0.5 * (constant + square) - self._half_log_det()
 
     def entropy(self) -> Any:
-        return 1.0 - self.rate.log()
+        constant = 0.5 * int(self._event_shape[0]) * (1.0 + math.log(2 * math.pi))
+        return (constant + self._half_log_det()).expand(self._batch_shape)
+
+    def expand(self, batch_shape: Any) -> Any:
+        new = super().expand(batch_shape)
+        new._tril = self._tril
+        return new

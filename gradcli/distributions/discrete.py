@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from ..engine.draws import bernoulli, multinomial
 from ..engine.modes import no_grad
@@ -19,21 +19,17 @@ from ..engine.record import call
 from .base import Distribution, broadcast_all
 from .constraints import (
     Constraint,
-    IntegerInterval,
     boolean,
-    one_hot,
+    integer_interval,
     real,
     real_vector,
     simplex,
     unit_interval,
 )
 
-CHOICE: Final[Mapping[str, Constraint]] = {"probs": simplex, "logits": real_vector}
-"""What the parameters of a choice have to be."""
-
 
 def clamped(probs: Any) -> Any:
-    """Probabilities whose logarithms are finite."""
+    """Return probabilities whose logarithms are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
@@ -73,21 +69,10 @@ class Bernoulli(Distribution):
         ps = clamped(self.probs)
         return ps.log() - (-ps).log1p()
 
-    @property
-    def support(self) -> Constraint:
-        return boolean
-
-    @property
-    def mean(self) -> Any:
-        return self.probs
-
-    @property
-    def variance(self) -> Any:
-        return self.probs * (1 - self.probs)
-
-    @property
-    def mode(self) -> Any:
-        return (self.probs >= 0.5).to(self.probs.dtype)
+    support: Any = boolean
+    mean: Any = property(lambda self: self.probs)
+    variance: Any = property(lambda self: self.probs * (1 - self.probs))
+    mode: Any = property(lambda self: (self.probs >= 0.5).to(self.probs.dtype))
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
@@ -110,7 +95,9 @@ class Bernoulli(Distribution):
 class Categorical(Distribution):
     """The number of a choice, by rows of probabilities."""
 
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = CHOICE
+    arg_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "probs": simplex, "logits": real_vector,
+    }  # fmt: skip
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -146,21 +133,10 @@ class Categorical(Distribution):
         logits = self.logits.clamp(min=finfo(self.logits.dtype).min)
         return -(logits * self.probs).sum(-1)
 
-    @property
-    def support(self) -> Constraint:
-        return IntegerInterval(0, self._num_events - 1)
-
-    @property
-    def mean(self) -> Any:
-        return self.probs[..., 0].detach() * float("nan")
-
-    @property
-    def variance(self) -> Any:
-        return self.mean
-
-    @property
-    def mode(self) -> Any:
-        return self.probs.argmax(dim=-1)
+    support: Any = property(lambda self: integer_interval(0, self._num_events - 1))
+    mean: Any = property(lambda self: self.probs[..., 0].detach() * float("nan"))
+    variance: Any = property(lambda self: self.mean)
+    mode: Any = property(lambda self: self.probs.argmax(dim=-1))
 
     def sample(self, sample_shape: Any = ()) -> Any:
         count = 1
@@ -177,76 +153,3 @@ class Categorical(Distribution):
         shape = broadcast_shapes(tuple(value.shape), tuple(self.logits.shape))
         value, logs = value.expand(shape), self.logits.expand(shape)
         return logs.gather(-1, value[..., :1]).squeeze(-1)
-
-
-class OneHotCategorical(Distribution):
-    """A choice as a 1 among zeros."""
-
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = CHOICE
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        self._categorical = Categorical(probs, logits, validate_args)
-        shape = tuple(self._categorical.param_shape)
-        super().__init__(shape[:-1], shape[-1:], validate_args)
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities, which add up to 1."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the probabilities."""
-        return self._categorical.param_shape
-
-    @property
-    def support(self) -> Constraint:
-        return one_hot
-
-    def entropy(self) -> Any:
-        return self._categorical.entropy()
-
-    def expand(self, batch_shape: Any) -> Any:
-        new = super().expand(batch_shape)
-        new._categorical = self._categorical.expand(batch_shape)
-        return new
-
-    @property
-    def mean(self) -> Any:
-        return self.probs
-
-    @property
-    def variance(self) -> Any:
-        return self.probs * (1 - self.probs)
-
-    @property
-    def mode(self) -> Any:
-        return self._hot(self._categorical.mode)
-
-    def _hot(self, chosen: Any) -> Any:
-        count = int(self._event_shape[0])
-        return call("one_hot", chosen, num_classes=count).to(self.probs.dtype)
-
-    def sample(self, sample_shape: Any = ()) -> Any:
-        with no_grad():
-            return self._hot(self._categorical.sample(sample_shape))
-
-    def log_prob(self, value: Any) -> Any:
-        self._validate_sample(value)
-        return self._categorical.log_prob(value.argmax(-1))
-
-
-class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """A choice whose gradient is taken to be that of its probabilities."""
-
-    has_rsample = True
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        return self.sample(sample_shape) + (self.probs - self.probs.detach())

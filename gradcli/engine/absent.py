@@ -64,7 +64,7 @@ class Path(ModuleType):
         return made
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *offered(*self.files)})
+        return sorted(offered(*self.files))
 
     def __getattr__(self, name: str) -> Any:
         for file in self.files if not name.startswith("__") else ():

@@ -10,6 +10,7 @@ input of the row is no tensor: no derivative by it is known.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..ops import (
@@ -108,7 +109,7 @@ class Signature:
         inputs = args if given == count else args[:count]
         for value in inputs:
             if not isinstance(value, Tensor):
-                inputs = tuple([operand(self.entry, v) for v in inputs])
+                inputs = tuple([operand(self.entry, v, inputs) for v in inputs])
                 break
         if given == count:
             return inputs, kwargs
@@ -125,13 +126,14 @@ class Signature:
         op, names = self.entry, self.names
         if self.variadic:
             params = {self._parameter(key): v for key, v in kwargs.items()}
-            return tuple([operand(op, v) for v in args]), self._plain(params)
+            return tuple([operand(op, v, args) for v in args]), self._plain(params)
         if len(args) > len(names):
             self._refuse(len(args))
         values = dict(zip(names, args, strict=False)) | self._renamed(args, kwargs)
         defaults = op.fwd.__defaults__ or ()
+        given = [*values.values()]
         inputs = [
-            operand(op, values.pop(name))
+            operand(op, values.pop(name), given)
             if name in values
             else defaults[nr - len(names)]
             for nr, name in enumerate(names[: self.inputs])
@@ -208,7 +210,8 @@ class Signature:
         for slot in self.operands:
             if slot < len(args) and not isinstance(args[slot], Tensor):
                 pairs = zip(names, args, strict=False)
-                args = tuple([_as_operand(entry, name, v) for name, v in pairs])
+                given = [*args, *kwargs.values()]
+                args = tuple([_as_operand(entry, name, v, given) for name, v in pairs])
                 break
         for value in args[self.first_plain :]:
             if isinstance(value, Tensor):
@@ -219,8 +222,9 @@ class Signature:
         if not kwargs and self.least <= len(args) <= self.most:
             return args, kwargs
         renamed = self._renamed(args, kwargs)
+        given = [*args, *renamed.values()]
         return args, {
-            k: self._plain_number(k, _as_operand(entry, k, v))
+            k: self._plain_number(k, _as_operand(entry, k, v, given))
             for k, v in renamed.items()
         }
 
@@ -262,29 +266,47 @@ class Signature:
         raise CallError(message, self.names)
 
 
-def _as_operand(entry: Composite, name: str, value: object) -> object:
+def _as_operand(
+    entry: Composite, name: str, value: object, given: Iterable[object]
+) -> object:
     """Return a value as a tensor, if the composite reads its shape."""
     if isinstance(value, Tensor) or value is None or name not in entry.operands:
         return value
-    return written(value)
+    return written(value, given)
 
 
-def operand(op: Op, value: object) -> str | Tensor | float | None:
-    """Return an input of a row as a tensor or a plain number."""
+def operand(
+    op: Op, value: object, given: Iterable[object]
+) -> str | Tensor | float | None:
+    """Return an input of a row, one of those given, as a tensor or a plain number."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, int | float) and op.elementwise:
         return value
     if value is None or isinstance(value, str | bool):
         return value
-    return written(value)
+    return written(value, given)
 
 
-def written(value: object) -> Tensor:
-    """Return the tensor of a number, a list or an array that stood in a call."""
+def written(value: object, given: Iterable[object] = ()) -> Tensor:
+    """Return the tensor of a number, a list or an array that stood in a call.
+
+    A list is put where the tensors are that were given with it.
+    """
     made = constant(value)
+    if made.shape and isinstance(value, list | tuple | range):
+        made = _beside(given, made)
     if isinstance(value, int | list | tuple):
         made.__dict__[WRITTEN] = True
+    return made
+
+
+def _beside(given: Iterable[object], made: Tensor) -> Tensor:
+    """Return a tensor of the host on the device of those that are given with it."""
+    for other in given:
+        if isinstance(other, Tensor) and other.xp.device != made.xp.device:
+            xp = other.xp
+            return made if xp.symbolic else Tensor(xp.array(made.raw), xp)
     return made
 
 

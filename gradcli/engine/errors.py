@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..ops.checks import (
     EngineError,
     KindError,
+    NoSlope,
     ShapeError,
     UnknownSlope,
     ValueRangeError,
@@ -23,6 +24,7 @@ __all__ = [
     "GradError",
     "KindError",
     "LimitError",
+    "NoSlope",
     "ShapeError",
     "UnknownSlope",
     "ValueRangeError",

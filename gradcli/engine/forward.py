@@ -22,6 +22,7 @@ from .namespace import Namespace
 from .node import AccumulateGrad, ConstantNode, Node, Port
 from .raw import Raw
 from .record import RECORDING, apply
+from .rules import times
 from .saved import pushed_parts
 from .tensor import Tensor, lifted, raw_of, zeros_for
 from .unchanged import demand_unchanged
@@ -122,15 +123,17 @@ def push(
     xp = RECORDING if recorded else xp or node.xp
     if isinstance(node, ConstantNode):
         terms = zip(node.factors, arriving, strict=False)
-        total = _add_up(t * factor for factor, t in terms if t is not None)
+        total = _add_up(
+            times(factor, False)(xp, t, None) for factor, t in terms if t is not None
+        )
         return _spread(xp, total, node.shapes)
     raw, y = rebuilt(node) if recorded else node.restored()
     slots = range(len(raw)) if op.variadic else node.slots
     by_slot = dict(zip(slots, arriving, strict=True))
     if op.partials is not None:
         total = _add_up(
-            t * (p(xp, y, *raw, **node.params) if callable(p) else p)
-            for p, t in ((op.partials[slot], t) for slot, t in by_slot.items())
+            times(op.partials[slot], op.masks)(xp, t, y, *raw, **node.params)
+            for slot, t in by_slot.items()
             if t is not None
         )
         return _spread(xp, total, (y.shape,))

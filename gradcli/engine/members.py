@@ -26,7 +26,7 @@ ELSEWHERE = {
     "members": "where __complex__ __reversed__ __delitem__",
     "storage": "untyped_storage",
     "queries": "equal allclose nonzero argwhere unique unique_consecutive",
-    "inplace": "zero_ fill_ copy_ "
+    "inplace": "zero_ fill_ copy_ masked_fill_ index_fill_ index_put_ tril_ triu_ "
     "fill_diagonal_ resize_ resize_as_ set_ squeeze_ unsqueeze_ t_ "
     "transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ __isub__ __imul__ "
     "__itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "

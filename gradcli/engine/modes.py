@@ -33,13 +33,12 @@ class _Mode(local):
     sample runs; the last of each is the innermost. ``traces`` are the edges that the
     transforms of functions (`gradcli.func`) which are running one differentiate by,
     ``traced`` these and those of `gradcli.autograd.functional`. ``before_change`` is
-    called with an array whose memory is about to be changed in place. ``instead`` is
-    asked for each operation's result: it is given the row, inputs, parameters and what
-    computes it. While there is a ``rebuild``, reverse passes run on tensors; it is
-    called with a node and its saved inputs and output, made tensors again. ``home`` is
-    the namespace that new floats are of; None: that of the device they are asked for.
-    ``made`` tells what was made since the innermost transform that runs has begun;
-    ``pushes`` says that transforms run, and that all of them push tangents.
+    called with an array whose memory is about to be changed in place. While there is a
+    ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
+    inputs and output, made tensors again. ``home`` is the namespace that new floats are
+    of; None: that of the device they are asked for. ``made`` tells what was made since
+    the innermost transform that runs has begun; ``pushes`` says that transforms run,
+    and that all of them push tangents.
     """
 
     def __init__(self) -> None:
@@ -52,7 +51,6 @@ class _Mode(local):
         self.traces: tuple[frozenset[Any], ...] = ()
         self.traced: tuple[frozenset[Any], ...] = ()
         self.before_change: Callable[[Raw], None] | None = None
-        self.instead: Run | None = None
         self.rebuild: Callable[..., None] | None = None
         self.on_change: tuple[Callable[..., None], ...] = ()
         self.home: Any = None
@@ -78,11 +76,6 @@ class _Mode(local):
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
 
-    def divert(self, instead: Run | None) -> None:
-        """Ask ``instead`` for results from here on; None: compute them."""
-        self.instead = instead
-        self._settle()
-
     def make(self, made: Any) -> None:
         """Let the general path tell ``made`` what it makes; None: nobody asks."""
         self.made = made
@@ -102,7 +95,7 @@ class _Mode(local):
         return self.enabled and not self.inference
 
     def _settle(self) -> None:
-        seen = self.on_node or self.on_call or self.instead or self.made
+        seen = self.on_node or self.on_call or self.made
         self.looked_at = bool(seen) or self.inference
         self.fast = self.enabled and not self.looked_at
 

@@ -485,7 +485,7 @@ def node_class(op: Op) -> type[Node]:
     base: type[Node] = Node
     count = 0 if partials is None else len(partials)
     if partials is not None and op.fwd.__code__.co_argcount - 1 <= count:
-        if op.vjp is not None:
+        if op.masks or op.vjp is not None:
             base = MaskingNode if len(partials) == 1 else Node
         elif all(isinstance(p, int | float) for p in partials) and not op.always_saves:
             base = ConstantNode

@@ -150,18 +150,13 @@ class Members(ModuleType):
         return member
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.known})
+        return sorted(self.known)
 
 
 def linalg() -> dict[str, str]:
     """The functions of ``gradcli.linalg``, and their names in the table."""
-    return _below("linalg.") | {"diagonal": "diagonal"}
-
-
-def _below(prefix: str) -> dict[str, str]:
-    """Names in a module, by what stands before them in the table."""
-    ours = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith(prefix)]
-    return {n.removeprefix(prefix): n for n in ours}
+    below = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith("linalg.")]
+    return {n.removeprefix("linalg."): n for n in below} | {"diagonal": "diagonal"}
 
 
 def special() -> dict[str, str]:

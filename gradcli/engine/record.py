@@ -230,13 +230,8 @@ def _computed(
         given = raw if xp.symbolic else narrowed(op, raw)
         if op.elementwise and len(raw) > 1:
             check_broadcast(raw)
-        if MODE.instead is not None:
-            y = MODE.instead(
-                op, inputs, params, lambda: _formula(op, fwd, xp, given, params)
-            )
-        else:
-            y = _formula(op, fwd, xp, given, params)
-        if whole and MODE.instead is None and is_half(y):
+        y = _formula(op, fwd, xp, given, params)
+        if whole and is_half(y):
             y = _formula(op, fwd, xp, in_floats(raw), params)
     except Exception as error:
         failure = explain_failure(op, raw, error)

@@ -1,5 +1,5 @@
-"""Rules that follow from a row: reverse rules from partials, and the sum back to a
-broadcast input's shape.
+"""Rules that follow from a row: products with partials, and the sum back to a broadcast
+input's shape.
 
 Invariant: everything here works in any number system; ``xp`` says which.
 """
@@ -14,7 +14,7 @@ from ..ops.shape import sum_to as _sum_to
 from ..ops.types import Array, ArrayRule, Partial, Shape
 from .namespace import Namespace
 
-__all__ = ["reverse_rules", "sum_to"]
+__all__ = ["reverse_rules", "sum_to", "times"]
 
 sum_to = cast("Callable[[Namespace, Array, Shape], Array]", _sum_to)
 """`gradcli.ops.shape.sum_to` in the namespaces of tensors."""
@@ -25,10 +25,17 @@ def reverse_rules(op: Op) -> Any:
     if op.vjp is not None:
         return op.vjp
     assert op.partials is not None
-    return tuple(None if p is None else _times(p) for p in op.partials)
+    return tuple(None if p is None else times(p, op.masks) for p in op.partials)
 
 
-def _times(partial: Partial | float) -> ArrayRule:
+def times(partial: Partial | float, masks: bool) -> ArrayRule:
+    """Return the product of a partial with what arrives, a cotangent or a tangent.
+
+    Args:
+        masks: where the partial is 0 the product is, whatever arrives.
+    """
+    if masks:
+        return _masked(partial)
     if callable(partial):
         return lambda xp, g, y, *inputs, **params: g * partial(xp, y, *inputs, **params)
     if partial == 1:
@@ -38,3 +45,13 @@ def _times(partial: Partial | float) -> ArrayRule:
     if partial == 0:
         return lambda xp, g, y, *inputs, **params: xp.zeros_like(g)
     return lambda xp, g, y, *inputs, **params: g * partial
+
+
+def _masked(partial: Partial) -> ArrayRule:
+    def rule(
+        xp: Namespace, g: Array, y: Array, *inputs: Array, **params: object
+    ) -> Array:
+        share = partial(xp, y, *inputs, **params)
+        return xp.where(xp.eq(share, 0), 0, g * share)
+
+    return rule

@@ -91,6 +91,7 @@ what is to stand there."""
 
 NO_MEMORY = "there is no memory left for this value"
 MORE_MEMORY = "take fewer entries or steps, or allow more with --max-memory"
+OTHER_ARGUMENTS = "name the inputs of its other arguments with --wrt"
 MORE_SECONDS = "does it ever end? allow more time with --max-seconds"
 
 COMMAND_LINE_IS_WRONG = 2

@@ -19,7 +19,7 @@ from gradcli.engine.errors import (
     ShapeError,
     ValueRangeError,
 )
-from gradcli.lang.errors import MORE_MEMORY
+from gradcli.lang.errors import MORE_MEMORY, OTHER_ARGUMENTS
 from gradcli.lang.frame import described
 from gradcli.lang.library import Explanation
 from gradcli.lang.suggest import did_you_mean
@@ -225,6 +225,7 @@ _RULES: tuple[tuple[type[Exception], Rule], ...] = (
     (LinAlgError, _if_said("", "E399", None)),
     (RuntimeError, _if_said("to Scalar", "E307", _ONE_NUMBER)),
     (RuntimeError, _if_said("to Python scalars", "E307", _ONE_NUMBER)),
+    (checks.NoSlope, _if_said("", "E596", OTHER_ARGUMENTS)),
     (ValueRangeError, _value),
     (checks.ArgumentError, _value),
     (

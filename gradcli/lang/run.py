@@ -26,7 +26,7 @@ from gradcli.engine.dtypes import default_dtype
 from gradcli.engine.errors import NOT_SCALAR, EngineError, UnknownSlope
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.errors import OTHER_ARGUMENTS, ProgramError, Span
 from gradcli.lang.excerpt import enumerated, place_of
 from gradcli.lang.factory import Factory
 from gradcli.lang.limits import MAX_STEPS
@@ -282,8 +282,7 @@ class Run(Record):
             hint = "restrict the inputs with --wrt, or ask for gradcli grad"
             return ProgramError("E403", str(error), hint=hint)
         if isinstance(error, UnknownSlope):
-            hint = "name the inputs of its other arguments with --wrt"
-            return self._refusal(str(error), hint)
+            return self._refusal(str(error), OTHER_ARGUMENTS)
         return self._refusal(str(error))
 
     def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:

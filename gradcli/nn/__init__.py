@@ -7,9 +7,6 @@ net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 from ..engine.absent import absent, offered
 from . import (
     activation,
-    attention,
-    batch_norm,
-    cells,
     containers,
     convolution,
     embedding,
@@ -19,7 +16,6 @@ from . import (
     modules,
     norm,
     parameter,
-    parameters,
     recurrent,
     shaping,
     table,
@@ -30,8 +26,8 @@ from .module import Module
 from .parameter import Parameter
 
 _OFFERED = offered(
-    table, activation, attention, batch_norm, cells, containers, convolution,
-    embedding, linear, norm, parameters, recurrent, shaping, transformer, kind=Module,
+    table, activation, containers, convolution,
+    embedding, linear, norm, recurrent, shaping, transformer, kind=Module,
 )  # fmt: skip
 del _OFFERED["NonDynamicallyQuantizableLinear"]
 _OFFERED |= {

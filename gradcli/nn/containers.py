@@ -1,19 +1,21 @@
-"""Modules that hold others: in a row, in a list, by name.
+"""Modules that hold others, or parameters: in a row, in a list, by name.
 
-Invariant: members are registered under their position or their name, so that every
-walk over modules and every state finds them.
+Invariant: a member is registered under its position or its name, so that every walk
+over modules and every state finds it. A plain tensor that a container of parameters is
+given becomes a parameter; anything else stays what it is.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from operator import index
 from typing import Any, TypeVar
 
-from . import text
+from ..engine.tensor import Tensor
 from .members import kind
-from .module import Module
+from .module import Module, framed, indented
+from .parameter import Parameter
 
 L = TypeVar("L", bound="_Numbered")
 
@@ -21,59 +23,75 @@ L = TypeVar("L", bound="_Numbered")
 class _Numbered(Module):
     """Members under the names "0", "1", ... or, in a `Sequential`, any names."""
 
-    def _name_at(self, at: int) -> str:
-        position, count = index(at), len(self._modules)
-        if not -count <= position < count:
-            raise IndexError(f"index {position} is out of range")
-        return list(self._modules)[position]
+    def _names(self) -> list[str]:
+        return list(self._modules)
 
-    def _restart(self, members: Iterable[Module | None]) -> None:
+    def _name_at(self, at: int) -> str:
+        position, names = index(at), self._names()
+        if not -len(names) <= position < len(names):
+            raise IndexError(f"index {position} is out of range")
+        return names[position]
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([getattr(self, name) for name in self._names()])
+
+    def __contains__(self, member: object) -> bool:
+        return any(member is each for each in self)
+
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return type(self)(list(self)[at])
+        return getattr(self, self._name_at(at))
+
+    def __setitem__(self, at: int, member: Any) -> None:
+        setattr(self, self._name_at(at), member)
+
+    def append(self: L, member: Any) -> L:
+        """Add a member at the end."""
+        self.add_module(str(len(self)), member)
+        return self
+
+    def extend(self: L, members: Iterable[Any]) -> L:
+        """Add members at the end."""
+        if not isinstance(members, Iterable) or isinstance(members, Tensor):
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but "
+                f"got {type(members).__name__}"
+            )
+        for member in list(members):
+            self.append(member)
+        return self
+
+    def __iadd__(self: L, members: Iterable[Any]) -> L:
+        return self.extend(members)
+
+
+class _InOrder(_Numbered):
+    """Modules that may be put in between, and taken out."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def _restart(self, members: Iterable[Any]) -> None:
         """Put other members in place of all, numbered from 0."""
         own = list(members)
         self._modules.clear()
         self._modules.update((str(i), module) for i, module in enumerate(own))
 
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
-    def __contains__(self, module: object) -> bool:
-        return any(member is module for member in self._modules.values())
-
-    def __setitem__(self, at: int, module: Module) -> None:
-        setattr(self, self._name_at(at), module)
-
     def __delitem__(self, at: int | slice) -> None:
-        chosen = (
-            list(self._modules)[at] if isinstance(at, slice) else [self._name_at(at)]
-        )
+        chosen = self._names()[at] if isinstance(at, slice) else [self._name_at(at)]
         for name in chosen:
             del self._modules[name]
-        self._restart(list(self._modules.values()))
-
-    def append(self: L, module: Module) -> L:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self: L, modules: Iterable[Module]) -> L:
-        """Add modules at the end."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(
-                f"{type(self).__name__}.extend should be called with an iterable, but "
-                f"got {type(modules).__name__}"
-            )
-        for module in list(modules):
-            self.append(module)
-        return self
+        self._restart(self)
 
     def insert(self: L, index: int, module: Module) -> L:
         """Add a module before the one at a position."""
         if not isinstance(module, Module):
             raise TypeError(f"{kind(module)} is not a Module subclass")
-        members = list(self._modules.values())
+        members = list(self)
         members.insert(index, module)
         self._restart(members)
         return self
@@ -84,14 +102,8 @@ class _Numbered(Module):
         del self[key]
         return found
 
-    def __getitem__(self, at: int | slice) -> Any:
-        raise NotImplementedError
 
-    def __iadd__(self: L, modules: Iterable[Module]) -> L:
-        return self.extend(modules)
-
-
-class Sequential(_Numbered):
+class Sequential(_InOrder):
     """Modules that run one after the other, each on the result of the last.
 
     ``Sequential(a, b)``, or ``Sequential(OrderedDict(first=a, second=b))``.
@@ -99,7 +111,7 @@ class Sequential(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = len(args) == 1 and isinstance(args[0], Mapping)
+        named = len(args) == 1 and isinstance(args[0], dict)
         for name, module in args[0].items() if named else enumerate(args):
             self.add_module(str(name), module)
 
@@ -111,39 +123,13 @@ class Sequential(_Numbered):
     def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return type(self)(OrderedDict(list(self._modules.items())[at]))
-        return self._modules[self._name_at(at)]
+        return super().__getitem__(at)
 
     def __add__(self, other: Sequential) -> Sequential:
         return Sequential(*self, *other)
 
-    def insert(self, index: int, module: Module) -> Sequential:
-        """Add a module before the one at a position, which has to be there."""
-        if isinstance(module, Module) and not -len(self) <= index <= len(self):
-            raise IndexError(f"Index out of range: {index}")
-        return super().insert(index, module)
 
-    def _times(self, other: object) -> int:
-        if not isinstance(other, int):
-            raise TypeError(
-                f"unsupported operand type(s) for *: {type(self)} and {type(other)}"
-            )
-        if other <= 0:
-            raise ValueError(
-                f"Non-positive multiplication factor {other} for {type(self)}"
-            )
-        return other
-
-    def __mul__(self, other: int) -> Sequential:
-        return Sequential(*[m for _ in range(self._times(other)) for m in self])
-
-    def __rmul__(self, other: int) -> Sequential:
-        return self * other
-
-    def __imul__(self, other: int) -> Sequential:
-        return self.extend(list(self) * (self._times(other) - 1))
-
-
-class ModuleList(_Numbered):
+class ModuleList(_InOrder):
     """A list of modules; it computes nothing itself."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
@@ -151,30 +137,98 @@ class ModuleList(_Numbered):
         if modules is not None:
             self.extend(modules)
 
-    def __getitem__(self, at: int | slice) -> Any:
-        if isinstance(at, slice):
-            return type(self)(list(self)[at])
-        return self._modules[self._name_at(at)]
-
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
 
     def __repr__(self) -> str:
-        parts = text.grouped([repr(module) for module in self])
-        lines = [f"{label}: {text.indented(shown)}" for label, shown in parts]
-        return text.framed(type(self).__name__, "", lines)
+        parts = _grouped([repr(module) for module in self])
+        lines = [f"{label}: {indented(shown)}" for label, shown in parts]
+        return framed(type(self).__name__, "", lines)
 
 
-class ModuleDict(Module):
-    """Modules by name; it computes nothing itself."""
+def _grouped(texts: list[str]) -> list[tuple[str, str]]:
+    """Labels and texts where equal neighbours stand together: ``(0-1): 2 x Linear``."""
+    runs: list[tuple[int, int, str]] = []
+    for i, text in enumerate(texts):
+        if runs and runs[-1][2] == text:
+            runs[-1] = (runs[-1][0], i, text)
+        else:
+            runs.append((i, i, text))
+    return [
+        (f"({a})", text) if a == b else (f"({a}-{b})", f"{b - a + 1} x {text}")
+        for a, b, text in runs
+    ]
 
-    def __init__(self, modules: object = None) -> None:
+
+class ParameterList(_Numbered):
+    """A list of parameters; tensors given to it become parameters."""
+
+    def __init__(self, values: Iterable[object] | None = None) -> None:
         super().__init__()
-        if modules is not None:
-            self.update(modules)
+        self._size = 0
+        if values is not None:
+            self.extend(values)
+
+    def _names(self) -> list[str]:
+        return [str(at) for at in range(self._size)]
+
+    def __setitem__(self, at: int, value: object) -> None:
+        setattr(self, self._name_at(at), _as_parameter(value))
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.isdigit()]
+
+    def append(self, value: object) -> ParameterList:
+        """Add a member at the end."""
+        self._size += 1
+        self[-1] = value
+        return self
+
+    def extra_repr(self) -> str:
+        return "\n".join(
+            _line(i, value, str(getattr(value, "dtype", "")))
+            for i, value in enumerate(self)
+        )
+
+
+class _Named(Module, MutableMapping[str, Any]):
+    """Members by name."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def _members(self) -> dict[str, Any]:
+        """Return a dict whose keys are the names, in order."""
+        raise NotImplementedError
 
     def __getitem__(self, key: str) -> Any:
-        return self._modules[key]
+        if key not in self:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._members())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._members()
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._members().keys()
+
+
+class ModuleDict(_Named):
+    """Modules by name; it computes nothing itself."""
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        self.update(() if modules is None else modules)
+
+    def _members(self) -> dict[str, Any]:
+        return self._modules
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
@@ -182,42 +236,52 @@ class ModuleDict(Module):
     def __delitem__(self, key: str) -> None:
         del self._modules[key]
 
-    def __len__(self) -> int:
-        return len(self._modules)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
+class ParameterDict(_Named):
+    """Parameters by name; tensors given to it become parameters."""
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._modules
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self._keys: dict[str, None] = {}
+        self.update(() if parameters is None else parameters)
 
-    def keys(self) -> Iterable[str]:
-        return self._modules.keys()
+    def _members(self) -> dict[str, Any]:
+        return self._keys
 
-    def values(self) -> Iterable[Any]:
-        return self._modules.values()
+    def __setitem__(self, key: str, value: object) -> None:
+        self._keys[key] = None
+        setattr(self, key, _as_parameter(value))
 
-    def items(self) -> Iterable[tuple[str, Any]]:
-        return self._modules.items()
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, key)
 
-    def clear(self) -> None:
-        """Remove all modules."""
-        self._modules.clear()
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
 
-    def pop(self, key: str) -> Any:
-        """Remove a module and give it back."""
-        return self._modules.pop(key)
+    def popitem(self) -> tuple[str, Any]:
+        """Remove the member that came last; its name and itself."""
+        for key in reversed(self):
+            return key, self.pop(key)
+        raise KeyError("the dict is empty")
 
-    def update(self, modules: object) -> None:
-        """Add modules from a mapping or from pairs of a name and a module."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(
-                "ModuleDict.update should be called with an iterable of key/value "
-                f"pairs, but got {type(modules).__name__}"
-            )
-        pairs = modules.items() if hasattr(modules, "items") else modules
-        for name, module in pairs:
-            self[name] = module
+    def extra_repr(self) -> str:
+        return "\n".join(_line(key, value, kind(value)) for key, value in self.items())
+
+
+def _as_parameter(value: object) -> Any:
+    """Make a plain tensor a parameter; leave anything else as it is."""
+    plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
+    return Parameter(value) if plain else value
+
+
+def _line(name: object, value: object, of: str) -> str:
+    """Return a container's line about a member, a tensor of the kind ``of``."""
+    if not isinstance(value, Tensor):
+        return f"  ({name}): Object of type: {type(value).__name__}"
+    what = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    size = "x".join(map(str, value.shape))
+    return f"  ({name}): {what} containing: [{of} of size {size}]"
 
 
 class DataParallel(Module):

@@ -9,20 +9,15 @@ the word "same" or "valid" instead.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
-from . import init
-from .declare import add_parameters, head, saying
+from .declare import head, saying
 from .functional import pad
-from .module import Module
+from .linear import _Weighted
 
 Sizes = int | Sequence[int]
-
-WORDS = {"valid", "same"}
-MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
 def each(value: Sizes, rank: int) -> tuple[int, ...]:
@@ -30,21 +25,14 @@ def each(value: Sizes, rank: int) -> tuple[int, ...]:
     return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
-class _ConvNd(Module):
+class _ConvNd(_Weighted):
     """The sizes, the weight and the bias that all convolutions have."""
 
     rank: ClassVar[int]
     transposed: ClassVar[bool] = False
     function: ClassVar[Callable[..., Tensor]]
-    kernel_size: tuple[int, ...]
-    stride: tuple[int, ...]
     padding: tuple[int, ...] | str
-    dilation: tuple[int, ...]
     output_padding: Any = 0
-    in_channels: int
-    out_channels: int
-    groups: int
-    padding_mode: str
 
     def _make(self, bias: bool, device: object, dtype: object) -> None:
         """Check the options, and make the weight and the bias that they ask for."""
@@ -56,19 +44,7 @@ class _ConvNd(Module):
         if self.transposed:
             outer, inner = inner, outer
         shape = (outer, inner // self.groups, *self.kernel_size)
-        add_parameters(
-            self, device, dtype, weight=shape,
-            bias=(self.out_channels,) if bias else None,
-        )  # fmt: skip
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw weight and bias anew, evenly within one over the root of the fan in."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        fan = math.prod(self.weight.shape[1:])
-        if self.bias is not None and fan:
-            bound = 1 / math.sqrt(fan)
-            init.uniform_(self.bias, -bound, bound)
+        self._add((device, dtype), shape, self.out_channels if bias else None)
 
     extra_repr = saying(
         "{in_channels}, {out_channels}, kernel_size={kernel_size}, stride={stride}",
@@ -83,19 +59,18 @@ def _check(layer: _ConvNd) -> None:
     padding_mode = layer.padding_mode
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
-    if layer.in_channels % groups:
-        raise ValueError("in_channels must be divisible by groups")
-    if layer.out_channels % groups:
-        raise ValueError("out_channels must be divisible by groups")
+    for name in ("in_channels", "out_channels"):
+        if getattr(layer, name) % groups:
+            raise ValueError(f"{name} must be divisible by groups")
     if isinstance(padding, str):
-        if padding not in WORDS:
+        if padding not in ("valid", "same"):
             raise ValueError(
                 f"Invalid padding string {padding!r}, should be one of "
                 "{'valid', 'same'}"
             )
         if padding == "same" and set(each(stride, 1)) != {1}:
             raise ValueError("padding='same' is not supported for strided convolutions")
-    if padding_mode not in MODES:
+    if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
         raise ValueError(
             "padding_mode must be one of {'reflect', 'circular', 'replicate', "
             f"'zeros'}}, but got padding_mode={padding_mode!r}"
@@ -159,16 +134,11 @@ class _ConvTransposeNd(_ConvNd):
     """The transpose of a convolution, which spreads each entry over a window.
 
     Args:
-        in_channels: how many channels the input has.
-        out_channels: how many the output has.
-        kernel_size: the window's sizes.
-        stride: how far one window is from the next.
         padding: how much is cut off at every side.
         output_padding: how much is added at the far end, to choose among the sizes
             that the convolution takes to one.
-        groups: channels are divided into this many groups that do not mix.
-        bias: whether to add a bias per output channel.
-        dilation: how far one entry of a window is from the next.
+
+    The other arguments are those of a convolution.
     """
 
     transposed = True

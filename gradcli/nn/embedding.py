@@ -8,7 +8,7 @@ trained.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ..engine.tensor import Tensor
 from . import functional as F
@@ -16,6 +16,8 @@ from . import init
 from .declare import add_parameters, applying, head, saying
 from .module import Module
 from .parameter import Parameter
+
+T = TypeVar("T", bound="_Table")
 
 
 class _Table(Module):
@@ -54,26 +56,31 @@ class _Table(Module):
         if self.padding_idx is not None:
             init.zeros_(self.weight.detach()[self.padding_idx])
 
+    @classmethod
+    def from_pretrained(
+        cls: type[T], embeddings: Tensor, freeze: bool = True, *options: Any,
+        **named: Any,
+    ) -> T:  # fmt: skip
+        """A table of given rows, not to be trained unless ``freeze`` is False.
 
-def _sizes(rows: Tensor) -> tuple[int, int]:
-    """How many rows there are, and how long they are."""
-    if rows.ndim != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-    count, length = rows.shape
-    return count, length
+        Args:
+            options, named: what the constructor takes after the sizes.
+        """
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        made = cls(*embeddings.shape, *options, _weight=embeddings, **named)
+        made.weight.requires_grad_(not freeze)
+        return made
 
 
 class Embedding(_Table):
-    """A table of trained rows, looked up by integers.
+    """A table of trained rows, looked up by integers; the row of padding is zeros.
 
     Args:
         num_embeddings: the number of rows.
         embedding_dim: the length of a row.
-        padding_idx: a row that begins as zeros and is not trained.
-        max_norm: rows that are looked up and longer are shortened, in place.
-        norm_type: the p of the norm for ``max_norm``.
-        scale_grad_by_freq: divide a row's gradient by how often it is looked up.
-        sparse: has to be False: there are no sparse gradients.
+
+    The other arguments are those of `functional.embedding`.
     """
 
     _padding = "Padding_idx"
@@ -88,18 +95,6 @@ class Embedding(_Table):
     ) -> None:  # fmt: skip
         self._make(_weight, not _freeze, device, dtype)
 
-    @classmethod
-    def from_pretrained(
-        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None,
-        max_norm: float | None = None, norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False, sparse: bool = False,
-    ) -> Embedding:  # fmt: skip
-        """A table of given rows, not to be trained unless ``freeze`` is False."""
-        return cls(
-            *_sizes(embeddings), padding_idx, max_norm, norm_type, scale_grad_by_freq,
-            sparse, _weight=embeddings, _freeze=freeze,
-        )  # fmt: skip
-
     forward = applying(F.embedding)
     extra_repr = saying(
         "{num_embeddings}, {embedding_dim}", padding_idx=None, max_norm=None,
@@ -113,13 +108,8 @@ class EmbeddingBag(_Table):
     Args:
         num_embeddings: the number of rows.
         embedding_dim: the length of a row.
-        max_norm: rows that are looked up and longer are shortened, in place.
-        norm_type: the p of the norm for ``max_norm``.
-        scale_grad_by_freq: divide a row's gradient by how often it is looked up.
-        mode: "sum", "mean" or "max" of a bag's rows.
-        sparse: has to be False: there are no sparse gradients.
-        include_last_offset: the last offset is the end of the last bag.
-        padding_idx: a row that begins as zeros, belongs to no bag and is not trained.
+
+    The other arguments are those of `functional.embedding_bag`.
     """
 
     @head("_weight")
@@ -153,18 +143,3 @@ class EmbeddingBag(_Table):
             if value != usual:
                 parts.append(f"{name}={value!r}")
         return ", ".join(parts)
-
-    @classmethod
-    def from_pretrained(
-        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None,
-        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
-        sparse: bool = False, include_last_offset: bool = False,
-        padding_idx: int | None = None,
-    ) -> EmbeddingBag:  # fmt: skip
-        """A table of given rows, not to be trained unless ``freeze`` is False."""
-        made = cls(
-            *_sizes(embeddings), max_norm, norm_type, scale_grad_by_freq, mode, sparse,
-            embeddings, include_last_offset, padding_idx,
-        )  # fmt: skip
-        made.weight.requires_grad_(not freeze)
-        return made

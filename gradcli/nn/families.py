@@ -7,6 +7,7 @@ what a family may say.
 from __future__ import annotations
 
 from ..engine.raw import Params
+from ..engine.tensor import Tensor
 from .convolution import each
 from .declare import Applied, saying
 from .functional.declare import FLAGS, Flag, reduction_of
@@ -101,8 +102,8 @@ class _WeightedLoss(_Loss):
     """A loss whose entries or classes count by a weight."""
 
     def __init__(
-        self, weight: object = None, size_average: Flag = None, reduce: Flag = None,
-        reduction: str = "mean",
+        self, weight: Tensor | None = None, size_average: Flag = None,
+        reduce: Flag = None, reduction: str = "mean",
     ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)

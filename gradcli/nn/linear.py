@@ -21,7 +21,27 @@ class Identity(Module):
         return input
 
 
-class Linear(Module):
+class _Weighted(Module):
+    """A layer of a weight and a bias, drawn within one over the root of the fan in."""
+
+    def _add(
+        self, place: tuple[object, object], weight: tuple[int, ...], bias: int | None
+    ) -> None:
+        """Register a weight, and a bias of a length; None: the name without one."""
+        shift = None if bias is None else (bias,)
+        add_parameters(self, *place, weight=weight, bias=shift)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        fan = math.prod(self.weight.shape[1:])
+        if self.bias is not None:
+            bound = 1 / math.sqrt(fan) if fan else 0
+            init.uniform_(self.bias, -bound, bound)
+
+
+class Linear(_Weighted):
     """``input @ weight.T + bias``; entries begin evenly within 1/sqrt(in_features)."""
 
     @head("bias")
@@ -29,18 +49,8 @@ class Linear(Module):
         self, in_features: int, out_features: int, bias: bool = True,
         device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
-        add_parameters(
-            self, device, dtype, weight=(out_features, in_features),
-            bias=(out_features,) if bias else None,
-        )  # fmt: skip
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
-            init.uniform_(self.bias, -bound, bound)
+        weight = (out_features, in_features)
+        self._add((device, dtype), weight, out_features if bias else None)
 
     forward = applying(F.linear)
     extra_repr = saying(
@@ -48,7 +58,7 @@ class Linear(Module):
     )
 
 
-class Bilinear(Module):
+class Bilinear(_Weighted):
     """``x1 @ weight[k] @ x2 + bias[k]`` for each output k."""
 
     @head("bias")
@@ -58,11 +68,8 @@ class Bilinear(Module):
     ) -> None:  # fmt: skip
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
-        add_parameters(
-            self, device, dtype, weight=(out_features, in1_features, in2_features),
-            bias=(out_features,) if bias else None,
-        )  # fmt: skip
-        self.reset_parameters()
+        weight = (out_features, in1_features, in2_features)
+        self._add((device, dtype), weight, out_features if bias else None)
 
     def reset_parameters(self) -> None:
         """Draw weight and bias anew."""

@@ -1,15 +1,21 @@
-"""Layers that normalise each item by itself.
+"""Layers that normalise: each item by itself, or each channel over a batch.
 
 Invariant: weights begin as ones and biases as zeros, so that a new layer normalises and
-does nothing else.
+does nothing else. Over a batch, its own statistics are used in training, and running
+ones, if they are kept, follow them; in evaluation the running ones are used where there
+are any.
 
-    LayerNorm(8)(x)         # (..., 8), mean 0 and variance 1 over the last dimension
+    LayerNorm(8)(x)             # (..., 8)
+    BatchNorm2d(3)(images)      # (N, 3, H, W)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
+from ..engine.creation import ones, tensor, zeros
+from ..engine.dtypes import int64
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
@@ -17,20 +23,15 @@ from .declare import add_parameters, applying, head, saying
 from .module import Module
 
 
-def add_affine(
-    module: Module,
-    device: object,
-    dtype: object,
-    shape: tuple[int, ...] | None,
-    bias: bool,
-) -> None:
-    """Register a weight and a bias of one shape; None: names without parameters."""
-    shift = shape if bias else None
-    add_parameters(module, device, dtype, weight=shape, bias=shift)
-
-
 class _Affine(Module):
     """A layer that scales by a weight and shifts by a bias, where it has them."""
+
+    def _add(
+        self, place: tuple[object, object], shape: tuple[int, ...] | None, bias: bool
+    ) -> None:
+        """Register a weight and a bias of one shape; None: names without parameters."""
+        add_parameters(self, *place, weight=shape, bias=shape if bias else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set the weight to ones and the bias to zeros."""
@@ -54,8 +55,7 @@ class LayerNorm(_Affine):
         dtype: object = None,
     ) -> None:  # fmt: skip
         self.normalized_shape = shape = _sizes(normalized_shape)
-        add_affine(self, device, dtype, shape if elementwise_affine else None, bias)
-        self.reset_parameters()
+        self._add((device, dtype), shape if elementwise_affine else None, bias)
 
     forward = applying(F.layer_norm)
     extra_repr = saying(
@@ -111,10 +111,126 @@ class GroupNorm(_Affine):
                 f"num_channels ({num_channels}) must be divisible by num_groups "
                 f"({num_groups})"
             )
-        add_affine(self, device, dtype, (num_channels,) if affine else None, bias)
-        self.reset_parameters()
+        self._add((device, dtype), (num_channels,) if affine else None, bias)
 
     forward = applying(F.group_norm)
     extra_repr = saying(
         "{num_groups}, {num_channels}, eps={eps}, affine={affine}, bias={bias}"
     )
+
+
+class _NormBase(_Affine):
+    """Mean 0 and variance 1 per channel.
+
+    Args:
+        num_features: the number of channels.
+        eps: added to the variance.
+        momentum: how far running statistics move towards a batch's; None: their
+            average over all batches so far.
+        affine: scale and shift by trained parameters afterwards.
+        track_running_stats: keep statistics for evaluation.
+        bias: shift as well as scale.
+    """
+
+    ranks: ClassVar[tuple[int, ...]]
+    num_features: int
+    affine: bool
+    track_running_stats: bool
+    _version = 2
+
+    def _make(self, bias: bool, device: Any, dtype: Any) -> None:
+        """Make the parameters and statistics that the options ask for."""
+        shape = (self.num_features,)
+        statistics = {
+            "running_mean": zeros(shape, device=device, dtype=dtype),
+            "running_var": ones(shape, device=device, dtype=dtype),
+            "num_batches_tracked": tensor(0, dtype=int64, device=device),
+        }
+        for name, value in statistics.items():
+            self.register_buffer(name, value if self.track_running_stats else None)
+        self._add((device, dtype), shape if self.affine else None, bias)
+
+    def reset_running_stats(self) -> None:
+        """Forget the batches seen so far."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Forget the batches, set the weight to ones and the bias to zeros."""
+        self.reset_running_stats()
+        super().reset_parameters()
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, object], prefix: str,
+        local_metadata: dict[str, Any], *rest: Any,
+    ) -> None:  # fmt: skip
+        """Keep the count of batches where a state of version 1 holds none."""
+        counted = (local_metadata.get("version") or 1) >= 2
+        if self.track_running_stats and not counted:
+            own = self.num_batches_tracked
+            state_dict.setdefault(prefix + "num_batches_tracked", own)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    def _check(self, input: Tensor) -> None:
+        if input.ndim not in self.ranks:
+            words = " or ".join(f"{rank}D" for rank in self.ranks)
+            raise ValueError(f"expected {words} input (got {input.ndim}D input)")
+
+    extra_repr = saying(
+        "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, bias={bias}, "
+        "track_running_stats={track_running_stats}"
+    )
+
+
+class _BatchNorm(_NormBase):
+    """Over a batch."""
+
+    @head("bias")
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
+        affine: bool = True, track_running_stats: bool = True, device: object = None,
+        dtype: object = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        self._make(bias, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        counts = self.training and self.track_running_stats
+        if counts and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        by_batch = self.training or self.running_mean is None
+        tracks = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if tracks else None,
+            self.running_var if tracks else None,
+            self.weight, self.bias, by_batch, momentum, self.eps,
+        )  # fmt: skip
+
+
+class _InstanceNorm(_NormBase):
+    """Over each item by itself; an item may come without a batch."""
+
+    @head("bias")
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
+        affine: bool = False, track_running_stats: bool = False, device: object = None,
+        dtype: object = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        self._make(bias, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        alone = input.ndim == self.ranks[0]
+        out = F.instance_norm(
+            input.unsqueeze(0) if alone else input, self.running_mean,
+            self.running_var, self.weight, self.bias,
+            self.training or not self.track_running_stats, self.momentum or 0.0,
+            self.eps,
+        )  # fmt: skip
+        return out.squeeze(0) if alone else out

@@ -1,14 +1,17 @@
-"""Recurrent networks: cells that run along a sequence.
+"""Recurrent networks: cells, each one step along a sequence, and runs of them.
 
-Invariant: a network is its cells, step by step: layer after layer, and in each layer
-forwards and, if ``bidirectional``, backwards.
+Invariant: weights are stacked by gate in PyTorch's order: input, forget, cell, output
+for an LSTM; reset, update, new for a GRU. A network is its cells, step by step: layer
+after layer, and in each layer forwards and, if ``bidirectional``, backwards.
 
+    h, c = LSTMCell(3, 4)(x, (h, c))    # x: (N, 3); h and c: (N, 4)
     output, (h, c) = LSTM(3, 4)(x)      # x: (L, N, 3); output: (L, N, 4)
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -18,15 +21,149 @@ from ..engine.record import call
 from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
 from . import functional as F
-from .cells import GATES, State, Weights, _Recurrent
+from . import init
 from .declare import add_parameters, head, saying
+from .module import Module
 from .utils.rnn import PackedSequence
+
+State = tuple[Tensor, ...]
+"""What a cell hands on: (h,), or (h, c)."""
+
+Weights = Sequence[Any]
+"""Weight of the input, of the state, their biases or None, the state's projection."""
+
+
+def plain_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
+    """``squash(W x + b + U h + c)``."""
+    (h,), (w, u, b, c) = state, weights[:4]
+    return (call(squash, F.linear(x, w, b) + F.linear(h, u, c)),)
+
+
+def lstm_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
+    """Hochreiter and Schmidhuber's cell with forget gates; h is projected if wanted."""
+    (h, cell), (w, u, b, c) = state, weights[:4]
+    gates = F.linear(x, w, b) + F.linear(h, u, c)
+    enter, forget, new, leave = gates.chunk(4, -1)
+    cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
+    h = leave.sigmoid() * cell.tanh()
+    return (h if len(weights) == 4 else F.linear(h, weights[4])), cell
+
+
+def gru_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
+    """Cho's gated unit, with the reset gate behind the state's weight."""
+    (h,), (w, u, b, c) = state, weights[:4]
+    of_x, of_h = F.linear(x, w, b), F.linear(h, u, c)
+    reset, update, new = of_x.chunk(3, -1)
+    reset_h, update_h, new_h = of_h.chunk(3, -1)
+    keep = (update + update_h).sigmoid()
+    fresh = (new + (reset + reset_h).sigmoid() * new_h).tanh()
+    return (fresh + keep * (h - fresh),)
+
+
+STEPS = {"RNN": plain_step, "LSTM": lstm_step, "GRU": gru_step}
+GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
 
 MODES = {
     "RNN_TANH": ("RNN", "tanh"), "RNN_RELU": ("RNN", "relu"),
     "LSTM": ("LSTM", "tanh"), "GRU": ("GRU", "tanh"),
 }  # fmt: skip
 """The cells of a network's mode, and what squashes their state."""
+
+
+class _Recurrent(Module):
+    """The weights and the step that cells and networks share."""
+
+    kind: str = "RNN"
+    hidden_size: int
+    nonlinearity: str = "tanh"
+
+    def reset_parameters(self) -> None:
+        """Draw all weights evenly within one over the root of the hidden size."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _step(self, x: Tensor, state: State, weights: Weights) -> State:
+        return STEPS[self.kind](x, state, weights, self.nonlinearity)
+
+
+class RNNCellBase(_Recurrent):
+    """One step of a recurrent network.
+
+    Args:
+        input_size: the length of an input.
+        hidden_size: the length of the state.
+        bias: whether to add biases.
+    """
+
+    @head()
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True,
+        device: object = None, dtype: object = None,
+    ) -> None:  # fmt: skip
+        wide = GATES[self.kind] * hidden_size
+        shift = (wide,) if bias else None
+        add_parameters(
+            self, device, dtype, weight_ih=(wide, input_size),
+            weight_hh=(wide, hidden_size), bias_ih=shift, bias_hh=shift,
+        )  # fmt: skip
+        self.reset_parameters()
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        several = self.kind == "LSTM"
+        found = self._next(input, hx if hx is None or several else (hx,))
+        return found if several else found[0]
+
+    def _next(self, input: Tensor, given: State | None) -> State:
+        if input.ndim not in (1, 2):
+            raise ValueError(
+                f"{type(self).__name__}: Expected input to be 1D or 2D, got "
+                f"{input.ndim}D instead"
+            )
+        if input.ndim == 1:
+            items = None if given is None else tuple([t.unsqueeze(0) for t in given])
+            return tuple([t.squeeze(0) for t in self._next(input.unsqueeze(0), items)])
+        if input.shape[1] != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {input.shape[1]} expected "
+                f"{self.input_size}"
+            )
+        shape = (input.shape[0], self.hidden_size)
+        count = 2 if self.kind == "LSTM" else 1
+        state: State = given or (call("new_zeros", input, shape),) * count
+        for i, part in enumerate(state):
+            if tuple(part.shape) != shape:
+                raise RuntimeError(
+                    f"hidden{i} has inconsistent shape: got {list(part.shape)}, "
+                    f"expected {list(shape)}"
+                )
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return self._step(input, state, weights)
+
+    extra_repr = saying("{input_size}, {hidden_size}", bias=True, nonlinearity="tanh")
+
+
+class RNNCell(RNNCellBase):
+    __doc__ = f"``tanh(W x + b + U h + c)``, or relu. {RNNCellBase.__doc__}"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True,
+        nonlinearity: str = "tanh", device: object = None, dtype: object = None,
+    ) -> None:  # fmt: skip
+        if nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = nonlinearity
+
+
+class GRUCell(RNNCellBase):
+    __doc__ = f"A gated recurrent unit. {RNNCellBase.__doc__}"
+    kind = "GRU"
+
+
+class LSTMCell(RNNCellBase):
+    __doc__ = f"A long short-term memory; its state is (h, c). {RNNCellBase.__doc__}"
+    kind = "LSTM"
 
 
 class RNNBase(_Recurrent):
@@ -115,7 +252,7 @@ class RNNBase(_Recurrent):
     def _packed(
         self, input: PackedSequence, given: Any
     ) -> tuple[PackedSequence, list[Tensor]]:
-        """The same of a packed sequence; states are in the batch's own order."""
+        """Run a packed sequence; states are in the batch's own order."""
         data, batch_sizes, order, back = input
         self._check_size(data)
         sizes: list[int] = batch_sizes.tolist()
@@ -149,10 +286,6 @@ class RNNBase(_Recurrent):
             given = [call("new_zeros", input, shape) for shape in shapes]
             return list(zip(*[part.unbind(0) for part in given], strict=True))
         parts = list(given)
-        ranks = [part.ndim for part in parts]
-        wanted = 3 if batched else 2
-        if set(ranks) != {wanted}:
-            raise RuntimeError(_rank_words(batched, wanted, ranks))
         for i, (part, (_, _, size)) in enumerate(zip(parts, shapes, strict=True)):
             shape = (count, items, size) if batched else (count, size)
             if tuple(part.shape) != shape:
@@ -220,19 +353,10 @@ class RNNBase(_Recurrent):
     )  # fmt: skip
 
 
-def _rank_words(batched: bool, wanted: int, ranks: list[int]) -> str:
-    """Say what is wrong with a state of another rank than the input."""
-    kind = "batched 3-D" if batched else "unbatched 2-D"
-    got = f"{ranks[0]}-D tensor"
-    if len(ranks) > 1:
-        got = f"({', '.join(f'{rank}-D' for rank in ranks)}) tensors"
-    what = "hx" if len(ranks) == 1 else "hx and cx"
-    return f"For {kind} input, {what} should also be {wanted}-D but got {got}"
-
-
 def _check_sizes(
     hidden_size: int, num_layers: int, dropout: float, proj_size: int
 ) -> None:
+    """Raise ValueError for options that no network can have."""
     if isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the probability of"
@@ -245,15 +369,10 @@ def _check_sizes(
             f"{dropout} and num_layers={num_layers}",
             stacklevel=6,
         )
-    if hidden_size <= 0:
-        raise ValueError("hidden_size must be greater than zero")
-    if num_layers <= 0:
-        raise ValueError("num_layers must be greater than zero")
-    if proj_size < 0:
-        raise ValueError(
-            "proj_size should be a positive integer or zero to disable projections"
-        )
-    if proj_size >= hidden_size:
+    for name, size in (("hidden_size", hidden_size), ("num_layers", num_layers)):
+        if size <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+    if proj_size and not 0 < proj_size < hidden_size:
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 

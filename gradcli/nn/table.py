@@ -1,16 +1,19 @@
 """The modules that are a function and its options.
 
-Invariant: nothing is computed here; a line names the function, and its parameters with
-their defaults are the module's. What modules of a family have in common beside that
-stands in `families`.
+Invariant: nothing is computed here; a module has the name of its function, which is
+written in small letters with underscores, and the function's parameters with their
+defaults. What modules of a family have in common beside that stands in `families`.
+
+    LeakyReLU(0.1)(x)           # functional.leaky_relu(x, 0.1)
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import functional as F
-from .batch_norm import _BatchNorm, _InstanceNorm
 from .convolution import _Conv, _ConvTransposeNd
-from .declare import module, ranks
+from .declare import Applied, module, ranks
 from .families import (
     _Adaptive,
     _Along,
@@ -21,69 +24,43 @@ from .families import (
     _MaxPoolNd,
     _WeightedLoss,
 )
+from .norm import _BatchNorm, _InstanceNorm
 from .recurrent import network
 from .shaping import _ConstantPadNd, _MaxUnpoolNd, _PadNd
 
+_FUNCTIONS = {
+    name.replace("_", ""): getattr(F, name)
+    for name in F.__all__
+    if not name.endswith("_")
+}
+
+
+def _offer(names: str, base: type[Applied] = Applied, **options: Any) -> None:
+    """Define modules of the functions that have their names."""
+    for name in names.split():
+        made = module(name, _FUNCTIONS[name.lower()], base, **options)
+        globals()[name] = made
+
+
 # Activations
 
-ReLU = module("ReLU", F.relu)
-LeakyReLU = module("LeakyReLU", F.leaky_relu)
-ELU = module("ELU", F.elu)
-CELU = module("CELU", F.celu)
-SELU = module("SELU", F.selu)
-GELU = module("GELU", F.gelu, shown="approximate={approximate!r}")
-SiLU = module("SiLU", F.silu)
-Mish = module("Mish", F.mish)
-Sigmoid = module("Sigmoid", F.sigmoid)
-LogSigmoid = module("LogSigmoid", F.logsigmoid)
-Tanh = module("Tanh", F.tanh)
-Softplus = module("Softplus", F.softplus)
-Softsign = module("Softsign", F.softsign)
-Tanhshrink = module("Tanhshrink", F.tanhshrink)
-Hardshrink = module("Hardshrink", F.hardshrink, shown="{lambd}")
-Softshrink = module("Softshrink", F.softshrink, shown="{lambd}")
-Hardsigmoid = module("Hardsigmoid", F.hardsigmoid, shown="")
-Hardswish = module("Hardswish", F.hardswish, shown="")
-Threshold = module("Threshold", F.threshold)
-GLU = module("GLU", F.glu)
-RReLU = module("RReLU", F.rrelu)
-Hardtanh = module("Hardtanh", F.hardtanh)
-ReLU6 = module("ReLU6", F.relu6)
+_offer("ReLU LeakyReLU ELU CELU SELU SiLU Mish Sigmoid LogSigmoid Tanh Softplus")
+_offer("Softsign Tanhshrink Threshold GLU RReLU Hardtanh ReLU6")
+_offer("GELU", shown="approximate={approximate!r}")
+_offer("Hardshrink Softshrink", shown="{lambd}")
+_offer("Hardsigmoid Hardswish", shown="")
+_offer("Softmax LogSoftmax Softmin", _Along)
 
-Softmax = module("Softmax", F.softmax, _Along)
-LogSoftmax = module("LogSoftmax", F.log_softmax, _Along)
-Softmin = module("Softmin", F.softmin, _Along)
+# Dropout and windows
 
-# Dropout
-
-Dropout = module("Dropout", F.dropout, _DropoutNd)
-Dropout1d = module("Dropout1d", F.dropout1d, _DropoutNd)
-Dropout2d = module("Dropout2d", F.dropout2d, _DropoutNd)
-Dropout3d = module("Dropout3d", F.dropout3d, _DropoutNd)
-
-# Windows
-
-MaxPool1d = module("MaxPool1d", F.max_pool1d, _MaxPoolNd)
-MaxPool2d = module("MaxPool2d", F.max_pool2d, _MaxPoolNd)
-MaxPool3d = module("MaxPool3d", F.max_pool3d, _MaxPoolNd)
-AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AvgPool1d)
-AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AvgPoolNd)
-AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AvgPoolNd)
-AdaptiveAvgPool1d = module("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, _Adaptive)
-AdaptiveAvgPool2d = module("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, _Adaptive)
-AdaptiveAvgPool3d = module("AdaptiveAvgPool3d", F.adaptive_avg_pool3d, _Adaptive)
-AdaptiveMaxPool1d = module("AdaptiveMaxPool1d", F.adaptive_max_pool1d, _Adaptive)
-AdaptiveMaxPool2d = module("AdaptiveMaxPool2d", F.adaptive_max_pool2d, _Adaptive)
-AdaptiveMaxPool3d = module("AdaptiveMaxPool3d", F.adaptive_max_pool3d, _Adaptive)
-Unfold = module("Unfold", F.unfold)
-Fold = module("Fold", F.fold)
-PixelShuffle = module("PixelShuffle", F.pixel_shuffle)
-PixelUnshuffle = module("PixelUnshuffle", F.pixel_unshuffle)
-LocalResponseNorm = module(
-    "LocalResponseNorm",
-    F.local_response_norm,
-    shown="{size}, alpha={alpha}, beta={beta}, k={k}",
-)
+_offer("Dropout Dropout1d Dropout2d Dropout3d", _DropoutNd)
+_offer("MaxPool1d MaxPool2d MaxPool3d", _MaxPoolNd)
+_offer("AvgPool1d", _AvgPool1d)
+_offer("AvgPool2d AvgPool3d", _AvgPoolNd)
+_offer("AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d", _Adaptive)
+_offer("AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d", _Adaptive)
+_offer("Unfold Fold PixelShuffle PixelUnshuffle")
+_offer("LocalResponseNorm", shown="{size}, alpha={alpha}, beta={beta}, k={k}")
 
 # Layers by the number of dimensions that windows or channels have
 
@@ -116,34 +93,19 @@ MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = ranks(
 GRU = network("GRU", "Gated recurrent units.", "proj_size")
 LSTM = network("LSTM", "Long short-term memories; the state is (h, c).")
 
-# Shapes and distances
+# Shapes, distances and losses
 
 Flatten = module("Flatten", "flatten", start_dim=1)
-CosineSimilarity = module("CosineSimilarity", F.cosine_similarity, operands=2, shown="")
-PairwiseDistance = module("PairwiseDistance", F.pairwise_distance, operands=2, shown="")
-
-# Losses
-
-MSELoss = module("MSELoss", F.mse_loss, _Loss, hidden="weight")
-L1Loss = module("L1Loss", F.l1_loss, _Loss, hidden="weight")
-SmoothL1Loss = module("SmoothL1Loss", F.smooth_l1_loss, _Loss)
-HuberLoss = module("HuberLoss", F.huber_loss, _Loss, hidden="weight")
-SoftMarginLoss = module("SoftMarginLoss", F.soft_margin_loss, _Loss)
+_offer("CosineSimilarity PairwiseDistance", operands=2, shown="")
+_offer("MSELoss L1Loss HuberLoss", _Loss, hidden="weight")
+_offer("SmoothL1Loss SoftMarginLoss PoissonNLLLoss HingeEmbeddingLoss", _Loss)
+_offer("GaussianNLLLoss", _Loss, operands=3, keyword_only=True)
+_offer("MarginRankingLoss", _Loss, operands=3, margin=0.0)
+_offer("TripletMarginLoss", _Loss, operands=3, p=2.0)
+_offer("NLLLoss", _WeightedLoss)
 KLDivLoss = module("KLDivLoss", F.kl_div, _Loss)
-PoissonNLLLoss = module("PoissonNLLLoss", F.poisson_nll_loss, _Loss)
-GaussianNLLLoss = module(
-    "GaussianNLLLoss", F.gaussian_nll_loss, _Loss, operands=3, keyword_only=True
-)
-HingeEmbeddingLoss = module("HingeEmbeddingLoss", F.hinge_embedding_loss, _Loss)
-MarginRankingLoss = module(
-    "MarginRankingLoss", F.margin_ranking_loss, _Loss, operands=3, margin=0.0
-)
 BCELoss = module("BCELoss", F.binary_cross_entropy, _WeightedLoss)
 BCEWithLogitsLoss = module(
     "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, _Loss
 )
-NLLLoss = module("NLLLoss", F.nll_loss, _WeightedLoss)
 CrossEntropyLoss = module("CrossEntropyLoss", F.cross_entropy, _WeightedLoss)
-TripletMarginLoss = module(
-    "TripletMarginLoss", F.triplet_margin_loss, _Loss, operands=3, p=2.0
-)

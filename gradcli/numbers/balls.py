@@ -278,10 +278,29 @@ def sinc(x: Moving) -> Moving:
     return x.sin_pi() / (arb.pi() * x)
 
 
+def logarithm_beside_one(x: Moving) -> Moving:
+    """The logarithm of ``1 + x``, of a ball with the digits of a small ``x``."""
+    return x.log1p() if isinstance(x, arb) else (1 + x).log()
+
+
 def softplus(x: Moving) -> Moving:
     if at(x) > 0:
-        return x + (1 + (-x).exp()).log()
-    return (1 + x.exp()).log()
+        return x + logarithm_beside_one((-x).exp())
+    return logarithm_beside_one(x.exp())
+
+
+def log_add_exp(a: Moving, b: Moving) -> Moving:
+    """The logarithm of ``exp(a) + exp(b)``, from the larger of the two: next to 0 the
+    result keeps its digits."""
+    return a + softplus(b - a) if at(a) > at(b) else b + softplus(a - b)
+
+
+def log_of_normal(x: Moving) -> Moving:
+    """The logarithm of the normal distribution function, from the side that is next to
+    0."""
+    if at(x) > 0:
+        return logarithm_beside_one(-(x / arb(2).sqrt()).erfc() / 2)
+    return ((-x / arb(2).sqrt()).erfc() / 2).log()
 
 
 def inverse_erf(x: Moving) -> arb_series:

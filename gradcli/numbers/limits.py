@@ -64,9 +64,6 @@ BOUND_BITS: Final = 64
 
 # terms, tapes and arrays of elements
 
-MAX_SIMPLE_DENOMINATOR: Final = 1000
-"""Largest denominator of a fraction that a float may stand for."""
-
 SURE_DIGITS: Final = 15
 """Significant digits that any float keeps of a decimal."""
 

@@ -35,6 +35,7 @@ from .balls import (
     Ball,
     ball,
     in_floats,
+    is_infinite,
     is_known,
     size,
     to_float,
@@ -119,6 +120,19 @@ class Roundings:
                     args = [known[a] for a in graph.args(each)]
                     known[each] = in_floats(name, args, dtype)
         return float(known[step])
+
+    def leaves_range(self, roots: Sequence[int]) -> bool:
+        """Whether a step that some are made of is 0 or infinite in floats alone."""
+        least, evaluation = ball(self.least), self.evaluation
+        for step in evaluation.below(roots):
+            number = self.rounded(step)
+            if number and isfinite(number):
+                continue
+            value = evaluation.value(step)
+            lost = not is_infinite(value) if number else bool(abs(value) < least)
+            if lost and not isnan(number) and not value.is_zero():
+                return True
+        return False
 
     def forget(self, size: int) -> None:
         """Forget what was found of all but the first ``size`` steps."""

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import e, inf, isfinite, pi
+from math import inf, isfinite
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from ..ops.exact import PI, E, Exact, fraction, function
-from .limits import MAX_SIMPLE_DENOMINATOR
+from ..ops.exact import Exact
+from .limits import SURE_DIGITS
 
 if TYPE_CHECKING:
     from .balls import Ball
@@ -28,9 +28,6 @@ Number = int | float | Fraction
 
 Element = TypeVar("Element")
 """What a system makes: a ball, a term, a step on a tape."""
-
-CONSTANTS: Final = {PI: pi, E: e}
-"""Real numbers that a float of Python may stand for."""
 
 RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 
@@ -93,37 +90,19 @@ class System(Protocol[Element]):
 
 @lru_cache(maxsize=4096, typed=True)
 def exact(number: Number) -> Number:
-    """The rational number that a float of Python stands for: 1/10 for ``0.1``, 1/3 for
-    ``1/3``.
-
-    The fraction has this very float as its nearest, so the choice is within the
-    rounding that the engine's own constant has.
-    """
+    """The rational number that a float of Python stands for: a decimal of no more
+    digits than every float keeps, as a person types it; any other float is itself."""
     if isinstance(number, float) and isfinite(number):
         if number.is_integer():
             return int(number)
-        written = Fraction(repr(number))
-        simple = written.limit_denominator(MAX_SIMPLE_DENOMINATOR)
-        return simple if float(simple) == number else written
+        return Fraction(number) if has_many_digits(number) else Fraction(repr(number))
     return int(number) if isinstance(number, bool) else number
 
 
-@lru_cache(maxsize=4096, typed=True)
-def multiple(near: float) -> float | None:
-    """The simple multiple of pi or e that a float of Python stands for; None: of none.
-
-    A float is taken for the multiple only if it is what the product is in floats.
-    """
-    if not near or not isfinite(near) or near.is_integer():
-        return None
-    for name, constant in CONSTANTS.items():
-        times = Fraction(near / constant).limit_denominator(MAX_SIMPLE_DENOMINATOR)
-        p, q = times.as_integer_ratio()
-        if abs(p) > MAX_SIMPLE_DENOMINATOR or not p:
-            continue
-        if near in (p * constant / q, p / q * constant, constant / q * p):
-            return name if p == q else function("mul", near, fraction(p, q), name)
-    return None
+def has_many_digits(number: float) -> bool:
+    """Whether a float's shortest decimal has more digits than every float keeps."""
+    digits = repr(number).partition("e")[0].replace(".", "").strip("-0")
+    return len(digits) > SURE_DIGITS
 
 
 def lifted(
@@ -141,10 +120,7 @@ def lifted(
         known: the elements of exact numbers, by the number's ``id``.
     """
     if not isinstance(number, Exact):
-        found = multiple(number) if type(number) is float else None
-        if found is None:
-            return leaf(exact(number), 0.0)
-        number = found
+        return leaf(exact(number), 0.0)
     waiting: list[Any] = [number]
     while waiting:
         each = waiting[-1]

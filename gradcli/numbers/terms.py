@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
-from .balls import START_BITS, Ball, apply, ball, is_nan, to_float
+from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, to_float
 from .decision import Deciding
 from .limits import MAX_EXACT_NUMBER
 from .scalars import bounds_of
@@ -275,7 +275,11 @@ class Terms(Deciding[Term]):
                     yield Decision(relation, argument, self.lift(bound))
 
     def is_outside(self, term: Term) -> bool:
-        """Whether a function has no value around its arguments."""
+        """Whether a function has no value around its arguments, or none at them: a
+        pole, of numbers that are not all the program's own."""
+        finite = all(a.value.is_finite() for a in term.args)
+        if finite and not term.known and is_infinite(term.value) and term.args:
+            return True
         for asked in self.domains([term], constants=True):
             gap = asked.left.value - asked.right.value
             if gap < 0 if asked.relation == ">" else gap > 0 and asked.relation == "<":

@@ -18,7 +18,7 @@ from .checks import (
     dims_of,
     kept_shape,
 )
-from .exact import beside, decimal, reciprocal
+from .exact import beside, decimal, fraction, reciprocal
 from .op import (
     FLOATS,
     KEPT,
@@ -137,7 +137,8 @@ row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
     doc="Rectified linear unit.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x),
     partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
-    vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES, saves="y")
+    masks=True, vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES,
+    saves="y")
 
 row("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
     formula="x if x > 0 else negative_slope*x",
@@ -168,8 +169,9 @@ row("rrelu_with_noise.default",
                 training=True)])
 
 
-def rrelu(call: Call, x: Array, lower: float = 1 / 8, upper: float = 1 / 3,
-          training: bool = False, noise: Array | None = None) -> Array:
+def rrelu(call: Call, x: Array, lower: float = 1 / 8,
+          upper: float = fraction(1, 3), training: bool = False,
+          noise: Array | None = None) -> Array:
     if lower > upper:
         raise ValueRangeError(
             f"Lower bound should be less than or equal to the upper bound: {lower} > "
@@ -177,7 +179,7 @@ def rrelu(call: Call, x: Array, lower: float = 1 / 8, upper: float = 1 / 3,
     if training and noise is None:
         raise ValueRangeError("rrelu needs noise in training: a slope for each entry")
     return call("rrelu_with_noise.default", x, 0.0 if noise is None else noise, lower,
-                upper, training)
+                beside(x, upper), training)
 
 
 function("rrelu", rrelu, operands=("x",), cases=[case((3,))],
@@ -255,6 +257,7 @@ class Masked(TypedDict):
     """The rules of an elementwise row that mask rather than multiply."""
 
     partials: tuple[Partial, ...]
+    masks: bool
     vjp: tuple[Vjp, ...]
 
 
@@ -263,6 +266,7 @@ def passing_but(hidden: ArrayRule) -> Masked:
     return {
         "partials": (lambda xp, y, x, **how: 1 - xp.as_type_of(hidden(xp, x, **how), x),
                      ),
+        "masks": True,
         "vjp": (lambda xp, g, y, x, **how: xp.where(hidden(xp, x, **how), 0, g),),
     }
 
@@ -298,6 +302,7 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
     kink="at -3 and 3 the derivative is 0",
     fwd=lambda xp, x: xp.minimum(xp.maximum(x + 3, 0), 6) / 6,
     partials=(lambda xp, y, x: xp.as_type_of(between(xp, x, -3, 3), x) / 6,),
+    masks=True,
     vjp=(lambda xp, g, y, x: xp.where(between(xp, x, -3, 3), g / 6, 0),),
     cases=[*ALL, case((3,), low=3.1, high=4.0)])
 

@@ -252,7 +252,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
                 "mini-batch of fixed length sequences. However, found offsets of type "
                 f"{type(offsets)}")
         items, length = input.shape
-        offsets = call("as_index", range(0, items * length, length) if length else [])
+        begins = range(0, items * length, length) if length else ()
+        offsets = call("as_index.beside", input, list(begins))
         include_last_offset = False
         input = call("reshape", input, (-1,))
         samples = None if samples is None else call("reshape", samples, (-1,))
@@ -272,8 +273,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
             "embedding_bag: per_sample_weights was not None. per_sample_weights is "
             f"only supported for mode='sum' (got mode='{mode}').")
     padding = row_of_padding(padding_idx, weight.shape[0])
-    begins = cast("Positions", call("as_index", offsets)).tolist()
-    check_offsets(begins, input.shape[0], include_last_offset)
+    given = cast("Positions", call("as_index", offsets)).tolist()
+    check_offsets(given, input.shape[0], include_last_offset)
     found, _ = cast("Outputs", call(
         "embedding_bag.default", weight, input, offsets, samples, MODES[mode],
         scale_grad_by_freq, include_last_offset, padding))

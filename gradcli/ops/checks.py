@@ -36,6 +36,10 @@ class KindError(EngineError, NotImplementedError):
     """Operands of a type that the operation does not take."""
 
 
+class NoSlope(ValueRangeError):
+    """An argument that asks for a gradient or a tangent, and is held fixed."""
+
+
 class UnknownSlope(KindError):
     """A derivative in an argument by which the operation has none."""
 
@@ -49,7 +53,7 @@ def demand_fixed(function: str, operand: str, value: object) -> None:
     if getattr(value, "_is_followed", False):
         recorded = getattr(value, "requires_grad", False)
         what = "requires_grad True" if recorded else "a tangent"
-        raise ValueRangeError(
+        raise NoSlope(
             f"The function '{function}' is not differentiable with respect to argument "
             f"'{operand}'. This input cannot have {what}."
         )

@@ -3,8 +3,8 @@
     maximum(x, y)     ties: half the cotangent each
     clamp(x, 0, 1)    at a bound: 0
 
-Invariant: a cotangent that does not pass is masked, not multiplied by 0, so that an
-infinite one leaves no NaN.
+Invariant: a cotangent or tangent that does not pass is masked, not multiplied by 0, so
+that an infinite one leaves no NaN.
 """
 
 from __future__ import annotations
@@ -34,19 +34,6 @@ from .types import Array, ArrayRule, Call, Namespace, Operand
 
 ALL = [case((3, 4)), case(())]
 PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((3, 1), (1, 4)), case((), (2,))]
-
-
-def masked(
-    partials: Sequence[ArrayRule | None],
-) -> tuple[ArrayRule | None, ...]:
-    """Reverse rules of partials that are 0 where nothing passes."""
-    def rule(partial: ArrayRule) -> ArrayRule:
-        def pull(xp: Namespace, g: Array, y: Array, *inputs: Array, **params: object
-                ) -> Array:
-            share = partial(xp, y, *inputs, **params)
-            return xp.where(xp.eq(share, 0), 0, g * share)
-        return pull
-    return tuple(None if p is None else rule(p) for p in partials)
 
 
 # sign and absolute value
@@ -226,8 +213,8 @@ def extremum(name: str, partials: tuple[ArrayRule, ...], *, node: str, latex: st
              cases: Sequence[Case] = EXTREMA) -> None:
     """Enter an extremum of two operands."""
     row(name, fwd=fwd or (lambda xp, a, b: getattr(xp, name)(a, b)),
-        partials=partials, vjp=masked(partials),
-        cases=list(cases), node=node, latex=latex, formula=formula, doc=doc, kink=kink)
+        partials=partials, masks=True, cases=list(cases),
+        node=node, latex=latex, formula=formula, doc=doc, kink=kink)
 
 
 def never_nan(wins: ArrayRule) -> ArrayRule:
@@ -290,6 +277,7 @@ def clamp_row(name: str, node: str, latex: str, cases: list[Case]) -> None:
         fits=True, fwd=clamped,
         partials=(lambda xp, y, x, min=None, max=None:
                   xp.as_type_of(within(xp, x, min, max), x),),
+        masks=True,
         vjp=(lambda xp, g, y, x, min=None, max=None:
              xp.where(within(xp, x, min, max), g, 0),), cases=cases)
 
@@ -349,8 +337,7 @@ row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
     kink=NEW_TIE.format("x keeps it all") + "; bounds that are equal leave it to x at "
          "the bound, else to the one that x lies beyond",
     fwd=lambda xp, x, min=None, max=None: clamped(xp, x, min, max),
-    partials=(reaches, lower_takes, upper_takes),
-    vjp=masked((reaches, lower_takes, upper_takes)),
+    partials=(reaches, lower_takes, upper_takes), masks=True,
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), Fixed(None)),
            case((2, 3), Fixed(None), (3,)), case((), (), ())])
 
@@ -402,6 +389,7 @@ row("where", node="WhereBackward0", formula="input if condition else other",
         lambda xp, y, condition, input, other: xp.as_type_of(condition, y),
         lambda xp, y, condition, input, other:
             xp.as_type_of(xp.logical_not(condition), y)),
+    masks=True,
     vjp=(None,
          lambda xp, g, y, condition, input, other: xp.where(condition, g, 0),
          lambda xp, g, y, condition, input, other: xp.where(condition, 0, g)),

@@ -16,6 +16,7 @@ from .checks import (
     count_of,
     demand_fixed,
 )
+from .exact import reciprocal
 from .op import WHOLES, Fixed, Rule, Rules, case, function, row
 from .types import Array, ArrayRule, Call, Namespace, Tangents
 
@@ -106,8 +107,8 @@ row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)"
 
 
 def smooth_l1(xp: Namespace, d: Array, beta: float) -> Array:
-    a = xp.abs(d)
-    return xp.where(xp.lt(a, beta), xp.square(d) * (0.5 / beta), a - 0.5 * beta)
+    a, half = xp.abs(d), 0.5 * reciprocal(xp, beta)
+    return xp.where(xp.lt(a, beta), xp.square(d) * half, a - 0.5 * beta)
 
 
 def smooth_l1_slope(xp: Namespace, d: Array, beta: float = 1.0) -> Array:

@@ -271,6 +271,8 @@ class Op(Entry):
     fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
     partials   elementwise rows: per input the partial derivative
                ``(xp, y, *inputs, **params)``, a number, or None (not differentiable)
+    masks      where a partial is 0 nothing passes, in either direction: neither an
+               infinity nor a NaN
     vjp        per input ``(xp, g, y, *inputs, **params)`` or None; beside ``partials``
                it takes their place in the reverse pass, for rules that must mask
                rather than multiply. A variadic row has one callable that returns a
@@ -325,6 +327,7 @@ class Op(Entry):
     node: str | None = None
     turned: str = ""
     partials: tuple[Partial | float | None, ...] | None = None
+    masks: bool = False
     vjp: Vjps | None = None
     jvp: Jvp | Marker | None = None
     variadic: bool = False
@@ -500,8 +503,9 @@ def plain_types(entry: Op | Composite) -> dict[str, type]:
     types: dict[str, set[type]] = {}
     for params in (defaults(entry), *(case.params for case in entry.cases)):
         for name, value in params.items():
-            if type(value) in PLAIN:
-                types.setdefault(name, set()).add(type(value))
+            kind = float if isinstance(value, float) else type(value)
+            if kind in PLAIN:
+                types.setdefault(name, set()).add(kind)
     return {
         name: float if float in found else next(iter(found))
         for name, found in types.items()

@@ -210,7 +210,7 @@ spell("cbrt", c="cbrt",
       flint=lambda fl, x: x.sgn() * abs(x).root(3),
       series=lambda fl, x: fl.at(x).sgn() * fl.power(fl.absolute(x), fl.arb(1) / 3))
 spell("hypot", c="hypot", flint=lambda fl, a, b: (a * a + b * b).sqrt())
-spell("logaddexp", c="logaddexp", flint=lambda fl, a, b: a + fl.softplus(b - a))
+spell("logaddexp", c="logaddexp", flint=lambda fl, a, b: fl.log_add_exp(a, b))
 spell("sigmoid", c="sigmoid", flint=lambda fl, x: 1 / (1 + (-x).exp()))
 spell("logsigmoid", torch="F.logsigmoid", c="logsigmoid",
       flint=lambda fl, x: -fl.softplus(-x))
@@ -240,7 +240,7 @@ spell("polygamma", numpy="special.polygamma", c="polygamma", sympy="polygamma",
 spell("erfcx", torch="torch.special.erfcx", c="erfcx",
       flint=lambda fl, x: (x * x).exp() * x.erfc())
 spell("log_ndtr", torch="torch.special.log_ndtr", c="log_ndtr",
-      flint=lambda fl, x: ((-x / fl.arb(2).sqrt()).erfc() / 2).log())
+      flint=lambda fl, x: fl.log_of_normal(x))
 spell("i0", c="i0", sympy="besseli 0", flint=lambda fl, x: fl.bessel_i(0, x))
 spell("i1", torch="torch.special.i1", c="i1", sympy="besseli 1",
       flint=lambda fl, x: fl.bessel_i(1, x))

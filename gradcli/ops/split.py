@@ -227,7 +227,7 @@ def _combinations(
     pick = combinations_with_replacement if with_replacement else combinations
     chosen = set(pick(range(count), r))
     at = product(range(count), repeat=r)
-    mask = (call("as_entries", _nested([p in chosen for p in at], [count] * r))
+    mask = (call("as_index.beside", x, _nested([p in chosen for p in at], [count] * r))
             if count else call("lt", grids[0], 0))
     return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)
 

@@ -7,17 +7,16 @@ optimizer.step()
 """
 
 from ..engine.absent import Path, absent, offered
-from . import lr_scheduler, swa_utils, table
+from . import lr_scheduler, table
 from .optimizer import Optimizer
 
-_OFFERED = offered(table)
+_OFFERED = offered(table, kind=Optimizer)
 for _name in _OFFERED:  # each under the path that PyTorch has it at
     globals()[_name.lower()] = Path.at(f"{__name__}.{_name.lower()}", table)
-_OFFERED |= {
-    "Optimizer": Optimizer, "lr_scheduler": lr_scheduler, "swa_utils": swa_utils,
-}  # fmt: skip
+_OFFERED |= {"Optimizer": Optimizer, "lr_scheduler": lr_scheduler}
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:

@@ -1,17 +1,14 @@
 """Written by ``python -m gradcli.stubs``."""
 
 from . import lr_scheduler as lr_scheduler
-from . import swa_utils as swa_utils
 from .optimizer import Optimizer as Optimizer
 from .table import ASGD as ASGD
 from .table import Adadelta as Adadelta
-from .table import Adafactor as Adafactor
 from .table import Adagrad as Adagrad
 from .table import Adam as Adam
 from .table import AdamW as AdamW
 from .table import Adamax as Adamax
 from .table import LBFGS as LBFGS
-from .table import Muon as Muon
 from .table import NAdam as NAdam
 from .table import RAdam as RAdam
 from .table import RMSprop as RMSprop

@@ -1,23 +1,122 @@
 """Optimizers declared by their options and an update rule.
 
 Invariant: a declared optimizer is a class as any other; its constructor takes the
-parameters and the options, its groups hold the options in the order in which a saved
-state has them, and whatever an option of a name means, may be and is by default stands
-in `OPTIONS`.
+parameters and the options, and its groups hold the options in the order in which a
+saved state has them. An option of a name means the same in every optimizer, and is
+checked in the same words.
 
-    Adamax = optimizer("Adamax", rules.adamax, "lr betas eps weight_decay", lr=2e-3)
+    Adamax = optimizer("Adamax", adamax, "lr betas eps weight_decay", lr=2e-3)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter
+from typing import Any
 
 from ..engine.raw import Params
 from ..engine.signatures import constructor, keyword, new_class
+from ..engine.tensor import Tensor
 from .descent import Descent
 from .optimizer import Optimizer
-from .options import OPTIONS, Check, check_flags
+
+Check = Callable[[Any], None]
+
+
+def _at_least_0(words: str, value: Any) -> None:
+    if not value >= 0:
+        raise ValueError(f"Invalid {words}: {value}")
+
+
+def _rate(lr: object) -> None:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    _at_least_0("learning rate", lr)
+
+
+def _betas(betas: tuple[float, float]) -> None:
+    for i, beta in enumerate(betas):
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def _share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"Invalid {name} value: {value}")
+
+
+def _etas(etas: tuple[float, float]) -> None:
+    if not 0 < etas[0] < 1 < etas[1]:
+        raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option's meaning, its value where nothing is given, and its check."""
+
+    meaning: str
+    default: Any = None
+    check: Check | None = None
+
+
+def _nonnegative(name: str, meaning: str, default: float = 0) -> Option:
+    return Option(meaning, default, partial(_at_least_0, f"{name} value"))
+
+
+NO_EFFECT = "accepted, as in PyTorch; it changes no result"
+
+OPTIONS = {
+    "params": Option("tensors or groups"),
+    "lr": Option("how far a step goes", check=_rate),
+    "alpha": _nonnegative("alpha", "how much of the mean is kept from step to step"),
+    "amsgrad": Option("divide by the largest mean so far", False),
+    "betas": Option(
+        "how much of the two means is kept from step to step", (0.9, 0.999), _betas
+    ),
+    "capturable": Option(NO_EFFECT, False),
+    "centered": Option("divide by the deviation, not by the size", False),
+    "dampening": Option("the part of a new gradient left out of the direction", 0),
+    "decoupled_weight_decay": Option(
+        "shrink the parameter instead of adding to its gradient", False
+    ),
+    "differentiable": Option("record the step", False),
+    "eps": Option(
+        "added to what is divided by", 1e-8, partial(_at_least_0, "epsilon value")
+    ),
+    "etas": Option(
+        "what a step size is multiplied by where the sign turns, and where it stays",
+        (0.5, 1.2), _etas,
+    ),
+    "foreach": Option(NO_EFFECT),
+    "fused": Option(NO_EFFECT),
+    "history_size": Option("how many changes are remembered", 100),
+    "initial_accumulator_value": _nonnegative(
+        "initial_accumulator_value", "where the sum begins"
+    ),
+    "lambd": Option("how fast the rate falls, and a parameter shrinks in a step", 1e-4),
+    "line_search_fn": Option('None, or "strong_wolfe"'),
+    "lr_decay": _nonnegative(
+        "lr_decay", "how fast the rate falls: ``lr/(1 + (step - 1)*lr_decay)``"
+    ),
+    "max_eval": Option("values of the loss per call; None: ``max_iter*5//4``"),
+    "max_iter": Option("steps per call", 20),
+    "maximize": Option("go uphill", False),
+    "momentum": _nonnegative("momentum", "how much of the last direction is kept"),
+    "momentum_decay": _nonnegative(
+        "momentum_decay", "how the first mean's share grows from step to step", 4e-3
+    ),
+    "nesterov": Option("look ahead along the direction", False),
+    "rho": Option("how much of the means is kept", 0.9, partial(_share, "rho")),
+    "step_sizes": Option("the shortest and the longest step", (1e-6, 50)),
+    "t0": Option("the step at which averaging begins", 1e6),
+    "tolerance_change": Option("stop when step or loss change by less", 1e-9),
+    "tolerance_grad": Option("stop when no entry of the gradient is larger", 1e-7),
+    "weight_decay": _nonnegative(
+        "weight_decay", "how much of the parameter itself is added to its gradient"
+    ),
+}  # fmt: skip
 
 
 def optimizer(
@@ -68,7 +167,6 @@ def optimizer(
             check(given)
         given |= fixed or {}
         chosen = {option: given[option] for option in order.split()}
-        check_flags(chosen)
         self._begin(given["params"], chosen)
 
     meanings = [f"    {each.name}: {OPTIONS[each.name].meaning}." for each in shown]

@@ -19,11 +19,6 @@ from ..engine.versions import touch
 from ..ops.types import Array, Operand
 from .optimizer import Group, Optimizer, evaluated
 
-ON_A_GPU_ALONE = (
-    "If capturable=True, params and state_steps must be on supported devices: ['cuda', "
-    "'xpu', 'hpu', 'privateuseone', 'xla']."
-)
-
 
 class Kept:
     """One parameter's state: arrays, or tensors where the step is recorded."""
@@ -99,11 +94,6 @@ class Descent(Optimizer):
 
     def _change(self, parameter: Tensor, gradient: Tensor, group: Group) -> None:
         recorded = bool(group.get("differentiable"))
-        if recorded and group.get("foreach"):
-            raise AssertionError("_foreach ops don't support autograd")
-        on_a_gpu = parameter.device.type != "cpu" or group.get("fused")
-        if group.get("capturable") and not on_a_gpu:
-            raise AssertionError(ON_A_GPU_ALONE)
         kept = Kept(parameter, self.state[parameter], recorded)
         if recorded:
             with enable_grad():
@@ -121,6 +111,23 @@ class Descent(Optimizer):
     ) -> None:
         """Change ``p`` in place by the gradient ``g``, with options ``o``."""
         raise NotImplementedError
+
+
+def sum_of_squares(kept: Kept, o: Group) -> None:
+    """Begin the state that `adagrad` keeps from when a parameter is added."""
+    if kept.begin():
+        kept.fill("sum", o["initial_accumulator_value"])
+
+
+class SummingFromTheStart(Descent):
+    """Gradient descent whose state begins when a parameter is added."""
+
+    def _begin(self, params: object, defaults: Group) -> None:
+        super()._begin(params, defaults)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                kept = Kept(parameter, self.state[parameter], False)
+                sum_of_squares(kept, group)
 
 
 def move_towards(mean: Raw, new: Array, share: Operand) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import wraps
 from typing import Any
@@ -25,16 +25,6 @@ from ..nn.hooks import Hook, Shelf
 
 Group = dict[str, Any]
 State = dict[str, Any]
-Hooks = dict[str, Shelf]
-
-KINDS = (
-    "before_step", "after_step", "before_save", "after_save", "before_load",
-    "after_load",
-)  # fmt: skip
-"""When hooks of an optimizer are called."""
-
-EVERY: Hooks = {"before_step": Shelf(), "after_step": Shelf()}
-"""The hooks of every optimizer."""
 
 
 class Optimizer:
@@ -50,9 +40,10 @@ class Optimizer:
         ValueError: no parameters, a parameter in two groups, one that is no leaf.
     """
 
-    _opt_called: bool = False
-    """Whether a step was taken since a schedule was made, which warns otherwise."""
-    _hooks: Hooks
+    _opt_called: bool | None = None
+    """True once a step was taken beside a schedule; None: there is no schedule."""
+    _before_step: Shelf
+    _after_step: Shelf
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -65,7 +56,7 @@ class Optimizer:
     def _begin(self, params: Any, defaults: dict[str, object]) -> None:
         """Take over options and parameters."""
         self.defaults = defaults
-        self._hooks = {kind: Shelf() for kind in KINDS}
+        self._before_step, self._after_step = Shelf(), Shelf()
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of "
@@ -81,17 +72,17 @@ class Optimizer:
         for group in given:
             self.add_param_group(group)
 
-    def __getstate__(self) -> Params:
+    def __getstate__(self) -> State:
         return {
             "defaults": self.defaults,
             "state": self.state,
             "param_groups": self.param_groups,
         }
 
-    def __setstate__(self, state: Params) -> None:
+    def __setstate__(self, state: State) -> None:
         self.__dict__.update(state)
-        if "_hooks" not in self.__dict__:
-            self._hooks = {kind: Shelf() for kind in KINDS}
+        if "_before_step" not in self.__dict__:
+            self._before_step, self._after_step = Shelf(), Shelf()
         # A state of an older release lacks the options that came after it.
         for group in self.param_groups:
             for name, default in self.defaults.items():
@@ -130,10 +121,8 @@ class Optimizer:
 
     # state
 
-    def state_dict(self) -> Params:
+    def state_dict(self) -> State:
         """State and groups, with numbers in place of the parameters."""
-        for hook in list(self._hooks["before_save"].values()):
-            hook(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -146,11 +135,7 @@ class Optimizer:
             numbers[id(key)] if isinstance(key, Tensor) else key: value
             for key, value in self.state.items()
         }
-        saved: Params = {"state": state, "param_groups": groups}
-        for hook in list(self._hooks["after_save"].values()):
-            new = hook(self, saved)
-            saved = saved if new is None else new
-        return saved
+        return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what `state_dict` gave, for parameters in the same order.
@@ -158,10 +143,6 @@ class Optimizer:
         Raises:
             ValueError: groups of another number or another size.
         """
-        state_dict = dict(state_dict)
-        for hook in list(self._hooks["before_load"].values()):
-            new = hook(self, state_dict)
-            state_dict = state_dict if new is None else new
         saved = [dict(group) for group in state_dict["param_groups"]]
         if len(saved) != len(self.param_groups):
             raise ValueError(
@@ -182,53 +163,23 @@ class Optimizer:
         for key, value in state_dict["state"].items():
             parameter = by_number.get(key)
             state[key if parameter is None else parameter] = _fitted(value, parameter)
-        groups = [
-            deepcopy({k: v for k, v in group.items() if k != "params"})
-            | {"params": mine["params"]}
-            for group, mine in zip(saved, self.param_groups, strict=True)
-        ]
-        for group, mine in zip(groups, self.param_groups, strict=True):
-            if "param_names" in mine:
-                group.setdefault("param_names", mine["param_names"])
+        groups = []
+        for group, mine in zip(saved, self.param_groups, strict=True):
+            names = {k: v for k, v in mine.items() if k == "param_names"}
+            options = deepcopy({k: v for k, v in group.items() if k != "params"})
+            groups.append(names | options | {"params": mine["params"]})
         self.__setstate__({"state": state, "param_groups": groups})
-        for hook in list(self._hooks["after_load"].values()):
-            hook(self)
 
     # hooks
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may replace
         both."""
-        return self._hooks["before_step"].put(hook)
+        return self._before_step.put(hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return self._hooks["after_step"].put(hook)
-
-    def register_state_dict_pre_hook(
-        self, hook: Hook, prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer)`` before the state is gathered."""
-        return self._hooks["before_save"].put(hook, prepend)
-
-    def register_state_dict_post_hook(
-        self, hook: Hook, prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` after it is; it may give another."""
-        return self._hooks["after_save"].put(hook, prepend)
-
-    def register_load_state_dict_pre_hook(
-        self, hook: Hook, prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` before a state is loaded; it may give
-        another."""
-        return self._hooks["before_load"].put(hook, prepend)
-
-    def register_load_state_dict_post_hook(
-        self, hook: Hook, prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer)`` after it is."""
-        return self._hooks["after_load"].put(hook, prepend)
+        return self._after_step.put(hook)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -244,12 +195,11 @@ class Optimizer:
 
 
 def _between_hooks(step: Run) -> Run:
+    """Let hooks run around a step, and note that it was taken."""
+
     @wraps(step)
     def run(self: Optimizer, *args: object, **kwargs: object) -> Any:
-        for hook in [
-            *EVERY["before_step"].values(),
-            *self._hooks["before_step"].values(),
-        ]:
+        for hook in [*self._before_step.values()]:
             new = hook(self, args, kwargs)
             if new is not None:
                 if not isinstance(new, tuple) or len(new) != 2:
@@ -258,25 +208,14 @@ def _between_hooks(step: Run) -> Run:
                         f"new_kwargs), but got {new}."
                     )
                 args, kwargs = new
+        if self._opt_called is not None:
+            self._opt_called = True
         out = step(self, *args, **kwargs)
-        for hook in [
-            *self._hooks["after_step"].values(),
-            *EVERY["after_step"].values(),
-        ]:
+        for hook in [*self._after_step.values()]:
             hook(self, args, kwargs)
         return out
 
     return run
-
-
-def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer."""
-    return EVERY["before_step"].put(hook)
-
-
-def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` after each step of every optimizer."""
-    return EVERY["after_step"].put(hook)
 
 
 def _listed(group: Group) -> list[Tensor]:
@@ -343,6 +282,3 @@ def evaluated(closure: Callable[[], object] | None) -> Any:
         return None
     with enable_grad():
         return closure()
-
-
-Params = Iterable[Any]

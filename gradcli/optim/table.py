@@ -1,25 +1,77 @@
-"""The optimizers: options and an update rule each.
+"""The optimizers: an update rule each, what becomes of one parameter in one step, and
+the options that it has.
 
-Invariant: nothing is computed here. Constructors are PyTorch's, and so is the order of
-a group's options, in which it is saved and printed. A default that is not given here is
-the option's own, in `options`.
+Invariant: a rule changes ``p`` in place by its gradient ``g``, the options ``o`` of its
+group and what ``kept`` remembers of it; it is written against a namespace, so that with
+``differentiable=True`` the same rule is recorded. Constructors are PyTorch's, and so is
+the order of a group's options, in which it is saved and printed. A default that is not
+given here is the option's own, in `declare.OPTIONS`.
 """
 
 from __future__ import annotations
 
-from . import rules
+from ..engine.namespace import Namespace
+from ..ops.types import Array, Operand
 from .declare import optimizer
+from .descent import Kept, SummingFromTheStart, decayed, move_towards, sum_of_squares
 from .lbfgs import QuasiNewton
-from .muon import OfMatrices, muon, sound
-from .options import agreeing_numbers, bounded_factors, clean_nesterov
+from .optimizer import Group
+
+
+def sgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
+    """``p -= lr*g``; with momentum ``p -= lr*b``, where ``b = momentum*b + g``."""
+    g = decayed(p, g, o, lr)
+    momentum = o["momentum"]
+    if momentum:
+        if kept.state.get("momentum_buffer") is None:
+            direction = kept.hold("momentum_buffer", g)
+        else:
+            direction = kept["momentum_buffer"]
+            direction *= momentum
+            direction += (1 - o["dampening"]) * g
+        g = g + momentum * direction if o["nesterov"] else direction
+    p += -lr * g
+
+
+def _clean_nesterov(o: Group) -> None:
+    if o["nesterov"] and (o["momentum"] <= 0 or o["dampening"] != 0):
+        raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+
 
 SGD = optimizer(
-    "SGD", rules.sgd,
+    "SGD", sgd,
     "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused",
     takes="lr momentum dampening weight_decay nesterov "
     "* maximize foreach differentiable fused",
-    lr=1e-3, check=clean_nesterov,
+    lr=1e-3, check=_clean_nesterov,
 )  # fmt: skip
+
+
+def _means(g: Array, kept: Kept, o: Group) -> tuple[Array, Array]:
+    """Move the running means of the gradient and of its square on."""
+    beta1, beta2 = o["betas"]
+    mean, square = kept["exp_avg"], kept["exp_avg_sq"]
+    move_towards(mean, g, 1 - beta1)
+    square *= beta2
+    square += (1 - beta2) * g * g
+    return mean, square
+
+
+def adam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
+    """``p -= lr*m/(sqrt(v) + eps)``, where m and v are corrected running means."""
+    largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
+    kept.begin("exp_avg", "exp_avg_sq", *largest_too)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    beta1, beta2 = o["betas"]
+    mean, square = _means(g, kept, o)
+    if o["amsgrad"]:
+        largest = kept["max_exp_avg_sq"]
+        largest[...] = xp.maximum(largest, square)
+        square = largest
+    scale = xp.sqrt(square) / (1 - beta2**step) ** 0.5 + o["eps"]
+    p += -(lr / (1 - beta1**step)) * mean / scale
+
 
 ADAM = (
     "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable "
@@ -27,29 +79,59 @@ ADAM = (
 )
 
 Adam = optimizer(
-    "Adam", rules.adam, ADAM,
+    "Adam", adam, ADAM,
     takes="lr betas eps weight_decay amsgrad "
     "* foreach maximize capturable differentiable fused decoupled_weight_decay",
-    lr=1e-3, check=agreeing_numbers,
+    lr=1e-3,
 )  # fmt: skip
 
 AdamW = optimizer(
-    "AdamW", rules.adam, ADAM, base=Adam,
+    "AdamW", adam, ADAM, base=Adam,
     takes="lr betas eps weight_decay amsgrad "
     "* maximize foreach capturable differentiable fused",
-    lr=1e-3, weight_decay=1e-2, check=agreeing_numbers,
-    fixed={"decoupled_weight_decay": True},
+    lr=1e-3, weight_decay=1e-2, fixed={"decoupled_weight_decay": True},
 )  # fmt: skip
 
+
+def adamax(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
+    """``p -= lr*m/u``, where u is the largest size so far, fading (Kingma, Ba 2015)."""
+    kept.begin("exp_avg", "exp_inf")
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    beta1, beta2 = o["betas"]
+    mean, largest = kept["exp_avg"], kept["exp_inf"]
+    move_towards(mean, g, 1 - beta1)
+    largest[...] = xp.maximum(largest * beta2, abs(g) + o["eps"])
+    p += -(lr / (1 - beta1**step)) * mean / largest
+
+
 Adamax = optimizer(
-    "Adamax", rules.adamax,
+    "Adamax", adamax,
     "lr betas eps weight_decay foreach maximize differentiable capturable",
     takes="lr betas eps weight_decay foreach * maximize differentiable capturable",
     lr=2e-3,
 )  # fmt: skip
 
+
+def nadam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
+    """`Adam` that looks ahead along its mean (Dozat 2016)."""
+    kept.begin("exp_avg", "exp_avg_sq", mu_product=1.0)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    mean, square = _means(g, kept, o)
+    (beta1, beta2), decay = o["betas"], o["momentum_decay"]
+    now, then = (beta1 * (1 - 0.5 * 0.96 ** (at * decay)) for at in (step, step + 1))
+    product = kept["mu_product"]
+    product *= now
+    scale = xp.sqrt(square / (1 - beta2**step)) + o["eps"]
+    p += (-lr * (1 - now) / (1 - float(product))) * g / scale
+    p += (-lr * then / (1 - float(product) * then)) * mean / scale
+
+
 NAdam = optimizer(
-    "NAdam", rules.nadam,
+    "NAdam", nadam,
     "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach "
     "capturable differentiable",
     takes="lr betas eps weight_decay momentum_decay decoupled_weight_decay "
@@ -57,8 +139,32 @@ NAdam = optimizer(
     lr=2e-3,
 )  # fmt: skip
 
+
+MIN_AVERAGED_STEPS = 5
+"""Length of the average of squares, in steps, above which its variance is corrected."""
+
+
+def radam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
+    """`Adam` with plain steps until its second mean is steady (Liu et al. 2020)."""
+    kept.begin("exp_avg", "exp_avg_sq")
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    mean, square = _means(g, kept, o)
+    beta1, beta2 = o["betas"]
+    left = 1 - beta2**step
+    longest = 2 / (1 - beta2) - 1
+    length = longest - 2 * step * beta2**step / left
+    move = mean / (1 - beta1**step) * lr
+    if length > MIN_AVERAGED_STEPS:
+        rectified = (length - 4) * (length - 2) * longest
+        rectified = rectified / ((longest - 4) * (longest - 2) * length)
+        scale = xp.sqrt(square) + o["eps"]
+        move = move * (left**0.5 / scale) * rectified**0.5
+    p -= move
+
+
 RAdam = optimizer(
-    "RAdam", rules.radam,
+    "RAdam", radam,
     "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay "
     "differentiable",
     takes="lr betas eps weight_decay decoupled_weight_decay "
@@ -66,38 +172,110 @@ RAdam = optimizer(
     lr=1e-3,
 )  # fmt: skip
 
+
+def adadelta(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
+    """``p -= lr*g*sqrt(d + eps)/sqrt(v + eps)``: d and v are running means of the
+    squares of steps and of gradients (Zeiler 2012)."""
+    kept.begin("square_avg", "acc_delta")
+    kept.count()
+    g = decayed(p, g, o, lr)
+    rho, eps = o["rho"], o["eps"]
+    square, steps = kept["square_avg"], kept["acc_delta"]
+    square *= rho
+    square += (1 - rho) * g * g
+    delta = xp.sqrt(steps + eps) / xp.sqrt(square + eps) * g
+    steps *= rho
+    steps += (1 - rho) * delta * delta
+    p += -lr * delta
+
+
 Adadelta = optimizer(
-    "Adadelta", rules.adadelta,
+    "Adadelta", adadelta,
     "lr rho eps weight_decay maximize capturable foreach differentiable",
     takes="lr rho eps weight_decay foreach * capturable maximize differentiable",
     lr=1.0, eps=1e-6,
 )  # fmt: skip
 
+
+def adagrad(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
+    """``p -= lr*g/(sqrt(v) + eps)``, where v is the sum of all ``g**2``."""
+    sum_of_squares(kept, o)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    rate = lr / (1 + (step - 1) * o["lr_decay"])
+    total = kept["sum"]
+    total += g * g
+    p += -rate * g / (xp.sqrt(total) + o["eps"])
+
+
 Adagrad = optimizer(
-    "Adagrad", rules.adagrad,
+    "Adagrad", adagrad,
     "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize "
     "differentiable fused",
     takes="lr lr_decay weight_decay initial_accumulator_value eps foreach "
     "* maximize differentiable fused",
-    base=rules.SummingFromTheStart, lr=1e-2, eps=1e-10,
+    base=SummingFromTheStart, lr=1e-2, eps=1e-10,
 )  # fmt: skip
 
-Adafactor = optimizer(
-    "Adafactor", rules.adafactor,
-    "lr beta2_decay eps d weight_decay foreach maximize",
-    takes="lr beta2_decay eps d weight_decay * foreach maximize",
-    lr=1e-2, eps=(None, 1e-3), weight_decay=0.0,
-    unchecked="lr eps weight_decay", check=bounded_factors,
-)  # fmt: skip
+
+def asgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float) -> None:
+    """Steps of a falling rate; ``ax`` in the state averages them from step ``t0`` on
+    (Polyak and Juditsky 1992)."""
+    kept.begin("ax", eta=float(lr), mu=1.0)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    eta, mu, mean = kept.state["eta"].raw, kept.state["mu"].raw, kept["ax"]
+    rate, share = float(eta), float(mu)
+    p *= 1 - o["lambd"] * rate
+    p += -rate * g
+    if share == 1:
+        mean[...] = p
+    else:
+        mean += (p - mean) * share
+    lr = float(lr)
+    eta[...] = lr / (1 + o["lambd"] * lr * step) ** o["alpha"]
+    mu[...] = 1 / max(1, step - o["t0"])
+
 
 ASGD = optimizer(
-    "ASGD", rules.asgd,
+    "ASGD", asgd,
     "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable",
     lr=1e-2, alpha=0.75, unchecked="alpha",
 )  # fmt: skip
 
+
+def rmsprop(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
+    """``p -= lr*g/(sqrt(v) + eps)``, where v is the running mean of ``g**2``."""
+    momentum, centered = o["momentum"], o["centered"]
+    also = {"momentum_buffer": momentum > 0, "grad_avg": centered}
+    kept.begin("square_avg", *[name for name, wanted in also.items() if wanted])
+    kept.count()
+    g = decayed(p, g, o, lr)
+    alpha, square = o["alpha"], kept["square_avg"]
+    square *= alpha
+    square += (1 - alpha) * g * g
+    if centered:
+        mean = kept["grad_avg"]
+        move_towards(mean, g, 1 - alpha)
+        square = square - mean * mean
+    scale = xp.sqrt(square) + o["eps"]
+    if momentum > 0:
+        direction = kept["momentum_buffer"]
+        direction *= momentum
+        direction += g / scale
+        p += -lr * direction
+    else:
+        p += -lr * g / scale
+
+
 RMSprop = optimizer(
-    "RMSprop", rules.rmsprop,
+    "RMSprop", rmsprop,
     "lr momentum alpha eps centered weight_decay capturable foreach maximize "
     "differentiable",
     takes="lr alpha eps weight_decay momentum centered capturable foreach maximize "
@@ -105,18 +283,27 @@ RMSprop = optimizer(
     lr=1e-2, alpha=0.99,
 )  # fmt: skip
 
+
+def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: float) -> None:
+    """Take steps of a size for each entry: longer while the gradient keeps its sign;
+    where the sign turns no step is taken (Riedmiller and Braun 1993)."""
+    if kept.begin("prev"):
+        kept.fill("step_size", float(lr))
+    kept.count()
+    before, sizes = kept["prev"], kept["step_size"]
+    (shrink, grow), (shortest, longest) = o["etas"], o["step_sizes"]
+    agreement = g * before
+    sizes *= xp.where(agreement > 0, grow, xp.where(agreement < 0, shrink, 1))
+    sizes[...] = xp.clamp(sizes, shortest, longest)
+    before[...] = xp.where(agreement < 0, 0, g)
+    p -= xp.sign(before) * sizes
+
+
 Rprop = optimizer(
-    "Rprop", rules.rprop,
+    "Rprop", rprop,
     "lr etas step_sizes foreach maximize differentiable capturable",
     takes="lr etas step_sizes * capturable foreach maximize differentiable",
     lr=1e-2,
-)  # fmt: skip
-
-Muon = optimizer(
-    "Muon", muon,
-    "lr weight_decay momentum nesterov ns_coefficients eps ns_steps adjust_lr_fn",
-    base=OfMatrices, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, eps=1e-7,
-    unchecked="lr weight_decay momentum eps", check=sound,
 )  # fmt: skip
 
 LBFGS = optimizer(

@@ -3,7 +3,8 @@
 Invariant: a family is named by the beginning of its dotted names, without ``torch.``; a
 part that ends in ``*`` stands for every ending.
 
-    reason("torch.jit.script")      # "nothing is compiled to TorchScript: ..."
+    refusal("torch.jit.trace")
+    # "gradcli has no torch.jit.trace; nothing is compiled to TorchScript: ..."
 """
 
 from __future__ import annotations
@@ -73,14 +74,44 @@ FAMILIES = {
 }  # fmt: skip
 """The names of each family, by what is said of them."""
 
+BEYOND = (
+    "functorch masked signal *_window optim.Adafactor optim.Muon optim.swa_utils "
+    "optim.lr_scheduler.CyclicLR optim.lr_scheduler.PolynomialLR "
+    "distributions.Beta distributions.Dirichlet distributions.Exponential "
+    "distributions.Gamma distributions.Laplace distributions.LogNormal "
+    "distributions.MixtureSameFamily distributions.OneHotCategorical* "
+    "distributions.Poisson distributions.StudentT distributions.register_kl "
+    "utils.checkpoint.CheckpointPolicy utils.checkpoint.SelectiveCheckpointContext "
+    "utils.checkpoint.create_selective_checkpoint_contexts "
+    "utils.checkpoint.set_checkpoint_* utils.data.ChainDataset utils.data.StackDataset "
+    "nn.AdaptiveLogSoftmaxWithLoss nn.AlphaDropout nn.Buffer nn.CTCLoss "
+    "nn.ChannelShuffle nn.CircularPad* nn.CosineEmbeddingLoss nn.CrossMapLRN2d "
+    "nn.FeatureAlphaDropout nn.Fractional* nn.LPPool* nn.LinearCrossEntropyLoss "
+    "nn.MultiLabel* nn.MultiMarginLoss nn.TripletMarginWithDistanceLoss "
+    "nn.functional.*_with_indices nn.functional.*alpha_dropout nn.functional.conv_tbc "
+    "nn.functional.channel_shuffle nn.functional.cosine_embedding_loss "
+    "nn.functional.ctc_loss nn.functional.fractional_* nn.functional.lp_pool* "
+    "nn.functional.linear_cross_entropy nn.functional.multi_margin_loss "
+    "nn.functional.multilabel_* nn.functional.triplet_margin_with_distance_loss "
+    "nn.functional.upsample_* nn.init.dirac_ nn.utils.clip_grad_norm "
+    "nn.utils.clip_grads_with_norm_ nn.utils.fuse_* nn.utils.get_total_norm "
+    "nn.utils.parameters_to_vector nn.utils.skip_init nn.utils.vector_to_parameters "
+    "nn.utils.rnn.invert_permutation nn.utils.rnn.*pack_sequence "
+    "nn.utils.rnn.unpad_sequence"
+)
+"""Names outside of what gradcli is for, of which nothing else is said."""
+
 _SAID = [(name, said) for said, names in FAMILIES.items() for name in names.split()]
 
 
-def reason(name: str) -> str | None:
-    """Why a dotted name of PyTorch's is left out, and the way out; None: it is not."""
-    parts = name.split(".")[1:]
-    for known, said in _SAID:
+def refusal(name: str) -> str | None:
+    """Return the sentence about a dotted name that is left out on purpose; None: it is
+    not."""
+    parts = name.removeprefix("torch.").split(".")
+    for known, said in [*_SAID, *((known, "") for known in BEYOND.split())]:
         depth = known.count(".") + 1
         if len(parts) >= depth and fnmatchcase(".".join(parts[:depth]), known):
-            return said
+            if said:
+                return f"gradcli has no {name}; {said}"
+            return f"{name} is not part of gradcli"
     return None

@@ -11,20 +11,24 @@ no tensor of gradcli's has, that is said.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from ..engine.device import NO_META
 from ..lang.errors import ProgramError
-from .left_out import reason
+from .left_out import refusal
+from .placeholders import PLACES, SWITCHED, Placeholder, placeholder
 from .tensors import attributes_of_tensors
 from .torch_names import BESIDE, PYTORCH, beside, counterpart, is_pytorchs, missing
 
 META = "meta"
 """PyTorch's device of tensors that have a shape and no values."""
 
+
+CALLED = "()"
+"""End of a name that is not only asked for but called."""
 
 MAX_FILES = 1_000
 """Files of a script's own that are read at most."""
@@ -42,7 +46,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a script and its own files ask for.
+    """Names that a script and its own files ask for.
 
     files     those that were read, the script first
     missing   what gradcli lacks
@@ -76,7 +80,7 @@ def looked_through(path: Path) -> Look:
 
 
 def _own_files(tree: ast.AST, file: Path, script: Path, home: Path) -> Iterator[Path]:
-    """The files beside a script that a file of it imports."""
+    """Yield the files beside a script that a file of it imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -92,7 +96,7 @@ def _own_files(tree: ast.AST, file: Path, script: Path, home: Path) -> Iterator[
 
 
 def _along(base: Path, parts: list[str], script: Path) -> Iterator[Path]:
-    """The files of a module and of the packages that it is in."""
+    """Yield the files of a module and of the packages that it is in."""
     for count in range(1, len(parts) + 1):
         place = base.joinpath(*parts[:count])
         for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
@@ -112,12 +116,12 @@ def _parsed(path: Path) -> ast.AST:
 
 
 def _missing_in(tree: ast.AST, path: Path) -> list[Missing]:
-    """The names of PyTorch's that a file asks for and gradcli lacks, by line."""
+    """Return the names that a file asks PyTorch for and gradcli lacks, by line."""
     found: dict[str, Missing] = {}
     of_tensors = ((n, f"{PYTORCH}.Tensor.{a}") for n, a in attributes_of_tensors(tree))
     for line, name in sorted({*_asked(tree), *of_tensors}):
         if name not in found:
-            text = _lacking(name)
+            text = lack_of(name)
             if text is not None:
                 found[name] = Missing(path, line, name, text)
     names = {each.name for each in found.values()}
@@ -129,7 +133,7 @@ def _missing_in(tree: ast.AST, path: Path) -> list[Missing]:
 
 
 def _possible_in(tree: ast.AST, path: Path) -> list[Missing]:
-    """The methods that are called of what may be a tensor, and that none here has."""
+    """Return methods that are called of possible tensors, and that no tensor has."""
     modules = {
         (alias.asname or alias.name).partition(".")[0]
         for node in ast.walk(tree)
@@ -148,15 +152,15 @@ def _possible_in(tree: ast.AST, path: Path) -> list[Missing]:
         if (dotted and dotted[0] in modules) or (line, asked.attr) in known:
             continue
         name = f"{PYTORCH}.Tensor.{asked.attr}"
-        why = reason(name)
+        why = refusal(name)
         if why is not None and asked.attr not in found:
-            text = f"if that is a tensor: gradcli has no {name}; {why}"
+            text = f"if that is a tensor: {why}"
             found[asked.attr] = Missing(path, line, name, text)
     return sorted(found.values(), key=lambda each: each.line)
 
 
 def _without_values(tree: ast.AST) -> Iterator[int]:
-    """The lines that ask for tensors without values."""
+    """Yield the lines that ask for tensors without values."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             named = [k.value for k in node.keywords if k.arg == "device"]
@@ -168,34 +172,65 @@ def _without_values(tree: ast.AST) -> Iterator[int]:
 
 
 def _inside(name: str, names: set[str]) -> bool:
-    """Whether a module that is missing itself explains a missing name."""
+    """Tell whether a module that is missing itself explains a missing name."""
     parts = name.split(".")
     return any(".".join(parts[:n]) in names for n in range(1, len(parts)))
 
 
 def _asked(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The lines and the dotted names of PyTorch's that a script reads."""
+    """Yield the lines and the dotted names of PyTorch's that a script reads.
+
+    Of a placeholder an import asks nothing; what is done with its names does.
+    """
     known: dict[str, str] = {}
     for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        imported = []
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _is_theirs(alias.name):
                     known[alias.asname or alias.name.partition(".")[0]] = (
                         alias.name if alias.asname else alias.name.partition(".")[0]
                     )
-                    yield node.lineno, alias.name
-        elif isinstance(node, ast.ImportFrom) and _is_theirs(node.module or ""):
+                    imported.append(alias.name)
+        elif _is_theirs(node.module or ""):
             home = str(node.module)
-            yield node.lineno, home
+            imported.append(home)
             for alias in node.names:
                 if alias.name != "*":
                     known[alias.asname or alias.name] = f"{home}.{alias.name}"
-                    yield node.lineno, f"{home}.{alias.name}"
+                    imported.append(f"{home}.{alias.name}")
+        for name in imported:
+            if placeholder(name) is None:
+                yield node.lineno, name
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            dotted = _dotted(node)
-            if dotted is not None and dotted[0] in known:
-                yield node.lineno, ".".join([known[dotted[0]], *dotted[1:]])
+            asked = _meant(node, known)
+            if asked is not None:
+                yield node.lineno, asked
+        elif isinstance(node, ast.Name) and placeholder(known.get(node.id, "")):
+            yield node.lineno, known[node.id]
+        elif isinstance(node, ast.Call) and not _is_switched_off(node):
+            asked = _meant(node.func, known)
+            if asked in SWITCHED:
+                yield node.lineno, f"{asked}{CALLED}"
+
+
+def _is_switched_off(node: ast.Call) -> bool:
+    """Tell whether a call says, by name or by a plain False, that it turns off."""
+    off = any(isinstance(a, ast.Constant) and a.value is False for a in node.args)
+    return off or any(keyword.arg in ("enabled", None) for keyword in node.keywords)
+
+
+def _meant(node: ast.expr, known: Mapping[str, str]) -> str | None:
+    """Return the whole name of PyTorch's that ``a.b.c`` means; None: it means none."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    dotted = _dotted(node) if isinstance(node, ast.Attribute) else None
+    if dotted is None or dotted[0] not in known:
+        return None
+    return ".".join([known[dotted[0]], *dotted[1:]])
 
 
 def _is_theirs(module: str) -> bool:
@@ -203,7 +238,7 @@ def _is_theirs(module: str) -> bool:
 
 
 def _dotted(node: ast.Attribute) -> list[str] | None:
-    """The names of ``a.b.c``; None of what is no such chain."""
+    """Return the names of ``a.b.c``; None if an expression is no such chain."""
     parts = [node.attr]
     below: ast.expr = node.value
     while isinstance(below, ast.Attribute):
@@ -214,12 +249,16 @@ def _dotted(node: ast.Attribute) -> list[str] | None:
     return [below.id, *reversed(parts)]
 
 
-def _lacking(name: str) -> str | None:
-    """The sentence about a name that gradcli lacks; None if it has it."""
+def lack_of(name: str) -> str | None:
+    """Return the sentence about a name that gradcli lacks; None if it has it."""
     first, *rest = name.split(".")
     if first in BESIDE:
         return beside(first)
+    if name.endswith(CALLED):
+        return refusal(name.removesuffix(CALLED))
     value = counterpart(first)
+    if value is None:
+        return missing(first)
     here = first
     for part in rest:
         whole = f"{here}.{part}"
@@ -232,6 +271,8 @@ def _lacking(name: str) -> str | None:
                     return None
                 return missing(whole, dir(value))
             value = below
+        if isinstance(value, Placeholder) and whole not in PLACES:
+            return missing(whole)
         if not isinstance(value, ModuleType | type):
             return None
         here = whole

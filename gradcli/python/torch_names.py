@@ -1,4 +1,4 @@
-"""gradcli under PyTorch's names: ``torch`` with all its modules, and ``functorch``.
+"""gradcli under PyTorch's names: ``torch`` with all its modules.
 
 Invariant: a module is gradcli's own, the same object under both names; what gradcli
 does not have says so when it is imported, with the nearest that there is.
@@ -20,12 +20,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from ..autograd.context import OF_NODES, FunctionCtx
-from .left_out import reason
+from .left_out import refusal
+from .placeholders import NotHere, placeholder
 from .places import place_of
 
 PYTORCH, OURS = "torch", "gradcli"
 FUNCTORCH = "functorch"
-"""A package that PyTorch brings along; here it is a module."""
+"""A package that PyTorch brings along, and that does not exist here."""
 
 BESIDE = ("torchvision", "torchaudio", "torchtext")
 """Packages that are built on PyTorch itself."""
@@ -67,27 +68,24 @@ def _named_torch() -> list[str]:
 
 
 def is_pytorchs(name: str) -> bool:
-    """Whether a module's dotted name is one of PyTorch's."""
+    """Tell whether a module's dotted name is one of PyTorch's."""
     return name.partition(".")[0] in (PYTORCH, FUNCTORCH)
 
 
 def theirs(name: str) -> str:
-    """PyTorch's name of a module of gradcli's."""
-    below = name.removeprefix(OURS)
-    return below[1:] if below.startswith(f".{FUNCTORCH}") else PYTORCH + below
-
-
-def ours(name: str) -> str:
-    """gradcli's name of a module of PyTorch's."""
-    if name.startswith(FUNCTORCH):
-        return f"{OURS}.{name}"
-    return OURS + name.removeprefix(PYTORCH)
+    """Return PyTorch's name of a module of gradcli's."""
+    return PYTORCH + name.removeprefix(OURS)
 
 
 def counterpart(name: str) -> ModuleType | None:
-    """gradcli's module for one of PyTorch's; None if it has none."""
+    """Return gradcli's module for one of PyTorch's; None if it has none."""
+    if name.partition(".")[0] != PYTORCH:
+        return None
+    found = placeholder(name)
+    if isinstance(found, ModuleType):
+        return found
     try:
-        return import_module(ours(name))
+        return import_module(OURS + name.removeprefix(PYTORCH))
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.startswith(OURS):
             return None
@@ -95,16 +93,16 @@ def counterpart(name: str) -> ModuleType | None:
 
 
 def missing(name: str, offered: Sequence[str] | None = None) -> str:
-    """The sentence about a name of PyTorch's that gradcli lacks: why it is left out, or
-    the nearest that there is.
+    """Return the sentence about a name of PyTorch's that gradcli lacks: why it is left
+    out, or the nearest that there is.
 
     Args:
         name: the whole dotted name.
         offered: what its module has instead; None: gradcli's modules.
     """
-    said = reason(name)
+    said = refusal(name)
     if said is not None:
-        return f"gradcli has no {name}; {said}"
+        return said
     home, _, last = name.rpartition(".")
     there = offered if offered is not None else _members(home)
     shown = sorted(known for known in there if not known.startswith("_"))
@@ -117,7 +115,7 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
 
 
 def beside(package: str) -> str:
-    """The sentence about a package that is built on PyTorch itself."""
+    """Return the sentence about a package that is built on PyTorch itself."""
     return (
         f"{package} is built on PyTorch itself and does not run on gradcli; make the "
         "data with torch or NumPy, and the model with torch.nn"
@@ -136,13 +134,15 @@ _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
 
 def lacking(error: Exception) -> str | None:
-    """The sentence about the name of gradcli's that an error is about; None if it is
-    about something else."""
+    """Return the sentence about the name of gradcli's that an error is about; None if
+    it is about something else."""
+    if isinstance(error, NotHere):
+        return str(error)
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
         if package in BESIDE:
             return beside(package)
-        return str(error) if package.startswith(PYTORCH) else None
+        return str(error) if is_pytorchs(package) else None
     if isinstance(error, ImportError) and (error.name or "").startswith(OURS):
         asked = _IMPORTED.match(str(error))
         home = theirs(str(error.name))
@@ -171,8 +171,8 @@ def lacking(error: Exception) -> str | None:
 
 
 def lack_in(error: Exception) -> str | None:
-    """The sentence about the name of gradcli's that an error is about, with its place
-    in the user's file; None if it is about something else."""
+    """Return the sentence about the name of gradcli's that an error is about, with its
+    place in the user's file; None if it is about something else."""
     said, where = lacking(error), place_of(error.__traceback__)
     return f"{said} ({where})" if said and where else said
 

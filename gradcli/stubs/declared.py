@@ -36,7 +36,7 @@ NAMES = {
     "Sequence[int]": "normalized_shape",
     "tuple[float, float]": "betas etas step_sizes",
     "Callable[[Tensor, Tensor], Tensor]": "distance_function",
-    "Params": "params",
+    "Iterable[Any]": "params",
     "Optimizer": "optimizer",
 }
 TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
@@ -50,8 +50,6 @@ def type_of(parameter: inspect.Parameter) -> str:
     if isinstance(parameter.annotation, str):
         return parameter.annotation
     default = parameter.default
-    if parameter.name == "eps" and isinstance(default, tuple):
-        return "tuple[float | None, float]"
     plain = isinstance(default, bool | int | float | str)
     kind = TYPES.get(parameter.name, type(default).__name__ if plain else "Tensor")
     return f"{kind} | None" if default is None and kind != "Any" else kind
@@ -66,9 +64,10 @@ def result(name: str) -> str:
     return "Any" if name.startswith(SEVERAL) else "Tensor"
 
 
-def made(file: ModuleType) -> Iterator[tuple[str, Any]]:
+def made(file: ModuleType, kind: type = object) -> Iterator[tuple[str, Any]]:
     for name, value in vars(file).items():
-        if getattr(value, "__module__", "") == file.__name__ and name[0] != "_":
+        own = getattr(value, "__module__", "") == file.__name__ and name[0] != "_"
+        if own and isinstance(value, kind):
             yield name, value
 
 
@@ -113,11 +112,11 @@ def module_stubs() -> str:
 
 def optimizer_stubs() -> str:
     """``gradcli/optim/table.pyi``."""
-    lines = ["from ..engine.tensor import Tensor", "from .descent import Descent"]
-    lines += ["from .lbfgs import QuasiNewton", "from .optimizer import Params"]
-    lines += ["from .muon import OfMatrices"]
-    lines += ["from .rules import SummingFromTheStart"]
-    for name, each in made(optimizers):
+    lines = ["from collections.abc import Iterable", ""]
+    lines += ["from ..engine.tensor import Tensor"]
+    lines += ["from .descent import Descent, SummingFromTheStart"]
+    lines += ["from .lbfgs import QuasiNewton"]
+    for name, each in made(optimizers, type):
         lines += ["", f"class {name}({each.__base__.__name__}):"]
         lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
     return stub(IMPORTS, lines)
@@ -125,8 +124,8 @@ def optimizer_stubs() -> str:
 
 def schedule_stubs() -> str:
     """``gradcli/optim/lr_scheduler/table.pyi``."""
-    lines = ["from ..optimizer import Optimizer", "from .declare import ByFactor"]
-    for name, each in made(schedules):
+    lines = ["from ..optimizer import Optimizer", "from .base import ByFactor"]
+    for name, each in made(schedules, type):
         options = set(inspect.signature(each).parameters) - {"optimizer", "last_epoch"}
         lines += ["", f"class {name}(ByFactor):"]
         lines += [

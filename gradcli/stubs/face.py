@@ -67,7 +67,8 @@ def types_of(name: str) -> Callable[[Parameter], str]:
     def type_of(parameter: Parameter) -> str:
         if parameter.kind is Parameter.VAR_POSITIONAL:
             return "Any"
-        kind = type(parameter.default)
+        default = parameter.default
+        kind = float if isinstance(default, float) else type(default)
         number = kind is int and parameter.name in floats
         known = kind in (bool, str, float) and plain.get(parameter.name) is kind
         found = "float" if number else kind.__name__ if known else ""

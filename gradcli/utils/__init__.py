@@ -6,6 +6,7 @@ from ..engine.absent import absent
 from . import benchmark, checkpoint, data
 
 __all__ = ["benchmark", "checkpoint", "data"]
+__dir__ = __all__.copy
 
 
 if not TYPE_CHECKING:  # with it, a type checker would take any name

@@ -4,7 +4,8 @@ Invariant: a file is read without executing anything from it; what a file cannot
 is refused before the file is touched.
 
 A state dict is tensors by name, as any program reads it; what is not, such as a
-checkpoint, has its tensors there and a note of its form.
+checkpoint, has its tensors there, each under a name of its own, and a note of its form:
+dicts, lists and plain values, as JSON.
 
     save(net.state_dict(), "net.safetensors")
     net.load_state_dict(load("net.safetensors"))
@@ -16,12 +17,12 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any, TypeGuard
 
 from ..engine.raw import Params
+from ..engine.size import Size
 from ..engine.tensor import Tensor
-from .plain import put_together, taken_apart
 
 ORDER = "order"
 """The file's note of the names in the order in which they were given."""
@@ -31,6 +32,16 @@ FORM = "form"
 
 LENGTH_BYTES = 8
 """How many bytes at the beginning hold the length of the header."""
+
+PLAIN = (type(None), bool, int, float, str)
+ALONE = "tensor"
+"""The name of a tensor that is saved by itself."""
+
+SERIES: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list, "tuple": tuple, "size": Size
+}  # fmt: skip
+KINDS: dict[type, str] = {list: "list", tuple: "tuple", Size: "size"}
+DICTS: dict[str, Callable[[list[Any]], Any]] = {"dict": dict, "ordered": OrderedDict}
 
 Target = str | os.PathLike[str] | IO[bytes]
 
@@ -52,7 +63,7 @@ def save(obj: object, f: Target) -> None:
     if _is_state(obj):
         tensors: Mapping[str, Tensor] = obj
     else:
-        form, tensors = taken_apart(obj)
+        form, tensors = _taken_apart(obj)
         notes[FORM] = json.dumps(form)
     data = serialise(_arrays(tensors), {ORDER: json.dumps(list(tensors)), **notes})
     if isinstance(f, str | os.PathLike):
@@ -63,7 +74,7 @@ def save(obj: object, f: Target) -> None:
 
 
 def _is_state(obj: Any) -> TypeGuard[Mapping[str, Tensor]]:
-    """Whether these are tensors by name."""
+    """Tell whether these are tensors by name."""
     return isinstance(obj, Mapping) and all(
         isinstance(name, str) and isinstance(value, Tensor)
         for name, value in obj.items()
@@ -110,7 +121,7 @@ def load(
     if form is None:
         return read
     try:
-        return put_together(json.loads(form), read)
+        return _put_together(json.loads(form), read)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the file's note of its form is damaged: {error}") from None
 
@@ -157,3 +168,88 @@ def _arrays(tensors: Mapping[str, Tensor]) -> Params:
         name: numpy.ascontiguousarray(t.detach().cpu().numpy()).reshape(tuple(t.shape))
         for name, t in tensors.items()
     }
+
+
+def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
+    """Return a value as JSON, and its tensors by the names that stand for them there.
+
+    Raises:
+        TypeError: a part of it is nothing that a file holds; with its place.
+    """
+    tensors: dict[str, Tensor] = {}
+    names: dict[int, str] = {}
+
+    def apart(value: object, place: tuple[str, ...]) -> Any:
+        if isinstance(value, Tensor):
+            name = names.get(id(value)) or _free(".".join(place) or ALONE, tensors)
+            names[id(value)] = name
+            tensors[name] = value
+            return {"tensor": name, "requires_grad": value.requires_grad}
+        if type(value) in PLAIN:
+            return value
+        kind = KINDS.get(type(value))
+        if kind is not None and isinstance(value, list | tuple):
+            return {kind: [apart(v, (*place, str(i))) for i, v in enumerate(value)]}
+        if isinstance(value, Mapping):
+            kind = "ordered" if isinstance(value, OrderedDict) else "dict"
+            entries = value.items()
+            return {kind: [[_key(k, place), apart(v, (*place, str(k)))]
+                           for k, v in entries]}  # fmt: skip
+        raise TypeError(_refusal(".".join(place), value))
+
+    return apart(obj, ()), tensors
+
+
+def _put_together(shape: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """Return the value that `_taken_apart` took apart.
+
+    Raises:
+        ValueError: it is not of that form.
+    """
+    if type(shape) in PLAIN:
+        return shape
+    if not isinstance(shape, dict):
+        raise ValueError(f"the file's note of its form holds {shape!r}")
+    kind, inner = next(iter(shape.items()), ("", None))
+    if kind == "tensor" and isinstance(inner, str) and inner in tensors:
+        found = tensors[inner]
+        return found.requires_grad_() if shape.get("requires_grad") else found
+    if kind in SERIES and isinstance(inner, list):
+        return SERIES[kind]([_put_together(each, tensors) for each in inner])
+    if kind in DICTS and isinstance(inner, list):
+        pairs = [(_put_together(k, {}), _put_together(v, tensors)) for k, v in inner]
+        return DICTS[kind](pairs)
+    raise ValueError(f"the file's note of its form has no kind {kind!r}")
+
+
+def _free(name: str, taken: Mapping[str, Tensor]) -> str:
+    """Return the name, or with a number behind it the first that is not taken."""
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name}~{number}"
+    return found
+
+
+def _key(key: object, place: tuple[str, ...]) -> object:
+    if type(key) in PLAIN:
+        return key
+    if type(key) is tuple:
+        return {"tuple": [_key(part, place) for part in key]}
+    where = f" in {'.'.join(place)!r}" if place else ""
+    raise TypeError(
+        f"save takes names that are text or numbers, not {type(key).__name__}{where}"
+    )
+
+
+def _refusal(place: str, value: object) -> str:
+    kind = type(value).__name__
+    what = f"save cannot write {f'{place!r} ({kind})' if place else kind}"
+    if hasattr(value, "state_dict"):
+        return f"{what}: save its state_dict(), which holds its numbers"
+    if hasattr(value, "__array__"):
+        return f"{what}: write it as a tensor, by torch.as_tensor(...)"
+    return (
+        f"{what}: it is no tensor, number, text, list, tuple or dict; keep it in a "
+        "file of another kind"
+    )

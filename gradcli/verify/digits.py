@@ -15,7 +15,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -28,10 +27,9 @@ from ..lang.parser import parse
 from ..lang.run import computed
 from ..numbers.arrays import ObjectArray, boxed
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
-from ..numbers.limits import SURE_DIGITS
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.numbers import Balls
-from ..numbers.system import Number, exact, multiple
+from ..numbers.system import Number, has_many_digits
 from .limits import BITS_OF_DIGIT, MAX_PRECISION_DOUBLINGS, SPARE_BITS
 from .process.job import Job
 
@@ -90,16 +88,9 @@ class _Precise(Balls):
         self.doubtful: dict[float, None] = {}
 
     def lift(self, number: Number) -> Ball:
-        if type(number) is float and _may_miss_digits(number):
+        if type(number) is float and has_many_digits(number):
             self.doubtful[number] = None
         return super().lift(number)
-
-
-def _may_miss_digits(number: float) -> bool:
-    """Whether a float may have had more digits than its shortest decimal shows."""
-    digits = repr(number).partition("e")[0].replace(".", "").strip("-0")
-    known = multiple(number) is not None or not isinstance(exact(number), Fraction)
-    return len(digits) > SURE_DIGITS and not known
 
 
 class _Pass:

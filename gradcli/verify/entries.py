@@ -71,9 +71,25 @@ class Entry:
             # The true value of the output is told beside that of its derivative.
             self.reason = "; ".join(filter(None, (self.reason, reason)))
 
+    def leave_range(self, dtype: str) -> None:
+        """Take note that its number and its rules may come of floats that are 0 or
+        infinite where the numbers are not."""
+        self.verdict = UNKNOWN
+        self.reason = f"{self.reason}; numbers on the way leave the range of {dtype}"
+
     def withhold(self, reason: str) -> None:
         """Nothing is shown where the program itself has no value."""
         self.verdict, self.reason, self.withheld = UNKNOWN, reason, True
+
+    def is_next_to_zero(self) -> bool:
+        """Tell whether its number is 0, and the true one less than any float but not
+        known to be 0."""
+        return self.number == 0 and self.absolute is not None
+
+    def vanish(self) -> None:
+        """Take note that the true number was proved to be 0."""
+        self.absolute = abs(self.number) or None
+        self.error = None if self.number else 0.0
 
     def at_kink(self, what: str) -> None:
         """Nothing can be shown where there is no derivative."""

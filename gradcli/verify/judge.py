@@ -213,13 +213,16 @@ class _Judge:
         if bool(abs(rule) < self._least()) and bool(abs(self.true) < self._least()):
             # Both are 0 in the engine's type.
             return True
+        if self._is_beyond(to_float(rule)):
+            # Both are the same infinity there.
+            return True
         units = CONSTANT_UNITS * (1 + self.reference.growth)
         allowed = units * 2.0 ** -BITS["float64"] * size(self.true)
         return bool(gap.contains(0) or abs(gap) <= allowed)
 
     def _beyond(self, meets: bool | None) -> Finding:
         """An infinity or nan where there is a finite number."""
-        if self._is_beyond():
+        if self._is_beyond(self.number):
             reason = f"{self._both()}: overflow, beyond any {self.dtype}"
             return Finding(ROUNDED, reason=reason, digits=0)
         step = self.reference.step
@@ -233,11 +236,12 @@ class _Judge:
             return Finding(UNKNOWN, reason=self._both())
         return Finding(REFUTED, reason=self._both())
 
-    def _is_beyond(self) -> bool:
-        """Whether the true number is the infinity that the engine gave, in its type."""
+    def _is_beyond(self, number: float) -> bool:
+        """Whether a number is the infinity that the engine's type has for the true
+        one."""
         largest = ball(2) ** MAX_POWERS[self.dtype] * (1 - 2.0 ** -BITS[self.dtype])
-        side = self.true if self.number > 0 else -self.true
-        return isinf(self.number) and bool(side >= largest)
+        side = self.true if number > 0 else -self.true
+        return isinf(number) and bool(side >= largest)
 
     def _is_near(self, error: Ball, units: int) -> bool:
         return _is_near(error, self.true, units, self.roundings)
@@ -282,7 +286,7 @@ class _Judge:
         """The relative error and the error in units in the last place."""
         upper = error.abs_upper()
         if _is_small(self.true):
-            return (0.0 if self.number == 0 else None), None
+            return (0.0 if self.number == 0 and self.true.is_zero() else None), None
         relative = upper / abs(self.true).abs_lower()
         return _up(relative), _up(upper / last_place(self.true, self.dtype))
 
@@ -297,6 +301,8 @@ def last_place(true: Ball, dtype: str) -> Ball:
 def _up(b: Ball) -> float:
     """The float at or above a bound."""
     found = to_float(b.abs_upper())
+    if not found and not b.is_zero():
+        return 2.0 ** LEAST_POWERS["float64"]
     return found * (1 + 2.0**-50) if isfinite(found) else found
 
 

@@ -209,3 +209,10 @@ ZERO_DIGITS: Final = 50
 
 MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
 """Of a derivative of higher order, up to which it is called certified."""
+
+MAX_RULED_STEPS: Final = 20_000
+"""Steps of a program beyond which the engine's rules are run on balls only where a
+number is not right as it stands, and its numbers are not looked at in floats."""
+
+MAX_SIMPLE_DENOMINATOR: Final = 1000
+"""Largest numerator and denominator of a value that a proof at a point is made with."""

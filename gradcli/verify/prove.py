@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import sympy
 
-from ..numbers.balls import Ball, ball, size, working
+from ..numbers.balls import Ball, ball, size, to_float, working
 from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
 from .limits import (
     MAX_EXPANDED_STEPS,
     MAX_REWRITTEN_STEPS,
     MAX_SIGN_CASES,
+    MAX_SIMPLE_DENOMINATOR,
     MAX_SIMPLIFIED_STEPS,
     ZERO_TEST_BITS,
 )
@@ -37,6 +38,22 @@ def vanishes(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
     if not _worth_trying(expression, point, MAX_REWRITTEN_STEPS):
         return False
     return any(tactic(expression) for tactic in _TACTICS)
+
+
+def vanishes_at(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
+    """Tell whether an expression is zero wherever the symbols have the small fractions
+    that they have at the point, and are equal that are equal there."""
+    first: dict[float, Any] = {}
+    known = {}
+    for symbol, value in point.items():
+        if value.is_exact() and value.is_finite():
+            number = to_float(value)
+            p, q = number.as_integer_ratio()
+            simple = max(abs(p), q) <= MAX_SIMPLE_DENOMINATOR
+            own = sympy.Rational(p, q) if simple else symbol
+            known[symbol] = first.setdefault(number, own)
+    here = expression.xreplace(known)
+    return vanishes(here, {s: v for s, v in point.items() if s in here.free_symbols})
 
 
 def simplifies_away(expression: object, point: Mapping[object, Ball]) -> bool:

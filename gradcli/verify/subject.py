@@ -39,6 +39,7 @@ from ..numbers.tape import Tape
 from ..numbers.taped import TapeNamespace
 from ..numbers.term import Term, ordered
 from ..numbers.terms import Terms
+from .limits import MAX_RULED_STEPS
 from .process.job import Input, Job
 
 Evaluate = Callable[[dict[str, Tensor]], Any]
@@ -98,6 +99,14 @@ class Subject:
                 if graph.name(exponent) == "number":
                     found += map(_logarithm, self.evaluation.settled([base]))
         return max(found)
+
+    def leaves_range(self, step: int | None) -> bool:
+        """Whether floats took the program or a rule, of which ``step`` came, another
+        way than its numbers: a rule may choose by what is 0 or infinite."""
+        if self.evaluation.graph.steps > MAX_RULED_STEPS:
+            return False
+        roots = [*map(int, self.outputs), *([] if step is None else [step])]
+        return self.roundings.leaves_range(roots)
 
     def without_value(self) -> set[int]:
         """The entries that a step of the program is made of which is no number, or has

@@ -29,6 +29,7 @@ from ..numbers.balls import Ball, ball, is_infinite, is_nan, size, to_float
 from ..numbers.rounding import least_normal, unit_roundoff
 from .entries import Entry, Gaps, Report
 from .judge import FEW_UNITS, Reference, is_right, judge
+from .limits import MAX_RULED_STEPS
 from .nonsmooth import NonSmooth
 from .process.budget import Budget, OutOfTime
 from .process.job import (
@@ -83,10 +84,6 @@ MAX_FARTHEST: Final = 32
 MAX_ROUND_STEPS: Final = 4_000_000
 """Steps above all entries of a round, summed over the rows that they stand in, beyond
 which no more are drawn."""
-
-MAX_RULED_STEPS: Final = 20_000
-"""Steps of a program beyond which the engine's rules are run on balls only where a
-number is not right as it stands."""
 
 MAX_COMPARED_OUTPUTS: Final = 16
 """Entries of a large output whose value is compared."""
@@ -420,6 +417,8 @@ class Check:
             self._steps(row.places), entries, references, strict=True
         ):
             entry.judge(reference, self.subject.roundings, largest)
+            if entry.verdict == REFUTED and self.subject.leaves_range(reference.step):
+                entry.leave_range(self.job.dtype)
             kink = beside.get(step) if entry.verdict == REFUTED else None
             if kink is None and entry.verdict in (REFUTED, ROUNDED):
                 kink = self._sign_of_zero

@@ -37,7 +37,7 @@ from .limits import (
 )
 from .process.budget import Budget, OutOfTime
 from .process.job import CERTIFIED, PROVED, Job, words_of
-from .prove import simplifies_away, vanishes, vanishes_here
+from .prove import simplifies_away, vanishes, vanishes_at, vanishes_here
 from .subject import OnTerms
 
 AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
@@ -202,8 +202,13 @@ class Whole:
         if engine.size > MAX_SYMPY_TREE_NODES:
             return
         claimed = self.book.of(engine)
-        difference = claimed - self.derivatives[row, at]
-        values = self.book.values
+        derivative, values = self.derivatives[row, at], self.book.values
+        if entry.is_next_to_zero() and vanishes_at(derivative, values):
+            entry.vanish()
+        if entry.is_next_to_zero():
+            # A formula says nothing of what is left of it in floats.
+            return
+        difference = claimed - derivative
         if (
             vanishes(difference, values)
             or self._vanishes_here(difference)

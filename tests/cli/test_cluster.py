@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gradcli.cli import cluster as cluster_module
+from gradcli.cli.executors import Cluster, in_order
 from gradcli.lang.errors import ProgramError
 
 from .conftest import COMMAND, Run, environment
@@ -85,9 +85,10 @@ class Forgetful:
         sent.set_result(function)
         return sent
 
-    def submit(
-        self, apply: Any, sent: Future[Any], item: object, pure: bool
-    ) -> Future[object]:
+    def get_executor(self, pure: bool) -> Forgetful:
+        return self
+
+    def submit(self, apply: Any, sent: Future[Any], item: object) -> Future[object]:
         future: Future[object] = Future()
         if self.submitted.count(item):
             future.set_result(apply(sent.result(), item))
@@ -102,15 +103,15 @@ class Forgetful:
 
 def test_a_result_that_is_lost_with_its_worker_is_computed_again() -> None:
     client = Forgetful()
-    mapped = cluster_module._mapper(client)
-    assert list(mapped(lambda item: 2 * item, [1, 2, 3])) == [2, 4, 6]
+    found = in_order(Cluster(lambda item: 2 * item, client), [1, 2, 3])
+    assert list(found) == [2, 4, 6]
     assert sorted(map(str, client.submitted)) == list("112233")
 
 
 def test_a_cluster_without_workers_is_told() -> None:
-    mapped = cluster_module._mapper(Forgetful(workers=0))
+    cluster = Cluster(str, Forgetful(workers=0))
     with pytest.raises(ProgramError, match="it has no workers"):
-        list(mapped(str, [1]))
+        list(in_order(cluster, [1]))
 
 
 def test_local_workers_are_started_and_stopped(gradcli: Run, tmp_path: Path) -> None:

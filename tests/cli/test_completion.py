@@ -18,10 +18,8 @@ from typing import ClassVar
 import pexpect
 import pytest
 
-from gradcli.cli import powershell
 from gradcli.cli.completion import offers
-from gradcli.cli.shells import SCRIPTS, answer
-from gradcli.cli.typed_line import begun, continued
+from gradcli.cli.shells import POWERSHELLS, SCRIPTS, answer, begun, continued
 
 from .conftest import Run, environment
 
@@ -38,15 +36,12 @@ OFFERED = {
 
 
 @pytest.mark.parametrize("line", OFFERED)
-def test_a_script_installed_before_is_still_answered(gradcli: Run, line: str) -> None:
-    wishes = {
-        "_GRADCLI_COMPLETE": "complete_bash",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(line.count(" ")),
-    }
+def test_a_script_is_answered_by_the_command(gradcli: Run, line: str) -> None:
+    wishes = {"_GRADCLI_COMPLETE": "offers_fish", "COMP_TEXT": line}
     ended = gradcli(env=wishes)
     assert (ended.status, ended.err) == (0, "")
-    assert set(ended.out.split()) == OFFERED[line]
+    found = {each.partition("\t")[0] for each in ended.out.split("\0")}
+    assert found - {""} == OFFERED[line]
 
 
 NETWORK = "b = w1*alpha; c = w2*b; L = c^2"
@@ -92,7 +87,7 @@ NETWORK = "b = w1*alpha; c = w2*b; L = c^2"
 def test_offers_begin_with_what_was_typed(
     words: list[str], text: str, found: list[str]
 ) -> None:
-    assert [each.text for each in offers(["gradcli", *words], text)] == found
+    assert [each.value for each in offers(["gradcli", *words], text)] == found
 
 
 def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
@@ -104,7 +99,7 @@ def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
     (tmp_path / ".hidden").touch()
 
     def found(words: list[str], text: str) -> list[str]:
-        return [each.text for each in offers(["gradcli", "grad", *words], text)]
+        return [each.value for each in offers(["gradcli", "grad", *words], text)]
 
     assert found(["x"], "x=@ne") == ["x=@net.grad", "x=@nets/"]
     assert found(["-f"], "") == ["net.grad", "nets/"]
@@ -118,7 +113,7 @@ def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
     assert found(["-f", "lines.grad", "--of"], "hi") == ["hidden"]
     assert found(["-f", "lines.grad", "--wrt"], "x,") == ["x,win", "x,wout", "x,hidden"]
     verify = offers(["gradcli", "verify"], "net")
-    assert [each.text for each in verify] == ["net.grad", "nets/"]
+    assert [each.value for each in verify] == ["net.grad", "nets/"]
 
 
 @pytest.mark.parametrize(
@@ -147,10 +142,8 @@ def test_what_follows_stands_in_the_same_quotes() -> None:
     assert continued(begun("x=@da", "=@"), "ta.csv") == "@data.csv"
 
 
-def told(shell: str, line: str, protocol: str = "offers") -> str:
-    found = answer(f"{protocol}_{shell}", {"COMP_TEXT": line})
-    assert found is not None
-    return found
+def told(shell: str, line: str) -> str:
+    return answer(f"offers_{shell}", {"COMP_TEXT": line})
 
 
 def test_a_lone_operation_is_offered_once_and_with_its_parenthesis() -> None:
@@ -164,11 +157,9 @@ def test_a_lone_operation_is_offered_once_and_with_its_parenthesis() -> None:
     assert told("bash", "gradcli grad tanhs") == "+tanhshrink\0"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_script_installed_before_reads_lines(shell: str) -> None:
-    assert told(shell, "gradcli grad 'x\n+ tanhs", "offer") == ""
-    (line,) = told(shell, "gradcli jaco", "offer").splitlines()
-    assert line.split("\t")[0].lstrip("=") == "jacobian"
+@pytest.mark.parametrize("asked", ["offer_bash", "complete_bash", "source_zsh", "1"])
+def test_another_question_has_no_answer(asked: str) -> None:
+    assert answer(asked, {"COMP_TEXT": "gradcli jaco"}) == ""
 
 
 @pytest.fixture
@@ -317,7 +308,7 @@ def test_a_shell_without_completion_is_refused(gradcli: Run) -> None:
 def test_a_line_is_read_as_powershell_reads_it(
     line: str, words: list[str], text: str
 ) -> None:
-    given = begun(line, shell=powershell.QUOTING)
+    given = begun(line, shell=POWERSHELLS)
     assert (given.words, given.text) == (words, text)
 
 
@@ -338,7 +329,7 @@ def test_powershell_is_told_whole_words(line: str, put: str) -> None:
     assert offer["text"] == put
     assert offer["label"]
     assert offer["about"]
-    read = partial(begun, shell=powershell.QUOTING)
+    read = partial(begun, shell=POWERSHELLS)
     (word,) = read(f"{put} ").words[:1] or [read(put).text]
     assert word.startswith(read(line).text)
 

@@ -77,6 +77,31 @@ def test_a_derivative_by_an_order_is_refused_with_a_way_out(program: str) -> Non
     assert "--wrt" in (caught.value.hint or "")
 
 
+HELD_FIXED = [
+    ("soft_margin_loss(x, t)", "t=[[1.0,-1.0]]"),
+    ("multilabel_margin_loss(x, t)", "t=[[1.0,-1.0]]"),
+    ("multi_margin_loss(x, t)", "t=[1.0]"),
+    ("cross_entropy(x, t)", "t=[1.0]"),
+    ("nll_loss(x, t)", "t=[1.0]"),
+    ("binary_cross_entropy(x, 1 - x, t)", "t=[[1.0,0.5]]"),
+    ("binary_cross_entropy_with_logits(x, 1 - x, t)", "t=[[1.0,0.5]]"),
+]
+"""Losses and the arguments in which they have no derivative."""
+
+
+@pytest.mark.parametrize(("program", "fixed"), HELD_FIXED)
+def test_a_gradient_by_what_a_loss_holds_fixed_is_refused_with_a_way_out(
+    gradcli: Run, program: str, fixed: str
+) -> None:
+    words = ["grad", program, "x=[[0.3,0.6]]", fixed, "--no-verify"]
+    done = gradcli(*words)
+    assert (done.out, done.status) == ("", 3)
+    assert "error[E596]: the function '" in done.err
+    assert "is not differentiable with respect to argument" in done.err
+    assert "--wrt" in done.err
+    assert gradcli(*words, "--wrt", "x").status == 0
+
+
 def test_a_polylogarithm_of_an_order_that_varies_is_refused() -> None:
     with pytest.raises(ProgramError, match="plain number as its order"):
         execute(prepare("polylog(s, x)", read_bindings(["x=0.3", "s=2"])))

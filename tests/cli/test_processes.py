@@ -13,7 +13,7 @@ from .conftest import Run, environment
 
 SCRIPT = """
 import os, signal, sys
-from gradcli.cli.processes import mapping
+from gradcli.cli.executors import Processes, in_order
 
 def task(item):
     if item == 3 and (always or not os.path.exists(mark)):
@@ -22,8 +22,9 @@ def task(item):
     return item, os.getpid()
 
 mark, always = sys.argv[1], len(sys.argv) > 2
-with mapping(2) as mapped:
-    found = list(mapped(task, range(12)))
+processes = Processes(task, 2)
+found = list(in_order(processes, range(12)))
+processes.executor.shutdown()
 print([item for item, _ in found], os.getpid() in {pid for _, pid in found})
 """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from gradcli.cli import prompt
+from gradcli.cli import keyboard
 from gradcli.cli.repl import Session
 from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
@@ -198,10 +198,10 @@ def test_without_prompt_toolkit_lines_are_read_by_readline(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
-    monkeypatch.setattr(prompt, "terminal", lambda: True)
+    monkeypatch.setattr(keyboard, "terminal", lambda: True)
     kept: list[Callable[[], None]] = []
-    monkeypatch.setattr(prompt, "before_exit", kept)
-    assert prompt._editor(lambda before: ("", [])) is input
+    monkeypatch.setattr(keyboard, "before_exit", kept)
+    assert keyboard._editor(lambda before: ("", [])) is input
     (keep,) = kept
     keep()
     assert (tmp_path / "gradcli" / "readline").is_file()

@@ -172,7 +172,9 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
         ("import torch\ntorch.nn.Lineer(3)", "torch.nn.Lineer; the nearest that there "
          "is: torch.nn.Linear (train.py:2: torch.nn.Lineer(3))"),
         ("from torch import fft", "gradcli has no torch.fft; there are no complex"),
-        ("import functorch\nfunctorch.dim", "gradcli has no functorch.dim (train.py:2"),
+        ("import functorch\nfunctorch.dim", "functorch is not part of gradcli"),
+        ("import torch\ntorch.signal.windows.hann(3)",
+         "torch.signal is not part of gradcli (train.py:2"),
         ("import torchaudio", "torchaudio is built on PyTorch itself"),
         ("import torch.nn.functionl", "the nearest that there is: torch.nn.functional"),
         ("import torch\ntorch.ones(2).sinn()", "gradcli has no torch.Tensor.sinn"),
@@ -219,12 +221,85 @@ def test_a_scripts_own_files_are_read_as_well(script: Ran, tmp_path: Path) -> No
     package.mkdir()
     (package / "__init__.py").write_text("from . import blocks\n")
     (package / "blocks.py").write_text("import torch\nB = torch.fft.fft\n")
-    (tmp_path / "helper.py").write_text("import torch\ntorch.jit\n")
+    (tmp_path / "helper.py").write_text("import torch\ntorch.jit.trace\n")
     text = "import torch, helper\nfrom nets.blocks import B\n"
     status, out, _ = script(text, options=("--check",))
     assert status == 3
     assert "helper.py:2: gradcli has no torch.jit" in out
     assert "blocks.py:2: gradcli has no torch.fft" in out
+
+
+UNUSED = """
+import torch, torch.onnx, torch.fx, torch.quantization, torch.multiprocessing as mp
+import torch.distributed as dist, torch.backends.cudnn as cudnn
+from torch.distributed import init_process_group, rpc
+from torch.utils.tensorboard import SummaryWriter
+from torch.cuda.amp import autocast, GradScaler, custom_fwd
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data.distributed import DistributedSampler
+cudnn.benchmark = True
+
+
+@torch.jit.script
+def doubled(x):
+    return 2 * x
+
+
+@torch.jit.ignore(drop=True)
+def negative(x):
+    return -x
+
+
+lower = False
+x = torch.ones(2, requires_grad=True)
+scaler, optimizer = GradScaler(enabled=lower), torch.optim.SGD([x], lr=0.5)
+with autocast(lower), torch.autocast("cpu", enabled=lower), torch.amp.autocast(
+    "cuda", torch.float16, False
+):
+    loss = doubled(negative(x)).sum()
+scaler.scale(loss).backward()
+scaler.unscale_(optimizer)
+scaler.step(optimizer)
+scaler.update()
+print(x.tolist(), dist.is_available(), torch.jit.is_scripting())
+"""
+
+
+def test_imports_without_use_and_what_is_turned_off_change_nothing(script: Ran) -> None:
+    text = UNUSED.replace("autocast(lower)", "autocast(enabled=lower)")
+    assert script(text, options=("--check",))[0] == 0
+    for each in (text, UNUSED):
+        assert script(each) == (0, "[2.0, 2.0] False False\n", "")
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        ("init_process_group('gloo')", "torch.distributed.init_process_group; every"),
+        ("dist.all_reduce(x)", "torch.distributed.all_reduce; everything runs in one"),
+        ("for each in rpc.workers: pass", "torch.distributed.rpc"),
+        ("SummaryWriter()", "torch.utils.tensorboard.SummaryWriter; nothing is logged"),
+        ("with autocast(): pass", "autocast; numbers have one precision"),
+        ("torch.amp.GradScaler('cpu')", "GradScaler; numbers have one precision"),
+        ("class S(torch.jit.ScriptModule): pass", "torch.jit.ScriptModule; nothing is"),
+        ("isinstance(x, torch.fx.Proxy)", "torch.fx.Proxy; programs are not traced"),
+        ("torch.onnx.export(doubled, x, 'x')", "torch.onnx.export; models are not"),
+        ("mp.spawn(doubled)", "torch.multiprocessing.spawn; everything runs in one"),
+        ("DDP(x)", "torch.nn.parallel"),
+    ],
+)
+def test_what_is_done_with_a_placeholder_is_refused_and_told_before(
+    script: Ran, use: str, said: str
+) -> None:
+    text = f"{UNUSED.replace('autocast(lower)', 'autocast(enabled=lower)')}{use}\n"
+    status, out, _ = script(text, options=("--check",))
+    assert status == 3
+    assert len(out.splitlines()) == 1
+    assert said in out
+    status, _, err = script(text)
+    assert status == 3
+    assert said.partition(";")[0] in err
+    assert use.partition(":")[0] in err
 
 
 def test_what_may_be_a_tensor_is_told_apart_from_what_is(script: Ran) -> None:

@@ -113,7 +113,7 @@ def test_an_option_behind_a_script_that_reads_none_is_told(
 
 
 def test_a_session_without_input_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradcli.cli.prompt import typed
+    from gradcli.cli.keyboard import typed
 
     monkeypatch.setattr(sys, "stdin", None)
     assert [*typed(lambda text: ("", []), lambda text: False)] == []

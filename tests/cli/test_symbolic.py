@@ -150,3 +150,23 @@ def test_division_by_zero_has_further_derivatives(
     ended = gradcli(command, program, "x=2", "--json", "--no-verify")
     assert ended.status == 0, ended.err
     assert ended.json["output"]["value"] in ("inf", "nan")
+
+
+PIECES = [
+    ("int(x)*x", "x=2.5", "x >= 2, x < 3"),
+    ("relu(x)**2", "x=0", "x == 0"),
+    ("floor(x)*y", "x=1.5", "x >= 1, x < 2"),
+]
+
+
+@pytest.mark.parametrize(("program", "point", "region"), PIECES)
+@pytest.mark.parametrize("form", ["--symbolic", "--latex"])
+@pytest.mark.parametrize("command", ["grad", "jacobian"])
+def test_no_formula_is_shown_without_where_it_holds(
+    gradcli: Run, command: str, form: str, program: str, point: str, region: str
+) -> None:
+    words = [command, program, point, *(["y=2"] if "y" in program else []), form]
+    assert f"\nwhere {region}\n" in gradcli(*words).out
+    bare = gradcli(*words, "-q")
+    assert bare.err == f"note: what is shown holds where {region}\n"
+    assert "where" not in bare.out

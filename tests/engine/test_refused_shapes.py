@@ -51,18 +51,6 @@ def test_the_gradient_of_an_expanded_entry_is_that_of_all() -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "cosine, broadcast": (
-        lambda: F.cosine_embedding_loss(
-            torch.ones(2, 2), torch.ones(2), torch.tensor(1.0)
-        ),
-        "0D target tensor expects 1D input tensors",
-    ),
-    "cosine, several targets": (
-        lambda: F.cosine_embedding_loss(
-            torch.ones(2, 2), torch.ones(2, 2), torch.ones(2, 2)
-        ),
-        "multi-target not supported",
-    ),
     "triplet": (
         lambda: F.triplet_margin_loss(torch.ones(2, 2), torch.ones(2), torch.ones(2)),
         "same number of dimensions",

@@ -28,7 +28,8 @@ class Point:
 
     ``torch`` is PyTorch's name for it (``F.relu``, ``torch.abs``), empty where its
     releases or its parameters differ; then ``why`` says so. Of several outputs the one
-    numbered ``output`` is meant.
+    numbered ``output`` is meant. ``pushed`` are the tangents where forward mode gives
+    others than the gradient has, as PyTorch's does.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Point:
     params: dict[str, Any] = field(default_factory=dict)
     why: str = ""
     output: int = 0
+    pushed: tuple[Any, ...] = ()
 
 
 def at(
@@ -47,10 +49,12 @@ def at(
     torch: str = "",
     why: str = "",
     output: int = 0,
+    pushed: Any = (),
     **params: Any,
 ) -> Point:
     several = grads if isinstance(grads, tuple) else (grads,)
-    return Point(name, inputs, several, torch, params, why, output)
+    others = pushed if isinstance(pushed, tuple) else (pushed,)
+    return Point(name, inputs, several, torch, params, why, output, others)
 
 
 def run(point: Point) -> tuple[list[Tensor], Tensor]:
@@ -346,8 +350,8 @@ POINTS = [
     ),
     at("linalg_cholesky_ex.default", [[-1.0]], grads=[[NAN]],
        why="PyTorch goes on with what it had when it failed"),
-    at("corrcoef", [[1.0, 2.0], [3.0, 3.0]], grads=[[NAN, NAN], [NAN, NAN]],
-       torch="torch.corrcoef"),
+    at("corrcoef", [[0.0, 2.0, 4.0], [3.0, 3.0, 3.0]], grads=[[NAN] * 3, [NAN] * 3],
+       pushed=[[0.0] * 3, [0.0] * 3], torch="torch.corrcoef"),
     # the largest of a window: the first of its equals
     at("max_pool1d", [[2.0, 2.0, 1.0]], grads=[[1.0, 0.0, 0.0]],
        torch="F.max_pool1d", kernel_size=3),

@@ -1,9 +1,9 @@
 """Mutants of the table: every rule of every row, with one slip in it.
 
 Invariant: mutants are enumerated, not chosen. A rule is spoilt as a whole, by a wrong
-sign, by a factor 2, by swapped inputs and by exchanged cotangents, and at each product,
-sum and difference that it runs through in one of the row's cases; a broadcast input's
-cotangent is cut where it is to be summed.
+sign, by a factor 2, by swapped inputs, by exchanged cotangents and by leaving the
+graph, and at each product, sum and difference that it runs through in one of the row's
+cases; a broadcast input's cotangent is cut where it is to be summed.
 
     mutants_of(OPS["tanh"])[0].op()     # the row with that fault, under another name
 """
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine import Tensor
 from gradcli.engine.node import ConstantNode, Node, Shaped
 from gradcli.engine.record import RECORDERS, recorder
 from gradcli.engine.rules import reverse_rules
@@ -29,6 +30,7 @@ from .mutant_slips import Plant, Rule, Survey, first_slice, wrapped
 
 SIGN, TWICE, ONE = "wrong sign", "factor 2", "factor dropped"
 NO_COTANGENT = "cotangent dropped"
+CUT = "recorded as a constant"
 SLICE = "missing sum over a broadcast dimension"
 SWAPPED, EXCHANGED = "swapped inputs", "exchanged with another input"
 
@@ -193,6 +195,7 @@ WHOLE: dict[str, Callable[[Rule, Mutant], Rule]] = {
     EXCHANGED: with_exchanged_parts,
     NO_COTANGENT: without_cotangent,
     SLICE: sliced,
+    CUT: mapped(lambda v: v.detach() if isinstance(v, Tensor) else v),
 }
 
 # Which mutants there are.
@@ -224,6 +227,7 @@ def _in_partials(op: Op) -> Iterator[Mutant]:
 
 def _in_vjp(op: Op) -> Iterator[Mutant]:
     if op.variadic:
+        yield Mutant(op.name, "vjp", None, CUT)
         yield from _in_rule(op, "vjp", None, ())
         count = max(len(case.inputs) for case in op.cases)
         for pair in combinations(range(count), 2):
@@ -232,6 +236,7 @@ def _in_vjp(op: Op) -> Iterator[Mutant]:
     pairs = pairs_of(op)
     rules = reverse_rules(op)
     for slot in [i for i, rule in enumerate(rules) if rule is not None]:
+        yield Mutant(op.name, "vjp", slot, CUT)
         if op.vjp is not None:
             yield from _in_rule(op, "vjp", slot, pairs)
         if op.elementwise:

@@ -5,17 +5,22 @@ They run on a GPU that CuPy reaches; where there is none, on the stand-in for Cu
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gradcli.engine import Tensor, grad
+from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.engine.errors import CallError, EngineError
 from gradcli.engine.forward import jvp
-from gradcli.ops import OPS
+from gradcli.engine.record import function
+from gradcli.ops import FUNCTIONS, OPS, Composite, Op, overloads, parameters
 from tests.grouped import by_row
 
-from .draw import Spot, draw, ident, spots
+from .draw import Spot, draw, generator, handed, ident, is_shape, spots
 from .measure import cotangents, directions, outputs_of, pull, push, value_at
 
 UNDIFFERENTIATED = sorted(set(spots(False)) - set(spots()))
@@ -75,6 +80,84 @@ def test_a_gpu_has_the_values_that_the_cpu_has(at: tuple[str, int], cuda: Any) -
     _, here = spot.run()
     _, found = spot.as_kind(cuda.np.asarray, cuda).run()
     for ours, numpys in zip(tensors_in(found), tensors_in(here), strict=True):
+        if isinstance(ours.raw, tuple | np.bool_):  # How an array lies the host knows.
+            assert ours.raw == numpys.raw
+            continue
+        assert type(ours.raw) is cuda.np.ndarray
+        assert ours.dtype == numpys.dtype
+        np.testing.assert_allclose(ours.raw.get(), numpys.raw, rtol=1e-9, atol=1e-11)
+
+
+def composites() -> Iterator[tuple[str, str, int]]:
+    """Yield each function made of others, with the entry whose cases it is run on: its
+    own or, where it has none, those of the rows that it chooses from."""
+    for name, entry in FUNCTIONS.items():
+        if isinstance(entry, Composite):
+            for of in [entry] if entry.cases else overloads(name):
+                for number, case in enumerate(of.cases):
+                    if arguments(entry, of, case.inputs, case.params):
+                        yield name, of.name, number
+
+
+def arguments(
+    entry: Composite, of: Composite | Op, inputs: Sequence[Any], params: Any
+) -> inspect.BoundArguments | None:
+    """Return how a function is called on what a row or the function itself is given, by
+    the row's names if these are its own; None: it names it otherwise."""
+    named = dict(zip(parameters(of), inputs, strict=False))
+    tries = [((), {**named, **params})] if len(named) == len(inputs) else []
+    for args, kwargs in [*tries, (handed(entry, inputs), params)]:
+        with suppress(TypeError):
+            return inspect.signature(entry.build).bind(None, *args, **kwargs)
+    return None
+
+
+def whole(at: tuple[str, str, int], xp: Any) -> list[Tensor] | type[Exception]:
+    """Return what a function gives and its gradients, or how it refuses.
+
+    A number by which it may be differentiated is handed over as a tensor, too.
+    """
+    name, of, number = at
+    entry: Any = FUNCTIONS[name]
+    drawn = draw(entry if of == name else OPS[of], number)
+    inputs = [
+        Tensor(xp.array(a), xp, is_shape(shape)) if hasattr(a, "dtype") else a
+        for a, shape in zip(drawn.arrays, drawn.case.inputs, strict=True)
+    ]
+    params = {
+        key: Tensor(xp.array(np.asarray(value)), xp) if key in entry.either else value
+        for key, value in drawn.case.params.items()
+    }
+    bound = arguments(entry, drawn.op, inputs, params)
+    assert bound is not None
+    try:
+        y = function(name)(*bound.args[1:], **bound.kwargs)
+        return [*tensors_in(y), *gradients(name, tensors_in(y), inputs)]
+    except (EngineError, CallError, IndexError) as error:
+        return type(error)
+
+
+def gradients(name: str, outputs: list[Tensor], inputs: list[Any]) -> list[Tensor]:
+    ends = [y for y in outputs if y.edge is not None]
+    leaves = [x for x in inputs if isinstance(x, Tensor) and x.edge is not None]
+    if not ends or not leaves:
+        return []
+    rng = generator(name)
+    weights = [Tensor(y.xp.array(rng.uniform(-1, 1, y.shape)), y.xp) for y in ends]
+    return [g for g in grad(ends, leaves, weights) if g is not None]
+
+
+@pytest.mark.gpu
+@by_row("at", composites(), lambda at: f"{at[0]}-{at[1]}:{at[2]}")
+def test_a_function_made_of_others_does_on_a_gpu_what_it_does_on_the_cpu(
+    at: tuple[str, str, int], cuda: Any
+) -> None:
+    here, there = whole(at, NUMPY), whole(at, cuda)
+    if isinstance(here, type):
+        assert there is here
+        return
+    assert isinstance(there, list)
+    for ours, numpys in zip(there, here, strict=True):
         if isinstance(ours.raw, tuple | np.bool_):  # How an array lies the host knows.
             assert ours.raw == numpys.raw
             continue

@@ -5,11 +5,15 @@ What a difference may be off by is stated in `measure.slope`.
 
 from __future__ import annotations
 
+import pytest
+
 from gradcli.ops import OPS
 from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 from .measure import forward_difference, reverse_difference
+
+pytestmark = pytest.mark.nightly
 
 
 @by_row("at", spots(), ident)

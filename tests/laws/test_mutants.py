@@ -1,7 +1,4 @@
-"""Every mutant of every rule is refuted by a law, or is the same function.
-
-`python -m tests.laws.mutant_trial` prints the table.
-"""
+"""Every mutant of every rule is refuted by a law, or is the same function."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import numpy as np
 import pytest
 
 from gradcli.ops import OPS, Op
+from tests.grouped import nightly
 
 from .measure import cotangents, directions, pull, push
 from .mutant_slips import Survey, wrapped
@@ -27,15 +25,21 @@ ROWS = [op for op in OPS.values() if op.node is not None]
 everyone = cache(all_mutants)
 
 
+SHARE = 20
+"""One mutant of so many is tried in every run, and all are at night."""
+
+
+@pytest.mark.parametrize("share", [SHARE, *nightly([1])])
 def test_every_mutant_is_refuted_or_is_the_same_function(
-    capsys: pytest.CaptureFixture[str],
+    share: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outcomes = [tried(mutant) for mutant in everyone()]
+    outcomes = [tried(mutant) for mutant in everyone()[::share]]
     with capsys.disabled():
-        print(f"\n{table(outcomes)[0]}")
+        print("", *table(outcomes)[: 1 if share > 1 else None], sep="\n")
     assert [str(o.mutant) for o in outcomes if not o.explained] == []
 
 
+@pytest.mark.nightly
 def test_no_excuse_is_found_for_a_mutant_that_a_law_refutes() -> None:
     """One of 23 is tried: the excuse is sharp."""
     refuted = [m for m in everyone()[::23] if tried(m).law not in (None, FAILED)]
@@ -55,6 +59,7 @@ def rules_of(op: Op) -> set[tuple[str, int | None]]:
     return found | ({("jvp", None)} if callable(op.jvp) else set())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
 def test_every_rule_has_mutants(op: Op) -> None:
     mutants = mutants_of(op)
@@ -64,6 +69,7 @@ def test_every_rule_has_mutants(op: Op) -> None:
     assert len(set(map(str, mutants))) == len(mutants)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
 def test_a_watched_rule_gives_what_the_rule_gives(op: Op) -> None:
     for plain, seen in zip(spots_of(op), spots_of(watching(op)), strict=True):

@@ -13,7 +13,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.engine.forward import jvp
 from gradcli.engine.record import apply
 from gradcli.ops import OPS
-from gradcli.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+from gradcli.utils.checkpoint import checkpoint
 from tests.grouped import by_row
 
 from .draw import draw, ident, spots
@@ -60,8 +60,7 @@ def test_values_that_are_computed_again_give_the_same_gradient(
         leaves[:] = leaves or own
         return y
 
-    with set_checkpoint_early_stop(early_stop):
-        y = checkpoint(run, use_reentrant=False)
+    y = checkpoint(run, use_reentrant=False, early_stop=early_stop)
     pulled = grad(outputs_of(y), leaves, tensors(v))
     for a, expected in zip(pulled, pull(spot, v), strict=True):
         assert a is not None

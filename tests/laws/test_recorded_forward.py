@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from gradcli.engine import Tensor, enable_grad, grad
 from gradcli.engine.forward import jvp
@@ -13,6 +14,8 @@ from .draw import Spot, draw, ident, spots
 from .measure import Arrays, cotangents, directions, outputs_of, push, tensors
 
 TOLERANCE = 1e-9
+
+pytestmark = pytest.mark.nightly
 
 
 def paired(parts: list[Tensor], weights: Arrays) -> Tensor:

@@ -12,6 +12,7 @@ import pytest
 
 from gradcli.engine import NUMPY, Tensor, function, grad
 from gradcli.ops import FUNCTIONS
+from tests.grouped import nightly
 
 from .slopes import DIGITS, OF_ONE_NUMBER, OF_ORDERS, Function
 
@@ -68,8 +69,11 @@ def units_off(found: float, true: list[Any], x: float, order: int) -> float:
 
 
 @pytest.mark.parametrize("name", list(CASES))
-def test_a_function_and_its_derivatives_are_mpmaths(name: str) -> None:
-    run, f, at = CASES[name]
+@pytest.mark.parametrize("share", [5, *nightly([1])])
+def test_a_function_and_its_derivatives_are_mpmaths(name: str, share: int) -> None:
+    """In every run at one point of so many, at night at all."""
+    run, f, points = CASES[name]
+    at = points[::share]
     with np.errstate(all="ignore"):
         found = derivatives(run, at)
     true = [true_derivatives(f, x) for x in at]

@@ -22,8 +22,11 @@ from tests.grouped import by_row
 
 MODULES = [c for c in vars(modules).values() if isinstance(c, type)]
 MODULES = [c for c in MODULES if c.__module__ == modules.__name__]
-MADE = [n for n, f in vars(functions).items()
-        if getattr(f, "__module__", "") == functions.__name__ and n != "_"]  # fmt: skip
+MADE = [
+    name
+    for name, made in vars(functions).items()
+    if getattr(made, "__module__", "") == functions.__name__ and name[0] != "_"
+]
 ROWS = sorted(n for n in public.names() if n in FUNCTIONS or n in ALIASES)
 
 

@@ -12,6 +12,8 @@ from gradcli import nn, optim
 from tests.cupy_stand_in.counts import counting
 from tests.cupy_stand_in.standing import is_real
 
+from .test_devices import MAKERS
+
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
 
@@ -73,6 +75,27 @@ def test_a_training_step_waits_for_nothing(make: Callable[[], Any]) -> None:
     with counting() as read:
         loss.item()
     assert read.synchronisations > 0
+
+
+SEARCHING = {"LBFGS"}
+"""Optimizers whose step looks at the loss, which the host has to read."""
+
+
+@pytest.mark.skipif(is_real(), reason="the stand-in counts, a GPU does not")
+@pytest.mark.parametrize("name", sorted({*MAKERS} - SEARCHING))
+def test_a_step_of_an_optimizer_waits_for_nothing(name: str) -> None:
+    torch.manual_seed(0)
+    net, x = perceptron()
+    net, x = net.cuda(), x.cuda()
+    matrices = [p for p in net.parameters() if p.ndim == 2]
+    optimizer = MAKERS[name](matrices)
+    for _ in range(3):
+        optimizer.zero_grad()
+        net(x).square().mean().backward()
+        with counting() as asked:
+            optimizer.step()
+        assert asked.waits == []
+        assert asked.kernels > 0
 
 
 def test_a_position_outside_is_refused_when_numbers_are_read() -> None:

@@ -47,6 +47,12 @@ def losses(net: Any, x: Any, y: Any, make: Callable[[Any], Any]) -> list[float]:
     return [float(optimizer.step(closure)) for _ in range(4)]
 
 
+def test_every_optimizer_is_tried() -> None:
+    classes = {n for n, c in vars(optim).items() if isinstance(c, type)}
+    given = {n for n in classes if issubclass(getattr(optim, n), optim.Optimizer)}
+    assert {*MAKERS} == given - {"Optimizer"}
+
+
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
 @pytest.mark.parametrize("name", MAKERS)

@@ -84,10 +84,20 @@ def printed(command: str, gradcli: Sequence[str], folder: Path, **wishes: str) -
     The folder is its home, too, where settings are.
     """
     function = _PATIENT.format(shlex.join(gradcli))
+    run = shell(f"{function}\n{command}", folder, **wishes)
+    return run.stdout + run.stderr
+
+
+def shell(
+    script: str, folder: Path, stdout: int = subprocess.PIPE, **wishes: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a script in a folder, which is its home, with the Python of the tests."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    run = subprocess.run(
-        ["bash", "-c", f"{function}\n{command}"],
-        capture_output=True,
+    return subprocess.run(
+        ["bash", "-c", script],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=120,
         cwd=folder,
@@ -99,7 +109,6 @@ def printed(command: str, gradcli: Sequence[str], folder: Path, **wishes: str) -
             **wishes,
         },
     )
-    return run.stdout + run.stderr
 
 
 def without_seconds(text: str) -> str:

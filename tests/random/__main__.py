@@ -1,4 +1,5 @@
-"""Random programs beside PyTorch: ``python -m tests.random --programs 20000 --seed 0``.
+"""Random programs beside PyTorch: ``python -m tests.random --programs 20000 --seed 0``;
+``--programs 1 --seed N`` shows the program of one number.
 
 Prints the counts and each difference, grouped by what differs and by function; exit
 status 1 if a difference is left that no departure explains.

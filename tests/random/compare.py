@@ -10,18 +10,15 @@ beyond a few units in the last place.
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from torch.autograd.graph import saved_tensors_hooks
 
-from tests.random import slopes
 from tests.random.noise import RUNS, Moved
 from tests.random.ours import OURS
-from tests.random.outcome import MOST_ROWS, ORDERS, Outcome, Side, outcome, weights
+from tests.random.outcome import ORDERS, Outcome, outcome
 from tests.random.program import Program
 from tests.random.theirs import THEIRS
 
@@ -58,10 +55,6 @@ class Difference:
     theirs: str
     relative: float = np.inf
     """The largest error relative to PyTorch's number."""
-    numberless: bool = False
-    """Whether what differs is no number on either side."""
-    after_infinity: bool = False
-    """Whether this is a second derivative beside a first one that is not finite."""
 
     @property
     def kind(self) -> str:
@@ -76,32 +69,15 @@ class Difference:
         return f"{self.what}{off}: \n    gradcli {self.ours}\n    PyTorch {self.theirs}"
 
 
-def difference(
-    program: Program, other: Side = THEIRS, graph: bool = True
-) -> Difference | None:
-    """What differs first: a refusal, the value, the graph or a derivative.
-
-    Args:
-        other: PyTorch, as it is or in other words; in those it saves what a change
-            in place overwrites, as the language does.
-    """
-    with nullcontext() if other is THEIRS else saving_copies():
-        return _difference(program, other, graph)
-
-
-def saving_copies() -> saved_tensors_hooks:
-    """PyTorch saves copies: a change in place leaves them as they were."""
-    return saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
-
-
-def _difference(program: Program, other: Side, graph: bool) -> Difference | None:
+def difference(program: Program, graph: bool = True) -> Difference | None:
+    """What differs first: a refusal, the value, the graph or a derivative."""
     try:
         ours = outcome(OURS, program)
     except Exception as error:
         return Difference("crash", f"{type(error).__name__}: {error}", "")
     if ours.refusal is not None and "E401" in ours.refusal.message:
         return None
-    theirs = outcome(other, program)
+    theirs = outcome(THEIRS, program)
     refused = refusals(ours, theirs)
     if refused and refused.what.endswith("the value"):
         return refused
@@ -109,81 +85,13 @@ def _difference(program: Program, other: Side, graph: bool) -> Difference | None
         return None
     return (
         kinds(ours, theirs)
-        or numbers(program, "value", [ours.value], [theirs.value], other)
+        or numbers(program, "value", [ours.value], [theirs.value])
         or (graphs(ours, theirs) if graph else None)
-        or beside_slopes(program, ours, theirs, other)
         or refused
-        or firsts(program, ours, theirs, other)
-        or wholes(program, ours, theirs, other)
-        or seconds(program, ours, theirs, other)
+        or numbers(program, "gradient", ours.gradients, theirs.gradients)
+        or numbers(program, "Jacobian", ours.jacobians, theirs.jacobians)
+        or numbers(program, "second derivative", ours.seconds, theirs.seconds)
     )
-
-
-def beside_slopes(
-    program: Program, ours: Outcome, theirs: Outcome, other: Side
-) -> Difference | None:
-    """Where PyTorch refuses a pass, the derivative is the slope of what it gave: of its
-    values, or of its gradient."""
-    refused = theirs.refusal
-    if refused is None or refused.stage == "Jacobian" or not slopes.applies(program):
-        return None
-    order = ORDERS[refused.stage] - 1
-    wide = replace(program, dtype="float64")
-    if wide != program:
-        ours = outcome(OURS, wide)
-    found = ours.gradients if order == 0 else contracted(wide, ours)
-    if not all(g is None or np.isfinite(g).all() for g in found):
-        return None
-    for g, slope in zip(found, slopes.slopes(wide, other, order), strict=False):
-        own = np.zeros_like(slope) if g is None else g
-        known = np.isfinite(slope)
-        size = 1 + np.abs(slope[known]).max(initial=0.0)
-        far = known & (np.abs(own - slope) > 1e-3 * size)
-        if far.any():
-            return Difference("slope", shown(own, far), shown(slope, far))
-    return None
-
-
-def contracted(program: Program, ours: Outcome) -> list[Any]:
-    """The derivatives of the weighted sum of the gradient, per input."""
-    shapes = [np.shape(value) for value in program.inputs.values()]
-    along = [weights(shape, n + 1).reshape(-1) for n, shape in enumerate(shapes)]
-    if not ours.seconds:
-        return [None] * len(shapes)
-    if sum(map(len, along)) > MOST_ROWS:
-        return ours.seconds
-    v = np.concatenate(along)
-    return [None if h is None else np.tensordot(v, h, 1) for h in ours.seconds]
-
-
-def firsts(
-    program: Program, ours: Outcome, theirs: Outcome, other: Side
-) -> Difference | None:
-    """A gradient may be another non-number where the value is none itself."""
-    found = numbers(program, "gradient", ours.gradients, theirs.gradients, other)
-    if found is None or np.isnan(theirs.value).any():
-        return found
-    return replace(found, numberless=False)
-
-
-def wholes(
-    program: Program, ours: Outcome, theirs: Outcome, other: Side
-) -> Difference | None:
-    """A Jacobian may hold other non-numbers where the value is none itself."""
-    found = numbers(program, "Jacobian", ours.jacobians, theirs.jacobians, other)
-    if found is None or np.isnan(theirs.value).any():
-        return found
-    return replace(found, numberless=False)
-
-
-def seconds(
-    program: Program, ours: Outcome, theirs: Outcome, other: Side
-) -> Difference | None:
-    found = numbers(program, "second derivative", ours.seconds, theirs.seconds, other)
-    first = [*ours.gradients, *theirs.gradients]
-    if found is None or all(g is None or np.isfinite(g).all() for g in first):
-        return found
-    return replace(found, after_infinity=True)
 
 
 def refusals(ours: Outcome, theirs: Outcome) -> Difference | None:
@@ -223,7 +131,7 @@ FIELDS = {
 
 
 def numbers(
-    program: Program, what: str, ours: list[Any], theirs: list[Any], other: Side
+    program: Program, what: str, ours: list[Any], theirs: list[Any]
 ) -> Difference | None:
     for at, (a, b) in enumerate(zip_longest(ours, theirs)):
         if a is None and b is None:
@@ -234,11 +142,13 @@ def numbers(
             return Difference(f"{what}'s shape", str(a.shape), str(b.shape))
         # Cotangents are of size 1: where they cancel, rounding of that size is left.
         far = ~near(a, b, 0.0 if what == "value" else 1.0)
+        if what != "value":
+            # Where PyTorch has no number there is none to agree on.
+            far &= np.isfinite(b)
         if far.any():
-            far &= ~explained(program, what, at, a, b, other)
+            far &= ~explained(program, what, at, a, b)
         if far.any():
-            none = not np.isfinite(a[far]).any() and not np.isfinite(b[far]).any()
-            return Difference(what, shown(a, far), shown(b, far), relative(a, b), none)
+            return Difference(what, shown(a, far), shown(b, far), relative(a, b))
     return None
 
 
@@ -272,21 +182,19 @@ def near(a: Any, b: Any, floor: float = 0.0) -> Any:
     return (a == b) | close | (np.isnan(a) & np.isnan(b))
 
 
-def explained(program: Program, what: str, at: int, a: Any, b: Any, other: Side) -> Any:
+def explained(program: Program, what: str, at: int, a: Any, b: Any) -> Any:
     """Which entries are among those that rounding may give PyTorch itself.
 
     Numbers whose digits end early are moved as well where little differs: of equal
     entries less their mean, rounding leaves a trace.
     """
     found, within = [np.asarray(b, "float64")], near(a, b)
-    if other is not THEIRS and (np.isfinite(a) != np.isfinite(b)).any():
-        return within
     enough = 2 * RUNS if slight(a, b) else RUNS
     for seed in range(4 * RUNS):
         if seed >= enough and not (tails(np.array(found)) > 1)[~within].any():
             break
         with Moved(seed, ties=seed < RUNS or seed >= enough):
-            again = outcome(other, program, ORDERS[what])
+            again = outcome(THEIRS, program, ORDERS[what])
         parts = getattr(again, FIELDS[what])
         part = parts if what == "value" else parts[at] if at < len(parts) else None
         if part is not None and part.shape == b.shape:

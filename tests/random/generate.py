@@ -56,7 +56,8 @@ REFUSED_KEPT = 0.06
 OPERATORS = ("+", "-", "*", "/", "*", "+", "**", "@", "//", "%")
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 AUGMENTED = ("+=", "-=", "*=", "/=", "**=", "+=", "*=", "//=", "%=")
-NUMBERS = ("2", "0.5", "-1", "3", "1e-3", "0", "1", "-2.5", "1e200", "inf", "-0.0")
+NUMBERS = ("2", "0.5", "-1", "3", "1e-3", "1", "-2.5")
+WILD_NUMBERS = (*NUMBERS, "0", "1e200", "inf", "-0.0")
 ATTRIBUTES = ("T", "mT", "H", "mH")
 
 
@@ -83,6 +84,7 @@ class Draft:
     has: Has
     in_place: bool
     small: tuple[int, ...]
+    typed: tuple[str, ...]
     names: Sequence[str]
     inputs: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
@@ -302,7 +304,7 @@ class Draft:
     def beside(self, a: str) -> str:
         """A second operand: a number, the same tensor, or one that may broadcast."""
         if self.chance(0.3):
-            return self.pick(*NUMBERS)
+            return self.pick(*self.typed)
         if self.chance(0.1):
             return a
         names = [n for n in self.tensors("fb") if broadcasts(self, n, a)]
@@ -410,7 +412,7 @@ class Draft:
         line = Line(f"{name} = {self.pick(f'{a}*2', f'{a}.sum()', a)}", name)
         if made and self.chance(0.4):
             line = Line(
-                f"{self.pick(*made)} {self.pick(*AUGMENTED)} {self.pick(*NUMBERS)}"
+                f"{self.pick(*made)} {self.pick(*AUGMENTED)} {self.pick(*self.typed)}"
             )
         return self.add(Block("with no_grad():", (line,)))
 
@@ -492,6 +494,7 @@ def random_program(
         has,
         in_place,
         SIZES if wild else SIZES[1:],
+        WILD_NUMBERS if wild else NUMBERS,
         names,
     )
     for _ in range(random.randint(1, MOST_STEPS)):

@@ -1,11 +1,11 @@
 """Random programs beside PyTorch: values, graphs, gradients, refusals.
 
-A difference that no departure explains fails; ``python -m tests.random.one SEED`` shows
-the program, and makes it small.
+A difference that no departure explains fails, and is shown with a program made small.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -15,20 +15,23 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from gradcli.engine.jacobian import blocks
-from tests.random import compare, planted
+from tests.grouped import nightly
+from tests.laws.mutants import TWICE, Mutant, planted
+from tests.random import compare
 from tests.random.compare import Difference, difference, near
+from tests.random.departures import departure
 from tests.random.outcome import Outcome, outcome
 from tests.random.program import Line, Program
 from tests.random.theirs import THEIRS
-from tests.random.trial import report, trial
+from tests.random.trial import drawn, report, trial
 
 pytestmark = pytest.mark.peers
 
-PROGRAMS = 500
 PART = 50
+FIRST_OF_MAIN, FIRST_OF_NIGHTLY = range(0, 250, PART), range(250, 5_000, PART)
 
 
-@pytest.mark.parametrize("first", range(0, PROGRAMS, PART))
+@pytest.mark.parametrize("first", [*FIRST_OF_MAIN, *nightly(FIRST_OF_NIGHTLY)])
 def test_programs_do_what_pytorch_does(first: int) -> None:
     found, seconds = trial(first, PART, 1)
     wrong = [each for each in found if each.reason is None]
@@ -133,10 +136,21 @@ def test_nan_equals_nan_and_infinities_have_a_sign() -> None:
     assert near(a, b).tolist() == [True, True, False, True, True]
 
 
-@pytest.mark.parametrize("name", planted.FAULTS)
-def test_a_fault_in_one_row_is_found_among_three_thousand_programs(name: str) -> None:
-    found = planted.in_a_process(name, str(planted.MOST))
-    assert found.startswith("found at program "), found
-    count = found.removeprefix("found at program ").partition(",")[0]
-    control = planted.in_a_process(name, count, planted.AS_IT_IS)
-    assert control.startswith("nothing found"), control
+FAULTS = {
+    "tan": Mutant("tan", "partials", 0, TWICE),
+    "softmax": Mutant("softmax", "vjp", 0, TWICE),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_in_one_row_is_found_among_random_programs(name: str) -> None:
+    for seed in range(400_000, 403_000):
+        program = drawn(seed)
+        if re.search(rf"\b{name}\b", program.text) is None:
+            continue
+        with planted(FAULTS[name]):
+            found = difference(program)
+        if found is not None and departure(program, found) is None:
+            assert difference(program) is None
+            return
+    pytest.fail("nothing is found")

@@ -1,4 +1,8 @@
-"""A program in PyTorch: its text as Python, with PyTorch's functions as bare names."""
+"""A program in PyTorch: its text as Python, with PyTorch's functions as bare names.
+
+PyTorch saves copies here: a change in place leaves them as they were, as it does in
+gradcli's language.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.autograd.graph import saved_tensors_hooks
 
 from gradcli.ops import ALIASES, FUNCTIONS
 from tests.random.outcome import Side
@@ -30,8 +35,6 @@ MEANT: dict[str, Callable[..., Any]] = {
 """Names under which PyTorch has something else first."""
 
 FOUND = "_found"
-
-Run = Callable[..., tuple[torch.Tensor, list[tuple[str, torch.Tensor]]]]
 
 
 def known(name: str, method: bool) -> bool:
@@ -77,19 +80,6 @@ def apart(library: str, names: tuple[str, ...]) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(home, name) for name in own})
 
 
-_BESIDE: dict[str, Any] = {}
-
-
-@contextmanager
-def beside(names: dict[str, Any]) -> Iterator[None]:
-    """More names for the programs that run meanwhile."""
-    _BESIDE.update(names)
-    try:
-        yield
-    finally:
-        _BESIDE.clear()
-
-
 def run(
     program: Program, given: tuple[torch.Tensor, ...] | None = None
 ) -> tuple[torch.Tensor, list[tuple[str, torch.Tensor]]]:
@@ -100,23 +90,19 @@ def run(
             for value in program.inputs.values()
         )
     inputs = dict(zip(program.inputs, given, strict=True))
-    scope = {**namespace(), **_BESIDE, **inputs}
+    scope = {**namespace(), **inputs}
     *first, last = program.statements
     assert isinstance(last, Line)
     text = "\n".join(line for s in first for line in s.lines)
     end = last.text if last.name else f"{FOUND} = ({last.text})"
-    with defaults(dtype):
-        exec(compiled(f"{text}\n{end}\n"), scope)
+    with defaults(dtype), saving_copies():
+        exec(compile(f"{text}\n{end}\n", "<program>", "exec"), scope)
         output = scope[last.name or FOUND]
         if isinstance(output, bool | int | float):
             output = torch.tensor(float(output))
     if not isinstance(output, torch.Tensor):
         raise TypeError(f"the output is a {type(output).__name__}")
     return output, list(inputs.items())
-
-
-def compiled(text: str) -> Any:
-    return compile(text, "<program>", "exec")
 
 
 @contextmanager
@@ -137,21 +123,24 @@ def gradient(
     v: list[torch.Tensor],
     create: bool,
 ) -> list[torch.Tensor | None]:
-    return list(
-        torch.autograd.grad(
-            outputs, leaves, v, retain_graph=True, create_graph=create,
-            allow_unused=True,
-        )
-    )  # fmt: skip
+    with saving_copies():
+        return list(
+            torch.autograd.grad(
+                outputs, leaves, v, retain_graph=True, create_graph=create,
+                allow_unused=True,
+            )
+        )  # fmt: skip
 
 
-def jacobian_of(run: Run) -> Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]:
+def saving_copies() -> saved_tensors_hooks:
+    return saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
+
+
+def whole(program: Program, inputs: tuple[torch.Tensor, ...]) -> tuple[Any, ...]:
     """The whole derivative of a program by its inputs, row by row; once for each of
     the ways in which gradcli has it."""
-    return lambda program, inputs: (
-        2
-        * torch.autograd.functional.jacobian(lambda *own: run(program, own)[0], inputs)
-    )
+    found = torch.autograd.functional.jacobian(lambda *x: run(program, x)[0], inputs)
+    return 2 * found
 
 
 def root(tensor: torch.Tensor) -> tuple[Any, int] | None:
@@ -164,7 +153,7 @@ def root(tensor: torch.Tensor) -> tuple[Any, int] | None:
 THEIRS = Side(
     run=run,
     grad=gradient,
-    jacobian=jacobian_of(run),
+    jacobian=whole,
     array=lambda tensor: np.array(tensor.detach().numpy(force=True)),
     tensor=lambda values, like: torch.tensor(np.asarray(values), dtype=like.dtype),
     root=root,

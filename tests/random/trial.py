@@ -15,7 +15,7 @@ import torch
 
 from gradcli.ops import ALIASES, FUNCTIONS
 from tests.random.compare import Difference, difference
-from tests.random.departures import departure
+from tests.random.departures import departure, has_witness
 from tests.random.generate import random_program
 from tests.random.program import Program
 from tests.random.shrink import shrunk
@@ -49,8 +49,13 @@ def last_call(text: str) -> str:
 
 
 def drawn(seed: int) -> Program:
-    """The program of a number, of functions that PyTorch has too."""
-    return random_program(seed, has=known)
+    """The program of a number, of functions that PyTorch has too, at a point where
+    both have numbers."""
+    return random_program(seed, wild=False, has=compared)
+
+
+def compared(name: str, method: bool) -> bool:
+    return has_witness(name) and known(name, method)
 
 
 def look_at(seed: int, small: bool = True) -> Found | None:
@@ -61,7 +66,7 @@ def look_at(seed: int, small: bool = True) -> Found | None:
         return None
     reason = departure(program, found)
     if reason is not None or not small:
-        return Found(seed, program, found, reason and reason.name)
+        return Found(seed, program, found, reason)
     kind = found.kind
 
     def same(smaller: Program) -> bool:

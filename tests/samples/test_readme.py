@@ -36,7 +36,10 @@ def test_readme_has_five_examples_on_a_page() -> None:
 
 
 @pytest.mark.parametrize("path", IN_PYTHON, ids=lambda path: path.stem)
-def test_python_prints_what_a_page_shows(path: Path) -> None:
+def test_python_prints_what_a_page_shows(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     failed, tried = doctest.testfile(
         str(path), module_relative=False, optionflags=flags

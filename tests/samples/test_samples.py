@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.cupy_stand_in.standing import search_path
+
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "samples"
 REFERENCE = ROOT / "tests" / "reference" / "torch-2.13.jsonl"
@@ -22,6 +24,9 @@ RECORDS = {
 }
 PROGRAMS = sorted(SAMPLES.glob("*.grad"))
 TOLERANCE = 1e-12
+ON_EACH_DEVICE = pytest.mark.parametrize(
+    "device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+)
 
 SAMPLE_OF_RECORD = {
     "five-neurons": "five-neurons",
@@ -42,12 +47,15 @@ def gradcli(tmp_path: Path, warm_command: list[str]) -> str:
     return str(command)
 
 
-def shell(line: str, gradcli: str, given: str = "") -> subprocess.CompletedProcess[str]:
+def shell(
+    line: str, gradcli: str, given: str = "", device: str = "cpu"
+) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
         "GRADCLI": gradcli,
+        "GRADCLI_DEVICE": device,
         "PATH": f"{Path(gradcli).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": search_path(),
     }
     return subprocess.run(
         ["/bin/sh", "-c", line],
@@ -100,11 +108,12 @@ def close(a: Any, b: Any) -> bool:
     return math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
+@ON_EACH_DEVICE
 @pytest.mark.parametrize(("command", "printed"), SESSIONS)
 def test_a_command_in_a_sample_prints_what_stands_below_it(
-    command: str, printed: list[Any], gradcli: str
+    command: str, printed: list[Any], device: str, gradcli: str
 ) -> None:
-    ran = shell(command, gradcli)
+    ran = shell(command, gradcli, device=device)
     assert ran.returncode == 0, ran.stderr
     assert close([read(line) for line in ran.stdout.splitlines()], printed)
 
@@ -142,8 +151,9 @@ def test_the_loop_s_graph_depends_on_the_data(gradcli: str) -> None:
     assert names("[-30, 40]").count("MulBackward0") == 0
 
 
-def test_descent_in_the_shell_reaches_the_minimum(gradcli: str) -> None:
-    ran = shell("sh descend.sh", gradcli)
+@ON_EACH_DEVICE
+def test_descent_in_the_shell_reaches_the_minimum(device: str, gradcli: str) -> None:
+    ran = shell("sh descend.sh", gradcli, device=device)
     assert ran.returncode == 0, ran.stderr
     u, v = re.findall(r"=(-?[\d.]+)", ran.stdout.splitlines()[-1])
     assert math.isclose(float(u), 3, abs_tol=1e-2)
@@ -169,3 +179,16 @@ def test_the_gate_ends_with_the_worst_status(
 ) -> None:
     ran = shell("sh gate.sh", gradcli, programs)
     assert (ran.returncode, ran.stdout) == (status, told)
+
+
+@pytest.mark.gpu
+def test_the_script_prints_on_a_gpu_what_it_prints_here(
+    gradcli: str, tmp_path: Path
+) -> None:
+    text = (SAMPLES / "regression.py").read_text(encoding="utf-8")
+    there = tmp_path / "there.py"
+    there.write_text(f"import torch\ntorch.set_default_device('cuda')\n{text}")
+    here = shell("gradcli run regression.py", gradcli)
+    ran = shell(f"gradcli run {there}", gradcli)
+    assert (ran.stdout, ran.stderr) == (here.stdout, here.stderr)
+    assert ran.stdout.startswith("loss ")

@@ -15,11 +15,12 @@ import pytest
 
 import gradcli
 from gradcli.python.files import run
+from tests.grouped import nightly
 
 from .record import FRESH_SEED, SCRIPTS, recorded
 
 LONG = {"polynomial_autograd", "sequence_models"}
-"""Scripts of thousands of small steps, of which others are enough."""
+"""Scripts of thousands of small steps, run at night: there are shorter ones."""
 
 NEAR = 2e-4
 """Relative: what float32 loses over thousands of steps, and four digits printed."""
@@ -46,12 +47,12 @@ def alike(ours: str, theirs: str, near: float = NEAR) -> bool:
     )
 
 
-def marked(script: Path) -> object:
-    marks = [pytest.mark.slow] if script.stem in LONG else []
-    return pytest.param(script, marks=marks, id=script.stem)
-
-
-@pytest.mark.parametrize("script", [marked(s) for s in SCRIPTS])
+@pytest.mark.parametrize(
+    "script",
+    [s for s in SCRIPTS if s.stem not in LONG]
+    + nightly(s for s in SCRIPTS if s.stem in LONG),
+    ids=lambda script: script.stem,
+)
 def test_a_script_prints_what_pytorch_prints(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,12 +76,9 @@ def test_concatenated_sets_follow_one_another(counts: list[int]) -> None:
         joined[-len(joined) - 1]
 
 
-def test_sets_are_added_and_stacked() -> None:
+def test_sets_that_are_added_follow_one_another() -> None:
     a, b = data.TensorDataset(torch.arange(3)), data.TensorDataset(torch.arange(2))
     assert [int(x) for (x,) in [(a + b)[i] for i in range(5)]] == [0, 1, 2, 0, 1]
-    assert list(Countdown(2) + Countdown(3)) == [2, 1, 3, 2, 1]
-    assert data.StackDataset([1, 2], [3, 4])[1] == (2, 4)
-    assert data.StackDataset(x=[1, 2], y=[3, 4])[0] == {"x": 1, "y": 3}
 
 
 def test_samplers_give_what_their_names_say() -> None:

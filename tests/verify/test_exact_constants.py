@@ -99,7 +99,8 @@ def test_what_rounding_makes_of_constants_is_told(source: str, true: str) -> Non
     ("source", "form"),
     [("log(x, 3)", "1/(x*log(3))"), ("x*pi**2/6", "pi**2/6"), ("x*e**2", "exp(2)"),
      ("x*1.1*1.1*1.1*1.1", "1.4641"), ("x*1.23456789*9.87654321", "12.193263111263526"),
-     ("sin(1.1*1.1*1.1*x)", "1.331*cos(1.331*x)"), ("x/1.7e-9", "10000000000/17")],
+     ("sin(1.1*1.1*1.1*x)", "1.331*cos(1.331*x)"), ("x/1.7e-9", "10000000000/17"),
+     ("rrelu(-x)", "-11/48"), ("smooth_l1_loss(x, 0.1, beta=9.0)", "x/9 - 1/90")],
 )  # fmt: skip
 def test_a_closed_form_shows_constants_as_they_are_written(
     source: str, form: str

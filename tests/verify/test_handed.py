@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.cli import handing
+from gradcli.cli import blocks as commands_blocks
+from gradcli.cli.blocks import claim
 from gradcli.cli.checking import job_for
-from gradcli.cli.handing import claim
 from gradcli.cli.options import Request
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
@@ -35,8 +35,8 @@ def columns_of(run: Run, kind: str) -> list[Any]:
 @pytest.fixture(params=sorted(PROGRAMS))
 def handed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Job:
     """A job of whose claim not all numbers are handed over."""
-    monkeypatch.setattr(handing, "MAX_HANDED", 100)
-    monkeypatch.setattr(handing, "DRAWN", 20)
+    monkeypatch.setattr(commands_blocks, "MAX_HANDED", 100)
+    monkeypatch.setattr(commands_blocks, "DRAWN", 20)
     kind, source = PROGRAMS[request.param]
     run = execute(prepare(source, read_bindings([f"x=linspace(1,2,{SIZE})"])))
     blocks = columns_of(run, kind)

@@ -1,8 +1,4 @@
-"""A fault in an elementwise row is refuted by the check of `gradcli grad`.
-
-`python -m tests.verify.mutant_programs` prints the table for all mutants; here every
-tenth is tried.
-"""
+"""A fault in an elementwise row is refuted by the check of `gradcli grad`."""
 
 from __future__ import annotations
 
@@ -21,6 +17,7 @@ import pytest
 from gradcli.engine.dtypes import default_dtype
 from gradcli.ops import OPS
 from gradcli.verify.process.job import PROVED
+from tests.grouped import nightly
 from tests.laws.draw import is_differentiated
 from tests.laws.mutants import ONE, SIGN, SLICE, SWAPPED, Mutant
 
@@ -29,7 +26,9 @@ from .mutant_programs import Program, in_programs, programs, table, trial_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-SHARE = 10
+SHARE = 40
+"""One mutant of so many is tried in every run, and all are at night."""
+
 ROOT = Path(__file__).resolve().parents[2]
 
 ROWS = [
@@ -45,12 +44,13 @@ def double_precision() -> Iterator[None]:
         yield
 
 
-def test_every_tenth_mutant_of_an_elementwise_row_is_refuted_or_explained(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize("share", [SHARE, *nightly([1])])
+def test_every_mutant_of_an_elementwise_row_is_refuted_or_explained(
+    share: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trials = [trial_of(mutant) for mutant in in_programs()[::SHARE]]
+    trials = [trial_of(mutant) for mutant in in_programs()[::share]]
     with capsys.disabled():
-        print(f"\n{table(trials)[0]}")
+        print("", *table(trials)[: 1 if share > 1 else None], sep="\n")
     assert [str(t.mutant) for t in trials if not t.explained] == []
 
 

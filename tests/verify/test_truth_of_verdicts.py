@@ -329,7 +329,10 @@ BEYOND: list[tuple[str, Values, str, str]] = [
     ("sigmoid(x)", {"x": 800.0}, "float64", "underflow, 0 correct digits"),
     ("x*1e-200*1e-120", {"x": 2.0}, "float64", "underflow, 4 correct digits"),
     ("x**y", {"x": 0.56, "y": 7.485e200}, "float64", "10^-1.8848e+200: underflow"),
-    ("softplus(x)", {"x": -2.5e220}, "float64", "less than any float64: underflow"),
+    ("softplus(x)", {"x": -2.5e220}, "float64", "10^-1.0857e+220: underflow"),
+    ("square(asin(softplus(x)))", {"x": -5.4e132}, "float64", "10^-4.6903e+132"),
+    ("log_ndtr(x)", {"x": 60.0}, "float64", "e-784: underflow, 0 correct digits"),
+    ("(0.5 - x)/1e-200**3", {"x": 8.75e281}, "float64", "-1.0e+600: overflow"),
 ]  # fmt: skip
 """Values and gradients beyond the range of their type, and what is said."""
 
@@ -341,6 +344,37 @@ def test_a_number_beyond_the_range_of_its_type_is_rounded(
     verification = checked(job(program, values, dtype=dtype))
     assert verification.verdict == ROUNDED, notes(verification)
     assert said in notes(verification)
+
+
+OUT_OF_RANGE: list[tuple[str, Values]] = [
+    ("(1e-310*1e-200)**(y*y)", {"y": 0.5}),
+    ("sqrt(erfc(y)**(1e-200*y))", {"y": 153.56592785467623}),
+    ("x**y", {"x": -0.99999999, "y": 8.4e150}),
+]
+"""Programs whose floats are 0 where their numbers are not, by which a rule chooses."""
+
+
+@pytest.mark.parametrize(("program", "values"), OUT_OF_RANGE)
+def test_floats_that_leave_their_range_on_the_way_refute_no_rule(
+    program: str, values: Values
+) -> None:
+    verification = checked(job(program, values))
+    assert verification.verdict == UNKNOWN, notes(verification)
+    assert "numbers on the way leave the range of float64" in notes(verification)
+
+
+POLES: list[tuple[str, Values]] = [
+    ("y*exp(-1/x^2)", {"x": 0.0, "y": 2.0}),
+    ("exp(2*y - logit(x))", {"x": 1.0, "y": 542.0}),
+]
+
+
+@pytest.mark.parametrize(("program", "values"), POLES)
+def test_nothing_is_shown_of_a_program_with_a_pole_on_the_way(
+    program: str, values: Values
+) -> None:
+    verification = checked(job(program, values))
+    assert {v.verdict for v in verification.inputs} == {UNKNOWN}, notes(verification)
 
 
 @pytest.mark.parametrize("kind", ["jacobian", "hessian"])

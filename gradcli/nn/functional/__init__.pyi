@@ -77,6 +77,7 @@ from .table import mse_loss as mse_loss
 from .table import nll_loss as nll_loss
 from .table import normalize as normalize
 from .table import pad as pad
+from .table import pdist as pdist
 from .table import pixel_shuffle as pixel_shuffle
 from .table import pixel_unshuffle as pixel_unshuffle
 from .table import poisson_nll_loss as poisson_nll_loss

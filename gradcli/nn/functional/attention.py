@@ -80,20 +80,10 @@ def multi_head_attention_forward(
     """What `nn.MultiheadAttention` computes, whose options and weights these are.
 
     Args:
-        query: (L, N, E), or (L, E) without a batch.
-        key, value: (S, N, E), or as long as their own projections say.
-        embed_dim_to_check: E.
+        embed_dim_to_check: the length of a query.
         in_proj_weight, in_proj_bias: (3*E, E) and (3*E,), for all three.
         use_separate_proj_weight: project by the three weights that follow.
-        key_padding_mask: (N, S), True or -inf at keys to leave out.
-        need_weights: give the weights back as well.
-        attn_mask: (L, S) or (N*num_heads, L, S), True or -inf where not to look.
         static_k, static_v: have to be None.
-        average_attn_weights: one weight for all heads, not one each.
-        is_causal: a promise that ``attn_mask`` is causal.
-
-    Returns:
-        The output, shaped as ``query``, and the weights (N, L, S), or None.
 
     Raises:
         AssertionError: shapes that do not fit each other.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from typing import Any, cast
 
 from ...engine.changes import change
@@ -142,8 +142,6 @@ def along(name: str) -> Function:
     """A function of the table along a dimension, which may be left out with a warning,
     and with the type ``dtype`` to compute in."""
     apply = function(name)
-    kind = Parameter.POSITIONAL_OR_KEYWORD
-    options = {"dim": None, "_stacklevel": 3, "dtype": None}
 
     def run(
         input: Tensor,
@@ -163,8 +161,7 @@ def along(name: str) -> Function:
         out: Tensor = apply(input, dim)
         return out
 
-    listed = [Parameter(each, kind, default=value) for each, value in options.items()]
-    return published(run, name, [Parameter("input", kind), *listed])
+    return published(run, name, list(signature(run).parameters.values()))
 
 
 def loss(

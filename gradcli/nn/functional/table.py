@@ -18,6 +18,13 @@ from .declare import (
     same_size,
 )
 
+
+def _offer(names: str, **options: bool) -> None:
+    """Define functions that are rows of the table as they are."""
+    for name in names.split():
+        globals()[name] = of_row(name, **options)
+
+
 # Activations
 
 relu, relu_ = changing("relu")
@@ -32,65 +39,33 @@ silu, _ = changing("silu")
 mish, _ = changing("mish")
 hardsigmoid, _ = changing("hardsigmoid")
 hardswish, _ = changing("hardswish")
-gelu = of_row("gelu", out=True)
-glu = of_row("glu")
-hardshrink = of_row("hardshrink", out=True)
-logsigmoid = of_row("logsigmoid", out=True)
-prelu = of_row("prelu")
-sigmoid = of_row("sigmoid")
-softplus = of_row("softplus", out=True)
-softshrink = of_row("softshrink", out=True)
-softsign = of_row("softsign")
-tanh = of_row("tanh")
-tanhshrink = of_row("tanhshrink")
 softmax = along("softmax")
 log_softmax = along("log_softmax")
 softmin = along("softmin")
+_offer("glu prelu sigmoid softsign tanh tanhshrink")
+_offer("gelu hardshrink logsigmoid softplus softshrink", out=True)
 
 # Layers
 
-linear = of_row("linear", out=True)
+_offer("layer_norm group_norm local_response_norm pad pdist")
+_offer("linear normalize", out=True)
 bilinear = of_row("bilinear", "input1 input2")
-layer_norm = of_row("layer_norm")
-group_norm = of_row("group_norm")
-normalize = of_row("normalize", out=True)
-pad = of_row("pad")
 cosine_similarity = of_row("cosine_similarity", "x1 x2")
 
 # Windows
 
-conv1d = of_row("conv1d")
-conv2d = of_row("conv2d")
-conv3d = of_row("conv3d")
-conv_transpose1d = of_row("conv_transpose1d")
-conv_transpose2d = of_row("conv_transpose2d")
-conv_transpose3d = of_row("conv_transpose3d")
-max_pool1d = of_row("max_pool1d")
-max_pool2d = of_row("max_pool2d")
-max_pool3d = of_row("max_pool3d")
+_offer("conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d")
+_offer("max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d")
+_offer("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d")
+_offer("adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d")
+_offer("avg_pool2d avg_pool3d", out=True)
+_offer("interpolate pixel_shuffle pixel_unshuffle affine_grid grid_sample")
 avg_pool1d = of_row("avg_pool1d", hidden="divisor_override")
-avg_pool2d = of_row("avg_pool2d", out=True)
-avg_pool3d = of_row("avg_pool3d", out=True)
-adaptive_avg_pool1d = of_row("adaptive_avg_pool1d")
-adaptive_avg_pool2d = of_row("adaptive_avg_pool2d")
-adaptive_avg_pool3d = of_row("adaptive_avg_pool3d")
-adaptive_max_pool1d = of_row("adaptive_max_pool1d")
-adaptive_max_pool2d = of_row("adaptive_max_pool2d")
-adaptive_max_pool3d = of_row("adaptive_max_pool3d")
-max_unpool1d = of_row("max_unpool1d")
-max_unpool2d = of_row("max_unpool2d")
-max_unpool3d = of_row("max_unpool3d")
 unfold = of_row("im2col", called="unfold")
 fold = of_row("col2im", called="fold")
-interpolate = of_row("interpolate")
 upsample = of_row(
     "interpolate", hidden="recompute_scale_factor antialias", called="upsample"
 )
-pixel_shuffle = of_row("pixel_shuffle")
-pixel_unshuffle = of_row("pixel_unshuffle")
-affine_grid = of_row("affine_grid")
-grid_sample = of_row("grid_sample")
-local_response_norm = of_row("local_response_norm")
 
 # Losses
 

@@ -14,22 +14,22 @@ from ..module import Module as Module
 from . import module as module
 
 PATHS = {
-    "activation": "table activation attention",
-    "batchnorm": "table batch_norm",
-    "container": "containers parameters",
+    "activation": "table activation transformer",
+    "batchnorm": "table norm",
+    "container": "containers",
     "conv": "table convolution",
     "distance": "table",
     "dropout": "table families",
     "flatten": "table shaping",
-    "instancenorm": "table batch_norm",
-    "linear": "linear attention table",
+    "instancenorm": "table norm",
+    "linear": "linear transformer",
     "loss": "table families",
     "normalization": "norm",
     "padding": "table shaping",
     "upsampling": "shaping",
     "fold": "table",
     "pooling": "table families",
-    "rnn": "table recurrent cells",
+    "rnn": "table recurrent",
     "sparse": "embedding",
     "transformer": "transformer",
 }

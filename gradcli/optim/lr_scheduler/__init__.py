@@ -8,13 +8,16 @@ for epoch in range(30):
 """
 
 from ...engine.absent import absent, offered
-from . import compose, cosine, cycle, functions, plateau, table
+from . import compose, cosine, functions, one_cycle, plateau, table
 from .base import LRScheduler
 
-_OFFERED = offered(compose, cosine, cycle, functions, plateau, table, kind=LRScheduler)
+_OFFERED = offered(
+    compose, cosine, functions, one_cycle, plateau, table, kind=LRScheduler
+)
 _OFFERED["LRScheduler"] = LRScheduler
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import wraps
-from types import FunctionType
 from typing import Any, TypeAlias
-from weakref import ref
 
 from ...engine.raw import Params
 from ...engine.tensor import Tensor
@@ -22,12 +19,6 @@ EARLY = (
     "1.1.0 and later, you should call them in the opposite order: `optimizer.step()` "
     "before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping "
     "the first value of the learning rate schedule."
-)
-
-OVERRIDDEN = (
-    "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
-    "initialization. Please, make sure to call `optimizer.step()` before "
-    "`lr_scheduler.step()`."
 )
 
 DEPRECATED = (
@@ -74,7 +65,8 @@ class LRScheduler:
                 raise KeyError(UNKNOWN_START.format(i))
         self.base_lrs = self._each(lambda group: copied(group["initial_lr"]))
         self.last_epoch = last_epoch
-        _note_steps(optimizer)
+        if optimizer._opt_called is None:
+            optimizer._opt_called = False
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -87,20 +79,17 @@ class LRScheduler:
             self._is_initial = False
 
     def get_lr(self) -> list[Rate]:
-        """The rates of the epoch ``last_epoch``, one per group."""
+        """Return the rates of the epoch ``last_epoch``, one per group."""
         raise NotImplementedError
 
     def get_last_lr(self) -> list[Rate]:
-        """The rates that were set last, one per group."""
+        """Return the rates that were set last, one per group."""
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch; call it after the optimizer's step."""
-        if self._step_count == 1:
-            if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(OVERRIDDEN, stacklevel=2)
-            elif not self.optimizer._opt_called:
-                warnings.warn(EARLY, stacklevel=2)
+        if self._step_count == 1 and not self.optimizer._opt_called:
+            warnings.warn(EARLY, stacklevel=2)
         self._step_count += 1
         if epoch is not None:
             warnings.warn(DEPRECATED, stacklevel=2)
@@ -144,7 +133,7 @@ class Rule(LRScheduler):
     ``_get_closed_form_lr`` if they have a closed form in the epoch."""
 
     def get_lr(self) -> list[Rate]:
-        """The rates of the epoch ``last_epoch``, one per group."""
+        """Return the rates of the epoch ``last_epoch``, one per group."""
         if not self._get_lr_called_within_step:
             warnings.warn(ASKED_LATE, stacklevel=2)
         return self._rates()
@@ -153,8 +142,25 @@ class Rule(LRScheduler):
         raise NotImplementedError
 
     def _scaled(self, factor: float) -> list[Rate]:
-        """The rates as they are, times a factor."""
+        """Return the rates as they are, times a factor."""
         return self._each(lambda group: group["lr"] * factor)
+
+
+class ByFactor(Rule):
+    """A schedule that multiplies rates."""
+
+    def _factor(self) -> float:
+        raise NotImplementedError
+
+    def _closed(self) -> float:
+        raise NotImplementedError
+
+    def _rates(self) -> list[Rate]:
+        return self._scaled(self._factor())
+
+    def _get_closed_form_lr(self) -> list[Rate]:
+        factor = self._closed()
+        return [base * factor for base in self.base_lrs]
 
 
 def check_optimizer(optimizer: object) -> None:
@@ -174,57 +180,3 @@ def set_option(group: Group, name: str, value: Any) -> None:
         group[name].fill_(float(value))
     else:
         group[name] = value
-
-
-def _note_steps(optimizer: Optimizer) -> None:
-    """Let an optimizer remember that it took a step since it has a schedule."""
-    step: Any = optimizer.step
-    if hasattr(step, "_wrapped_by_lr_sched"):
-        return
-    weak = ref(optimizer)
-    optimizer._opt_called = False
-
-    @wraps(step)
-    def counted(*args: object, **kwargs: object) -> object:
-        own = weak()
-        if own is not None:
-            own._opt_called = True
-        return step.__func__(own, *args, **kwargs)
-
-    counted._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
-    optimizer.step = counted  # type: ignore[method-assign]
-
-
-def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """List one value per group, from one for all or from a list.
-
-    Raises:
-        ValueError: a list of another length.
-    """
-    count = len(optimizer.param_groups)
-    if not isinstance(value, list | tuple):
-        return [value] * count
-    if len(value) != count:
-        raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups. {name} has "
-            f"{len(value)} values, param_groups has {count}."
-        )
-    return list(value)
-
-
-STRATEGIES = ("cos", "linear")
-"""Ways to go from one number to another: along half a cosine, or along a line."""
-
-
-def check_strategy(strategy: str) -> None:
-    """Raise ValueError for a strategy that is none of these."""
-    if strategy not in STRATEGIES:
-        raise ValueError(
-            f"anneal_strategy must be one of 'cos' or 'linear', instead got {strategy}"
-        )
-
-
-def state_of(function: object) -> Params | None:
-    """Give what a callable object holds; None for a plain function."""
-    plain = function is None or isinstance(function, FunctionType)
-    return None if plain else dict(function.__dict__)

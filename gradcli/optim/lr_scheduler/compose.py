@@ -22,23 +22,15 @@ class _Composed(LRScheduler):
 
     def _check(self, schedulers: Sequence[object], optimizer: object) -> None:
         name = type(self).__name__
+        if not schedulers:
+            raise ValueError(f"{name} expects at least one scheduler")
         for i, schedule in enumerate(schedulers):
-            if not hasattr(schedule, "optimizer"):
-                raise TypeError(
-                    f"{name} at index {i} should have `optimizer` as its attribute."
-                )
-            if isinstance(schedule, ReduceLROnPlateau):
+            by_epoch = isinstance(schedule, LRScheduler)
+            by_epoch = by_epoch and not isinstance(schedule, ReduceLROnPlateau)
+            if not by_epoch or getattr(schedule, "optimizer", None) is not optimizer:
                 raise ValueError(
-                    f"{name} does not support `ReduceLROnPlateau` scheduler as it "
-                    "requires additional kwargs to be specified when calling `step`, "
-                    f"but got one at index {i} in the given schedulers sequence."
-                )
-            if schedule.optimizer is not optimizer:
-                raise ValueError(
-                    f"{name} expects all schedulers to belong to the same optimizer, "
-                    f"but got scheduler {type(schedule).__name__} at index {i} has "
-                    f"{schedule.optimizer}, which is different from "
-                    f"{type(optimizer).__name__}."
+                    f"{name} expects schedulers of one optimizer that step by epochs "
+                    f"alone, but got {type(schedule).__name__} at index {i}"
                 )
 
     def state_dict(self) -> Params:
@@ -60,13 +52,10 @@ class ChainedScheduler(_Composed):
     def __init__(
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
-        if not schedulers:
-            raise ValueError(
-                f"{type(self).__name__} expects at least one scheduler to be chained, "
-                "but got no scheduler."
-            )
-        self.optimizer = optimizer or schedulers[0].optimizer
-        self._check(schedulers, self.optimizer)
+        if optimizer is None and schedulers:
+            optimizer = getattr(schedulers[0], "optimizer", None)
+        self._check(schedulers, optimizer)
+        self.optimizer = schedulers[0].optimizer
         self._schedulers = schedulers
         self._remember()
 
@@ -94,18 +83,11 @@ class SequentialLR(_Composed):
         self, optimizer: Optimizer, schedulers: Sequence[LRScheduler],
         milestones: Sequence[int], last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if not schedulers:
-            raise ValueError(
-                f"{type(self).__name__} expects at least one scheduler, but got no "
-                "scheduler."
-            )
         self._check(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one "
-                "more than the number of milestone points, but got number of "
-                f"schedulers {len(schedulers)} and the number of milestones to be "
-                f"equal to {len(milestones)}"
+                f"SequentialLR expects one scheduler more than milestones, but got "
+                f"{len(schedulers)} and {len(milestones)}"
             )
         self._schedulers = schedulers
         self._milestones = milestones

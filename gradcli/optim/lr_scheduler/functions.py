@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.raw import Params
 from ..optimizer import Optimizer
-from .base import Rate, Rule, state_of
+from .base import Rate, Rule
 
 
 class _ByFunctions(Rule):
@@ -33,7 +33,7 @@ class _ByFunctions(Rule):
     def state_dict(self) -> Params:
         """Give the schedule's attributes; of plain functions nothing is kept."""
         state = super().state_dict()
-        state["lr_lambdas"] = [state_of(function) for function in self.lr_lambdas]
+        state["lr_lambdas"] = [dict(vars(f)) or None for f in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict: Params) -> None:

@@ -67,7 +67,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:
-        """Whether a measure is an improvement."""
+        """Tell whether a measure is an improvement."""
         sign = 1 if self.mode == "min" else -1
         if self.threshold_mode == "rel":
             bound = best * (1 - sign * self.threshold)

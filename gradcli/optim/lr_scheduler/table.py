@@ -1,22 +1,107 @@
 """The schedules that are a formula of the epoch: in steps, by a factor, along a line.
 
-Invariant: the first formula is the factor from one epoch to the next, the second the
-factor since the beginning; ``s`` is the schedule.
+Invariant: a declared schedule is a class as any other, whose options are attributes and
+part of its state. Its first formula is the factor from one epoch to the next, by which
+stepping multiplies the rate as it is, and the second the factor since the beginning:
+both give the same rates, up to rounding. In a formula ``s`` is the schedule.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable
+from inspect import Parameter
+from typing import Any
 
-from .declare import REQUIRED, schedule
-from .formulas import (
-    constant,
-    constant_factor,
-    counted_milestones,
-    linear,
-    linear_factors,
-    polynomial,
-)
+from ...engine.raw import Params
+from ...engine.signatures import constructor, new_class
+from .base import ByFactor
+
+Formula = Callable[[Any], float]
+"""A factor, from the schedule."""
+
+REQUIRED = Parameter.empty
+
+
+def schedule(
+    name: str,
+    doc: str,
+    factor: Formula,
+    closed: Formula,
+    settle: Callable[[Params], None] | None = None,
+    /,
+    **options: object,
+) -> type[ByFactor]:
+    """Make a class of schedules.
+
+    Args:
+        name: the class's name.
+        doc: what it does, in a sentence.
+        factor: what the rate as it is is multiplied by in the epoch ``last_epoch``.
+        closed: what the first rate is multiplied by in that epoch.
+        settle: checks the options, and may change them.
+        options: the constructor's options between the optimizer and ``last_epoch``.
+    """
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    given = {"optimizer": REQUIRED, **options, "last_epoch": -1}
+    shown = [Parameter(n, kind, default=value) for n, value in given.items()]
+
+    def begin(self: Any, given: Params) -> None:
+        if settle is not None:
+            settle(given)
+        optimizer, last_epoch = given.pop("optimizer"), given.pop("last_epoch")
+        self.__dict__.update(given)
+        ByFactor.__init__(self, optimizer, last_epoch)
+
+    members = {
+        "__doc__": doc,
+        "__init__": constructor(name, shown, begin),
+        "_factor": factor,
+        "_closed": closed,
+    }
+    return new_class(name, (ByFactor,), members)
+
+
+def _constant_factor(given: Params) -> None:
+    if not 0 <= given["factor"] <= 1:
+        raise ValueError(
+            "Constant multiplicative factor expected to be between 0 and 1."
+        )
+
+
+def _linear_factors(given: Params) -> None:
+    if not 0 < given["start_factor"] <= 1:
+        raise ValueError(
+            "Starting multiplicative factor expected to be greater than 0 and less or "
+            "equal to 1."
+        )
+    if not 0 <= given["end_factor"] <= 1:
+        raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+
+
+def _counted_milestones(given: Params) -> None:
+    """Count how often each epoch is named."""
+    given["milestones"] = Counter(given["milestones"])
+
+
+def _constant(s: Any) -> float:
+    """Compute the factor: down at the beginning, and up again at the end."""
+    if s.last_epoch == 0:
+        return float(s.factor)
+    return 1 / float(s.factor) if s.last_epoch == s.total_iters else 1
+
+
+def _linear(s: Any) -> float:
+    """Compute the factor between neighbouring points of a line."""
+    if s.last_epoch == 0:
+        return float(s.start_factor)
+    if s._is_initial or s.last_epoch > s.total_iters:
+        return 1
+    rise: float = s.end_factor - s.start_factor
+    done: float = s.total_iters * s.start_factor + (s.last_epoch - 1) * rise
+    return 1.0 + rise / done
+
 
 StepLR = schedule(
     "StepLR", "Times ``gamma`` after every ``step_size`` epochs.",
@@ -29,7 +114,7 @@ MultiStepLR = schedule(
     "MultiStepLR", "Times ``gamma`` at each of the epochs in ``milestones``.",
     lambda s: s.gamma ** s.milestones[s.last_epoch],
     lambda s: s.gamma ** bisect_right(sorted(s.milestones.elements()), s.last_epoch),
-    counted_milestones, milestones=REQUIRED, gamma=0.1,
+    _counted_milestones, milestones=REQUIRED, gamma=0.1,
 )  # fmt: skip
 
 ExponentialLR = schedule(
@@ -42,24 +127,16 @@ ExponentialLR = schedule(
 ConstantLR = schedule(
     "ConstantLR",
     "The initial rate times ``factor`` for the first ``total_iters`` epochs.",
-    constant,
+    _constant,
     lambda s: s.factor if s.last_epoch < s.total_iters else 1,
-    constant_factor, factor=1.0 / 3, total_iters=5,
+    _constant_factor, factor=1.0 / 3, total_iters=5,
 )  # fmt: skip
 
 LinearLR = schedule(
     "LinearLR",
     "The initial rate times a factor that goes evenly from one value to another.",
-    linear,
+    _linear,
     lambda s: s.start_factor + (s.end_factor - s.start_factor)
     * (min(s.total_iters, s.last_epoch) / s.total_iters),
-    linear_factors, start_factor=1.0 / 3, end_factor=1.0, total_iters=5,
-)  # fmt: skip
-
-PolynomialLR = schedule(
-    "PolynomialLR",
-    "The initial rate times ``(1 - epoch/total_iters)**power``, and then 0.",
-    polynomial,
-    lambda s: (1.0 - min(s.total_iters, s.last_epoch) / s.total_iters) ** s.power,
-    total_iters=5, power=1.0,
+    _linear_factors, start_factor=1.0 / 3, end_factor=1.0, total_iters=5,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
-from .declare import ByFactor
+from .base import ByFactor
 
 class StepLR(ByFactor):
     step_size: int
@@ -30,8 +30,3 @@ class LinearLR(ByFactor):
     end_factor: float
     total_iters: int
     def __init__(self, optimizer: Optimizer, start_factor: float = 0.3333333333333333, end_factor: float = 1.0, total_iters: int = 5, last_epoch: int = -1) -> None: ...
-
-class PolynomialLR(ByFactor):
-    total_iters: int
-    power: float
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None: ...

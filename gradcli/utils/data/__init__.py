@@ -6,12 +6,13 @@ for xs, ys in DataLoader(data, batch_size=32, shuffle=True):
 """
 
 from ...engine.absent import absent, offered
-from . import collate, dataset, loader, sampler
+from . import dataset, loader, sampler
 
-_OFFERED = offered(collate, dataset, loader, sampler)
+_OFFERED = offered(dataset, loader, sampler)
 del _OFFERED["fresh_seed"]
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:

@@ -1,16 +1,14 @@
 """Written by ``python -m gradcli.stubs``."""
 
-from .collate import default_collate as default_collate
-from .collate import default_convert as default_convert
-from .dataset import ChainDataset as ChainDataset
 from .dataset import ConcatDataset as ConcatDataset
 from .dataset import Dataset as Dataset
 from .dataset import IterableDataset as IterableDataset
-from .dataset import StackDataset as StackDataset
 from .dataset import Subset as Subset
 from .dataset import TensorDataset as TensorDataset
 from .dataset import random_split as random_split
 from .loader import DataLoader as DataLoader
+from .loader import default_collate as default_collate
+from .loader import default_convert as default_convert
 from .sampler import BatchSampler as BatchSampler
 from .sampler import RandomSampler as RandomSampler
 from .sampler import Sampler as Sampler

@@ -36,9 +36,6 @@ class IterableDataset(Dataset[T_co]):
             "Subclasses of IterableDataset should implement __iter__."
         )
 
-    def __add__(self, other: Dataset[object]) -> Any:
-        return ChainDataset([self, other])
-
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Tensors of the same length; an item is one row of each."""
@@ -53,27 +50,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __len__(self) -> int:
         return len(self.tensors[0])
-
-
-class StackDataset(Dataset[Any]):
-    """Sets of the same length; an item is a tuple, or a dict, of one of each."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if bool(args) == bool(kwargs):
-            raise ValueError("give the sets either as arguments or by keyword")
-        self.datasets = kwargs or args
-        sizes = {len(dataset) for dataset in (*args, *kwargs.values())}
-        if len(sizes) > 1:
-            raise ValueError("Size mismatch between datasets")
-        (self._length,) = sizes
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(self.datasets, dict):
-            return {name: dataset[index] for name, dataset in self.datasets.items()}
-        return tuple([dataset[index] for dataset in self.datasets])
-
-    def __len__(self) -> int:
-        return self._length
 
 
 class ConcatDataset(Dataset[T_co]):
@@ -101,23 +77,6 @@ class ConcatDataset(Dataset[T_co]):
         at = bisect_right(self.cumulative_sizes, index)
         start = self.cumulative_sizes[at - 1] if at else 0
         return self.datasets[at][index - start]  # type: ignore[no-any-return]
-
-
-class ChainDataset(IterableDataset[Any]):
-    """Sets that are iterated over, one after the other."""
-
-    def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
-        self.datasets = datasets
-
-    def __iter__(self) -> Iterator[Any]:
-        for dataset in self.datasets:
-            if not isinstance(dataset, IterableDataset):
-                raise AssertionError("ChainDataset only supports IterableDataset")
-            yield from dataset
-
-    def __len__(self) -> int:
-        parts: list[Any] = list(self.datasets)
-        return sum([len(part) for part in parts])
 
 
 class Subset(Dataset[T_co]):

@@ -83,7 +83,6 @@ def test_embedded_json_ends_no_element() -> None:
 NODE = shutil.which("node")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_the_scripts_own_functions(tmp_path: Path) -> None:
     (tmp_path / "page.js").write_text(file("page.js"))
@@ -189,7 +188,6 @@ def node(found: Picture, source: str) -> int:
     )
 
 
-@pytest.mark.slow
 def test_a_click_shows_what_is_known_and_lights_the_paths(
     opened: Open, five: Picture
 ) -> None:
@@ -210,7 +208,6 @@ def test_a_click_shows_what_is_known_and_lights_the_paths(
     assert shown.locator(".node.lit").count() == 0
 
 
-@pytest.mark.slow
 def test_the_pass_steps_on_and_back(opened: Open, five: Picture) -> None:
     shown = opened(five)
     shown.keyboard.press("n")
@@ -229,7 +226,6 @@ def test_the_pass_steps_on_and_back(opened: Open, five: Picture) -> None:
     assert shown.locator(".stepping").count() == 0
 
 
-@pytest.mark.slow
 def test_a_fold_opens_and_closes(opened: Open, loop: Picture) -> None:
     shown = opened(loop)
     fold = shown.locator(".node.fold")
@@ -252,7 +248,6 @@ def test_a_fold_opens_and_closes(opened: Open, loop: Picture) -> None:
     assert shown.evaluate(named).startswith("SinBackward0, sin(x)")
 
 
-@pytest.mark.slow
 def test_words_are_found(opened: Open, five: Picture) -> None:
     shown = opened(five)
     shown.keyboard.press("/")
@@ -264,7 +259,6 @@ def test_words_are_found(opened: Open, five: Picture) -> None:
     assert "w4" in shown.inner_text("#what")
 
 
-@pytest.mark.slow
 def test_what_is_not_there_is_not_found(opened: Open, five: Picture) -> None:
     shown = opened(five)
     shown.keyboard.press("/")
@@ -275,7 +269,6 @@ def test_what_is_not_there_is_not_found(opened: Open, five: Picture) -> None:
     assert shown.inner_text("#what") == "Nothing chosen"
 
 
-@pytest.mark.slow
 def test_every_state_of_the_pass_is_come_back_to(opened: Open, five: Picture) -> None:
     shown = opened(five)
     seen = "document.querySelector('main').innerHTML"
@@ -289,7 +282,6 @@ def test_every_state_of_the_pass_is_come_back_to(opened: Open, five: Picture) ->
     assert shown.get_attribute("#step", "aria-valuetext") == "1 of 11"
 
 
-@pytest.mark.slow
 def test_what_is_stepped_to_can_be_read(opened: Open) -> None:
     program = "\n".join(f"x = {'sin' if n % 2 else 'tanh'}(x)*w{n}" for n in range(12))
     shown = opened(picture(program, "x=1"))
@@ -311,7 +303,6 @@ def test_what_is_stepped_to_can_be_read(opened: Open) -> None:
     assert stage["y"] <= now["y"] <= stage["y"] + stage["height"]
 
 
-@pytest.mark.slow
 def test_an_open_fold_can_be_read_and_fits(opened: Open, loop: Picture) -> None:
     shown = opened(loop, 700, 900)
     shown.click("#out", click_count=9)
@@ -330,7 +321,6 @@ def test_an_open_fold_can_be_read_and_fits(opened: Open, loop: Picture) -> None:
     assert frame["x"] + frame["width"] <= stage["x"] + stage["width"]
 
 
-@pytest.mark.slow
 def test_a_page_shows_no_controls_for_what_it_lacks(opened: Open) -> None:
     weight = torch.ones(3, requires_grad=True)
     shown = opened(torch.graph(weight * 2).picture)
@@ -343,7 +333,6 @@ def test_a_page_shows_no_controls_for_what_it_lacks(opened: Open) -> None:
     assert shown.inner_text("#what") == "No graph: the output needs no gradient"
 
 
-@pytest.mark.slow
 def test_the_whole_picture_fits_where_it_is_opened(opened: Open) -> None:
     program = "\n".join(f"x = sin(x)*w{n}" for n in range(9))
     shown = opened(picture(program, "x=1"))
@@ -354,7 +343,6 @@ def test_the_whole_picture_fits_where_it_is_opened(opened: Open) -> None:
         assert box["y"] + box["height"] <= stage["y"] + stage["height"]
 
 
-@pytest.mark.slow
 def test_the_keyboard_alone_is_enough(opened: Open, five: Picture) -> None:
     shown = opened(five)
     shown.keyboard.press("Home")
@@ -373,7 +361,6 @@ def test_the_keyboard_alone_is_enough(opened: Open, five: Picture) -> None:
     assert shown.locator("#legend").is_visible()
 
 
-@pytest.mark.slow
 def test_the_wheel_zooms_and_the_pointer_moves(opened: Open, five: Picture) -> None:
     shown = opened(five)
     before = shown.locator("#b0").bounding_box()
@@ -389,7 +376,6 @@ def test_the_wheel_zooms_and_the_pointer_moves(opened: Open, five: Picture) -> N
     assert shown.inner_text("#what") == "Nothing chosen"
 
 
-@pytest.mark.slow
 def test_a_phone_shows_it_all_without_scrolling_sideways(
     opened: Open, five: Picture
 ) -> None:
@@ -403,7 +389,6 @@ def test_a_phone_shows_it_all_without_scrolling_sideways(
     assert shown.locator("#facts").is_visible()
 
 
-@pytest.mark.slow
 def test_everything_to_press_has_a_name(opened: Open, five: Picture) -> None:
     shown = opened(five)
     for each in shown.locator("button, [role=button], input").all():
@@ -412,7 +397,6 @@ def test_everything_to_press_has_a_name(opened: Open, five: Picture) -> None:
         assert name.strip() or labelled
 
 
-@pytest.mark.slow
 def test_hostile_text_does_nothing(opened: Open) -> None:
     shown = opened(picture(HOSTILE, "x=1"))
     assert shown.title().startswith("Graph of y = x*2 # </script>")
@@ -421,7 +405,6 @@ def test_hostile_text_does_nothing(opened: Open) -> None:
     assert shown.locator("img").count() == 0
 
 
-@pytest.mark.slow
 def test_two_thousand_nodes_answer_to_every_key(opened: Open) -> None:
     program = "for i in range(1000):\n    x = sin(x)*w\nL = x**2"
     shown = opened(picture(program, "x=1", "w=0.9", folded=False))

@@ -3,7 +3,6 @@ from torch import nn
 from torch.optim import SGD, Adam
 from torch.optim.lr_scheduler import (
     CosineAnnealingLR,
-    CyclicLR,
     ExponentialLR,
     LambdaLR,
     MultiStepLR,
@@ -30,7 +29,6 @@ for name, make in {
     "CosineAnnealingLR": lambda o: CosineAnnealingLR(o, T_max=8),
     "LambdaLR": lambda o: LambdaLR(o, lr_lambda=lambda epoch: 0.95**epoch),
     "OneCycleLR": lambda o: OneCycleLR(o, max_lr=0.1, total_steps=10),
-    "CyclicLR": lambda o: CyclicLR(o, base_lr=0.01, max_lr=0.1, step_size_up=3),
 }.items():
     model, optimizer = fresh(momentum=0.9)
     scheduler = make(optimizer)

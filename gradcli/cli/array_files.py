@@ -1,0 +1,110 @@
+"""Blocks, or gradients at one point, written to files.
+
+Invariant: a name of no known format is refused before any work.
+
+    gradcli grad "(a*b).sum()" a=@a.npy b=@b.npy --out g.npz
+    # numpy.load("g.npz"): value, grad_a, grad_b
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import PurePath
+from typing import IO, TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..autograd.blocks import check_size
+from ..engine.devices import host
+from ..engine.jacobian import Block
+from ..engine.jacobian.files import WRITERS
+from ..lang.errors import ProgramError
+from ..lang.refusals import FOLDER, refusal
+from ..lang.replacing import replacing
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from ..engine.raw import Host
+    from .session import Gradients
+
+NAME: Final = "{}"
+"""The part of a file's name that stands for that of an input or a block."""
+
+ARCHIVE: Final = ".npz"
+ARRAY: Final = ".npy"
+
+
+def is_for_one_point(path: str) -> bool:
+    """Return True if the name's ending is one of arrays."""
+    return PurePath(path).suffix.lower() in (ARCHIVE, ARRAY)
+
+
+def check_format(path: str) -> str:
+    """Return the ending of a matrix's file.
+
+    Raises:
+        ProgramError: it is not that of a known format.
+    """
+    suffix = PurePath(path).suffix.lower()
+    if suffix not in WRITERS:
+        ending = f"ends with {suffix!r}" if suffix else "has no ending"
+        raise wrong(
+            "E595",
+            f"--out: {path!r} {ending}, which is no format of matrices",
+            "write .npz (scipy.sparse), .mtx (Matrix Market) or .npy (dense)",
+        )
+    return suffix
+
+
+def write_block(path: str, block: Block) -> None:
+    """Write a block.
+
+    Raises:
+        ProgramError: the file cannot be written.
+        TooManyEntries: with its zeros the block is too large.
+    """
+    suffix = check_format(path)
+    if suffix == ARRAY:
+        check_size(block.output.numel() * block.x.numel())
+    _write(path, lambda file: WRITERS[suffix](file, block))
+
+
+def write_gradients(path: str, found: Gradients) -> dict[str, str]:
+    """Write the value and the gradients; return by input where its gradient is.
+
+    Raises:
+        ProgramError: a file cannot be written, or several gradients would go to one
+            .npy.
+    """
+    known = {name: host(g.raw) for name, g in found.by_name.items() if g is not None}
+    if PurePath(path).suffix.lower() == ARCHIVE:
+        parts = {f"grad_{name}": raw for name, raw in known.items()}
+        value = host(found.run.output.raw)
+        _write(path, lambda file: np.savez(file, value=value, **parts))
+        return {name: f"{path}:grad_{name}" for name in known}
+    if len(known) > 1 and NAME not in path:
+        raise wrong(
+            "E590",
+            f"--out writes one gradient to a .npy, and there are {len(known)}: "
+            f"{', '.join(known)}",
+            f"write all of them to {PurePath(path).with_suffix(ARCHIVE)}, or let {{}} "
+            "in the name stand for the input's",
+        )
+    places = {name: path.replace(NAME, name) for name in known}
+    for name, raw in known.items():
+        _write(places[name], partial(_save, raw))
+    return places
+
+
+def _save(raw: Host, file: IO[bytes]) -> None:
+    np.save(file, raw)
+
+
+def _write(path: str, put: Callable[[IO[bytes]], None]) -> None:
+    try:
+        with replacing(path) as file:
+            put(file)
+    except OSError as error:
+        message, hint = refusal(path, error, FOLDER, "written")
+        raise ProgramError("E598", f"--out: {message}", hint=hint) from None

@@ -1,0 +1,307 @@
+"""Blocks of points computed side by side: by threads, by processes, on a Dask cluster.
+
+Invariants: results come in the order of the blocks, each once, whatever becomes of who
+computes them; what fails on the way comes after all that went before it; a few blocks
+for each worker are on their way at any time, so that memory does not grow with the
+table.
+
+    with workers("local:4", task) as four:
+        for done in in_order(four, blocks):
+            ...
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+)
+from contextlib import contextmanager
+from importlib.util import find_spec
+from os import getpid
+from typing import Any
+
+from ..lang.errors import ProgramError
+from ..lang.process import end_with
+from ..lang.tiles import cores
+from .point_task import Task
+from .problems import wrong
+
+LOCAL = "local:"
+"""The beginning of an address that asks for workers on this machine."""
+
+BLOCKS_PER_PROCESS = 2
+"""Blocks that are on their way for each process of this machine."""
+
+BLOCKS_PER_WORKER = 3
+"""Blocks that are on their way for each worker of a cluster."""
+
+MAX_DEATHS = 8
+"""Largest number of processes that may die before it is said that they do."""
+
+MAX_LOSSES = 100
+"""Largest number of results that may be lost with workers of a cluster."""
+
+CONNECT_SECONDS = 10
+"""Most time that a cluster may take to answer."""
+
+LOOK_SECONDS = 30
+"""Seconds between two looks at whether there is a worker, while one is waited for."""
+
+
+class Workers:
+    """Threads that make results text, while this one computes them in turn."""
+
+    lost: tuple[type[BaseException], ...] = ()
+    """Errors of an item whose worker is to blame."""
+
+    executor: Executor
+
+    def __init__(self, function: Any, count: int) -> None:
+        self._function = function
+        self._count = count
+        self.executor = self._started()
+
+    def _started(self) -> Executor:
+        return ThreadPoolExecutor(max(1, self._count))
+
+    def ahead(self) -> int:
+        """Return how many items are on their way while one is waited for."""
+        return self._count
+
+    def submit(self, item: Any) -> Future[Any]:
+        """Return the future of an item."""
+        done = self._function.computed(item)
+        return self.executor.submit(self._function.encoded, done)
+
+    def recover(self, executor: Executor, error: BaseException) -> None:
+        """Let others compute what the workers of an executor lost.
+
+        Raises:
+            ProgramError: it is lost again and again.
+        """
+
+    def look(self) -> None:
+        """See that there is a worker.
+
+        Raises:
+            ProgramError: there is none.
+        """
+
+
+def in_order(workers: Workers, items: Iterable[object]) -> Iterator[Any]:
+    """Yield the results of items.
+
+    Raises:
+        ProgramError: what ended the items, after all results before it.
+    """
+    waiting: deque[tuple[object, Executor, Future[object]]] = deque()
+    failure: ProgramError | None = None
+    rest = iter(items)
+    while True:
+        try:
+            item = next(rest, None)
+            if item is None:
+                break
+            waiting.append(_begun(workers, item))
+        except ProgramError as error:
+            failure = error
+            break
+        while waiting and (len(waiting) > workers.ahead() or waiting[0][2].done()):
+            yield _result(workers, *waiting.popleft())
+    while waiting:
+        yield _result(workers, *waiting.popleft())
+    if failure is not None:
+        raise failure
+
+
+def _begun(workers: Workers, item: object) -> tuple[object, Executor, Future[object]]:
+    """Return an item, who computes it, and its future."""
+    while True:
+        executor = workers.executor
+        try:
+            return item, executor, workers.submit(item)
+        except workers.lost as error:
+            workers.recover(executor, error)
+
+
+def _result(
+    workers: Workers, item: object, executor: Executor, future: Future[object]
+) -> object:
+    """Wait for the result of an item, whatever becomes of who computes it."""
+    while True:
+        try:
+            return future.result(LOOK_SECONDS)
+        except workers.lost as error:
+            workers.recover(executor, error)
+            _, executor, future = _begun(workers, item)
+        except TimeoutError:
+            workers.look()
+
+
+_function: Callable[[object], object]
+"""The function that a process of this machine applies."""
+
+
+def _begin(function: Callable[[Any], Any], parent: int) -> None:
+    """Set up a process that was started."""
+    global _function
+    _function = function
+    end_with(parent)
+
+
+def _apply(item: object) -> object:
+    return _function(item)
+
+
+class Processes(Workers):
+    """Processes of this machine, started anew when one of them dies."""
+
+    lost = (BrokenExecutor,)
+
+    _deaths = 0
+
+    def _started(self) -> Executor:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_all_start_methods, get_context
+
+        # A copy of this process has the libraries already.
+        copied = "fork" in get_all_start_methods()
+        return ProcessPoolExecutor(
+            self._count,
+            get_context("fork" if copied else "spawn"),
+            _begin,
+            (self._function, getpid()),
+        )
+
+    def ahead(self) -> int:
+        return BLOCKS_PER_PROCESS * self._count
+
+    def submit(self, item: object) -> Future[object]:
+        return self.executor.submit(_apply, item)
+
+    def recover(self, executor: Executor, error: BaseException) -> None:
+        if executor is not self.executor:
+            return
+        self._deaths += 1
+        if self._deaths > MAX_DEATHS:
+            message = f"--cluster: {self._deaths} processes have died"
+            hint = "is there enough memory? ask for fewer processes"
+            raise ProgramError("E403", message, hint=hint)
+        executor.shutdown(wait=False)
+        self.executor = self._started()
+
+
+class Cluster(Workers):
+    """The workers of a client of a Dask cluster."""
+
+    def __init__(self, function: Callable[[Any], Any], client: Any) -> None:
+        from distributed import KilledWorker
+
+        self.lost = (CancelledError, KilledWorker)
+        self._client = client
+        self._sent: Any = None
+        """The function where the workers are."""
+        self._losses = 0
+        super().__init__(function, BLOCKS_PER_WORKER)
+
+    def _started(self) -> Executor:
+        made: Executor = self._client.get_executor(pure=False)
+        return made
+
+    def ahead(self) -> int:
+        return self._count * max(1, len(self._client.scheduler_info()["workers"]))
+
+    def submit(self, item: object) -> Future[object]:
+        if self._sent is None or self._sent.cancelled():
+            try:
+                self._sent = self._client.scatter(self._function, broadcast=True)
+            except TimeoutError:
+                raise _gone("it has no workers") from None
+        return self.executor.submit(_applied, self._sent, item)
+
+    def recover(self, executor: Executor, error: BaseException) -> None:
+        if not isinstance(error, CancelledError):
+            raise _gone("a block of rows ends its workers") from None
+        self._losses += 1
+        if self._losses > MAX_LOSSES or self._client.status != "running":
+            raise _gone("its workers have died, or the scheduler has")
+
+    def look(self) -> None:
+        if self._client.status != "running":
+            raise _gone("the scheduler has ended")
+        if not self._client.scheduler_info()["workers"]:
+            raise _gone("it has no workers")
+
+
+def _gone(reason: str) -> ProgramError:
+    hint = "is there enough memory? or compute on this machine with --cluster local:N"
+    message = f"--cluster: the cluster does not answer: {reason}"
+    return ProgramError("E403", message, hint=hint)
+
+
+def _applied(function: Callable[[object], object], item: object) -> object:
+    return function(item)
+
+
+@contextmanager
+def workers(
+    address: str | None, task: Task, held_back: bool = True
+) -> Iterator[Workers]:
+    """Yield workers that do a task.
+
+    Args:
+        address: a scheduler's address, ``local:N`` for N processes of this machine,
+            or None for this process.
+        task: what is done with a block.
+        held_back: whether this process may hold back the results of a block while it
+            waits for the next.
+
+    Raises:
+        ProgramError: there is no such cluster, or Dask is not installed.
+    """
+    if address is None:
+        threads = Workers(task, cores() if held_back else 0)
+        with threads.executor:
+            yield threads
+    elif address.startswith(LOCAL):
+        count = address.removeprefix(LOCAL)
+        if not count.isdigit() or not int(count):
+            hint = "as in --cluster local:4"
+            raise wrong("E595", f"--cluster {address}: no number of workers", hint)
+        processes = Processes(task, int(count))
+        try:
+            yield processes
+        finally:
+            processes.executor.shutdown(cancel_futures=True)
+    else:
+        with _client(address) as client:
+            yield Cluster(task, client)
+
+
+def _client(address: str) -> Any:
+    """Return the client of a scheduler.
+
+    Raises:
+        ProgramError: there is none, or Dask is not installed.
+    """
+    if find_spec("distributed") is None:
+        hint = "pip install 'gradcli[cluster]', or --cluster local:N"
+        raise wrong("E590", "--cluster: Dask is not installed", hint)
+    from logging import ERROR, getLogger
+
+    from distributed import Client
+
+    # That a lost result is computed anew is nobody's concern.
+    getLogger("distributed.client").setLevel(ERROR)
+    try:
+        return Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError, TimeoutError) as error:
+        hint = "give the scheduler's address, as in tcp://10.0.0.1:8786, or local:N"
+        message = f"--cluster {address}: no cluster answers ({error})"
+        raise wrong("E595", message, hint) from None

@@ -1,0 +1,189 @@
+"""What is typed in a terminal: one key, or lines with history and completion.
+
+Invariants: however the process ends, the terminal is left as it was found; lines are
+read by prompt_toolkit where it is installed, else by the interpreter's own readline;
+those of a pipe are read as they are, without a prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .ending import before_exit
+
+PROMPT, MORE = "> ", ". "
+
+ENDS = frozenset({"q", "Q", "\x04", ""})
+"""Keys that end what is stepped through; Ctrl-D and a closed terminal among them."""
+
+MAX_KEY_BYTES = 32
+"""Bytes that one key sends at most, as an arrow sends several."""
+
+Complete = Callable[[str], tuple[str, list[str]]]
+"""A function of what stands before the cursor: the word begun, and what it could be."""
+
+
+def terminal() -> bool:
+    """Return True if somebody is there to read and to press keys."""
+    streams = (sys.stdin, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def key() -> str:
+    """Wait for a key, and return what it sends as text."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        return msvcrt.getwch()
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+
+    def restore() -> None:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+    before_exit.append(restore)
+    try:
+        tty.setcbreak(terminal)
+        return os.read(terminal, MAX_KEY_BYTES).decode(errors="replace")
+    finally:
+        restore()
+        before_exit.remove(restore)
+
+
+def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
+    """Yield what is typed, a line or a block at a time, until Ctrl-D.
+
+    Ctrl-C drops what is being typed.
+
+    Args:
+        complete: what a word that was begun could be.
+        goes_on: whether more lines belong to a text.
+    """
+    line = _editor(complete)
+    while True:
+        try:
+            text = line(PROMPT)
+            while goes_on(text):
+                more = line(MORE)
+                text = f"{text}\n{more}"
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        if text.strip():
+            yield text.rstrip("\n")
+
+
+def _editor(complete: Complete) -> Callable[[str], str]:
+    """Return what reads one line after a prompt; it raises EOFError at the end."""
+    if not terminal():
+        return _piped
+    try:
+        import prompt_toolkit
+    except ImportError:
+        return _with_readline(complete)
+    return _with_toolkit(prompt_toolkit, complete)
+
+
+def _piped(prompt: str) -> str:
+    line = "" if sys.stdin is None else sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
+    from prompt_toolkit.completion import Completer, Completion
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    class Words(Completer):
+        def get_completions(self, document: Any, event: object) -> Iterator[Completion]:
+            begun, words = complete(document.text_before_cursor)
+            for word in words:
+                yield Completion(word, start_position=-len(begun))
+
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("tab")
+    def completed(event: Any) -> None:
+        """Put in at once what is certain, so that no key is read before it."""
+        buffer = event.current_buffer
+        begun, words = complete(buffer.document.text_before_cursor)
+        shared = _shared_beginning(words)
+        if buffer.complete_state:
+            buffer.complete_next()
+        elif len(shared) > len(begun):
+            buffer.insert_text(shared[len(begun) :])
+        elif len(words) > 1:
+            buffer.start_completion()
+
+    path = _history("history")
+    session = toolkit.PromptSession(
+        history=InMemoryHistory() if path is None else FileHistory(str(path)),
+        completer=Words(),
+        complete_while_typing=False,
+        key_bindings=keys,
+        enable_history_search=True,
+    )
+    read: Callable[[str], str] = session.prompt
+    return read
+
+
+def _shared_beginning(words: list[str]) -> str:
+    """Return what all of some words begin with."""
+    if not words:
+        return ""
+    first, last = min(words), max(words)
+    pairs = enumerate(zip(first, last, strict=False))
+    return first[: next((at for at, (a, b) in pairs if a != b), len(first))]
+
+
+def _with_readline(complete: Complete) -> Callable[[str], str]:
+    try:
+        import readline
+    except ImportError:
+        return input
+    path = _history("readline")
+    if path is not None:
+        with suppress(OSError):
+            readline.read_history_file(path)
+        # The process ends without what Python would do at its exit.
+        before_exit.append(partial(_keep, readline, path))
+
+    def nth(begun: str, state: int) -> str | None:
+        word, words = complete(readline.get_line_buffer()[: readline.get_endidx()])
+        # Readline's word begins behind a sign, where ours may begin with it.
+        known = len(word) - len(begun)
+        return words[state][known:] if state < len(words) else None
+
+    readline.set_completer(nth)
+    readline.set_completer_delims(" \t\n()[]{},;=+-*/^%@'\"")
+    readline.parse_and_bind("tab: complete")
+    return input
+
+
+def _keep(readline: Any, path: Path) -> None:
+    with suppress(OSError):
+        readline.write_history_file(path)
+
+
+def _history(name: str) -> Path | None:
+    """Return where lines are kept from one session to the next; None: nowhere."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(state) / "gradcli"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder / name

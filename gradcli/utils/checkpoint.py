@@ -1,0 +1,319 @@
+"""Values that are computed again for the reverse pass, and not kept until then.
+
+Invariant: what nodes under a checkpoint save is a *slot*, not a value. The first slot
+that a reverse pass asks for lets the function run again, once, on the saved inputs;
+what that run saves, in the same order, fills all slots for that pass. Both runs draw
+the same random numbers, and the second leaves the generator as it found it.
+
+    y = checkpoint(block, x, use_reentrant=False)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, MutableMapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary, ref
+
+from ..autograd import Function
+from ..autograd.graph import saved_tensors_hooks
+from ..engine.backward import backward
+from ..engine.draws import fork_rng, get_rng_state, set_rng_state
+from ..engine.errors import EngineError
+from ..engine.modes import MODE, enable_grad
+from ..engine.passes import PASSES, Pass
+from ..engine.raw import Params, Run
+from ..engine.record import call
+from ..engine.tensor import Tensor
+
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
+__dir__ = __all__.copy
+
+SAY_WHICH = (
+    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "
+    "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an "
+    "exception. use_reentrant=False is recommended, but if you need to preserve the "
+    "current default behavior, you can pass use_reentrant=True. Refer to docs for more "
+    "details on the differences between the two variants."
+)
+OTHER_COUNT = (
+    "torch.utils.checkpoint: A different number of tensors was saved during the "
+    "original forward and recomputation.\nNumber of tensors saved during forward: {}\n"
+    "Number of tensors saved during recomputation: {}."
+)
+OTHER_KIND = (
+    "torch.utils.checkpoint: Recomputed values for the following tensors have "
+    "different metadata than during the forward pass.\n{}"
+)
+CHOSEN_LEAVES = (
+    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+    "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+    "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+    "argument."
+)
+
+CHECKS: dict[str, Callable[[Tensor], object]] = {
+    "default": lambda t: {"shape": t.shape, "dtype": t.dtype, "device": t.device},
+    "none": lambda t: None,
+}
+"""Descriptions of a value, which have to be the same when it is computed again."""
+
+
+class CheckpointError(EngineError):
+    """A function that ran otherwise for the reverse pass than it did before."""
+
+
+class _Finished(Exception):
+    """Every slot is filled; raised to end the second run."""
+
+
+def checkpoint(
+    function: Callable[..., object],
+    *args: object,
+    use_reentrant: bool | None = None,
+    determinism_check: str = "default",
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: object,
+) -> Any:
+    """Run ``function`` and keep its inputs; run it again for the reverse pass.
+
+    Args:
+        function: has to do the same whenever it is given the same.
+        args, kwargs: what it is given; keywords only where not ``use_reentrant``.
+        use_reentrant: record one node, whose reverse rule is a backward pass of its
+            own, and not the function's nodes. Takes `backward` into all leaves alone.
+        determinism_check: ``default`` compares shapes, types and devices of what both
+            runs save; ``none`` compares nothing.
+        early_stop: end the second run when all values are there.
+        preserve_rng_state: let both runs draw the same random numbers.
+
+    Raises:
+        CheckpointError: in the reverse pass, if the second run differs.
+        ValueError: arguments that do not go together.
+    """
+    if use_reentrant is None:
+        warnings.warn(SAY_WHICH, UserWarning, stacklevel=2)
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+        if MODE.enabled and not any(
+            isinstance(x, Tensor) and x.requires_grad for x in args
+        ):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None",
+                UserWarning, stacklevel=2,
+            )  # fmt: skip
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    if determinism_check not in CHECKS:
+        raise ValueError(
+            f"determinism_check should be one of {list(CHECKS)}, but got "
+            f"{determinism_check}"
+        )
+    if not MODE.recording:
+        return function(*args, **kwargs)
+    again = same_draws(preserve_rng_state)
+    region = _Region(function, args, kwargs, again, determinism_check, early_stop)
+    with saved_tensors_hooks(region.pack, region.unpack):
+        return function(*args, **kwargs)
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: object,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+) -> Any:
+    """Run functions one after another, in segments of which all but the last keep only
+    their input.
+
+    Args:
+        functions: a list of them, or a module of modules.
+        segments: how many.
+        input: what the first function is given.
+        use_reentrant, preserve_rng_state: as for `checkpoint`.
+    """
+    steps = list(functions.children() if hasattr(functions, "children") else functions)
+    size = len(steps) // segments
+    last = size * (segments - 1)
+    for start in range(0, last, size or 1):
+        input = checkpoint(
+            _in_turn, steps[start : start + size], input,
+            use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state,
+        )  # fmt: skip
+    return _in_turn(steps[last:], input)
+
+
+def _in_turn(steps: Sequence[Callable[[object], object]], value: object) -> object:
+    for step in steps:
+        value = step(value)
+    return value
+
+
+def same_draws(preserve: bool) -> Callable[[], AbstractContextManager[object]]:
+    """Return a maker of blocks in which the default generator starts as it is now."""
+    if not preserve:
+        return nullcontext
+    start = get_rng_state()
+
+    def again() -> AbstractContextManager[object]:
+        stack = ExitStack()
+        stack.enter_context(fork_rng())
+        set_rng_state(start)
+        return stack
+
+    return again
+
+
+class CheckpointFunction(Function):
+    """One node for a checkpoint, whose reverse rule is a reverse pass of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:
+        """Run the function without recording it."""
+        ctx.function = function
+        ctx.again = same_draws(preserve)
+        ctx.others = [None if isinstance(x, Tensor) else x for x in args]
+        ctx.positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        ctx.save_for_backward(*(args[i] for i in ctx.positions))
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Tensor | None, ...]:
+        """Run it again, and backward through it."""
+        running = PASSES.running
+        if running is None or not running.whole:
+            raise EngineError(CHOSEN_LEAVES)
+        own = list(ctx.others)
+        for position, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
+            own[position] = tensor.detach().requires_grad_(tensor.requires_grad)
+        with ctx.again(), enable_grad():
+            result = ctx.function(*own)
+        outputs = result if isinstance(result, tuple) else (result,)
+        live = [
+            (y, g)
+            for y, g in zip(outputs, cotangents, strict=True)
+            if isinstance(y, Tensor) and y.requires_grad
+        ]
+        if not live:
+            raise EngineError(
+                "none of output has requires_grad=True, this checkpoint() is not "
+                "necessary"
+            )
+        backward([y for y, _ in live], [g for _, g in live], False, False)
+        gradients = [x.grad if isinstance(x, Tensor) else None for x in own]
+        return (None, None, *gradients)
+
+
+class _Slot:
+    """A node's stand-in for a value that it saves."""
+
+    __slots__ = ("__weakref__",)
+
+
+Filled: TypeAlias = "MutableMapping[_Slot, Tensor]"
+
+
+class _Inputs(Function):
+    """Keeps the tensors of a call as any node keeps them: packed, and by version."""
+
+    @staticmethod
+    def forward(ctx: Any, leaf: Tensor, *tensors: Tensor) -> Tensor:
+        ctx.save_for_backward(*tensors)
+        return leaf.detach()
+
+    @staticmethod
+    def backward(ctx: object, g: Any) -> Any:
+        raise AssertionError("the inputs of a checkpoint are no part of a graph")
+
+
+class _Region:
+    """One call of a function under a checkpoint whose nodes are recorded."""
+
+    def __init__(
+        self,
+        function: Run,
+        args: tuple[Any, ...],
+        kwargs: Params,
+        again: Callable[[], AbstractContextManager[object]],
+        check: str,
+        early_stop: bool,
+    ) -> None:
+        self._early_stop = early_stop
+        self._describe = CHECKS[check]
+        self._again = again
+        self._function, self._kwargs = function, kwargs
+        self._others = [None if isinstance(x, Tensor) else x for x in args]
+        self._at = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        leaf = call("zeros_like", args[self._at[0]].detach()) if self._at else None
+        self._node: Any = None
+        if leaf is not None:
+            leaf.requires_grad_(leaf.is_floating_point())
+            tensors = [args[i] for i in self._at]
+            self._node = _Inputs.apply(leaf, *tensors).grad_fn if leaf.edge else None
+        self._tensors = [args[i] for i in self._at] if self._node is None else []
+        self._slots: list[ref[_Slot]] = []
+        self._kinds: list[object] = []
+        self._filled: WeakKeyDictionary[Pass, Filled] = WeakKeyDictionary()
+
+    def pack(self, tensor: Tensor) -> _Slot:
+        """Return a slot in place of a value that a node of the first run saves."""
+        slot = _Slot()
+        self._slots.append(ref(slot))
+        self._kinds.append(self._describe(tensor))
+        return slot
+
+    def unpack(self, slot: _Slot) -> Tensor:
+        """Return a slot's value, computed again if this pass has not done so yet."""
+        running = PASSES.running
+        filled: Filled
+        if running is None:
+            filled = WeakKeyDictionary()
+        else:
+            filled = self._filled.setdefault(running, WeakKeyDictionary())
+        if slot not in filled:
+            self._fill(filled)
+        return filled.pop(slot)
+
+    def _fill(self, filled: Filled) -> None:
+        """Run the function again, and fill every slot that somebody still holds."""
+        kinds: list[object] = []
+
+        def pack(tensor: Tensor) -> Tensor:
+            nr = len(kinds)
+            if nr == len(self._slots):
+                raise CheckpointError(
+                    "torch.utils.checkpoint: trying to save more tensors during "
+                    "recomputation than during the original forward pass."
+                )
+            kinds.append(self._describe(tensor))
+            slot = self._slots[nr]()
+            alone = tensor.detach()
+            if slot is not None:
+                filled[slot] = alone
+            if self._early_stop and nr + 1 == len(self._slots):
+                raise _Finished
+            return alone
+
+        kept = self._tensors if self._node is None else self._node.ctx.saved_tensors
+        args = list(self._others)
+        for position, tensor in zip(self._at, kept, strict=True):
+            args[position] = tensor
+        try:
+            with self._again(), enable_grad(), saved_tensors_hooks(pack, lambda t: t):
+                self._function(*args, **self._kwargs)
+        except _Finished:
+            pass
+        if len(kinds) != len(self._kinds):
+            raise CheckpointError(OTHER_COUNT.format(len(self._kinds), len(kinds)))
+        differing = [
+            f"tensor at position {nr}:\nsaved metadata: {was}\n"
+            f"recomputed metadata: {now}\n"
+            for nr, (was, now) in enumerate(zip(self._kinds, kinds, strict=True))
+            if was != now
+        ]
+        if differing:
+            raise CheckpointError(OTHER_KIND.format("".join(differing)))
