@@ -295,8 +295,8 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
         sizes, factors = sizes_of(input.shape[2:], sizes, factors), None
     if antialias and not (mode in SMOOTH and rank == 2):
         raise ValueRangeError(
-            "Anti-alias option is restricted to bilinear and bicubic modes and requires a "
-            "4-D tensor as input")
+            "Anti-alias option is restricted to bilinear and bicubic modes, and it "
+            "requires a 4-D tensor as input")
     if mode == "area" and rank in (1, 2, 3):
         return call(f"adaptive_avg_pool{rank}d", input, sizes)
     name = MODES.get((mode, rank))
