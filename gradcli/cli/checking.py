@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
     from ..verify.claims.task import ClaimsTask, Judgement
-    from ..verify.process.job import Block, Job, Verification
+    from ..verify.process.job import Block, InputVerdict, Job, Verification
     from .options import Request
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
@@ -236,11 +236,18 @@ def exit_status(verification: Verification | None, require: str | None = None) -
 
     refuted = [v for v in verification.inputs if v.verdict == REFUTED]
     for verdict in refuted:
-        note(f"refuted: {verdict.name}: {verdict.note or 'see --json'}")
+        note(f"refuted: {_reason(verdict)}")
     if require is not None and not refuted:
         weak = [v for v in verification.inputs if is_weaker(v.verdict, require)]
         for verdict in weak:
-            reason = verdict.note or "see --json"
-            note(f"{verdict.verdict}, not {require}: {verdict.name}: {reason}")
+            note(f"{verdict.verdict}, not {require}: {_reason(verdict)}")
         return Exit.REFUTED if weak else Exit.DONE
     return Exit.REFUTED if refuted else Exit.DONE
+
+
+def _reason(verdict: InputVerdict) -> str:
+    """Return what a verdict rests on, which names the input or an entry of it once."""
+    reason = verdict.note or "see --json"
+    entry = reason.partition(":")[0].rpartition(" ")[2]
+    named = entry.partition("[")[0] == verdict.name
+    return reason if named else f"{verdict.name}: {reason}"

@@ -227,6 +227,10 @@ PLACES = {"index.Tensor": "indices", "index_put.default": "indices"}
 """Parameters that are saved as tensors: the places that are named, dimension by
 dimension."""
 
+RESULT_IN_PLACE = {"celu", "elu", "leaky_relu", "rrelu_with_noise.default"}
+"""Rows whose nodes show their result and not their input where a tensor itself was made
+to be the result."""
+
 UNGIVEN: dict[str, dict[str, int | None]] = {
     "elu": {"scale": 1, "input_scale": 1},
     "softplus": {"beta": 1, "threshold": 20},

@@ -10,6 +10,8 @@ from typing import Any
 import pexpect
 import pytest
 
+from tests.processes import HANGS
+
 from .conftest import AT, FIVE, Run, environment
 from .test_terminal import ESCAPE, in_terminal
 
@@ -180,7 +182,7 @@ def stepping(tmp_path: Path, **wishes: str) -> Any:
         env=environment(TERM="xterm-256color", **wishes),
         cwd=str(tmp_path),
         encoding="utf-8",
-        timeout=30,
+        timeout=HANGS,
         dimensions=(50, 80),
     )
     child.expect_exact("(1 of 11: any key for the next, q ends)")
@@ -216,8 +218,10 @@ def test_all_steps_can_be_gone_through(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_it_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
-    child = pexpect.spawn("/bin/sh", env=environment(TERM="dumb", PS1="ready$ "),
-                          encoding="utf-8", timeout=30, cwd=str(tmp_path))  # fmt: skip
+    child = pexpect.spawn(
+        "/bin/sh", env=environment(TERM="dumb", PS1="ready$ "),
+        encoding="utf-8", timeout=HANGS, cwd=str(tmp_path),
+    )  # fmt: skip
     child.sendline("stty -a > before")
     child.sendline(f'{sys.executable} -m gradcli explain "x*x" x=3 --step')
     child.expect_exact("any key for the next")

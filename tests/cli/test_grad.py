@@ -228,6 +228,21 @@ def test_derivatives_of_all_commands_can_be_required_to_be_proved(
     assert gradcli(command, "x**3", "x=2", "--require", "proved").status == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("grad", "x^200", "x=1e3"), "rounded, not proved: x: the engine gave"),
+        (("jacobian", "x^200", "x=1e3"), "rounded, not proved: row 0, x: the engine"),
+        (("grad", "abs(x).sum()", "x=[0,1]"), "unknown, not proved: x[0]: abs has no"),
+    ],
+)
+def test_what_is_weaker_than_required_is_named_once(
+    gradcli: Run, words: tuple[str, ...], said: str
+) -> None:
+    lines = gradcli(*words, "-q", "--require", "proved").err.splitlines()
+    assert lines[-1].startswith(said)
+
+
 def test_a_verdict_cannot_be_required_of_no_check(gradcli: Run) -> None:
     ended = gradcli("grad", "x**2", "x=3", "--require", "proved", "--no-verify")
     assert ended.status == 2

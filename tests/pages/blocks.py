@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from tests.processes import HANGS
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
@@ -99,7 +101,7 @@ def shell(
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         cwd=folder,
         env={
             **os.environ,
