@@ -260,7 +260,6 @@ NAMES = {
 
 INNER = """
     alias numpy_T matrix_H mT mH as_entries as_index diagonal_copy as_type_of
-    affine_grid_generator grid_sampler_2d grid_sampler_3d
 """
 """Those without a dot that users are not offered."""
 
