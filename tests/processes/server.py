@@ -32,8 +32,8 @@ LOADED = (
 
 
 PATIENCE = 600.0
-"""Seconds for verifying from which on no attempt has a limit on its own seconds, so that
-no verdict depends on how busy the machine is."""
+"""Seconds for verifying from which on no single attempt is limited, so that no verdict
+depends on how busy the machine is."""
 
 
 _limited = Budget.__init__
