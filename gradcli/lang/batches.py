@@ -11,13 +11,13 @@ smaller, and the order of a shuffled round follows from the seed alone.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gradcli.engine import Tensor
-from gradcli.lang.errors import ProgramError
+from ..engine import Tensor
+from .errors import ProgramError
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from gradcli.engine.raw import Host
+    from ..engine.raw import Host
 
 
 class Batches:

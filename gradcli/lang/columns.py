@@ -11,11 +11,11 @@ from os.path import splitext
 
 import numpy as np
 
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.nested import Floats, NotAnArray
-from gradcli.lang.points import NoColumn, read_points
-from gradcli.lang.points.text import MAX_LINE_BYTES
-from gradcli.lang.suggest import nearest
+from .excerpt import enumerated
+from .nested import Floats, NotAnArray
+from .points import NoColumn, read_points
+from .points.text import MAX_LINE_BYTES
+from .suggest import nearest
 
 
 def read_column(path: str, key: str, limit: int) -> Floats:

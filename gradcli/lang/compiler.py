@@ -12,14 +12,14 @@ each statement keeps which value the program ends with.
 
 from typing import NamedTuple
 
-from gradcli.lang import steps, syntax
-from gradcli.lang.code import Code
-from gradcli.lang.emitter import Constant
-from gradcli.lang.names import assigned_names
-from gradcli.lang.span import Span
-from gradcli.lang.trampoline import Steps, bounce
-from gradcli.lang.translate import Translator
-from gradcli.lang.uncollected import uncollected
+from . import steps, syntax
+from .code import Code
+from .emitter import Constant
+from .names import assigned_names
+from .span import Span
+from .trampoline import Steps, bounce
+from .translate import Translator
+from .uncollected import uncollected
 
 
 def compile_program(

@@ -15,11 +15,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.engine.errors import EngineError
-from gradcli.lang.batches import Batches
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.record import Record
+from ..engine import Tensor
+from ..engine.errors import EngineError
+from .batches import Batches
+from .errors import ProgramError
+from .record import Record
 
 
 class Step(NamedTuple):

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gradcli.lang import steps
-from gradcli.lang.code import Code, Origin, Read, Step
-from gradcli.lang.span import Span
-from gradcli.lang.syntax import Literal, Name, Node, Note
+from . import steps
+from .code import Code, Origin, Read, Step
+from .span import Span
+from .syntax import Literal, Name, Node, Note
 
 Constant = Callable[[Literal], object]
 """The value that a literal of the program stands for."""

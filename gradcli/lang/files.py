@@ -20,18 +20,18 @@ from typing import IO
 
 import numpy as np
 
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.extreme import EXTREME_BYTES
-from gradcli.lang.limits import (
+from ..ops.limits import LIMIT, size_text
+from .excerpt import enumerated
+from .extreme import EXTREME_BYTES
+from .limits import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
     MAX_SHOWN_KEYS,
 )
-from gradcli.lang.nested import Floats, NotAnArray, array_of, number_of_json
-from gradcli.lang.refusals import reason_of, refusal
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.tables import UTF8, read_table
-from gradcli.ops.limits import LIMIT, size_text
+from .nested import Floats, NotAnArray, array_of, number_of_json
+from .refusals import reason_of, refusal
+from .suggest import did_you_mean
+from .tables import UTF8, read_table
 
 STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
@@ -114,8 +114,8 @@ def _path_and_key(source: str) -> tuple[str, str | None]:
 
 def _column(path: str, key: str, limit: int) -> Floats:
     """The column of a table."""
-    from gradcli.lang.columns import read_column
-    from gradcli.lang.errors import ProgramError
+    from .columns import read_column
+    from .errors import ProgramError
 
     try:
         return read_column(path, key, limit)

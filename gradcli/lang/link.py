@@ -7,16 +7,16 @@ or reads a name that nothing defines stops before its first step.
 import re
 from collections.abc import Callable, Mapping
 
-from gradcli.lang import plain
-from gradcli.lang.arithmetic import binary
-from gradcli.lang.code import Code
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.frame import UNSET
-from gradcli.lang.lexicon import CALLS_LEFT_OUT
-from gradcli.lang.library import Library
-from gradcli.lang.parser import parse
-from gradcli.lang.span import Span
-from gradcli.lang.suggest import before_function, did_you_mean, other_spelling
+from . import plain
+from .arithmetic import binary
+from .code import Code
+from .errors import ProgramError
+from .frame import UNSET
+from .lexicon import CALLS_LEFT_OUT
+from .library import Library
+from .parser import parse
+from .span import Span
+from .suggest import before_function, did_you_mean, other_spelling
 
 
 def bind_registers(
@@ -77,7 +77,7 @@ def _either(
 def _unknown_function(
     name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
 ) -> ProgramError:
-    from gradcli.lang.mend import TO_MULTIPLY, mended, multiplied, with_base
+    from .mend import TO_MULTIPLY, mended, multiplied, with_base
 
     if name in env or name in library.constants or name in code.assigned:
         message = f"'{name}' is a value, not a function"
@@ -116,7 +116,7 @@ def _unknown_name(
     name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
 ) -> ProgramError:
     if name in library.functions or name in plain.FUNCTIONS:
-        from gradcli.lang.mend import called
+        from .mend import called
 
         message = f"'{name}' is a function, and it is used as a value"
         hint = f"call it: {name}(x)"

@@ -11,16 +11,16 @@ over.
 from collections.abc import Callable, Mapping
 from types import FrameType
 
-from gradcli.lang.code import Code
-from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError
-from gradcli.lang.frame import UNSET, Frame
-from gradcli.lang.library import Library
-from gradcli.lang.limits import MAX_STEPS
-from gradcli.lang.link import bind_registers
-from gradcli.lang.process import is_out_of_memory, relieve
-from gradcli.lang.record import Record
-from gradcli.lang.span import Span
-from gradcli.lang.syntax import Note as Note
+from .code import Code
+from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
+from .frame import UNSET, Frame
+from .library import Library
+from .limits import MAX_STEPS
+from .link import bind_registers
+from .process import is_out_of_memory, relieve
+from .record import Record
+from .span import Span
+from .syntax import Note as Note
 
 Trace = Callable[[Span, str | None, object], None]
 

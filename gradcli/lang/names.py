@@ -8,7 +8,7 @@ The order is that of first use in the text. A called function's name is not read
 
 from collections.abc import Container
 
-from gradcli.lang.syntax import Name, Program, Target, walk
+from .syntax import Name, Program, Target, walk
 
 
 def free_names(program: Program, known: Container[str] = ()) -> tuple[str, ...]:

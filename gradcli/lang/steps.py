@@ -9,12 +9,12 @@ the step to go on with, or None for the one behind it.
 from collections.abc import Callable
 from operator import itemgetter
 
-from gradcli.lang import arithmetic, values
-from gradcli.lang.arithmetic import NUMBERS
-from gradcli.lang.code import Registers, Step
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.frame import UNSET, Frame
-from gradcli.lang.span import Span
+from . import arithmetic, values
+from .arithmetic import NUMBERS
+from .code import Registers, Step
+from .errors import ProgramError
+from .frame import UNSET, Frame
+from .span import Span
 
 Reads = tuple[int, ...]
 Value = Callable[[Registers, Frame], object]

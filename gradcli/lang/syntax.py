@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from gradcli.lang.errors import Span
-from gradcli.lang.record import Record
+from .errors import Span
+from .record import Record
 
 
 class Node(Record):

@@ -18,9 +18,9 @@ from typing import IO
 
 import numpy as np
 
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.extreme import beyond_floats
-from gradcli.lang.nested import Floats, NotAnArray
+from .excerpt import shortened
+from .extreme import beyond_floats
+from .nested import Floats, NotAnArray
 
 _SEPARATORS = "\t;,"
 _BYTES_PER_NUMBER = 8

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from gradcli.lang import steps, syntax
-from gradcli.lang.code import Step
-from gradcli.lang.emitter import Emitter
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.parser import parse
-from gradcli.lang.trampoline import Steps
+from . import steps, syntax
+from .code import Step
+from .emitter import Emitter
+from .errors import ProgramError
+from .parser import parse
+from .trampoline import Steps
 
 Into = int | None
 
@@ -135,7 +135,7 @@ class Translator(Emitter):
     def visit_Call(self, node: syntax.Call, into: Into) -> Steps[int]:
         name = node.function
         if name in self.assigned_above:
-            from gradcli.lang.mend import multiplied
+            from .mend import multiplied
 
             message = f"'{name}' is a value here, not a function"
             error = ProgramError("E102", message, node.op_span, self.source)

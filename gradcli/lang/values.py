@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from gradcli.lang.arithmetic import NUMBERS
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.frame import described
-from gradcli.lang.lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
-from gradcli.lang.library import Library
-from gradcli.lang.suggest import did_you_mean
+from .arithmetic import NUMBERS
+from .errors import ProgramError
+from .frame import described
+from .lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
+from .library import Library
+from .suggest import did_you_mean
 
 _LISTS = (list, tuple, range)
 

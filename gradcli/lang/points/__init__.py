@@ -16,15 +16,15 @@ from pathlib import Path
 from sys import stdin
 from typing import IO
 
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.points.arrays import npy_blocks, parquet_blocks
-from gradcli.lang.points.row import TABLES, refused
-from gradcli.lang.points.row import BadRow as BadRow
-from gradcli.lang.points.row import Block as Block
-from gradcli.lang.points.row import NoColumn as NoColumn
-from gradcli.lang.points.row import Points as Points
-from gradcli.lang.points.text import SEPARATORS, look_of, text_blocks
-from gradcli.lang.refusals import refusal
+from ..errors import ProgramError
+from ..refusals import refusal
+from .arrays import npy_blocks, parquet_blocks
+from .row import TABLES, refused
+from .row import BadRow as BadRow
+from .row import Block as Block
+from .row import NoColumn as NoColumn
+from .row import Points as Points
+from .text import SEPARATORS, look_of, text_blocks
 
 STANDARD_INPUT = "-"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
+from ..errors import ProgramError
+from ..excerpt import enumerated
+from .row import BadRow, Block, Points, demand_columns, refused
 
 BLOCK_ROWS = 1 << 14
 """Of rows that are read at once."""
