@@ -16,7 +16,7 @@ from .errors import Span as Span
 from .library import Library as Library
 from .machine import Note as Note
 from .machine import Result as Result
-from .names import assigned_names as assigned_names
-from .names import free_names as free_names
 from .parser import parse as parse
 from .syntax import Program as Program
+from .syntax import assigned_names as assigned_names
+from .syntax import free_names as free_names

@@ -19,12 +19,11 @@ from .compiler import compile_program
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from .factory import Factory
 from .machine import run
-from .names import free_names
 from .nested import Floats, NotAnArray, array_of
 from .parser import parse
 from .process import relieve
 from .suggest import did_you_mean
-from .syntax import Evaluate, Name, Program, walk
+from .syntax import Evaluate, Name, Program, free_names, walk
 from .tensors import CONSTANTS, TensorLibrary
 
 Array = Floats | np.float64

@@ -15,8 +15,7 @@ from . import syntax
 from .errors import ProgramError, Span
 from .expressions import ExpressionParser
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
-from .trampoline import Steps, bounce
-from .uncollected import uncollected
+from .trampoline import Steps, bounce, uncollected
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
 _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {

@@ -25,11 +25,10 @@ from .excerpt import enumerated
 from .factory import Factory
 from .inputs import Array, value_of
 from .limits import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
-from .names import read_names
 from .parser import parse
 from .record import Record
 from .suggest import did_you_mean
-from .syntax import Call, Evaluate, Literal, Name, Program, walk
+from .syntax import Call, Evaluate, Literal, Name, Program, read_names, walk
 from .tensors import CONSTANTS, is_function
 
 DTYPES = ("float64", "float32")
