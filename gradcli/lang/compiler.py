@@ -30,6 +30,22 @@ Jump = Callable[[int], Step]
 """Makes a jump from the number of the step that it leads to."""
 
 
+def compile_program(
+    program: syntax.Program, constant: Constant = lambda literal: literal.value
+) -> Code:
+    """The program's steps.
+
+    Args:
+        program: what was parsed.
+        constant: the value that a literal stands for, if not the number it is read as.
+    """
+    assigned = frozenset(assigned_names(program))
+    compiler = _Compiler(program.source, assigned, constant)
+    with uncollected():
+        bounce(compiler.block(program.body))
+        return compiler.code(program.notes)
+
+
 class _Emitter:
     """Collects the steps of one program: registers, labels and jumps.
 
@@ -366,22 +382,6 @@ class _Compiler(_Emitter):
 
 def _names(node: syntax.Call | syntax.MethodCall) -> tuple[str, ...]:
     return tuple(keyword.name for keyword in node.keywords)
-
-
-def compile_program(
-    program: syntax.Program, constant: Constant = lambda literal: literal.value
-) -> Code:
-    """The program's steps.
-
-    Args:
-        program: what was parsed.
-        constant: the value that a literal stands for, if not the number it is read as.
-    """
-    assigned = frozenset(assigned_names(program))
-    compiler = _Compiler(program.source, assigned, constant)
-    with uncollected():
-        bounce(compiler.block(program.body))
-        return compiler.code(program.notes)
 
     def block(self, block: syntax.Block) -> Steps[None]:
         for statement in block.statements:
