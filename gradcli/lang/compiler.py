@@ -379,10 +379,6 @@ class _Compiler(_Emitter):
         reads = yield self._values(*node.items)
         return self._finish(steps.sequence, node, into, reads, node.kind)
 
-
-def _names(node: syntax.Call | syntax.MethodCall) -> tuple[str, ...]:
-    return tuple(keyword.name for keyword in node.keywords)
-
     def block(self, block: syntax.Block) -> Steps[None]:
         for statement in block.statements:
             yield self.visit(statement)
@@ -518,3 +514,7 @@ def _names(node: syntax.Call | syntax.MethodCall) -> tuple[str, ...]:
     def visit_Pass(self, node: syntax.Pass) -> Steps[None]:
         return
         yield
+
+
+def _names(node: syntax.Call | syntax.MethodCall) -> tuple[str, ...]:
+    return tuple(keyword.name for keyword in node.keywords)
