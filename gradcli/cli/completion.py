@@ -246,8 +246,8 @@ class _Line:
     def _assigned(self) -> list[str]:
         """Return the names that get values, also while the program is being typed."""
         from ..lang.errors import ProgramError
-        from ..lang.names import assigned_names
         from ..lang.parser import parse
+        from ..lang.syntax import assigned_names
 
         text = self._program()
         try:

@@ -14,8 +14,7 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from .. import optim
-from ..lang.batches import Batches
-from ..lang.descent import Descent, End, Step
+from ..lang.descent import Batches, Descent, End, Step
 from ..lang.errors import ProgramError
 from ..lang.run import Input, Run, Session
 from ..lang.suggest import did_you_mean

@@ -35,7 +35,7 @@ from .tracing import begin_trace, tell, trace_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..lang.fusion import Fusion
+    from ..lang.in_parts import Fusion
     from ..render.line import Line
     from ..verify.process.job import Job, Verification
     from ..views.closed_forms import ProgramView

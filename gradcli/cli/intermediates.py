@@ -15,10 +15,9 @@ from collections.abc import Collection, Sequence
 
 from ..lang.bindings import Binding
 from ..lang.excerpt import printable, shortened
-from ..lang.names import assigned_names
 from ..lang.parser import parse
 from ..lang.run import Prepared, execute, input_names, prepare
-from ..lang.syntax import Assign, Program, Target, walk
+from ..lang.syntax import Assign, Program, Target, assigned_names, walk
 from .problems import wrong
 
 

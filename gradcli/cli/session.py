@@ -29,7 +29,7 @@ from .sources import program_and_bindings
 if TYPE_CHECKING:
     from ..diagnosis.blame import Trouble
     from ..lang.factory import Factory
-    from ..lang.fusion import Fusion
+    from ..lang.in_parts import Fusion
     from ..lang.tensors import TensorLibrary
     from ..views.graph import GraphView
     from ..views.names import Names

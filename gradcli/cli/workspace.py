@@ -196,7 +196,7 @@ def _is_expression(line: str) -> bool:
 
 
 def _assigned(program: str) -> frozenset[str]:
-    from ..lang.names import assigned_names
+    from ..lang.syntax import assigned_names
 
     try:
         return frozenset(assigned_names(_parsed(program)))

@@ -12,8 +12,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.limits import MAX_INTEGER_BITS
+from .errors import ProgramError
+from .limits import MAX_INTEGER_BITS
 
 Number = int | float
 Note = Callable[[str], None]

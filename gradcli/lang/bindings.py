@@ -9,11 +9,11 @@ the argument itself with a caret under what is wrong.
 
 from collections.abc import Iterable
 
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import KEYWORDS
-from gradcli.lang.limits import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
-from gradcli.lang.record import Record
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import KEYWORDS
+from .limits import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
+from .record import Record
 
 FILE = "@"
 """What a VALUE begins with that names a file."""

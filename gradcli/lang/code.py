@@ -6,10 +6,10 @@ Registers hold variables, constants, called functions and intermediate values al
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gradcli.lang.frame import Frame
-from gradcli.lang.record import Record
-from gradcli.lang.span import Span
-from gradcli.lang.syntax import Note
+from .frame import Frame
+from .record import Record
+from .span import Span
+from .syntax import Note
 
 Registers = list[Any]
 

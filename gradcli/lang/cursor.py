@@ -6,10 +6,10 @@ cursor.expect(")")           # the token, or an error that says what was found
 
 from collections.abc import Iterable
 
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import BESIDE, FOREIGN_WORDS, ROOTS
-from gradcli.lang.tokens import Token, tokenize
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import BESIDE, FOREIGN_WORDS, ROOTS
+from .tokens import Token, tokenize
 
 _VALUES = frozenset({"name", "number", "string", "True", "False", "None"})
 OPERAND_STARTS = _VALUES | {"(", "[", *ROOTS}
@@ -147,7 +147,7 @@ class Cursor:
         error = self.fail("E208", message, span, f"to multiply, write {product}")
         if "string" in (before.kind, after.kind):
             return error
-        from gradcli.lang.mend import between
+        from .mend import between
 
         return between(error, self.tokens, at, self.function_meant)
 
@@ -159,14 +159,14 @@ class Cursor:
             return None
         if self.names_function(name):
             return name
-        from gradcli.lang.suggest import other_spelling
+        from .suggest import other_spelling
 
         return other_spelling(name, self.names_function)
 
     def names_function(self, name: str) -> bool:
         """Whether a name is that of a function; a single letter is a variable's before
         it is that."""
-        from gradcli.lang.tensors import is_function
+        from .tensors import is_function
 
         return len(name) > 1 and name not in self.variables and is_function(name)
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradcli.engine import AccumulateGrad, Node, Port, Tensor
-from gradcli.engine.node import Edge
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import place_of, shortened
-from gradcli.lang.limits import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
-from gradcli.lang.run import Run, Session, all_finite
-from gradcli.lang.tensors import TensorLibrary
-from gradcli.ops import FUNCTIONS
+from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine.node import Edge
+from ..ops import FUNCTIONS
+from .errors import ProgramError, Span
+from .excerpt import place_of, shortened
+from .limits import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
+from .run import Run, Session, all_finite
+from .tensors import TensorLibrary
 
 
 class _Found(Exception):

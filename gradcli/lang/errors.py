@@ -14,7 +14,7 @@ renders as
         |     ^^^^ did you mean 'tanh'?
 """
 
-from gradcli.lang.span import Span as Span
+from .span import Span as Span
 
 CODES: dict[str, str] = {
     "E101": "a name that nothing defines",
@@ -162,13 +162,13 @@ class ProgramError(Exception):
 
     def render(self) -> str:
         """The error as a block of text without escape codes or a final newline."""
-        from gradcli.lang.excerpt import block
+        from .excerpt import block
 
         return block(self.code, self.message, self.span, self.source, self.hint)
 
     def as_dict(self) -> dict[str, object]:
         """The error as the object that `--json` prints."""
-        from gradcli.lang.excerpt import locate
+        from .excerpt import locate
 
         place = locate(self.source, self.span) if self.span is not None else None
         return {

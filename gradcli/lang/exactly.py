@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.lang.arithmetic import OPERATORS, Note, Number, binary
-from gradcli.lang.code import Code
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.factory import Draws, Factory
-from gradcli.lang.nested import Floats
-from gradcli.lang.syntax import Literal, Program
-from gradcli.lang.tensors import CONSTANTS, TensorLibrary
-from gradcli.ops.basis import ARITHMETIC
-from gradcli.ops.exact import PI, E, Exact, decimal, fraction, function, standing_for
+from ..engine import Tensor
+from ..ops.basis import ARITHMETIC
+from ..ops.exact import PI, E, Exact, decimal, fraction, function, standing_for
+from .arithmetic import OPERATORS, Note, Number, binary
+from .code import Code
+from .compiler import compile_program
+from .factory import Draws, Factory
+from .nested import Floats
+from .syntax import Literal, Program
+from .tensors import CONSTANTS, TensorLibrary
 
 _NAMED = {"pi": PI, "Pi": PI, "π": PI, "e": E, "tau": 2 * PI}
 _FUNCTIONS = {plain: name for name, plain in ARITHMETIC.items()}

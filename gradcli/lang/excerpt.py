@@ -14,14 +14,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gradcli.lang.limits import (
+from .limits import (
     MAX_MESSAGE_CHARACTERS,
     MAX_QUOTE_CHARACTERS,
     MAX_SHOWN_NAME_CHARACTERS,
     MAX_SHOWN_NAMES,
     WINDOW_COLUMNS,
 )
-from gradcli.lang.span import Span
+from .span import Span
 
 CUT = "…"
 LINE_BREAK = re.compile(r"\r\n|\r|\n")

@@ -10,8 +10,8 @@ exception that no rule knows is left to the machine's general wording.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradcli.engine import Tensor
-from gradcli.engine.errors import (
+from ..engine import Tensor
+from ..engine.errors import (
     CallError,
     DeviceError,
     LimitError,
@@ -19,11 +19,11 @@ from gradcli.engine.errors import (
     ShapeError,
     ValueRangeError,
 )
-from gradcli.lang.errors import MORE_MEMORY, OTHER_ARGUMENTS
-from gradcli.lang.frame import described
-from gradcli.lang.library import Explanation
-from gradcli.lang.suggest import did_you_mean
-from gradcli.ops import ALIASES, FUNCTIONS, checks
+from ..ops import ALIASES, FUNCTIONS, checks
+from .errors import MORE_MEMORY, OTHER_ARGUMENTS
+from .frame import described
+from .library import Explanation
+from .suggest import did_you_mean
 
 Sampled = Mapping[str, Tensor]
 

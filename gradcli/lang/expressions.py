@@ -17,11 +17,11 @@ put right, or `notes` says how it was read.
 
 from collections.abc import Iterable
 
-from gradcli.lang import syntax
-from gradcli.lang.cursor import AN_EXPRESSION, Cursor
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import (
+from . import syntax
+from .cursor import AN_EXPRESSION, Cursor
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import (
     BAR,
     CLOSING,
     DOTTED,
@@ -30,8 +30,8 @@ from gradcli.lang.lexicon import (
     PREFIXES,
     ROOTS,
 )
-from gradcli.lang.tokens import Token
-from gradcli.lang.trampoline import Steps
+from .tokens import Token
+from .trampoline import Steps
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 LOGIC = {"or": 1, "and": 2}
@@ -313,7 +313,7 @@ class ExpressionParser(Cursor):
         sign = self.take()
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
-            from gradcli.lang.mend import bracketed
+            from .mend import bracketed
 
             root, power = self.text(sign), self.text(self.token)
             message = f"it is not said whether {power} is of the root, or under it"

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.nested import Floats, NotAnArray, array_of
-from gradcli.lang.plain import whole_number
-from gradcli.ops.limits import check_size
+from ..engine import Tensor
+from ..ops.limits import check_size
+from .errors import ProgramError
+from .nested import Floats, NotAnArray, array_of
+from .plain import whole_number
 
 if TYPE_CHECKING:
     from numpy.random import Generator

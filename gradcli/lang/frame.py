@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import EllipsisType, NoneType
 
-from gradcli.lang.arithmetic import NUMBERS, Number, binary
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.library import Library
+from .arithmetic import NUMBERS, Number, binary
+from .errors import ProgramError, Span
+from .library import Library
 
 
 class Unset:

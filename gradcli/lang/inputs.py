@@ -13,19 +13,18 @@ import re
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.lang.bindings import Binding
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
-from gradcli.lang.factory import Factory
-from gradcli.lang.machine import run
-from gradcli.lang.names import free_names
-from gradcli.lang.nested import Floats, NotAnArray, array_of
-from gradcli.lang.parser import parse
-from gradcli.lang.process import relieve
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Evaluate, Name, Program, walk
-from gradcli.lang.tensors import CONSTANTS, TensorLibrary
+from ..engine import Tensor
+from .bindings import Binding
+from .compiler import compile_program
+from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
+from .factory import Factory
+from .machine import run
+from .nested import Floats, NotAnArray, array_of
+from .parser import parse
+from .process import relieve
+from .suggest import did_you_mean
+from .syntax import Evaluate, Name, Program, free_names, walk
+from .tensors import CONSTANTS, TensorLibrary
 
 Array = Floats | np.float64
 _NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
@@ -42,7 +41,7 @@ def value_of(binding: Binding, factory: Factory) -> Array:
     try:
         place = binding.place
         if place is not None:
-            from gradcli.lang.files import read_file
+            from .files import read_file
 
             return read_file(place)
         number = np.float64(text) if _NUMBER.fullmatch(text) else None
@@ -77,7 +76,7 @@ def _numbers_listed(text: str) -> object:
         return None
     import json
 
-    from gradcli.lang.extreme import EXTREME
+    from .extreme import EXTREME
 
     if EXTREME.search(text):
         return None

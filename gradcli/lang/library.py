@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from gradcli.lang.errors import Span
+from .errors import Span
 
 Explanation = tuple[str, str, str | None]
 

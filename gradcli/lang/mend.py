@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from gradcli.lang.errors import Edit, ProgramError, Span
-from gradcli.lang.excerpt import LINE_BREAK, locate
-from gradcli.lang.lexicon import BAR, CLOSING, DERIVATIVE, ROOTS, WORDS_BETWEEN
-from gradcli.lang.limits import MAX_MENDED_CHARACTERS, MAX_MENDS
-from gradcli.lang.tokens import Token, tokenize
+from .errors import Edit, ProgramError, Span
+from .excerpt import LINE_BREAK, locate
+from .lexicon import BAR, CLOSING, DERIVATIVE, ROOTS, WORDS_BETWEEN
+from .limits import MAX_MENDED_CHARACTERS, MAX_MENDS
+from .tokens import Token, tokenize
 
 Meant = Callable[[Token], str | None]
 """The function that a token names, properly spelled; None if it names none."""
@@ -63,8 +63,8 @@ def mended(error: ProgramError, read: Reader) -> ProgramError:
 
 def _respelled(text: str) -> str:
     """The text with functions called by their names, where it calls them otherwise."""
-    from gradcli.lang.suggest import other_spelling
-    from gradcli.lang.tensors import is_function
+    from .suggest import other_spelling
+    from .tensors import is_function
 
     edits = []
     for token, follower in pairwise(tokenize(text)):

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.limits import MAX_LIST_DEPTH
+from .excerpt import shortened
+from .limits import MAX_LIST_DEPTH
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 """An array of real numbers."""
@@ -43,7 +43,7 @@ def number_of_json(text: str) -> float:
     Raises:
         NotAnArray: none is near it.
     """
-    from gradcli.lang.extreme import beyond_floats
+    from .extreme import beyond_floats
 
     value = float(text)
     beyond = beyond_floats(text, value)

@@ -11,12 +11,11 @@ line, or indented below. `else` and `elif` may also follow a body on the same li
 
 from collections.abc import Callable, Iterable
 
-from gradcli.lang import syntax
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.expressions import ExpressionParser
-from gradcli.lang.lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
-from gradcli.lang.trampoline import Steps, bounce
-from gradcli.lang.uncollected import uncollected
+from . import syntax
+from .errors import ProgramError, Span
+from .expressions import ExpressionParser
+from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
+from .trampoline import Steps, bounce, uncollected
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
 _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
@@ -51,7 +50,7 @@ def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
     except ProgramError as error:
         if not error.edits:
             raise
-        from gradcli.lang.mend import mended
+        from .mend import mended
 
         raise mended(error, lambda text: _read(text, variables)) from None
 

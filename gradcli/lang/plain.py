@@ -12,10 +12,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.lang.arithmetic import NUMBERS, Number, binary, bounded
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.frame import described
-from gradcli.lang.limits import (
+from .arithmetic import NUMBERS, Number, binary, bounded
+from .errors import ProgramError
+from .frame import described
+from .limits import (
     MAX_INTEGER_BITS,
     MAX_RANGE_ENTRIES,
     MAX_ROUND_DIGITS,

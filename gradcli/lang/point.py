@@ -8,16 +8,40 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, resolve
-from gradcli.engine.devices import cuda
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.factory import Factory
-from gradcli.lang.prepare import differentiated
-from gradcli.lang.reading import Reading
-from gradcli.lang.record import Record
-from gradcli.lang.run import Input, Prepared, Session
-from gradcli.lang.suggest import did_you_mean
+from ..engine import NUMPY, Tensor, resolve
+from ..engine.devices import cuda
+from .code import Code
+from .compiler import compile_program
+from .entries import Known
+from .errors import ProgramError
+from .excerpt import enumerated
+from .factory import Factory
+from .parser import parse
+from .pointwise import pointwise
+from .prepare import differentiated
+from .record import Record
+from .run import Input, Prepared, Session, input_names
+from .suggest import did_you_mean
+
+
+class Reading:
+    """A program's text, read and compiled for the names that have values.
+
+    pointwise  the program as one of single entries; None: not its last value is asked
+               for
+    entries    the code of a pointwise program, without its reduction
+    known      what was recorded of the program
+    """
+
+    def __init__(self, text: str, bound: frozenset[str], of: str | None) -> None:
+        program = parse(text, bound)
+        self.names = input_names(program, bound)
+        self.code = compile_program(program)
+        self.pointwise = None if of is not None else pointwise(program)
+        self.entries: Code | None = None
+        if self.pointwise is not None and self.pointwise.program is not None:
+            self.entries = compile_program(self.pointwise.program)
+        self.known: Known = {}
 
 
 class Settings(NamedTuple):

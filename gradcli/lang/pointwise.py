@@ -10,8 +10,10 @@ run on any part of its inputs; the sum or the mean that it may end with is told 
 from itertools import islice
 from typing import NamedTuple
 
-from gradcli.lang.span import Span
-from gradcli.lang.syntax import (
+from ..ops import FUNCTIONS, Op
+from ..ops.op import overloads
+from .span import Span
+from .syntax import (
     Assign,
     Augment,
     Binary,
@@ -37,9 +39,7 @@ from gradcli.lang.syntax import (
     While,
     walk,
 )
-from gradcli.lang.tensors import public_name
-from gradcli.ops import FUNCTIONS, Op
-from gradcli.ops.op import overloads
+from .tensors import public_name
 
 REDUCTIONS = ("sum", "mean")
 """The functions of all entries that a pointwise program may end with."""

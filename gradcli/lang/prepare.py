@@ -13,24 +13,23 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gradcli.engine import Tensor, resolve
-from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import DeviceError
-from gradcli.lang.bindings import Binding
-from gradcli.lang.code import Code
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import Edit, ProgramError, Span
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.factory import Factory
-from gradcli.lang.inputs import Array, value_of
-from gradcli.lang.limits import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
-from gradcli.lang.names import read_names
-from gradcli.lang.parser import parse
-from gradcli.lang.record import Record
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Call, Evaluate, Literal, Name, Program, walk
-from gradcli.lang.tensors import CONSTANTS, is_function
-from gradcli.ops.limits import LimitError, check_size
+from ..engine import Tensor, resolve
+from ..engine.dtypes import default_dtype
+from ..engine.errors import DeviceError
+from ..ops.limits import LimitError, check_size
+from .bindings import Binding
+from .code import Code
+from .compiler import compile_program
+from .errors import Edit, ProgramError, Span
+from .excerpt import enumerated
+from .factory import Factory
+from .inputs import Array, value_of
+from .limits import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .parser import parse
+from .record import Record
+from .suggest import did_you_mean
+from .syntax import Call, Evaluate, Literal, Name, Program, read_names, walk
+from .tensors import CONSTANTS, is_function
 
 DTYPES = ("float64", "float32")
 
@@ -208,7 +207,7 @@ def _refuse_quoted(program: Program) -> None:
         return
     value, (start, end) = lone.value, lone.span
     if isinstance(value, Literal) and isinstance(value.value, str):
-        from gradcli.lang.mend import mended
+        from .mend import mended
 
         message = "the program is in quotes twice, so it is a string"
         hint = "leave out one pair"
@@ -244,8 +243,8 @@ def _apart(
     program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
 ) -> str | None:
     """The line put right that has ``unread`` written together with other names."""
-    from gradcli.lang.mend import TO_MULTIPLY, apart, mended
-    from gradcli.lang.suggest import before_function, written_together
+    from .mend import TO_MULTIPLY, apart, mended
+    from .suggest import before_function, written_together
 
     values = {*given, *names, *CONSTANTS}
     edits: list[Edit] = []
@@ -274,7 +273,7 @@ def _refuse_call(name: str, program: Program) -> None:
     """Refuse a product that is written as a call: `x(y + 1)`."""
     for node in walk(program):
         if isinstance(node, Call) and node.function == name and not is_function(name):
-            from gradcli.lang.mend import multiplied
+            from .mend import multiplied
 
             message = f"'{name}' is a value, not a function"
             error = ProgramError("E102", message, node.op_span, program.source)

@@ -9,7 +9,7 @@ except OSError as error:
 
 import os
 
-from gradcli.lang.suggest import nearest
+from .suggest import nearest
 
 FOLDER = "give --out a file in a folder that can be written to"
 

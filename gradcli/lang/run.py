@@ -21,29 +21,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, grad
-from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import NOT_SCALAR, EngineError, UnknownSlope
-from gradcli.lang.code import Code
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import OTHER_ARGUMENTS, ProgramError, Span
-from gradcli.lang.excerpt import enumerated, place_of
-from gradcli.lang.factory import Factory
-from gradcli.lang.limits import MAX_STEPS
-from gradcli.lang.machine import Machine, Result, Trace
-from gradcli.lang.machine import run as run_code
-from gradcli.lang.parser import parse
-from gradcli.lang.prepare import Input as Input
-from gradcli.lang.prepare import Prepared as Prepared
-from gradcli.lang.prepare import input_names as input_names
-from gradcli.lang.prepare import prepare as prepare
-from gradcli.lang.record import Record
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.tensors import TensorLibrary, vector
+from ..engine import NUMPY, Tensor, grad
+from ..engine.dtypes import default_dtype
+from ..engine.errors import NOT_SCALAR, EngineError, UnknownSlope
+from .code import Code
+from .compiler import compile_program
+from .errors import OTHER_ARGUMENTS, ProgramError, Span
+from .excerpt import enumerated, place_of
+from .factory import Factory
+from .limits import MAX_STEPS
+from .machine import Machine, Result, Trace
+from .machine import run as run_code
+from .parser import parse
+from .prepare import Input as Input
+from .prepare import Prepared as Prepared
+from .prepare import input_names as input_names
+from .prepare import prepare as prepare
+from .record import Record
+from .suggest import did_you_mean
+from .tensors import TensorLibrary, vector
 
 if TYPE_CHECKING:
-    from gradcli.autograd.blocks import Jacobian, Mode
-    from gradcli.engine.jacobian import Block
+    from ..autograd.blocks import Jacobian, Mode
+    from ..engine.jacobian import Block
 
 OUTPUT = "output"
 _CONTRACTED = "give --grad-output, or use gradcli jacobian"
@@ -247,7 +247,7 @@ class Run(Record):
 
     def jacobian(self, mode: Mode = "auto") -> Jacobian[Block]:
         """The derivative of each entry of the output by each of the inputs."""
-        from gradcli.autograd.blocks import jacobian_matrices
+        from ..autograd.blocks import jacobian_matrices
 
         self.require_graph()
         with self.explained():
@@ -255,7 +255,7 @@ class Run(Record):
 
     def hessian(self) -> list[list[Block]]:
         """The second derivatives of a scalar: a block per pair of inputs."""
-        from gradcli.autograd.blocks import hessian_matrices
+        from ..autograd.blocks import hessian_matrices
 
         self.require_graph()
         self.require_scalar()
@@ -274,7 +274,7 @@ class Run(Record):
             raise self._worded(error) from error
 
     def _worded(self, error: EngineError) -> ProgramError:
-        from gradcli.engine.jacobian import TooManyEntries
+        from ..engine.jacobian import TooManyEntries
 
         if str(error) == NOT_SCALAR:
             return self._vector_output()
@@ -330,7 +330,7 @@ def evaluate(
     program = parse(source, inputs)
     with default_dtype(dtype):
         if xp.symbolic:
-            from gradcli.lang.exactly import ExactFactory, ExactLibrary, exact_code
+            from .exactly import ExactFactory, ExactLibrary, exact_code
 
             exact = ExactLibrary(ExactFactory(xp, dtype, seed))
             with xp.taking_numbers():
@@ -427,7 +427,7 @@ _THOUSANDS = re.compile(r"(?<![\w.])[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 
 def _with_points(error: ProgramError) -> ProgramError:
     """The error with decimal points in the place of commas, if there are any."""
-    from gradcli.lang.mend import mended
+    from .mend import mended
 
     assert error.span is not None
     commas = re.compile(r"(?<=\d),(?=\d)").finditer(error.source, *error.span)

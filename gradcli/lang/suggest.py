@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from itertools import takewhile
 
-from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
-from gradcli.lang.limits import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
+from .lexicon import LOOKALIKES, SYNONYMS
+from .limits import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
 
 _CLOSE_ENOUGH = 0.6
 _LATIN = str.maketrans(LOOKALIKES)
@@ -125,7 +125,7 @@ def other_reading(
 @cache
 def _spoken() -> dict[str, str]:
     """The functions of the table by their synonyms."""
-    from gradcli.ops import FUNCTIONS
+    from ..ops import FUNCTIONS
 
     return {word: entry.name for entry in FUNCTIONS.values() for word in entry.also}
 

@@ -15,7 +15,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from gradcli.engine import (
+from ..engine import (
     AccumulateGrad,
     Node,
     Port,
@@ -23,14 +23,14 @@ from gradcli.engine import (
     function,
     set_grad_enabled,
 )
-from gradcli.engine.modes import renewing
-from gradcli.engine.operators import TRANSPOSES
-from gradcli.engine.returns import Named
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.factory import CONSTRUCTORS, Draws, Factory
-from gradcli.lang.library import Explanation
-from gradcli.lang.limits import MAX_LIST_DEPTH
-from gradcli.ops import ALIASES, FUNCTIONS, offered
+from ..engine.modes import renewing
+from ..engine.operators import TRANSPOSES
+from ..engine.returns import Named
+from ..ops import ALIASES, FUNCTIONS, offered
+from .errors import ProgramError, Span
+from .factory import CONSTRUCTORS, Draws, Factory
+from .library import Explanation
+from .limits import MAX_LIST_DEPTH
 
 CONSTANTS: dict[str, object] = {
     "pi": math.pi,
@@ -303,7 +303,7 @@ class TensorLibrary:
     def explain(
         self, error: Exception, kind: str, name: str, args: tuple[object, ...]
     ) -> Explanation | None:
-        from gradcli.lang.explain import explain
+        from .explain import explain
 
         return explain(error, kind, name, args, self.sampled)
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gradcli.engine.raw import Raw
+from ..engine.raw import Raw
 
 PART_ENTRIES = 1 << 14
 """The most entries of a part: 128 KiB of doubles."""

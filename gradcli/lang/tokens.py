@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from gradcli.lang.errors import Edit, ProgramError, Span
-from gradcli.lang.lexicon import (
+from .errors import Edit, ProgramError, Span
+from .lexicon import (
     AUGMENTED,
     BAR,
     CHARACTER_HINTS,
@@ -36,7 +36,7 @@ from gradcli.lang.lexicon import (
     STRING_ESCAPES,
     SUPERSCRIPTS,
 )
-from gradcli.lang.limits import (
+from .limits import (
     MAX_INTEGER_BITS,
     MAX_INTEGER_DIGITS,
     MAX_NAME_CHARACTERS,
@@ -260,7 +260,7 @@ class _Tokenizer:
         return end
 
     def _check_reach(self, text: str, value: float, start: int, end: int) -> None:
-        from gradcli.lang.extreme import beyond_floats
+        from .extreme import beyond_floats
 
         beyond = beyond_floats(text, value)
         if beyond is not None:
@@ -430,7 +430,7 @@ class _Tokenizer:
                 if derived is not None:
                     error.mended_by((start, derived.end(), ""))
                 elif message == NO_LATEX:
-                    from gradcli.lang.latex import plain
+                    from .latex import plain
 
                     text = plain(self.source)
                     if text is not None:

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..lang.errors import ProgramError
-from ..lang.names import free_names
 from ..lang.parser import parse
-from ..lang.syntax import Call, walk
+from ..lang.syntax import Call, free_names, walk
 from ..lang.tensors import CONSTANTS, is_function
 from ..numbers.trees.texts import Text, filled, partial_text
 from ..ops import (

@@ -10,9 +10,9 @@ import pytest
 
 from gradcli.lang import entries, tiles
 from gradcli.lang.compiled import compile
+from gradcli.lang.entries import Results, recorded
 from gradcli.lang.kernels import kernel
-from gradcli.lang.kernels.needed import needed
-from gradcli.lang.kernels.recorded import Results, recorded
+from gradcli.lang.kernels.plan import needed
 from gradcli.lang.kernels.traced import Recording, Traced, Untraceable
 from gradcli.lang.pointwise import is_elementwise
 from gradcli.ops import FUNCTIONS, Op, offered

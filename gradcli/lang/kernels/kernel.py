@@ -15,10 +15,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gradcli.engine.raw import Host, Raw
-from gradcli.lang import tiles
-from gradcli.lang.kernels.plan import Buffer, Input, Output, Place, Plan, Round, Spread
-from gradcli.lang.kernels.traced import Function, Operand, Uniform, Value
+from ...engine.raw import Host, Raw
+from .. import tiles
+from .plan import Buffer, Input, Output, Place, Plan, Round, Spread
+from .traced import Function, Operand, Uniform, Value
 
 Memory: TypeAlias = dict[tuple[int, int], Host]
 """What buffers lie in, by the bytes of an entry and their number."""

@@ -1,4 +1,4 @@
-"""Where the values of a recording lie while its steps are done to tiles.
+"""The steps that results of a recording need, and where their values lie in a tile.
 
 Invariant: a step writes where it reads only if each entry is rounded correctly, so that
 no other loop could give other bits; what is asked for is written where it is wanted,
@@ -11,16 +11,16 @@ without a copy where it is a value of its own.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradcli.engine.raw import RawDtype
-from gradcli.lang.kernels.into import copied, into
-from gradcli.lang.kernels.needed import needed
-from gradcli.lang.kernels.traced import (
+from ...engine.choosing import chosen
+from ...engine.raw import Host, Raw, RawDtype
+from .traced import (
+    Cast,
     Function,
     Operand,
     Recording,
@@ -28,6 +28,7 @@ from gradcli.lang.kernels.traced import (
     Traced,
     Uniform,
     Value,
+    constant,
     spread,
 )
 
@@ -298,3 +299,94 @@ class _Places:
             place = self._written.get(value)
             if isinstance(place, Buffer):
                 self._free[place.dtype.itemsize].append(place.nr)
+
+
+def needed(
+    recording: Recording, wanted: Sequence[Traced | Operand]
+) -> tuple[dict[int, Step], list[Operand]]:
+    """Return the steps that results need, each once, by the numbers of their values and
+    in order, and the results: values, or constants.
+
+    What is left out changes no bit of a result: steps that nobody reads, steps that
+    repeat one on the same values, and products of what was computed with an exact 1 (a
+    NaN that signals would be quiet after them; what is computed is no such NaN).
+
+    Args:
+        recording: the steps that were done.
+        wanted: traced arrays, or constants.
+    """
+    same: dict[Value, Operand] = {}
+    seen: dict[Hashable, Value] = {}
+    kept: dict[int, Step] = {}
+    for nr, step in enumerate(recording.steps, recording.inputs):
+        operands = tuple([same.get(o, o) if isinstance(o, Value) else o
+                          for o in step.operands])  # fmt: skip
+        here, step = Value(nr), step._replace(operands=operands)
+        if step.function is constant:
+            same[here] = operands[0]
+            continue
+        found = _unchanged(step, kept)
+        if found is None:
+            found = seen.setdefault(step.key(), here)
+        if found == here:
+            kept[nr] = step
+        same[here] = found
+    results = [w.value if isinstance(w, Traced) else w for w in wanted]
+    results = [same.get(r, r) if isinstance(r, Value) else r for r in results]
+    waiting = [r for r in results if isinstance(r, Value)]
+    read: set[int] = set()
+    while waiting:
+        nr = waiting.pop().nr
+        if nr in kept and nr not in read:
+            read.add(nr)
+            waiting += [o for o in kept[nr].operands if isinstance(o, Value)]
+    return {nr: step for nr, step in kept.items() if nr in read}, results
+
+
+def _unchanged(step: Step, kept: dict[int, Step]) -> Value | None:
+    """Return the operand that a product with 1 gives back; None: it is no such one."""
+    if step.function is not np.multiply or step.options:
+        return None
+    for one, other in (step.operands, step.operands[::-1]):
+        number = one.number if isinstance(one, Uniform) else one
+        if isinstance(number, Value) or not isinstance(other, Value) or number != 1:
+            continue
+        made = kept.get(other.nr)
+        if made is not None and (made.dtype, made.entries) == (
+            step.dtype,
+            step.entries,
+        ):
+            return other
+    return None
+
+
+def into(step: Step) -> Function:
+    """Return the step's function, which writes what the step gives, to the last bit,
+    into the memory that it takes as ``out``."""
+    function, options = step.function, dict(step.options)
+    if isinstance(function, np.ufunc):
+        return partial(function, **options) if options else function
+    if isinstance(function, Cast):
+        return copied
+    if function is np.where and len(step.operands) == 3:
+        return _choose
+
+    def run(*operands: Raw, out: Host) -> Host:
+        out[...] = function(*operands, **options)
+        return out
+
+    return run
+
+
+def copied(x: Raw, *, out: Host) -> Host:
+    """Write entries as they are, or in another type."""
+    np.copyto(out, x, casting="unsafe")
+    return out
+
+
+def _choose(mask: Raw, a: Raw, b: Raw, *, out: Host) -> Host:
+    """Write `a` where the mask is true and `b` elsewhere."""
+    if not np.ndim(mask) or chosen(np, mask, a, b, out) is None:
+        np.copyto(out, b)
+        np.copyto(out, a, where=mask)
+    return out

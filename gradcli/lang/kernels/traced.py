@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias, TypeVar
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from gradcli.engine.raw import Flags, Raw, RawDtype
-from gradcli.lang.pointwise import is_elementwise
+from ...engine.raw import Flags, Raw, RawDtype
+from ..pointwise import is_elementwise
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.suggest import did_you_mean
+from ..errors import ProgramError
+from ..excerpt import enumerated
+from ..suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from gradcli.lang.nested import Floats
+    from ..nested import Floats
 
 
 class BadRow(NamedTuple):

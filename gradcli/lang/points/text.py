@@ -18,11 +18,11 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.extreme import EXTREME, EXTREME_BYTES, beyond_floats
-from gradcli.lang.nested import Floats, NotAnArray, number_of_json
-from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
-from gradcli.ops.limits import size_text
+from ...ops.limits import size_text
+from ..excerpt import shortened
+from ..extreme import EXTREME, EXTREME_BYTES, beyond_floats
+from ..nested import Floats, NotAnArray, number_of_json
+from .row import BadRow, Block, Points, demand_columns, refused
 
 BLOCK_BYTES = 1 << 20
 """Of text that is read at once."""
