@@ -9,18 +9,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..answers.derivatives import DerivativeView, block_view
+from ..answers.gradients import output_of
+from ..answers.jobs import MAX_HANDED, claim, job_for
 from ..autograd.blocks import check_size
 from ..engine.jacobian import Block, TooManyEntries
-from ..views.derivatives import DerivativeView, block_view
-from .checking import Check, exit_status, job_for, require_check
+from .checking import Check, exit_status, require_check
 from .code import as_json, code_lines, code_of
 from .forms import Forms
-from .handing import MAX_HANDED, claim
 from .matrices import Matrices
 from .options import Request
 from .output import Printer
 from .problems import wrong
-from .session import output_of_run, run_program
+from .sources import question_of
 
 if TYPE_CHECKING:
     from ..lang.run import Run
@@ -55,13 +56,17 @@ def derivative(
     matrices.check()
     require_check(request, require)
     check = Check.start(request, needed=forms.formulas or require is not None)
-    run = run_program(request)
+    run = question_of(request).run()
     found = compute(run)
     if check.wanted:
         claims = {name: claim(own, run.seed) for name, own in found.columns.items()}
         if forms.formulas:
             _check_formulas(claims.values())
-        check.submit(job_for(run, request, command, claims, formulas=forms.formulas))
+        check.submit(
+            job_for(
+                run, request.verify_seconds, command, claims, formulas=forms.formulas
+            )
+        )
     with run.explained():
         if matrices.dense:
             _check_dense(found.by.values())
@@ -79,7 +84,7 @@ def derivative(
         dtype=run.dtype,
         mode=found.mode,
         passes=found.passes,
-        output=output_of_run(run),
+        output=output_of(run),
         blocks=tuple(blocks),
     )
     return present(request, run, view, check, forms, matrices, files, require)
@@ -122,8 +127,8 @@ def present(
     require: str | None = None,
 ) -> int:
     """Print the blocks, then what could be shown of them; the exit status."""
+    from ..answers.closed_forms import of_blocks
     from ..render import derivatives, jsons
-    from ..views.closed_forms import of_blocks
 
     printer = Printer()
     alone = forms.alone(request)

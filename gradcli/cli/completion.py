@@ -62,14 +62,14 @@ def files(begun: str) -> list[str]:
 
 def functions() -> list[str]:
     """The names of all operations."""
-    from ..views.catalog import known_names
+    from ..answers.catalog import known_names
 
     return sorted(known_names())
 
 
 def _told(found: list[Offer], names: Sequence[str]) -> Iterator[Offer]:
     """Operations with what they are, unless there are very many."""
-    from ..views.catalog import find
+    from ..answers.catalog import find
 
     for offer, name in zip(found, names, strict=True):
         wanted = offer.then != " " and len(found) <= MAX_TOLD

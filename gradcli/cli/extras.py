@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .box import ranges_of, spans_of
-from .options import Request
+from ..answers.box import ranges_of, spans_of
 
 if TYPE_CHECKING:
+    from ..answers.box import Box
+    from ..answers.condition import Condition
+    from ..answers.gradients import Gradients
+    from ..answers.question import Question
     from ..diagnosis.blame import Trouble
     from ..render.line import Line
     from ..verify.box import Ranges
     from ..verify.digits import Precisely
     from ..verify.process.job import Job
-    from ..views.condition import Condition
-    from .box import Box
-    from .session import Gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,9 @@ class Extras:
 
 
 def extras_of(
-    request: Request,
+    question: Question,
     found: Gradients,
     job: Job | None,
-    grad_output: str | None,
     digits: int | None,
     condition: bool,
     boxes: tuple[Box, ...],
@@ -99,29 +98,25 @@ def extras_of(
     precisely = None
     if digits is not None:
         assert job is not None
-        precisely = _precisely(request, job, grad_output, digits)
+        precisely = _precisely(question, job, digits)
     conditions = _conditions(found) if condition else None
     ranges = None
     if boxes:
         assert job is not None
-        ranges = ranges_of(request, boxes, job)
+        ranges = ranges_of(boxes, job)
     return Extras(precisely, conditions, found.trouble, boxes, ranges)
 
 
 def _conditions(found: Gradients) -> tuple[Condition, ...]:
-    from ..views.condition import conditions
+    from ..answers.condition import conditions
     from ..views.numbers import plain
 
     given = found.cotangent
     return conditions(found.view, None if given is None else plain(given.raw))
 
 
-def _precisely(
-    request: Request, job: Job, grad_output: str | None, digits: int
-) -> Precisely:
-    from ..lang.bindings import read_bindings
+def _precisely(question: Question, job: Job, digits: int) -> Precisely:
     from ..verify.digits import precise
 
-    words = list(request.words or ())[0 if request.file is not None else 1 :]
-    typed = {binding.name: binding.text for binding in read_bindings(words)}
-    return precise(job, typed, grad_output, digits)
+    typed = {binding.name: binding.text for binding in question.values}
+    return precise(job, typed, question.grad_output, digits)

@@ -16,7 +16,7 @@ from .problems import typed, wrong
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..views.closed_forms import FormulaView
+    from ..answers.closed_forms import FormulaView
     from .output import Printer
 
 

@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .box import read_boxes, tell_middles
-from .checking import (
-    MAX_NUMBERS,
-    Check,
-    claimed,
-    exit_status,
-    job_for,
-    require_check,
-)
+from ..answers.box import at_middles, read_boxes, tell_middles
+from .checking import Check, exit_status, require_check
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .extras import extras_of
@@ -30,19 +23,19 @@ from .options import (
     was_typed,
 )
 from .problems import typed
+from .sources import question_of
 from .tracing import begin_trace, tell, trace_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..answers.closed_forms import ProgramView
+    from ..answers.gradients import Gradients, GradView
     from ..lang.fusion import Fusion
     from ..render.line import Line
-    from ..verify.process.job import Job, Verification
-    from ..views.closed_forms import ProgramView
-    from ..views.gradients import GradView
+    from ..verify.process.job import Verification
     from .extras import Extras
     from .output import Printer
-    from .session import Gradients
 
 
 @on_programs
@@ -115,25 +108,23 @@ def main(
         return of_order(request, order, {**beside, "trace": trace}, require)
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
-    boxes = read_boxes(request, box)
+    question = question_of(request, grad_output)
+    boxes = read_boxes(question, box)
     check = Check.start(request, needed=forms.formulas or require is not None)
-    from .output import Printer
-    from .session import gradients, run_program
+    from ..answers.gradients import gradients
+    from .output import Printer, tell_trouble
 
     wholly = typed(**beside)
     fusion = begin_trace(wholly) if trace else None
-    session = run_program(
-        request,
-        parts=not wholly,
-        more=[each.middle() for each in boxes],
-        fusion=fusion,
-    )
+    middle = at_middles(question, boxes)
+    session = middle.run() if wholly else middle.run_in_parts(fusion)
     if not request.json:
         tell(fusion)
-    tell_middles(boxes)
+    tell_middles(question, boxes)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)
+    tell_trouble(found.trouble)
     precise = digits is not None or bool(boxes)
     needed = check.wanted or precise
     files: dict[str, str] = {}
@@ -141,12 +132,11 @@ def main(
         from .gradient_files import write
 
         files = write(many.out, found)
-    count = 0 if precise else numbers_of(found)
-    too_many = count > MAX_NUMBERS
-    job = gradient_job(request, found, forms.formulas, not too_many) if needed else None
+    job = reason = None
+    if needed:
+        job, reason = found.task(question.seconds, forms.formulas, precise)
     if job is not None and check.wanted:
-        reason = f"{count:,} numbers are too many to be checked"
-        check.hand(job, reason if too_many else None)
+        check.hand(job, reason)
     printer = Printer()
     if not (request.json or alone or (request.quiet and precise)):
         _show_numbers(printer, request, found.view, files)
@@ -155,7 +145,7 @@ def main(
         forms,
         code_of(session, forms.code, "gradient", found.cotangent),
         program_of_gradients(found) if forms.symbolic else None,
-        extras_of(request, found, job, grad_output, digits, condition, boxes),
+        extras_of(question, found, job, digits, condition, boxes),
         files,
         fusion,
     )
@@ -206,7 +196,7 @@ class Answer:
             if not alone:
                 _show_verdicts(printer, self.found.view, verification)
             if self.forms.formulas:
-                from ..views.closed_forms import of_gradients
+                from ..answers.closed_forms import of_gradients
 
                 views = of_gradients(self.found.view, verification.inputs)
                 self.forms.show(printer, views, alone)
@@ -217,8 +207,8 @@ class Answer:
 
     def as_json(self, verification: Verification | None) -> Line:
         """The whole answer as one object."""
+        from ..answers.gradients import without
         from ..render.jsons import grad as as_json
-        from ..views.gradients import without
 
         whole, more = self.extras.as_json(self.found)
         by_input = dict(more)
@@ -258,27 +248,3 @@ def _show_verdicts(
     from ..render.verdicts import verdict_lines
 
     printer.lines(verdict_lines(verification, labels(view), "gradients"))
-
-
-def numbers_of(found: Gradients) -> int:
-    """How many numbers there are to be handed to the checking process."""
-    values = [given.tensor for given in found.run.inputs]
-    wanted = [given.tensor for given in found.inputs]
-    return sum(tensor.numel() for tensor in (*values, *wanted, found.run.output))
-
-
-def gradient_job(
-    request: Request, found: Gradients, symbolic: bool = False, numbers: bool = True
-) -> Job:
-    """What to check: the gradients as claims; with or without their numbers."""
-    wanted = {i.name: (i.tensor, found.by_name[i.name]) for i in found.inputs}
-    claims = claimed(wanted, numbers)
-    return job_for(
-        found.run,
-        request,
-        "gradient",
-        claims,
-        found.cotangent,
-        formulas=symbolic,
-        numbers=numbers,
-    )

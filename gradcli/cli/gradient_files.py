@@ -23,7 +23,7 @@ from .problems import wrong
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .session import Gradients
+    from ..answers.gradients import Gradients
 
 ARCHIVE: Final = ".npz"
 SUFFIXES: Final = (ARCHIVE, ".npy")

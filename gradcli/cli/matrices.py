@@ -15,7 +15,7 @@ from .problems import wrong
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..views.derivatives import BlockView, Form
+    from ..answers.derivatives import BlockView, Form
 
 NAME = "{}"
 """What stands in a file's name for that of a block."""

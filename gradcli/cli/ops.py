@@ -13,7 +13,7 @@ from .problems import wrong
 
 def _names(incomplete: str) -> list[str]:
     """Names that the shell completes a beginning to."""
-    from ..views.catalog import known_names
+    from ..answers.catalog import known_names
 
     return sorted(name for name in known_names() if name.startswith(incomplete))
 
@@ -34,9 +34,9 @@ def main(
 
     Example: gradcli ops maximum
     """
+    from ..answers.catalog import catalog, find, known_names
     from ..render.catalog import listing, page
     from ..render.jsons import functions
-    from ..views.catalog import catalog, find, known_names
     from .output import Printer
 
     found = None if name is None else find(name)

@@ -23,24 +23,25 @@ def of_order(
     request: Request, order: int, others: Mapping[str, object], required: str | None
 ) -> int:
     """Print the derivatives and what could be shown of them; the exit status."""
+    from ..answers.gradients import output_of
     from ..autograd.orders import of_order as derivative_of
     from .checking import exit_status, require_check
     from .output import Printer
-    from .session import output_of_run, run_program
+    from .sources import question_of
 
     extra = typed(**others)
     if extra:
         message = f"--order shows the derivatives alone, without {extra[0]}"
         raise wrong("E590", message, "drop one of them")
     require_check(request, required)
-    run = run_program(request)
+    run = question_of(request).run()
     _refuse_arrays(run, order)
     with run.explained():
         found = {
             given.name: float(derivative_of(run.output, given.tensor, order).item())
             for given in run.differentiated
         }
-    view = output_of_run(run)
+    view = output_of(run)
     labels = {name: f"d{order}{_called(run)}/d{name}{order}" for name in found}
     printer = Printer()
     if not request.json:
@@ -102,18 +103,18 @@ def _lines(
 
 
 def _job(run: Run, request: Request, found: Mapping[str, float]) -> Job:
+    from ..answers.jobs import job_for
     from ..verify.process.job import Block
-    from .checking import job_for
 
     claims = {name: Block.of((), [value]) for name, value in found.items()}
-    return job_for(run, request, "gradient", claims)
+    return job_for(run, request.verify_seconds, "gradient", claims)
 
 
 def _as_json(
     run: Run, view: Any, order: int, found: Mapping[str, float], verification: Any
 ) -> Line:
+    from ..answers.gradients import GradView, input_views
     from ..render.jsons import grad
-    from ..views.gradients import GradView, input_views
 
     shown = GradView(
         program=run.source,

@@ -13,17 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..answers.gradients import output_of
+from ..answers.jobs import MAX_NUMBERS, block_of
+from ..answers.products import PartView, ProductView
 from ..engine import Tensor
 from ..engine.tensor import zeros_for
 from ..lang.bindings import read_bindings
 from ..lang.errors import ProgramError
 from ..lang.suggest import did_you_mean
 from ..views.numbers import shown
-from ..views.products import PartView, ProductView
-from .checking import MAX_NUMBERS, Check, block_of, exit_status, require_check
+from .checking import Check, exit_status, require_check
 from .output import Printer
 from .problems import typed, wrong
-from .session import output_of_run, run_program
+from .sources import question_of
 
 if TYPE_CHECKING:
     from ..lang.run import Run
@@ -53,7 +55,7 @@ def product(
     """Run the program, compute the product and print it; the exit status."""
     require_check(request, require)
     check = Check.start(request)
-    run = run_program(request)
+    run = question_of(request).run()
     vectors = _vectors(run, times)
     work: Callable[[Run, Vectors], Mapping[str, Tensor]] = (
         _by_hessian if command == "hessian" else _by_jacobian
@@ -68,7 +70,7 @@ def product(
         program=run.source,
         device=run.device,
         dtype=run.dtype,
-        output=output_of_run(run),
+        output=output_of(run),
         vector=_parts(vectors),
         product=_parts(found),
     )

@@ -17,8 +17,8 @@ from .line import BLANK, Line, Part, title
 from .numbers import inline, number
 
 if TYPE_CHECKING:
+    from ..answers.gradients import GradView
     from ..verify.box import Place, Range, Ranges, Span
-    from ..views.gradients import GradView
 
 MAX_ROWS = 20
 """Entries of an array up to which each has a line."""

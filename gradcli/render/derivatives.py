@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..answers.derivatives import BlockView, DerivativeView
+from ..answers.pattern import Pattern
 from ..lang.excerpt import printable
-from ..views.derivatives import BlockView, DerivativeView
 from ..views.numbers import plain
-from ..views.pattern import Pattern
 from .arrays import SHORTENED, array_lines, bare_line, value_lines
 from .gradients import derivative_label, derived, size_of
 from .limits import MAX_TERMINAL_ENTRIES

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..answers.gradients import GradView, OutputView
 from ..lang.excerpt import printable
-from ..views.gradients import GradView, OutputView
 from .arrays import SHORTENED, bare_line, value_lines
 from .chain import steps
 from .line import BLANK, Layout, Line, title

@@ -17,20 +17,20 @@ from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ..views.closed_forms import FormulaView, of_blocks, of_gradients
-from ..views.descent import DescentView
-from ..views.gradients import GradView, OutputView
-from ..views.graph import GraphView
-from ..views.numbers import Entries
+from ..answers.closed_forms import FormulaView, of_blocks, of_gradients
+from ..answers.gradients import GradView, OutputView
+from ..views.numbers import Entries, plain
 from .latex_forms import equations
+from .limits import MAX_JSON_NUMBER
 from .line import Line, LongLine
 from .long import listed as listed_pieces
+from .numbers import count_text
 from .remarks import taken
 
 if TYPE_CHECKING:
+    from ..answers.catalog import FunctionView
+    from ..answers.derivatives import BlockView, DerivativeView
     from ..verify.process.job import InputVerdict, Verification
-    from ..views.catalog import FunctionView
-    from ..views.derivatives import BlockView, DerivativeView
     from .derivatives import Shown
 
 SCHEMA = "gradcli/1"
@@ -49,12 +49,35 @@ UNVERIFIED: Mapping[str, object] = {
 
 
 def entries(view: Any, *hidden: str) -> dict[str, Any]:
-    """A view's fields by name, but for the hidden ones."""
-    names = [field.name for field in fields(view) if field.name not in hidden]
-    return {name: getattr(view, name) for name in names}
+    """Return an answer, or a part of one, as the keys and values of its object.
+
+    Args:
+        view: says with its fields' metadata how they stand there (`answers/fields.py`).
+        hidden: further fields that are left out.
+    """
+    found: dict[str, Any] = {}
+    if not is_dataclass(view):
+        keys = [key for key in view._fields if key not in view.HIDDEN]
+        return {key: getattr(view, key) for key in keys}
+    for each in fields(view):
+        value, how = getattr(view, each.name), each.metadata.get("json")
+        if each.name in hidden or how in ("hidden", "rows"):
+            continue
+        if how == "flat":
+            found |= {} if value is None else entries(value)
+        elif how is None or value is not None:
+            large = isinstance(value, int) and value >= MAX_JSON_NUMBER
+            key = each.metadata.get("key", each.name)
+            found[key] = count_text(value) if large else value
+    return found
 
 
-_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=entries)
+def _part(value: Any) -> Any:
+    """Return a part of an answer that JSON has no word for in lists and objects."""
+    return plain(value) if hasattr(value, "dtype") else entries(value)
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_part)
 
 
 def dumps(value: object) -> str:
@@ -82,8 +105,9 @@ def _finite(value: object) -> object:
         return [_finite(entry) for entry in value]
     if value is None or isinstance(value, str | int):
         return value
-    known = value if isinstance(value, Mapping) else entries(value)
-    return {key: _finite(entry) for key, entry in known.items()}
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    return _finite(_part(value))
 
 
 def line_of(value: object) -> Line:
@@ -130,6 +154,16 @@ def _pieces(value: object) -> Iterator[str]:
 def unbroken(text: str) -> Line:
     """A line that stays one, so that it can be copied out of a terminal."""
     return Line(((text, "plain"),), hang="")
+
+
+def as_json(found: Any) -> Iterator[Line]:
+    """Write the answer of a command as one object; its rows have a line each."""
+    parts = entries(found, "command")
+    head = answer(found.command, **parts)
+    rows = [f.name for f in fields(found) if f.metadata.get("json") == "rows"]
+    if not rows:
+        return iter((head,))
+    return listed(head, rows[0], map(entries, getattr(found, rows[0])))
 
 
 def answer(command: str, **parts: object) -> Line:
@@ -234,20 +268,6 @@ def output_object(output: OutputView) -> dict[str, object]:
     return entries(output, "named")
 
 
-def graph(view: GraphView) -> Iterator[Line]:
-    """The graph, a line per node."""
-    head = answer(
-        "graph",
-        program=view.program,
-        output=view.name,
-        output_nr=view.output_nr,
-        root=view.root,
-    )
-    nodes = (node._asdict() for node in view.nodes)
-    kept = ({k: v for k, v in node.items() if k != "address"} for node in nodes)
-    return listed(head, "nodes", kept)
-
-
 def derivative(
     view: DerivativeView,
     verification: Verification | None,
@@ -272,7 +292,7 @@ def derivative(
             _numbers(block) if files is None else {"file": files[nr]}
         )
         if shown is not None and shown.spied:
-            from ..views.pattern import colours_of
+            from ..answers.pattern import colours_of
 
             numbers["colours"] = colours_of(block.pattern)
         told = {"shape": block.shape, **numbers, "structure": block.structure}
@@ -303,11 +323,6 @@ def _numbers(block: BlockView) -> dict[str, object]:
 def step(number: int, loss: float, grad_norm: float) -> Line:
     """One step of a descent."""
     return unbroken(dumps({"step": number, "loss": loss, "grad_norm": grad_norm}))
-
-
-def descent(view: DescentView) -> Line:
-    """Where a descent ended."""
-    return answer("descend", **entries(view, "losses"))
 
 
 def functions(views: Sequence[FunctionView]) -> Line:

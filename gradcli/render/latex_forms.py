@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from ..answers.closed_forms import FormulaView
 from ..lang.excerpt import printable
-from ..views.closed_forms import FormulaView
 from .code.latex_names import WORDS, Symbols, matrix
 from .line import Line
 

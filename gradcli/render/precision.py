@@ -16,9 +16,9 @@ from .jsons import entries
 from .line import BLANK, Line, Part, aligned, title
 
 if TYPE_CHECKING:
+    from ..answers.condition import Condition
+    from ..answers.gradients import GradView
     from ..verify.digits import Numerals, Precisely
-    from ..views.condition import Condition
-    from ..views.gradients import GradView
 
 ROUNDING: Mapping[str, float] = {"float64": 1e-16, "float32": 6e-8}
 """About half the distance between a number and its neighbours, relative to it."""

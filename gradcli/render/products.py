@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..answers.products import PartView, ProductView
 from ..lang.excerpt import printable
-from ..views.products import PartView, ProductView
 from .arrays import SHORTENED, bare_line, value_lines
 from .jsons import answer as json_answer
 from .jsons import by_name, checked, entries, output_object, verified

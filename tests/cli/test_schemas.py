@@ -8,8 +8,8 @@ import shlex
 import jsonschema
 import pytest
 
+from gradcli.answers.pages import schema, schemas
 from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
-from gradcli.views.pages import schema, schemas
 from tests.processes import ROOT
 
 from .conftest import Run

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ..lang.run import Input
-from .numbers import Plain, plain
+from ..views.fields import HIDDEN, Device, DType, Shape
+from ..views.numbers import Plain, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +20,32 @@ class ReachedView:
     """An input that was moved, and the value it was moved to."""
 
     name: str
-    shape: tuple[int, ...]
+    shape: Shape
     value: Plain
 
 
 @dataclass(frozen=True, slots=True)
 class DescentView:
-    """The end of a descent; ``losses`` has that of each step on the way."""
+    """What `gradcli descend` prints: the end of a descent.
+
+    program    The program's text.
+    seed       The seed of what is drawn.
+    optimizer  The optimizer's name.
+    lr         Its learning rate.
+    output     The name of the loss.
+    steps      How many steps were taken.
+    loss       The loss that was reached.
+    grad_norm  The norm of the gradient there.
+    stopped    What ended it.
+    inputs     The inputs that were moved.
+    losses     that of each step on the way
+    """
+
+    command: ClassVar = "descend"
 
     program: str
-    device: str
-    dtype: str
+    device: Device
+    dtype: DType
     seed: int
     optimizer: str
     lr: float
@@ -38,7 +55,7 @@ class DescentView:
     grad_norm: float
     stopped: str
     inputs: tuple[ReachedView, ...]
-    losses: array[float]
+    losses: array[float] = field(metadata=HIDDEN)
 
 
 def reached_views(inputs: Iterable[Input]) -> tuple[ReachedView, ...]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import fsum, hypot, inf, isfinite, isnan, nan
 
+from ..views.numbers import Plain, flat
 from .closed_forms import indices
 from .gradients import GradView, InputView
-from .numbers import Plain, flat
 
 
 @dataclass(frozen=True, slots=True)

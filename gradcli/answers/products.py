@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from ..views.numbers import Shown
 from .gradients import OutputView
-from .numbers import Shown
 
 
 @dataclass(frozen=True, slots=True)

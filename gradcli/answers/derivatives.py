@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ..engine.devices import host
 from ..engine.jacobian import Block
+from ..views.numbers import Shown, plain, shown
 from .gradients import OutputView
-from .numbers import Shown, plain, shown
 from .pattern import Pattern, nothing_in, pattern_of
 
 Form: TypeAlias = Literal["auto", "dense", "sparse"]
