@@ -11,11 +11,12 @@ then ``missing`` says why.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from ..lang.nested import nested
+from ..views.fields import FLAT
 from .gradients import GradView, OutputView
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 FIRST: Final = ("d", "/d")
 
-Texts: TypeAlias = "str | list[Texts] | None"
+Texts: TypeAlias = Annotated["str | list[Any] | None", "formulas"]
+"""Formulas, nested like the numbers that they are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,30 @@ class FormulaView:
         """The texts in the block's shape."""
         found: Texts = nested(self.texts, self.shape)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Latex:
+    """A formula in LaTeX.
+
+    latex  With --latex: the formula as LaTeX; null: there is none.
+    """
+
+    latex: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """The formulas of a block.
+
+    symbolic       With --symbolic: the formulas, nested like the value; null if there
+                   are none.
+    symbolic_note  Why there is no formula.
+    """
+
+    symbolic: Texts
+    symbolic_note: str | None
+    latex: Latex | None = field(metadata=FLAT)
 
 
 @dataclass(frozen=True, slots=True)

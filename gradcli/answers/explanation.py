@@ -89,7 +89,8 @@ class StepView:
     @property
     def incoming(self) -> tuple[Plain | None, ...]:
         """What arrived at each output; None where nothing did."""
-        return self.arrived if isinstance(self.arrived, tuple) else (self.arrived,)
+        arrived: Any = self.arrived
+        return (arrived,) if self.outputs == 1 else arrived
 
     @property
     def is_leaf(self) -> bool:

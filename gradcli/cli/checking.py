@@ -5,6 +5,7 @@ Invariant: whatever happens, the checking process is stopped before this one end
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
@@ -14,9 +15,11 @@ from .preset import anything_set
 from .problems import wrong
 
 if TYPE_CHECKING:
+    from ..render.line import Line
     from ..verify.claims.task import ClaimsTask, Judgement
     from ..verify.process.job import Job, Verification
     from .options import Request
+    from .output import Printer
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
@@ -152,6 +155,34 @@ class Check:
     @property
     def wanted(self) -> bool:
         return self._checker is not None
+
+
+def conclude(
+    request: Request,
+    printer: Printer,
+    verification: Verification | None,
+    require: str | None,
+    answer: Callable[[Verification | None], object],
+    text: Callable[[Verification | None], Iterable[Line]],
+) -> int:
+    """Print the whole answer as an object, or behind its numbers what the check says.
+
+    Args:
+        request: says which form.
+        printer: has printed the numbers, where there is no object.
+        verification: the verdicts; None: nothing was checked.
+        require: the weakest verdict that is no failure.
+        answer: the answer with its verdicts.
+        text: the verdicts for people.
+    """
+    if request.json:
+        from ..render.jsons import as_json
+
+        printer.lines(as_json(answer(verification)))
+    else:
+        printer.lines(text(verification))
+    printer.flush()
+    return exit_status(verification, require)
 
 
 def exit_status(verification: Verification | None, require: str | None = None) -> int:

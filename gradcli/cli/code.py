@@ -81,16 +81,9 @@ def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
         yield f"Random numbers are those that seed {run.seed} gives."
 
 
-def as_json(
-    lines: Sequence[str] | None, steps: ProgramView | None = None
-) -> dict[str, str]:
-    """The keys that code adds to the JSON object."""
-    texts = {"code": lines, "adjoint_program": None if steps is None else steps.lines}
-    return {
-        key: "".join(f"{line}\n" for line in text)
-        for key, text in texts.items()
-        if text is not None
-    }
+def joined(lines: Sequence[str] | None) -> str | None:
+    """Return the text of some lines; None: there are none."""
+    return None if lines is None else "".join(f"{line}\n" for line in lines)
 
 
 def code_lines(lines: Sequence[str]) -> Iterator[Line]:

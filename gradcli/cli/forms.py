@@ -14,10 +14,10 @@ from .options import Request
 from .problems import typed, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from ..answers.closed_forms import FormulaView
-    from .output import Printer
+    from ..answers.closed_forms import Formulas, FormulaView
+    from ..render.line import Layout, Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,22 @@ class Forms:
             message = f"--code prints the code alone, without {extra[0]}"
             raise wrong("E590", message, "drop one of them, or add --json")
 
-    def show(self, printer: Printer, views: Sequence[FormulaView], bare: bool) -> None:
-        """Print the formulas; ``bare``: nothing but them."""
+    def lines(
+        self, views: Sequence[FormulaView], layout: Layout, bare: bool
+    ) -> Iterator[Line]:
+        """Write the formulas; ``bare``: nothing but them."""
         from ..render.closed_forms import bare_formulas, formulas
         from ..render.latex_forms import latex_lines
         from ..render.line import BLANK
 
         if self.symbolic:
-            printer.lines(
-                bare_formulas(views) if bare else formulas(views, printer.layout)
-            )
+            yield from bare_formulas(views) if bare else formulas(views, layout)
         if self.latex:
-            printer.lines([] if bare else [BLANK])
-            printer.lines(latex_lines(views))
+            yield from () if bare else (BLANK,)
+            yield from latex_lines(views)
+
+    def written(self, views: Sequence[FormulaView]) -> list[Formulas]:
+        """Return the formulas of each block for an object."""
+        from ..render.latex_forms import formulas_of
+
+        return formulas_of(views, self.latex)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..answers.box import at_middles, read_boxes, tell_middles
-from .checking import Check, exit_status, require_check
-from .code import as_json as code_json
-from .code import code_lines, code_of, program_of_gradients
-from .extras import extras_of
+from ..answers.extras import extras_of
+from .checking import Check, conclude, require_check
+from .code import code_lines, code_of, joined, program_of_gradients
 from .forms import Forms
 from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
@@ -24,17 +22,15 @@ from .options import (
 )
 from .problems import typed
 from .sources import question_of
-from .tracing import begin_trace, tell, trace_json
+from .tracing import begin_trace, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from ..answers.closed_forms import ProgramView
-    from ..answers.gradients import Gradients, GradView
-    from ..lang.fusion import Fusion
+    from ..answers.grad import Grad
+    from ..answers.gradients import GradView
     from ..render.line import Line
     from ..verify.process.job import Verification
-    from .extras import Extras
     from .output import Printer
 
 
@@ -140,93 +136,55 @@ def main(
     printer = Printer()
     if not (request.json or alone or (request.quiet and precise)):
         _show_numbers(printer, request, found.view, files)
-    answer = Answer(
-        found,
-        forms,
-        code_of(session, forms.code, "gradient", found.cotangent),
-        program_of_gradients(found) if forms.symbolic else None,
-        extras_of(question, found, job, digits, condition, boxes),
-        files,
-        fusion,
-    )
-    if not request.json:
-        printer.lines(answer.unchecked(drawn, alone, precise))
-        printer.flush()
-    verification = check.finish()
-    if request.json:
-        printer.lines([answer.as_json(verification)])
-    elif drawn or alone:
-        answer.checked(printer, verification, alone)
+    code = code_of(session, forms.code, "gradient", found.cotangent)
+    program = program_of_gradients(found) if forms.symbolic else None
+    extras = extras_of(question, found, job, digits, condition, boxes)
+    if alone:
+        printer.lines(code_lines(code or ()))
+    elif drawn or (precise and not request.json):
+        from ..render.gradients import bare_beside, beside
+
+        printer.lines((beside if drawn else bare_beside)(found.view, extras))
     printer.flush()
-    return exit_status(verification, require)
 
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What is printed besides the numbers.
-
-    code     a function's lines, if one was asked for
-    program  the adjoint program, if there is one to be shown
-    extras   more digits, condition numbers, ranges over a box
-    files    by input where its gradient was written
-    fusion   what was computed part by part, if that was asked for
-    """
-
-    found: Gradients
-    forms: Forms
-    code: list[str] | None
-    program: ProgramView | None
-    extras: Extras
-    files: Mapping[str, str]
-    fusion: Fusion | None
-
-    def unchecked(self, drawn: bool, alone: bool, precise: bool) -> Iterable[Line]:
-        """Lines that can be printed before the verdicts are known."""
-        if alone:
-            return code_lines(self.code or ())
-        if drawn:
-            return self.extras.lines(self.found)
-        return self.extras.bare(self.found) if precise else ()
-
-    def checked(
-        self, printer: Printer, verification: Verification | None, alone: bool
-    ) -> None:
-        """Verdicts and formulas."""
-        if verification is not None:
-            if not alone:
-                _show_verdicts(printer, self.found.view, verification)
-            if self.forms.formulas:
-                from ..answers.closed_forms import of_gradients
-
-                views = of_gradients(self.found.view, verification.inputs)
-                self.forms.show(printer, views, alone)
-        if self.program is not None and not alone:
-            from ..render.closed_forms import program
-
-            printer.lines(program(self.program))
-
-    def as_json(self, verification: Verification | None) -> Line:
-        """The whole answer as one object."""
+    def answer(verification: Verification | None) -> Grad:
+        from ..answers.closed_forms import of_gradients
+        from ..answers.grad import judged
         from ..answers.gradients import without
-        from ..render.jsons import grad as as_json
 
-        whole, more = self.extras.as_json(self.found)
-        by_input = dict(more)
-        for name, place in self.files.items():
-            by_input[name] = {**by_input.get(name, {}), "file": place}
-        view = self.found.view
-        return as_json(
-            without(view, self.files) if self.files else view,
+        view = found.view
+        written = None
+        if forms.formulas:
+            verdicts = verification.inputs if verification is not None else ()
+            written = forms.written(of_gradients(view, verdicts))
+        return judged(
+            without(view, files) if files else view,
             verification,
-            self.forms.formulas,
-            {
-                **whole,
-                **code_json(self.code, self.program),
-                **trace_json(self.fusion),
-            },
-            by_input,
-            self.forms.latex,
+            extras,
+            written,
+            files,
+            code=joined(code),
+            adjoint_program=joined(program.lines if program is not None else None),
+            fusion=fusion,
         )
+
+    def text(verification: Verification | None) -> Iterator[Line]:
+        if verification is not None and drawn:
+            from ..render.gradients import labels
+            from ..render.verdicts import verdict_lines
+
+            yield from verdict_lines(verification, labels(found.view), "gradients")
+        if verification is not None and forms.formulas:
+            from ..answers.closed_forms import of_gradients
+
+            views = of_gradients(found.view, verification.inputs)
+            yield from forms.lines(views, printer.layout, alone)
+        if program is not None and not alone:
+            from ..render.closed_forms import program as adjoint
+
+            yield from adjoint(program)
+
+    return conclude(request, printer, check.finish(), require, answer, text)
 
 
 def _show_numbers(
@@ -239,12 +197,3 @@ def _show_numbers(
     else:
         printer.lines(gradients.answer(view, printer.layout, files))
     printer.flush()
-
-
-def _show_verdicts(
-    printer: Printer, view: GradView, verification: Verification
-) -> None:
-    from ..render.gradients import labels
-    from ..render.verdicts import verdict_lines
-
-    printer.lines(verdict_lines(verification, labels(view), "gradients"))

@@ -10,7 +10,7 @@ Invariant: this is told by what decides it (`gradcli.lang.pointwise` of the prog
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from gradcli.lang import tiles
 from gradcli.lang.excerpt import locate
@@ -18,7 +18,8 @@ from gradcli.lang.pointwise import Obstacle
 from gradcli.lang.span import Span
 
 
-class Fused(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fused:
     """A region that runs forward and backward part by part.
 
     text       of the program
@@ -37,7 +38,8 @@ class Fused(NamedTuple):
     threads: int
 
 
-class Whole(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Whole:
     """What stands in the way of more; without a place where it is the numbers."""
 
     text: str | None

@@ -17,10 +17,7 @@ from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ..answers.closed_forms import FormulaView, of_blocks, of_gradients
-from ..answers.gradients import GradView, OutputView
 from ..views.numbers import Entries, plain
-from .latex_forms import equations
 from .limits import MAX_JSON_NUMBER
 from .line import Line, LongLine
 from .long import listed as listed_pieces
@@ -29,9 +26,6 @@ from .remarks import taken
 
 if TYPE_CHECKING:
     from ..answers.catalog import FunctionView
-    from ..answers.derivatives import BlockView, DerivativeView
-    from ..verify.process.job import InputVerdict, Verification
-    from .derivatives import Shown
 
 SCHEMA = "gradcli/1"
 
@@ -189,135 +183,6 @@ def _with(line: Line, end: str) -> Line:
     if isinstance(line, LongLine):
         return LongLine.of(lambda: chain(line.pieces(), (end,)))
     return unbroken(line.text + end)
-
-
-def grad(
-    view: GradView,
-    verification: Verification | None,
-    symbolic: bool = False,
-    more: Mapping[str, object] = EMPTY,
-    by_input: Mapping[str, Mapping[str, object]] = EMPTY,
-    latex: bool = False,
-) -> Line:
-    """The answer with its verdicts, with ``symbolic`` all formulas too, with
-    ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the result and to
-    the inputs."""
-    verdicts = by_name(verification)
-    formulas = {}
-    if symbolic:
-        written = _written(of_gradients(view, verdicts.values()), latex)
-        names = [given.name for given in view.differentiated]
-        formulas = dict(zip(names, written, strict=True))
-    inputs = []
-    for given in view.inputs:
-        verdict = verdicts.get(given.name)
-        closed_form = {"closed_form": verdict.closed_form if verdict else None}
-        further = (by_input.get(given.name, EMPTY), formulas.get(given.name, EMPTY))
-        inputs.append(entries(given) | closed_form | checked(verdict))
-        for each in further:
-            inputs[-1] |= each
-    return answer(
-        "grad",
-        program=view.program,
-        device=view.device,
-        dtype=view.dtype,
-        output=output_object(view.output),
-        inputs=inputs,
-        **more,
-        verification=verified(verification),
-    )
-
-
-def by_name(verification: Verification | None) -> Mapping[str, InputVerdict]:
-    """The verdicts by the names of the inputs."""
-    return {v.name: v for v in verification.inputs} if verification else {}
-
-
-def checked(verdict: InputVerdict | None) -> dict[str, float | int | str | None]:
-    """What was shown of one derivative."""
-    return {
-        "verdict": verdict.verdict if verdict else "unknown",
-        "max_error": verdict.max_error if verdict else None,
-        "max_ulps": verdict.max_ulps if verdict else None,
-        "correct_digits": verdict.digits if verdict else None,
-        "note": verdict.note if verdict else UNASKED,
-    }
-
-
-def _written(views: Sequence[FormulaView], latex: bool) -> list[dict[str, Any]]:
-    """The formulas of each block, with ``latex`` its equation too."""
-    found = [
-        {"symbolic": view.nested(), "symbolic_note": view.missing} for view in views
-    ]
-    if latex:
-        for entry, text in zip(found, equations(views), strict=True):
-            entry["latex"] = text
-    return found
-
-
-def verified(verification: Verification | None) -> Mapping[str, object]:
-    """The summary of a verification, or that there was none."""
-    if verification is None:
-        return UNVERIFIED
-    seconds = round(verification.seconds, 3)
-    return entries(verification, "inputs", "done") | {"seconds": seconds}
-
-
-def output_object(output: OutputView) -> dict[str, object]:
-    """An output with its value and node."""
-    return entries(output, "named")
-
-
-def derivative(
-    view: DerivativeView,
-    verification: Verification | None,
-    symbolic: bool,
-    latex: bool = False,
-    more: Mapping[str, Any] = EMPTY,
-    shown: Shown | None = None,
-) -> Line:
-    """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too, with
-    ``latex`` also as LaTeX; ``more`` is added to the result."""
-    verdicts = by_name(verification)
-    written: Sequence[Mapping[str, Any]] = [EMPTY] * len(view.blocks)
-    if symbolic:
-        written = _written(of_blocks(view, verdicts.values()), latex)
-    blocks = []
-    for nr, (block, formulas) in enumerate(zip(view.blocks, written, strict=True)):
-        both = {"inputs": block.by} if len(block.by) > 1 else {}
-        verdict = checked(verdicts.get(block.by[-1]))
-        names = {"input": block.by[0], **both}
-        files = None if shown is None else shown.files
-        numbers: dict[str, object] = (
-            _numbers(block) if files is None else {"file": files[nr]}
-        )
-        if shown is not None and shown.spied:
-            from ..answers.pattern import colours_of
-
-            numbers["colours"] = colours_of(block.pattern)
-        told = {"shape": block.shape, **numbers, "structure": block.structure}
-        blocks.append({**names, **told, **verdict, **formulas})
-    return answer(
-        **entries(view, "output", "blocks"),
-        output=output_object(view.output),
-        blocks=blocks,
-        **more,
-        verification=verified(verification),
-    )
-
-
-def _numbers(block: BlockView) -> dict[str, object]:
-    """A block's numbers: nested lists, or of a sparse block coordinates and values, as
-    a matrix of ``size``."""
-    if not block.is_sparse:
-        return {"value": block.value}
-    pattern = block.pattern
-    return {
-        "size": pattern.shape,
-        "stored": pattern.stored,
-        "bandwidth": (pattern.below, pattern.above),
-        **block.coordinates._asdict(),
-    }
 
 
 def step(number: int, loss: float, grad_norm: float) -> Line:
