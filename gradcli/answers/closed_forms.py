@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIRST: Final = ("d", "/d")
 
-Texts: TypeAlias = Annotated["str | list[Any] | None", "formulas"]
+Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
 """Formulas, nested like the numbers that they are of."""
 
 

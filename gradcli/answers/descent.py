@@ -25,6 +25,20 @@ class ReachedView:
 
 
 @dataclass(frozen=True, slots=True)
+class StepLine:
+    """One step of a descent, a line of its own.
+
+    step       After how many steps.
+    loss       The loss then.
+    grad_norm  The norm of its gradient.
+    """
+
+    step: int
+    loss: float
+    grad_norm: float
+
+
+@dataclass(frozen=True, slots=True)
 class DescentView:
     """What `gradcli descend` prints: the end of a descent.
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ..verify.digits import Numerals
     from ..verify.process.job import Verification
 
-Nested: TypeAlias = Annotated[Any, "nested"]
-"""Parts of an answer, nested like the numbers that they are about."""
+Found: TypeAlias = Annotated[Any, "found"]
+"""Numbers that were found, None where none was, nested like a shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Bounds:
 
     lower: Plain
     upper: Plain
-    least: Nested
-    most: Nested
+    least: Found
+    most: Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Signed:
 
     bounds: Bounds = field(metadata=FLAT)
     sign: Texts
-    changes_at: Nested
+    changes_at: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from ..engine import Port, Tensor, grad
 from ..lang.errors import ProgramError
 from ..ops.types import Array, Namespace
 from ..views.factors import Factors
-from ..views.fields import FLAT, HIDDEN, named
+from ..views.fields import FLAT, HIDDEN, Count, named
 from ..views.graph import GraphView, NodeView, graph_of
 from ..views.names import Names
 from ..views.numbers import Plain, plain
@@ -104,7 +104,7 @@ class PathsView:
     """
 
     to: str
-    count: int
+    count: Count
     ranking: Ranking
     paths: tuple[PathView, ...]
     sum: Plain

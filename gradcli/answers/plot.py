@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite, nan
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..engine.raw import Host
 from ..views.fields import FLAT, named
 
-Numbers: TypeAlias = Annotated[Host, "value"]
+Numbers: TypeAlias = Annotated["np.ndarray[Any, np.dtype[Any]]", "value"]
 """An array, which is nested lists in an object."""
 
 

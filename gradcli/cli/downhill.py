@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from .. import optim
-from ..answers.descent import DescentView, reached_views
+from ..answers.descent import DescentView, StepLine, reached_views
 from ..lang.batches import Batches
 from ..lang.descent import Descent, End, Step
 from ..lang.errors import ProgramError
@@ -174,8 +174,9 @@ class Downhill:
             self._bar.at(step.number, lambda: f"loss {step.loss:.6g}")
 
     def _print_step(self, step: Step) -> None:
-        line = jsons.step if self._request.json else text.step_line
-        self._printer.lines([line(*step)])
+        json = self._request.json
+        line = jsons.line_of(StepLine(*step)) if json else text.step_line(*step)
+        self._printer.lines([line])
         now = monotonic()
         if now - self._flushed > FLUSH_SECONDS:
             self._flushed = now

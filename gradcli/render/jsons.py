@@ -185,11 +185,6 @@ def _with(line: Line, end: str) -> Line:
     return unbroken(line.text + end)
 
 
-def step(number: int, loss: float, grad_norm: float) -> Line:
-    """One step of a descent."""
-    return unbroken(dumps({"step": number, "loss": loss, "grad_norm": grad_norm}))
-
-
 def functions(views: Sequence[FunctionView]) -> Line:
     """The table of operations."""
     return answer("ops", functions=views)

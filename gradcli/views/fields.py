@@ -34,6 +34,7 @@ def named(key: str) -> Metadata:
     return {"key": key}
 
 
+Count: TypeAlias = Annotated[int, "count"]
 Verdict: TypeAlias = Annotated[str, "verdict"]
 Shape: TypeAlias = Annotated[tuple[int, ...], "shape"]
 Device: TypeAlias = Annotated[str, ("cpu", "cuda")]
