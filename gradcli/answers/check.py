@@ -129,7 +129,7 @@ def check(task: ClaimsTask, judgement: Judgement) -> Check:
 
 def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     """Return a claim with its ruling and, where it is false, with its diagnosis."""
-    slip, pieces = None, ()
+    slip, pieces = None, tuple[Piece, ...]()
     refuted = ruling.verdict == REFUTED
     if refuted:
         from ..diagnosis.answer import right_derivative

@@ -11,22 +11,19 @@ then ``missing`` says why.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from ..lang.nested import nested
-from ..views.fields import FLAT
 from .gradients import GradView, OutputView
+from .verdicts import Texts
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict
     from .derivatives import BlockView, DerivativeView
 
 FIRST: Final = ("d", "/d")
-
-Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
-"""Formulas, nested like the numbers that they are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +75,6 @@ class FormulaView:
         """The texts in the block's shape."""
         found: Texts = nested(self.texts, self.shape)
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Latex:
-    """A formula in LaTeX.
-
-    latex  With --latex: the formula as LaTeX; null: there is none.
-    """
-
-    latex: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Formulas:
-    """The formulas of a block.
-
-    symbolic       With --symbolic: the formulas, nested like the value; null if there
-                   are none.
-    symbolic_note  Why there is no formula.
-    """
-
-    symbolic: Texts
-    symbolic_note: str | None
-    latex: Latex | None = field(metadata=FLAT)
 
 
 @dataclass(frozen=True, slots=True)

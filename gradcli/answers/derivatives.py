@@ -20,11 +20,10 @@ from ..lang.errors import ProgramError
 from ..lang.run import Run
 from ..views.fields import FLAT, IF_ANY, Device, DType, Shape
 from ..views.numbers import Shown, plain, shown
-from .closed_forms import Formulas
 from .gradients import OutputView, output_of
 from .jobs import MAX_HANDED, claim, job_for
 from .pattern import Pattern, colours_of, nothing_in, pattern_of
-from .verdicts import Checked, Summary, by_name, checked, summary
+from .verdicts import Checked, Formulas, Summary, by_name, checked, summary
 
 if TYPE_CHECKING:
     from ..verify.process.job import Job, Verification

@@ -18,11 +18,10 @@ from ..verify.box import Place
 from ..views.fields import FLAT, IF_ANY, Device, DType
 from ..views.numbers import Plain
 from .box import spans_of
-from .closed_forms import Formulas, Texts
 from .condition import Condition
 from .extras import Extras, doubt
 from .gradients import GradView, InputView, OutputView
-from .verdicts import Checked, Summary, by_name, checked, summary
+from .verdicts import Checked, Formulas, Summary, Texts, by_name, checked, summary
 
 if TYPE_CHECKING:
     from ..lang.fusion import Fusion

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
-from ..views.fields import IF_ANY, Verdict
+from ..views.fields import FLAT, IF_ANY, Verdict
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict, Verification
 
 UNASKED = "the check was not asked for"
+
+Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
+"""Formulas, nested like the numbers that they are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,30 @@ class Checked:
     max_ulps: float | None = None
     correct_digits: int | None = None
     note: str | None = UNASKED
+
+
+@dataclass(frozen=True, slots=True)
+class Latex:
+    """A formula in LaTeX.
+
+    latex  With --latex: the formula as LaTeX; null: there is none.
+    """
+
+    latex: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """The formulas of a block.
+
+    symbolic       With --symbolic: the formulas, nested like the value; null if there
+                   are none.
+    symbolic_note  Why there is no formula.
+    """
+
+    symbolic: Texts
+    symbolic_note: str | None
+    latex: Latex | None = field(metadata=FLAT)
 
 
 @dataclass(frozen=True, slots=True)

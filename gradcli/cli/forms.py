@@ -16,7 +16,8 @@ from .problems import typed, wrong
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..answers.closed_forms import Formulas, FormulaView
+    from ..answers.closed_forms import FormulaView
+    from ..answers.verdicts import Formulas
     from ..render.line import Layout, Line
 
 

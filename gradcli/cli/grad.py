@@ -142,9 +142,10 @@ def main(
     if alone:
         printer.lines(code_lines(code or ()))
     elif drawn or (precise and not request.json):
-        from ..render.gradients import bare_beside, beside
+        from ..render import gradients as draw
 
-        printer.lines((beside if drawn else bare_beside)(found.view, extras))
+        write = draw.beside if drawn else draw.bare_beside
+        printer.lines(write(found.view, extras))
     printer.flush()
 
     def answer(verification: Verification | None) -> Grad:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -219,7 +219,7 @@ def _curve(request: Request, axes: Mapping[str, Floats], found: Gradients) -> Cu
         raise _several()
     source, output = _named(request)
     kinks = _kinks(request, name, float(min(x)), float(max(x)))
-    slope = found.grads.get(name)
+    slope: Any = found.grads.get(name)
     return Curve(source, output or None, (name,), x, found.value, slope, kinks)
 
 

@@ -70,8 +70,8 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
     yield Line((("value", "title"),))
     across = [six_digits(float(v)) for v in (surface.x[0], surface.x[-1])]
     yield from framed(_picture(surface, lines, columns, rows), columns, ends, across)
-    across, up = surface.inputs
-    yield Line(((f"{across} across, {up} up, arrows uphill", "dim"),))
+    first, second = surface.inputs
+    yield Line(((f"{first} across, {second} up, arrows uphill", "dim"),))
     listed = ", ".join(map(six_digits, lines))
     low, high = six_digits(float(known.min())), six_digits(float(known.max()))
     text = f"lines at {listed}" if lines else "no lines"

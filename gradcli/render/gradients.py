@@ -12,6 +12,7 @@ grad_fn
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ..answers.box import spans_of
 from ..answers.extras import Extras
@@ -21,13 +22,16 @@ from .arrays import SHORTENED, bare_line, value_lines
 from .chain import steps
 from .line import BLANK, Layout, Line, title
 
+if TYPE_CHECKING:
+    from ..answers.kinks import NamedValue
+
 
 def derivative_label(output: OutputView, name: str) -> str:
     """``dL/da``; ``d/da`` of an output without a name."""
     return f"d{derived(output)}/d{printable(name)}"
 
 
-def derived(output: OutputView) -> str:
+def derived(output: OutputView | NamedValue) -> str:
     """The output's name in a derivative's label: none for a bare expression."""
     return printable(output.name) if output.named else ""
 

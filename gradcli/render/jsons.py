@@ -51,8 +51,7 @@ def entries(view: Any, *hidden: str) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     if not is_dataclass(view):
-        keys = [key for key in view._fields if key not in view.HIDDEN]
-        return {key: getattr(view, key) for key in keys}
+        return {key: getattr(view, key) for key in view.json_keys()}
     for each in fields(view):
         value, how = getattr(view, each.name), each.metadata.get("json")
         if each.name in hidden or how in ("hidden", "rows"):

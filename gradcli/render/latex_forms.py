@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from ..answers.closed_forms import Formulas, FormulaView, Latex
+from ..answers.closed_forms import FormulaView
+from ..answers.verdicts import Formulas, Latex
 from ..lang.excerpt import printable
 from .code.latex_names import WORDS, Symbols, matrix
 from .line import Line

@@ -16,7 +16,6 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import reduce
 from inspect import cleandoc
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
@@ -174,7 +173,7 @@ def _fields(kind: Any) -> list[tuple[str, Mapping[str, str]]]:
     """Return the fields of a dataclass or of a named tuple, with their metadata."""
     if is_dataclass(kind):
         return [(each.name, each.metadata) for each in fields(kind)]
-    return [(name, {}) for name in kind._fields if name not in kind.HIDDEN]
+    return [(name, {}) for name in kind.json_keys()]
 
 
 def _hint(kind: type, name: str) -> Any:
@@ -200,7 +199,7 @@ def _members(hint: Any) -> list[Any]:
 
 def _any(schemas: Sequence[Schema]) -> Schema:
     """Return the schema of what one of several schemas describes."""
-    different = reduce(lambda a, b: a if b in a else [*a, b], schemas, [])
+    different = [each for nr, each in enumerate(schemas) if each not in schemas[:nr]]
     return different[0] if len(different) == 1 else {"anyOf": different}
 
 

@@ -57,7 +57,10 @@ class NodeView(NamedTuple):
     next_functions: tuple[tuple[int | None, int], ...]
     local_gradients: tuple[Shown | None, ...]
 
-    HIDDEN = ("address",)
+    @classmethod
+    def json_keys(cls) -> list[str]:
+        """Return the fields that are keys of the node's object."""
+        return [name for name in cls._fields if name != "address"]
 
     @property
     def is_leaf(self) -> bool:

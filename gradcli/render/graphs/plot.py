@@ -105,11 +105,11 @@ def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[s
 
 
 def _curve(view: Curve, theme: Theme) -> Iterator[str]:
-    name, (across,) = view.output or "", view.inputs
+    name, (moved,) = view.output or "", view.inputs
     (places, value), (x_slope, slope) = view.drawn()
     panels = [(name or "value", places, value, "")]
     if slope is not None:
-        panels.append((f"d{name}/d{across}", x_slope, slope, " slope"))
+        panels.append((f"d{name}/d{moved}", x_slope, slope, " slope"))
     height = TOP + len(panels) * PANEL + (len(panels) - 1) * BETWEEN + BELOW
     yield from _opened(WIDTH, height, view.program, theme)
     room = [
