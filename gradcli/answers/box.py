@@ -46,14 +46,12 @@ class Box:
         return Binding(self.name, argument, Span(len(self.name) + 1, len(argument)))
 
 
-def read_boxes(question: Question, asked: Sequence[str] | None) -> tuple[Box, ...]:
+def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
     """Return the intervals that are asked for.
 
     Raises:
         ProgramError: one of them is none, or its input has a value or is unknown.
     """
-    if not asked:
-        return ()
     boxes = [_read(part) for text in asked for part in _NEXT.split(text)]
     names = [box.name for box in boxes]
     for box in boxes:
@@ -128,8 +126,6 @@ def at_middles(question: Question, boxes: Sequence[Box]) -> Question:
 
 def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
     """Tell what point everything but the ranges is shown for."""
-    if not boxes:
-        return
     from ..lang.excerpt import printable
 
     point = ", ".join(printable(box.middle().argument) for box in boxes)

@@ -30,8 +30,7 @@ from ..verify.process.job import REFUTED, UNKNOWN, weakest
 from ..views.claims import Piece
 from ..views.fields import Verdict
 from ..views.numbers import Plain
-from .question import Question
-from .shapes import Shapes, refuse_shapes
+from .question import Question, Shapes, refuse_shapes
 from .verdicts import Summary
 
 if TYPE_CHECKING:

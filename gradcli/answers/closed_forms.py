@@ -21,7 +21,7 @@ from .verdicts import Texts
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict
-    from .derivatives import BlockView, DerivativeView
+    from .derivatives import BlockView, Derivative
 
 FIRST: Final = ("d", "/d")
 
@@ -101,7 +101,7 @@ def of_gradients(
 
 
 def of_blocks(
-    view: DerivativeView, found: Iterable[InputVerdict]
+    view: Derivative, found: Iterable[InputVerdict]
 ) -> tuple[FormulaView, ...]:
     """A Jacobian's blocks, or a Hessian's."""
     by_name = {each.name: each for each in found}
@@ -119,7 +119,7 @@ def of_blocks(
 
 
 def _of_pairs(
-    view: DerivativeView, by_name: Mapping[str, InputVerdict]
+    view: Derivative, by_name: Mapping[str, InputVerdict]
 ) -> tuple[FormulaView, ...]:
     """The claim on an input has all inputs' entries as rows, its own as columns."""
     shapes = {

@@ -10,15 +10,15 @@ has either all its numbers or, if most of them are zero, those that are stored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from ..autograd.blocks import Mode, check_size
 from ..engine.devices import host
 from ..engine.jacobian import Block, TooManyEntries
 from ..lang.errors import ProgramError
 from ..lang.run import Run
-from ..views.fields import FLAT, IF_ANY, Device, DType, Shape
+from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape, named
 from ..views.numbers import Shown, plain, shown
 from .gradients import OutputView, output_of
 from .jobs import MAX_HANDED, claim, job_for
@@ -33,14 +33,6 @@ Form: TypeAlias = Literal["auto", "dense", "sparse"]
 
 MIN_SPARSE_ENTRIES = 1 << 12
 """Blocks of fewer entries are shown with their zeros."""
-
-
-class Coordinates(NamedTuple):
-    """Where the stored entries of a matrix are, row by row, and their numbers."""
-
-    rows: list[int]
-    columns: list[int]
-    values: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +65,11 @@ class BlockView:
         return Stored(pattern.shape, pattern.stored, band, *self.coordinates)
 
     @property
-    def coordinates(self) -> Coordinates:
-        """The stored entries in plain numbers."""
+    def coordinates(self) -> tuple[list[int], list[int], list[float]]:
+        """The rows, the columns and the numbers of the stored entries."""
         stored = self.pattern
         values: Any = plain(stored.values)
-        return Coordinates(stored.rows.tolist(), stored.columns.tolist(), values)
-
-
-@dataclass(frozen=True, slots=True)
-class DerivativeView:
-    """A Jacobian (one block per input) or a Hessian (one per pair of inputs)."""
-
-    command: str
-    program: str
-    device: str
-    dtype: str
-    mode: str
-    passes: int
-    output: OutputView
-    blocks: tuple[BlockView, ...]
+        return stored.rows.tolist(), stored.columns.tolist(), values
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +105,7 @@ class Blocks:
             raise ProgramError("E406", message, hint=hint)
         return job_for(self.run, seconds, self.command, claims, formulas=formulas)
 
-    def view(self, form: Form) -> DerivativeView:
+    def view(self, form: Form) -> Derivative:
         """Return the blocks in plain numbers.
 
         Raises:
@@ -140,7 +118,7 @@ class Blocks:
             except TooManyEntries as error:
                 hint = "leave out --dense, or write --out J.npz"
                 raise ProgramError("E403", str(error), hint=hint) from None
-        return DerivativeView(
+        return Derivative(
             command=self.command,
             program=self.run.source,
             device=self.run.device,
@@ -256,11 +234,12 @@ class JudgedBlock:
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """What is printed of a Jacobian or a Hessian.
+    """What is printed of a Jacobian or a Hessian: a block per input or pair of inputs.
 
     program  The program's text.
     mode     Whether the passes ran in reverse or forward.
     passes   How many.
+    judged   The blocks.
     code     With --code: the program that computes the derivatives.
     """
 
@@ -271,23 +250,24 @@ class Derivative:
     mode: Annotated[str, ("rev", "fwd")]
     passes: int
     output: OutputView
-    blocks: tuple[JudgedBlock, ...]
-    code: str | None = field(metadata=IF_ANY)
-    verification: Summary
+    blocks: tuple[BlockView, ...] = field(metadata=HIDDEN)
+    judged: tuple[JudgedBlock, ...] = field(default=(), metadata=named("blocks"))
+    code: str | None = field(default=None, metadata=IF_ANY)
+    verification: Summary = field(default=Summary())
 
 
 def judged(
-    view: DerivativeView,
+    found: Derivative,
     verification: Verification | None,
     files: Sequence[str] | None,
     spied: bool,
     formulas: Sequence[Formulas] | None,
     code: str | None,
 ) -> Derivative:
-    """Return the blocks with their verdicts.
+    """Return a derivative with its verdicts.
 
     Args:
-        view: the blocks.
+        found: the derivative.
         verification: the verdicts; None: nothing was checked.
         files: by block where its numbers were written; None: nowhere.
         spied: whether colours are told.
@@ -306,20 +286,10 @@ def judged(
             checked(verdicts.get(block.by[-1])),
             None if formulas is None else formulas[nr],
         )
-        for nr, block in enumerate(view.blocks)
+        for nr, block in enumerate(found.blocks)
     )
-    return Derivative(
-        view.command,
-        view.program,
-        view.device,
-        view.dtype,
-        view.mode,
-        view.passes,
-        view.output,
-        blocks,
-        code,
-        summary(verification),
-    )
+    whole = summary(verification)
+    return replace(found, judged=blocks, code=code, verification=whole)
 
 
 def block_view(by: tuple[str, ...], block: Block, form: Form = "auto") -> BlockView:

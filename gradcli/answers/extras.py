@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .box import ranges_of
-
 if TYPE_CHECKING:
     from ..diagnosis.blame import Trouble
     from ..verify.box import Ranges
@@ -63,6 +61,8 @@ def extras_of(
     conditions = _conditions(found) if condition else None
     ranges = None
     if boxes:
+        from .box import ranges_of
+
         assert job is not None
         ranges = ranges_of(boxes, job)
     return Extras(precisely, conditions, found.trouble, boxes, ranges)

@@ -9,10 +9,10 @@ Invariant: a question is frozen; the numbers of an answer come from its run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import maxsize
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..lang.bindings import Binding
 from ..lang.errors import ProgramError
@@ -20,13 +20,16 @@ from ..lang.excerpt import enumerated, printable
 from ..lang.machine import Trace
 from ..lang.run import Prepared, Run, all_finite, execute, prepare
 from ..lang.tiles import MIN_ENTRIES
-from .shapes import refuse_shapes
 
 if TYPE_CHECKING:
     from ..lang.factory import Factory
     from ..lang.fusion import Fusion
     from ..lang.tensors import TensorLibrary
     from ..views.names import Names
+
+
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+"""Shapes by the name of the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Question:
     values: tuple[Binding, ...] = ()
     of: str | None = None
     wrt: Sequence[str] | None = None
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    shapes: Shapes = field(default_factory=dict)
     seed: int = 0
     strict: bool = False
     dtype: str = "float64"
@@ -154,6 +157,27 @@ class Question:
         for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
             self.tell(text)
         return run
+
+
+def refuse_shapes(
+    shapes: Shapes, names: Collection[str], sampled: Collection[str]
+) -> None:
+    """See that every shape is that of an input without a value.
+
+    Raises:
+        ProgramError: one is not.
+    """
+    for name in shapes:
+        if name not in names:
+            listed = f"the inputs are {enumerated(tuple(names))}" if names else None
+            from ..lang.suggest import did_you_mean
+
+            hint = did_you_mean(name, tuple(names)) or listed
+            message = f"--shape: no input is called '{name}'"
+            raise ProgramError("E595", message, hint=hint)
+        if name not in sampled:
+            message = f"--shape: '{name}' has a value, and so a shape"
+            raise ProgramError("E595", message, hint="leave --shape out for it")
 
 
 def notes_on_data(names: Sequence[str]) -> Iterator[str]:

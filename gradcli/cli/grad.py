@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..answers.box import at_middles, read_boxes, tell_middles
 from ..answers.extras import extras_of
 from .checking import Check, conclude, require_check
 from .code import code_lines, code_of, joined, program_of_gradients
@@ -22,11 +21,11 @@ from .options import (
 )
 from .problems import typed
 from .sources import question_of
-from .tracing import begin_trace, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ..answers.box import Box
     from ..answers.grad import Grad
     from ..answers.gradients import GradView
     from ..render.line import Line
@@ -105,18 +104,32 @@ def main(
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
     question = question_of(request, grad_output)
-    boxes = read_boxes(question, box)
+    boxes: tuple[Box, ...] = ()
+    middle = question
+    if box:
+        from ..answers.box import at_middles, read_boxes
+
+        boxes = read_boxes(question, box)
+        middle = at_middles(question, boxes)
     check = Check.start(request, needed=forms.formulas or require is not None)
     from ..answers.gradients import gradients
     from .output import Printer, tell_trouble
 
     wholly = typed(**beside)
-    fusion = begin_trace(wholly) if trace else None
-    middle = at_middles(question, boxes)
+    fusion = None
+    if trace:
+        from .tracing import begin_trace
+
+        fusion = begin_trace(wholly)
     session = middle.run() if wholly else middle.run_in_parts(fusion)
-    if not request.json:
-        tell(fusion)
-    tell_middles(question, boxes)
+    if trace and not request.json:
+        from .tracing import tell as tell_trace
+
+        tell_trace(fusion)
+    if boxes:
+        from ..answers.box import tell_middles
+
+        tell_middles(question, boxes)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)

@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..answers.box import spans_of
-from ..answers.extras import Extras
 from ..answers.gradients import GradView, OutputView
 from ..lang.excerpt import printable
 from .arrays import SHORTENED, bare_line, value_lines
@@ -23,6 +21,7 @@ from .chain import steps
 from .line import BLANK, Layout, Line, title
 
 if TYPE_CHECKING:
+    from ..answers.extras import Extras
     from ..answers.kinks import NamedValue
 
 
@@ -105,6 +104,7 @@ def beside(view: GradView, extras: Extras) -> Iterator[Line]:
 
         yield from condition_lines(extras.conditions, view.dtype)
     if extras.ranges is not None:
+        from ..answers.box import spans_of
         from .box import range_lines
 
         spans = spans_of(extras.boxes)
