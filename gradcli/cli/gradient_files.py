@@ -34,7 +34,7 @@ def is_for_one_point(path: str) -> bool:
     return PurePath(path).suffix.lower() in SUFFIXES
 
 
-def write(path: str, found: Gradients) -> dict[str, str]:
+def write_gradients(path: str, found: Gradients) -> dict[str, str]:
     """Write the value and the gradients; by input where its gradient is.
 
     Raises:
