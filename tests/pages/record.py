@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradcli.views.pages import parts
+from gradcli.answers.pages import parts
 from tests.processes import warm
 
 from .blocks import (

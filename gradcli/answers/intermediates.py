@@ -14,16 +14,15 @@ import re
 from collections.abc import Collection, Sequence
 
 from ..lang.bindings import Binding
+from ..lang.errors import ProgramError
 from ..lang.excerpt import printable, shortened
 from ..lang.parser import parse
 from ..lang.run import Prepared, execute, input_names, prepare
 from ..lang.syntax import Assign, Program, Target, assigned_names, walk
-from .problems import wrong
 
 
 def asked_midway(source: str, wrt: Sequence[str], bound: Collection[str]) -> list[str]:
-    """Return the names among those asked for that the program computes and does not
-    read."""
+    """Return the names asked for that the program computes and does not read."""
     program = parse(source, bound)
     names = input_names(program, bound)
     return [n for n in wrt if n not in names and n in assigned_names(program)]
@@ -39,7 +38,8 @@ def without(source: str, name: str, bound: Collection[str] = ()) -> str:
     found = _assignment(program, name)
     if found is None:
         message = f"--wrt: '{name}' is assigned in a block, several times, or last"
-        raise wrong("E507", message, "give the value that is meant a name of its own")
+        hint = "give the value that is meant a name of its own"
+        raise ProgramError("E507", message, hint=hint)
     start, end = found.span
     blank = re.sub(r"[^\r\n]", " ", source[start + 1 : end])
     return f"{source[:start]}0{blank}{source[end:]}"
@@ -56,15 +56,15 @@ def _assignment(program: Program, name: str) -> Assign | None:
 def prepared_midway(
     prepared: Prepared, bindings: Sequence[Binding], name: str, seed: int
 ) -> tuple[Prepared, str]:
-    """Return the program with a value on the way for an input, and a note that says
-    so."""
+    """Return the program with a value on the way as an input, and a note on it."""
     source = prepared.source
     bound = {binding.name for binding in bindings}
     text = without(source, name, bound)
     value = execute(prepared, of=name).output
     names = input_names(parse(text, {*bound, name}), {*bound, name})
     if name not in names:
-        raise wrong("E507", f"--wrt: nothing depends on '{name}'", "ask for another")
+        message = f"--wrt: nothing depends on '{name}'"
+        raise ProgramError("E507", message, hint="ask for another")
     cut = prepare(
         text,
         [binding for binding in bindings if binding.name in names],

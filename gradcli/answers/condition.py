@@ -8,24 +8,25 @@ else; where the output is 0 a relative error has no size, and the number is infi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum, hypot, inf, isfinite, isnan, nan
 
+from ..views.fields import HIDDEN
+from ..views.numbers import Plain, flat
 from .closed_forms import indices
 from .gradients import GradView, InputView
-from .numbers import Plain, flat
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """How the output reacts to one input.
 
-    norm     the norm of the input times the norm of its gradient, over the output
-    largest  the largest of the entries' own condition numbers
-    entry    the entry that it belongs to, as ``x[1]``
+    norm     The norm of the input times the norm of its gradient, over the output.
+    largest  The largest of the entries' own condition numbers.
+    entry    The entry that it belongs to, as x[1].
     """
 
-    name: str
+    name: str = field(metadata=HIDDEN)
     norm: float
     largest: float
     entry: str

@@ -11,15 +11,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.walk import inputs_first
 from ..ops import FUNCTIONS
+from ..views.graph import GraphView, NodeView
 from .briefly import Brief, briefly
 from .explanation import StepView
 from .folds import Fold, folds
-from .graph import GraphView, NodeView
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFile:
+    """What `gradcli graph --out` prints.
+
+    program  The program's text.
+    file     What was written.
+    nodes    How many nodes the graph has.
+    """
+
+    command: ClassVar = "graph"
+
+    program: str
+    file: str
+    nodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +103,7 @@ def picture_of(
     Args:
         output: the root of the graph.
         view: the graph below it.
-        made: raw values by edge, as `gradcli.views.values` gives them.
+        made: raw values by edge, as `gradcli.answers.values` gives them.
         rule: words a node's rule for one of its edges.
         folded: whether parts that repeat may be drawn as one.
     """

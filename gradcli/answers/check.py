@@ -1,92 +1,227 @@
-"""From a command line to a task on claims.
+"""Claims about derivatives: from a question to what was found about each.
 
 Invariant: whatever is wrong with a program, a value, a shape or a claim is found here,
 with a caret under it, before the checking process is asked.
+
+    task = claims_task(question, ["d/dx = x"], same=None, points=8)
+    check(task, judge(task)).claims[0].repair           # "multiply by 2"
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import prod
 from sys import maxsize
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError, Span
+from ..lang.nested import nested
 from ..lang.parser import parse
 from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
 from ..lang.suggest import did_you_mean
+from ..verify.claims import task as ruled
 from ..verify.claims.entries import positions
-from ..verify.claims.task import ClaimsTask, Given
+from ..verify.claims.task import ClaimsTask, Given, Judgement
 from ..verify.claims.text import Claim, read_claim
-from .limits import begin
-from .options import Request
-from .output import note
-from .problems import wrong
-from .session import listed, tell_readings
-from .shapes import Shapes, refuse_shapes, shapes_of
-from .sources import program_and_bindings
+from ..verify.process.job import REFUTED, UNKNOWN, weakest
+from ..views.claims import Piece
+from ..views.fields import Verdict
+from ..views.numbers import Plain
+from .question import Question, Shapes, refuse_shapes
+from .verdicts import Summary
 
 if TYPE_CHECKING:
     from ..engine import Tensor
 
 TRANSPOSE_SECONDS: Final = 1.0
-"""Most time for seeing whether a transpose is all that a claim lacks."""
+"""Most time for seeing whether a transpose is all that a claim lacks, in seconds."""
+
+DIAGNOSIS_SECONDS: Final = 3.0
+"""Most time for finding the mistake in one claim, in seconds."""
+
+NO_CAUSE: Final = "no simple cause was found"
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A point where a claim is false.
+
+    inputs   The values of the inputs.
+    entry    The index of the entry that is wrong; null where the shapes differ.
+    claimed  What is claimed there; null: too large to show.
+    true     What is true there; null: too large to show.
+    """
+
+    inputs: Mapping[str, Plain]
+    entry: tuple[int, ...] | None
+    claimed: Plain | None
+    true: Plain | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim, what was found about it, and of a false one what is wrong with it.
+
+    claim            The claim as it was written.
+    derivative       What it is about.
+    points           At how many points it was looked at.
+    note             What else is to be said.
+    side_conditions  What has to hold for the verdict.
+    diagnosis        What is wrong with the claim.
+    cause            The kind of slip, in a word.
+    repair           What to write.
+    right            The derivative that is right, as a formula; null where it was not
+                     found, or where it has several on parts of the domain.
+    pieces           The derivative that is right on each part of the domain that was
+                     met; empty where it was not found.
+    """
+
+    claim: str
+    derivative: str
+    verdict: Verdict
+    points: int
+    counterexample: Counterexample | None
+    note: str | None
+    side_conditions: tuple[str, ...]
+    diagnosis: str | None
+    cause: str | None
+    repair: str | None
+    right: str | None
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What `gradcli check` prints.
+
+    program  The program's text.
+    same     The program that it was compared with.
+    seed     The seed of the points.
+    claims   What was found about each claim.
+    """
+
+    command: ClassVar = "check"
+
+    program: str
+    same: str | None
+    seed: int
+    claims: tuple[Judged, ...]
+    verification: Summary
+
+
+def check(task: ClaimsTask, judgement: Judgement) -> Check:
+    """Say of each claim what was found about it, and diagnose the false ones."""
+    pairs = zip(task.claims, judgement.rulings, strict=True)
+    found = tuple(_judged(task, claim, ruling) for claim, ruling in pairs)
+    verdicts = [each.verdict for each in found]
+    summary = Summary(
+        weakest(verdicts),
+        sum(verdict != UNKNOWN for verdict in verdicts),
+        len(verdicts),
+        round(judgement.seconds, 3),
+    )
+    return Check(task.source, task.other, task.seed, found, summary)
+
+
+def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
+    """Return a claim with its ruling and, where it is false, with its diagnosis."""
+    slip, pieces = None, tuple[Piece, ...]()
+    refuted = ruling.verdict == REFUTED
+    if refuted:
+        from ..diagnosis.answer import right_derivative
+        from ..diagnosis.diagnose import diagnose
+
+        seconds = min(DIAGNOSIS_SECONDS, task.seconds)
+        slip = diagnose(task, claim, seconds)
+        pieces = right_derivative(task, claim, seconds) if task.prove else ()
+    formulas = {piece.formula for piece in pieces}
+    example = ruling.counterexample
+    return Judged(
+        claim=claim.text.strip(),
+        derivative=claim.label,
+        verdict=ruling.verdict,
+        points=ruling.points,
+        counterexample=None if example is None else _counterexample(example),
+        note=ruling.note,
+        side_conditions=ruling.side_conditions,
+        diagnosis=slip.text if slip else NO_CAUSE if refuted else None,
+        cause=slip.cause if slip else None,
+        repair=slip.repair if slip else None,
+        right=formulas.pop() if len(formulas) == 1 else None,
+        pieces=pieces,
+    )
+
+
+def _counterexample(found: ruled.Counterexample) -> Counterexample:
+    """Return a counterexample in nested numbers."""
+    inputs = {name: nested(values, shape) for name, shape, values in found.inputs}
+    if found.entry is not None:
+        return Counterexample(inputs, found.entry, found.claimed[0], found.true[0])
+    return Counterexample(
+        inputs,
+        None,
+        _array(found.claimed, found.claimed_shape),
+        _array(found.true, found.true_shape),
+    )
+
+
+def _array(values: Sequence[float], shape: Sequence[int]) -> Plain | None:
+    """Return the array, unless its numbers were left out."""
+    return nested(values, shape) if len(values) == prod(shape) else None
 
 
 def claims_task(
-    request: Request,
-    claims: Sequence[str],
-    same: str | None,
-    points: int,
+    question: Question, claims: Sequence[str], same: str | None, points: int
 ) -> ClaimsTask:
     """Make a task of the program, its inputs and the claims.
+
+    Args:
+        question: the program and the values of its inputs.
+        claims: equations between a derivative and a formula.
+        same: another program, which is compared in value and gradients.
+        points: how many random points are looked at.
 
     Raises:
         ProgramError: the program, an input, a shape or a claim does not fit.
     """
-    source, words = program_and_bindings(request)
-    tell_readings(words)
-    begin()
-    programs = [source] if same is None else [source, same]
-    shapes = shapes_of(request.shape)
-    prepared = _prepared(programs, read_bindings(words), request, shapes)
-    inputs = _inputs(prepared, shapes)
+    programs = [question.program] if same is None else [question.program, same]
+    prepared = _prepared(programs, question)
+    inputs = _inputs(prepared, question.shapes)
     names = [given.name for given in inputs]
     computed = prepared[0].code.assigned
     equations = [read_claim(text, names, computed) for text in claims]
     task = ClaimsTask(
-        source=source,
+        source=question.program,
         inputs=tuple(inputs),
         claims=tuple(equations),
-        of=request.of,
+        of=question.of,
         other=same,
         points=points,
-        seed=request.seed,
-        prove=not request.no_verify,
-        seconds=request.verify_seconds,
+        seed=question.seed,
+        prove=question.verified,
+        seconds=question.seconds,
     )
-    run = _run(prepared[0], inputs, request.of)
+    run = _run(prepared[0], inputs, question.of)
     for claim in equations:
         _try(task, claim, run)
-        _tell_reading(claim)
+        _tell_reading(claim, question)
     if same is None:
         return task
     _run(prepared[1], inputs, None)
-    compared = _comparisons(inputs, request.wrt)
+    compared = _comparisons(inputs, question.wrt)
     return replace(task, claims=(*equations, *compared))
 
 
 def _prepared(
     programs: Sequence[str],
-    bindings: Sequence[Binding],
-    request: Request,
-    shapes: Shapes,
+    question: Question,
 ) -> list[Prepared]:
-    """The programs, each with the values that it reads."""
-    given = {*(binding.name for binding in bindings), *shapes}
+    """Return the programs, each with the values that it reads."""
+    bindings = question.values
+    given = {*(binding.name for binding in bindings), *question.shapes}
     reads = [set(input_names(parse(text, given), given)) for text in programs]
     read_somewhere = set().union(*reads)
     return [
@@ -95,16 +230,16 @@ def _prepared(
             # A value that neither program reads is refused with the first.
             [b for b in bindings if b.name in names or b.name not in read_somewhere],
             wrt=names,
-            seed=request.seed,
-            strict=request.strict,
-            shapes=shapes,
+            seed=question.seed,
+            strict=question.strict,
+            shapes=question.shapes,
         )
         for text, names in zip(programs, reads, strict=True)
     ]
 
 
 def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
-    """All inputs of all programs, with the shapes that they were given."""
+    """Return all inputs of all programs, with the shapes that they were given."""
     found: dict[str, Given] = {}
     for program in prepared:
         for given in program.inputs:
@@ -173,11 +308,11 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
         raise _with_transpose(task, claim, located) from error.__cause__
 
 
-def _tell_reading(claim: Claim) -> None:
-    """Note how a claim was read where people read it in two ways."""
+def _tell_reading(claim: Claim, question: Question) -> None:
+    """Tell how a claim was read where people read it in two ways."""
     assert claim.expression is not None
     for remark in parse(claim.expression).notes:
-        note(f"note: {remark.message}")
+        question.tell(remark.message)
 
 
 def _with_transpose(
@@ -198,7 +333,7 @@ def _with_transpose(
 
 
 def _refuse_entries(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> None:
-    """An index on the left-hand side that no entry has."""
+    """Refuse an index on the left-hand side that no entry has."""
     lead = tuple(target.shape) if len(claim.by) == 1 else ()
     try:
         positions(claim, lead, [tuple(inputs[name].shape) for name in claim.by])
@@ -224,7 +359,7 @@ def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, object], run: Run) 
 def _unknown_output(
     claim: Claim, name: str, known: tuple[str, ...], run: Run
 ) -> ProgramError:
-    """A claim about a value that the program does not have, or gives no name."""
+    """Return the error of a claim about a value that has no such name."""
     if run.output_name in known:
         return _unknown(claim, name, known)
     message = f"the program gives its output no name, so '{name}' is unknown"
@@ -238,19 +373,19 @@ def _unknown(claim: Claim, name: str, known: tuple[str, ...]) -> ProgramError:
 
 
 def _misnamed(claim: Claim, name: str, message: str, hint: str) -> ProgramError:
-    """A name on the left-hand side that does not fit."""
+    """Return the error of a name on the left-hand side that does not fit."""
     at = max(claim.text[: claim.offset].rfind(name), 0)
     span = Span(at, at + len(name))
     return ProgramError("E595", message, span, claim.text, hint=hint, exit_status=2)
 
 
-def _comparisons(inputs: Sequence[Given], wrt: str | None) -> list[Claim]:
-    """Claims that two programs have the same value and the same gradients."""
+def _comparisons(inputs: Sequence[Given], wrt: Sequence[str] | None) -> list[Claim]:
+    """Return the claims that two programs have the same value and gradients."""
     names = [given.name for given in inputs]
-    chosen = listed(wrt)
-    for name in chosen or ():
+    for name in wrt or ():
         if name not in names:
+            message = f"--wrt: no input is called '{name}'"
             hint = f"the inputs are {', '.join(names)}"
-            raise wrong("E507", f"--wrt: no input is called '{name}'", hint)
-    names = names if chosen is None else chosen
+            raise ProgramError("E507", message, hint=hint)
+    names = names if wrt is None else [*wrt]
     return [Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in names)]

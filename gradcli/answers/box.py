@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..lang.errors import ProgramError, Span
-from .problems import wrong
 
 if TYPE_CHECKING:
     from ..lang.bindings import Binding
     from ..verify.box import Ranges
     from ..verify.box import Span as Interval
     from ..verify.process.job import Job
-    from .options import Request
+    from .question import Question
 
 FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
@@ -47,46 +46,40 @@ class Box:
         return Binding(self.name, argument, Span(len(self.name) + 1, len(argument)))
 
 
-def read_boxes(request: Request, asked: Sequence[str] | None) -> tuple[Box, ...]:
-    """The intervals that are asked for.
+def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
+    """Return the intervals that are asked for.
 
     Raises:
         ProgramError: one of them is none, or its input has a value or is unknown.
     """
-    if not asked:
-        return ()
     boxes = [_read(part) for text in asked for part in _NEXT.split(text)]
     names = [box.name for box in boxes]
     for box in boxes:
         if names.count(box.name) > 1:
-            raise wrong("E595", f"--box: two intervals for {box.name!r}", "keep one")
-    _refuse_others(request, boxes)
+            message = f"--box: two intervals for {box.name!r}"
+            raise ProgramError("E595", message, hint="keep one")
+    _refuse_others(question, boxes)
     return tuple(boxes)
 
 
-def _refuse_others(request: Request, boxes: Sequence[Box]) -> None:
-    """Names that have a value already, or that the program does not read."""
-    from ..lang.bindings import read_bindings
+def _refuse_others(question: Question, boxes: Sequence[Box]) -> None:
+    """Refuse names that have a value already, or that the program does not read."""
     from ..lang.parser import parse
     from ..lang.run import input_names
     from ..lang.suggest import did_you_mean
-    from .sources import program_and_bindings
 
-    if request.file == "-" or (request.words or [""])[0] == "-":
-        # Standard input is read once: the run says what it does not read.
-        return
-    source, words = program_and_bindings(request)
-    given = {binding.name for binding in read_bindings(words)}
+    given = {binding.name for binding in question.values}
     known = [*given, *(box.name for box in boxes)]
-    names = input_names(parse(source, known), known)
+    names = input_names(parse(question.program, known), known)
     for box in boxes:
         if box.name in given:
             message = f"{box.name!r} has a value and a box"
-            raise wrong("E595", message, "leave out one of the two")
+            raise ProgramError("E595", message, hint="leave out one of the two")
         if box.name not in names:
             reads = f"it reads {', '.join(names)}" if names else "it has no inputs"
             message = f"--box: the program does not read {box.name!r}"
-            raise wrong("E595", message, did_you_mean(box.name, names) or reads)
+            hint = did_you_mean(box.name, names) or reads
+            raise ProgramError("E595", message, hint=hint)
 
 
 def _read(text: str) -> Box:
@@ -125,28 +118,31 @@ def _read(text: str) -> Box:
     return Box(binding.name, text, lower, upper)
 
 
-def tell_middles(boxes: Sequence[Box]) -> None:
-    """Say on stderr what point everything but the ranges is shown for."""
-    if not boxes:
-        return
+def at_middles(question: Question, boxes: Sequence[Box]) -> Question:
+    """Return the question at the middle of the box."""
+    middles = [box.middle() for box in boxes]
+    return replace(question, values=(*question.values, *middles))
+
+
+def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
+    """Tell what point everything but the ranges is shown for."""
     from ..lang.excerpt import printable
-    from .output import note
 
     point = ", ".join(printable(box.middle().argument) for box in boxes)
-    note(f"note: but for the ranges, shown at the middle of the box: {point}")
+    question.tell(f"but for the ranges, shown at the middle of the box: {point}")
 
 
-def ranges_of(request: Request, boxes: Sequence[Box], job: Job) -> Ranges:
-    """The ranges over the box, as narrow as the time for checks allows."""
+def ranges_of(boxes: Sequence[Box], job: Job) -> Ranges:
+    """Return the ranges over the box, as narrow as the time for checks allows."""
     from ..verify.box import ranges
     from ..verify.process.budget import Budget
     from ..verify.process.runner import program_of
 
-    return ranges(job, spans_of(boxes), program_of(job), Budget(request.verify_seconds))
+    return ranges(job, spans_of(boxes), program_of(job), Budget(job.seconds))
 
 
 def spans_of(boxes: Sequence[Box]) -> Mapping[str, Interval]:
-    """The intervals by name, entry by entry."""
+    """Return the intervals by name, entry by entry."""
     from ..verify.box import Span as Ends
 
     return {

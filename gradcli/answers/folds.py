@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .graph import GraphView, NodeView
+from ..views.graph import GraphView, NodeView
 
 MIN_TIMES: Final = 4
 """How often a part has to stand there to be folded."""

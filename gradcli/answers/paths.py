@@ -12,22 +12,25 @@ them are elementwise it is the product of the local gradients. `count` is exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from numpy import errstate, unravel_index
 
 from ..engine import Port, Tensor, grad
+from ..lang.errors import ProgramError
 from ..ops.types import Array, Namespace
-from .factors import Factors
-from .graph import GraphView, NodeView
-from .names import Names
-from .numbers import Plain, plain
-from .partials import raw_partials
-from .survey import Path, Step, Survey, along, largest, met
+from ..views.factors import Factors
+from ..views.fields import FLAT, HIDDEN, Count, named
+from ..views.graph import GraphView, NodeView, graph_of
+from ..views.names import Names
+from ..views.numbers import Plain, plain
+from ..views.partials import raw_partials
+from ..views.survey import Path, Step, Survey, along, largest, met
+from .question import Question
 
 if TYPE_CHECKING:
     from ..engine.raw import Raw
@@ -47,12 +50,17 @@ Ranking = Literal["exact", "estimated"]
 
 @dataclass(frozen=True, slots=True)
 class PathView:
-    """One path. ``variables`` are the names on it, ``nodes`` all its nodes.
+    """One path.
 
-    ``sources`` is the text of each node or None, ``local_gradients`` what stands on
-    each edge: the elementwise partial, or None. ``share`` of the sum, where that can
-    be said: the shares of all paths add up to 1. ``legs`` has how many edges lead from
-    each variable to the next.
+    variables        The names on it.
+    nodes            All its nodes.
+    sources          The text of each node, if it has one.
+    local_gradients  The partial derivative on each edge, where it is elementwise.
+    product          What it contributes.
+    elementwise      Whether all its nodes are elementwise.
+    formula          The product of the rules, if it is short.
+    share            The part of the sum, where that can be said; 1 is all.
+    legs             How many edges lead from each variable to the next.
     """
 
     variables: tuple[str, ...]
@@ -68,7 +76,13 @@ class PathView:
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """Terms that are larger than their sum, at the entry where most is lost."""
+    """Terms that are larger than their sum, at the entry where most is lost.
+
+    entry    The index of the entry.
+    largest  The size of the largest term.
+    sum      What the terms add up to.
+    ratio    How many times larger than the sum the term is.
+    """
 
     entry: tuple[int, ...]
     largest: float
@@ -80,12 +94,17 @@ class Cancellation:
 class PathsView:
     """The paths to one tensor, heaviest first; all of them or the heaviest alone.
 
-    ``sum`` is over all paths, listed or not; ``adds_up`` says whether it is the
-    gradient, which is None where no path leads.
+    to            Where the paths end.
+    count         How many paths there are.
+    ranking       Whether the paths listed are surely the heaviest.
+    sum           The sum over all paths, listed or not.
+    gradient      What the backward pass gives; null where no path leads.
+    adds_up       Whether the sum is the gradient.
+    cancellation  How much larger the paths are than their sum, if much.
     """
 
     to: str
-    count: int
+    count: Count
     ranking: Ranking
     paths: tuple[PathView, ...]
     sum: Plain
@@ -96,16 +115,86 @@ class PathsView:
 
 @dataclass(frozen=True, slots=True)
 class PathsAnswer:
-    """The paths from one tensor to others.
+    """What `gradcli paths` prints: the paths from one tensor to others.
 
-    ``derived`` is how the tensor is called in a derivative: its name or nothing.
+    program   The program's text.
+    start     Where the paths start.
+    derived   how the tensor is called in a derivative: its name or nothing
+    weighted  whether it is contracted with a cotangent that was given
+    only      With one end alone: its paths.
+    targets   The paths to each end.
     """
 
+    command: ClassVar = "paths"
+
     program: str
-    start: str
-    derived: str
-    weighted: bool
+    start: str = field(metadata=named("from"))
+    derived: str = field(metadata=HIDDEN)
+    weighted: bool = field(metadata=HIDDEN)
+    only: PathsView | None = field(metadata=FLAT)
     targets: tuple[PathsView, ...]
+
+
+def paths(
+    question: Question, start: str | None, to: Sequence[str] | None, most: int
+) -> PathsAnswer:
+    """Follow the paths from one value to others, and multiply along each.
+
+    Args:
+        question: the program and its point.
+        start: where paths start; None: at the output.
+        to: where paths end; None: at every input.
+        most: how many paths are listed, the heaviest.
+
+    Raises:
+        ProgramError: a name is that of no tensor.
+    """
+    run, names = question.run_with_names()
+    if start is not None:
+        # Values by name, as they are when the program ends.
+        values = {
+            run.output_name: run.output,
+            **run.prepared.environment,
+            **run.variables,
+        }
+        run = run.of_value(start, _value(start, "--from", values))
+    run.require_graph()
+    ends = {given.name: given.tensor for given in run.differentiated}
+    if to is not None:
+        # An input's name is the input, also if it was assigned to.
+        values = {**run.variables, **run.prepared.environment}
+        ends = {name: _value(name, "--to", values) for name in to}
+    cotangent = run.first_cotangent(question.grad_output)
+    view = graph_of(run, local_gradients=False)
+    with run.explained():
+        found = Paths(run.output, cotangent, ends, names, view)
+        targets = tuple(found.to(name, most) for name in ends)
+    return PathsAnswer(
+        run.source,
+        run.output_name,
+        run.output_name if run.names_output else "",
+        question.grad_output is not None,
+        targets[0] if len(targets) == 1 else None,
+        targets,
+    )
+
+
+def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
+    """Return the tensor of a name that an option gives."""
+    found = values.get(name)
+    if isinstance(found, Tensor):
+        return found
+    tensors = [n for n, value in values.items() if isinstance(value, Tensor)]
+    known = f"the values are {', '.join(tensors)}"
+    if name in values:
+        from ..lang.frame import described
+
+        message = f"{option}: '{name}' is {described(found)}, not a tensor"
+        raise ProgramError("E507", message, hint=known)
+    from ..lang.suggest import did_you_mean
+
+    hint = did_you_mean(name, tensors) or known
+    raise ProgramError("E507", f"{option}: no value is called '{name}'", hint=hint)
 
 
 class Paths:

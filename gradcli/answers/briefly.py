@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy
 
 from ..engine.devices import host
-from .numbers import Plain, Shown, flat, plain, sizes
+from ..views.numbers import Plain, Shown, flat, plain, sizes
 
 if TYPE_CHECKING:
     pass

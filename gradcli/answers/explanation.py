@@ -11,29 +11,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from numpy import errstate
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, grad
 from ..engine.walk import inputs_first
 from ..ops.types import Array
-from .gradients import OutputView
-from .graph import GraphView, NodeView, Shape
-from .names import Names
-from .numbers import Plain, plain
-from .partials import raw_partials
+from ..views.fields import HIDDEN, ROWS, named
+from ..views.graph import GraphView, NodeView, Shape, graph_of
+from ..views.names import Names
+from ..views.numbers import Plain, plain
+from ..views.partials import raw_partials
+from .gradients import OutputView, output_of
+from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """What one edge carries on; ``edge`` is its number among the node's.
+    """What one edge carries on.
 
-    ``to`` is the receiver's node and ``id`` its number in the graph, ``name`` what the
-    program calls the value, its text, or None; ``held`` is what had arrived there
-    before, ``total`` what is there now.
-    ``reduced``: the product was summed to the shape of an input that was broadcast.
+    edge            Which edge of the node.
+    id              The node at its end, by `id`.
+    to              What that node is.
+    name            What the program calls the value there, or its text.
+    output_nr       Which of that node's outputs it is.
+    local_gradient  the elementwise partial on the edge
+    reduced         the shape of an input that was broadcast, where the product was
+                    summed to it
+    held            What had arrived there before.
+    total           What is there now.
     """
 
     edge: int
@@ -41,29 +49,48 @@ class Send:
     to: str
     name: str | None
     output_nr: int
-    local_gradient: Plain | None
+    local_gradient: Plain | None = field(metadata=HIDDEN)
     gradient: Plain
-    reduced: Shape | None
+    reduced: Shape | None = field(metadata=HIDDEN)
     held: Plain | None
     total: Plain
 
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """One node runs. ``id`` is its number in the graph; ``incoming`` has an entry per
-    output: None where none arrived."""
+    """One node runs.
 
-    number: int
+    number           Which step it is, from 1.
+    id               The node's number in the graph, which edges name.
+    source           The part of the program's text.
+    line             Its line, counted from 1.
+    column           Its column, counted from 1.
+    arrived          The gradient that has arrived; of several outputs one for each.
+    grad_before      Of a leaf: its gradient before.
+    grad_after       Of a leaf: its gradient after.
+    outputs          How many outputs the node has.
+    local_gradients  The partial derivative on each edge, where it is elementwise.
+    """
+
+    number: int = field(metadata=named("step"))
     id: int
     node: str
     name: str | None
     source: str | None
     line: int | None
     column: int | None
-    incoming: tuple[Plain | None, ...]
+    arrived: Plain | tuple[Plain | None, ...] | None = field(metadata=named("incoming"))
     sends: tuple[Send, ...]
     grad_before: Plain | None
     grad_after: Plain | None
+    outputs: int
+    local_gradients: tuple[Plain | None, ...]
+
+    @property
+    def incoming(self) -> tuple[Plain | None, ...]:
+        """What arrived at each output; None where nothing did."""
+        arrived: Any = self.arrived
+        return (arrived,) if self.outputs == 1 else arrived
 
     @property
     def is_leaf(self) -> bool:
@@ -73,13 +100,42 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The pass, from the gradient that it starts with."""
+    """What `gradcli explain` prints: the pass, from the gradient that it starts with.
+
+    program  The program's text.
+    start    The gradient that the pass starts with.
+    given    whether that was given
+    steps    What happened at each node, in order.
+    """
+
+    command: ClassVar = "explain"
 
     program: str
     output: OutputView
-    start: Plain
-    given: bool
-    steps: tuple[StepView, ...]
+    start: Plain = field(metadata=named("grad_output"))
+    given: bool = field(metadata=HIDDEN)
+    steps: tuple[StepView, ...] = field(metadata=ROWS)
+
+
+def explanation(
+    question: Question, look: Callable[[Tensor, GraphView], None] | None = None
+) -> Explanation:
+    """Run the program of a question and its backward pass, step by step.
+
+    Args:
+        question: the program and its point.
+        look: is shown the graph before the pass frees what its nodes saved.
+    """
+    run, names = question.run_with_names()
+    run.require_graph()
+    start = run.first_cotangent(question.grad_output)
+    view = graph_of(run, local_gradients=False)
+    if look is not None:
+        look(run.output, view)
+    with run.explained():
+        steps = explain(run.output, start, names, view)
+    given = question.grad_output is not None
+    return Explanation(run.source, output_of(run), plain(start.raw), given, steps)
 
 
 @errstate(all="ignore")
@@ -246,9 +302,11 @@ class _Watch:
                 source=made.source,
                 line=made.line,
                 column=made.column,
-                incoming=incoming,
+                arrived=incoming[0] if len(incoming) == 1 else incoming,
                 sends=sends,
                 grad_before=before,
                 grad_after=after,
+                outputs=len(incoming),
+                local_gradients=tuple(send.local_gradient for send in sends),
             )
         )

@@ -13,18 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from ..lang.nested import nested
 from .gradients import GradView, OutputView
+from .verdicts import Texts
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict
-    from .derivatives import BlockView, DerivativeView
+    from .derivatives import BlockView, Derivative
 
 FIRST: Final = ("d", "/d")
-
-Texts: TypeAlias = "str | list[Texts] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def of_gradients(
 
 
 def of_blocks(
-    view: DerivativeView, found: Iterable[InputVerdict]
+    view: Derivative, found: Iterable[InputVerdict]
 ) -> tuple[FormulaView, ...]:
     """A Jacobian's blocks, or a Hessian's."""
     by_name = {each.name: each for each in found}
@@ -120,7 +119,7 @@ def of_blocks(
 
 
 def _of_pairs(
-    view: DerivativeView, by_name: Mapping[str, InputVerdict]
+    view: Derivative, by_name: Mapping[str, InputVerdict]
 ) -> tuple[FormulaView, ...]:
     """The claim on an input has all inputs' entries as rows, its own as columns."""
     shapes = {
