@@ -28,7 +28,7 @@ ELSEWHERE = {
     "storage": "untyped_storage",
     "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero "
     "nonzero_static argwhere unique unique_consecutive",
-    "inplace": "zero_ fill_ copy_ masked_fill_ index_fill_ index_put_ tril_ triu_ "
+    "inplace": "zero_ fill_ copy_ "
     "fill_diagonal_ apply_ map_ resize_ resize_as_ set_ squeeze_ unsqueeze_ t_ "
     "transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ __isub__ __imul__ "
     "__itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "
@@ -110,9 +110,10 @@ def where(self: Tensor, condition: Tensor, other: object) -> Any:
 
 
 def _in_place(name: str) -> Callable[..., Tensor]:
-    from .inplace import in_place
+    from . import inplace
 
-    return in_place(name)
+    own = vars(inplace).get(f"{name}_")
+    return own or inplace.in_place(name)
 
 
 def _finder(find: Callable[..., object], name: str) -> Callable[..., object]:
