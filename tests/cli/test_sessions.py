@@ -1,6 +1,6 @@
 """Every command of a recorded session prints what stands there, and ends as it says.
 
-``python -m tests.pages.record sessions`` writes what commands print now: read the
+``python -m tests.documents.record sessions`` writes what commands print now: read the
 difference before it is kept.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.views.pages import parts
-from tests.pages.blocks import SESSIONS, examples, printed, without_seconds
+from tests.documents.blocks import SESSIONS, examples, printed, without_seconds
 
 SECTIONS = {
     f"{path.stem}: {part.splitlines()[0].strip('# ')}": part

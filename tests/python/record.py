@@ -3,7 +3,7 @@
 Random numbers are those of a fresh generator, whose seed PyTorch chooses itself;
 Python's own are seeded.
 
-    python -m tests.scripts.record              # with PyTorch installed
+    python -m tests.python.record              # with PyTorch installed
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.blocks import (
+from tests.documents.blocks import (
     PAGES,
     README,
     ROOT,

@@ -4,7 +4,7 @@ Invariant: each sample gives PyTorch's value, first and second derivative, or it
 in the table below with the reason; and what stands there still differs, so that no
 entry outlives its reason.
 
-    python -m tests.peers.test_op_db          # the counts, with reasons
+    python -m tests.laws.test_op_db          # the counts, with reasons
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import torch
 import gradcli
 from tests.grouped import by_row
 
-from .compare import Differs, compare
+from .op_samples import Differs, compare
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

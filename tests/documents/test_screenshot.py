@@ -17,7 +17,9 @@ def test_the_picture_shows_what_is_printed(
     warm_command: list[str], tmp_path: Path
 ) -> None:
     now = without_seconds(taken(warm_command, tmp_path))
-    assert now == without_seconds(PICTURE.read_text()), "python -m tests.pages.record"
+    assert now == without_seconds(PICTURE.read_text()), (
+        "python -m tests.documents.record"
+    )
 
 
 def test_the_readme_shows_the_picture() -> None:

@@ -1,9 +1,9 @@
 """Write what commands print now into the pages, the README and its picture, and into
 the sessions of `tests/cli`.
 
-    python -m tests.pages.record errors tutorial
-    python -m tests.pages.record README terminal
-    python -m tests.pages.record sessions
+    python -m tests.documents.record errors tutorial
+    python -m tests.documents.record README terminal
+    python -m tests.documents.record sessions
 
 Read the difference before it is kept: a page may say of it what is no longer so.
 """
