@@ -53,7 +53,7 @@ SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
 
 
 def binary(sign: str, left: Number, right: Number, note: Note) -> Number:
-    """The value of `left sign right` for two plain numbers."""
+    """Return the value of `left sign right` for two plain numbers."""
     if sign == "@":
         message = "'@' multiplies matrices and vectors, not two numbers"
         raise ProgramError("E301", message, hint="write '*'")

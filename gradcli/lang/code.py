@@ -18,7 +18,7 @@ Step = Callable[[Registers, Frame], int | None]
 
 
 class Origin(NamedTuple):
-    """What a step was made from, for errors in it.
+    """The text and the operands that a step was made from, for errors in it.
 
     at      the operator or the called name, where an error points
     kind    what it does: operator, function, method, attribute, index, iterate, truth

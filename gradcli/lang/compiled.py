@@ -115,14 +115,14 @@ class Compiled:
         return f"gradcli.compile({self.text!r})"
 
     def reading(self, bound: Iterable[str]) -> Reading:
-        """The program as it is read where these names have values."""
+        """Return the program as it is read where these names have values."""
         key = frozenset(bound)
         if key not in self._readings:
             self._readings[key] = Reading(self.text, key, self.settings.of)
         return self._readings[key]
 
     def at(self, values: Mapping[str, object]) -> Point:
-        """The program's inputs at a point.
+        """Return the program's inputs at a point.
 
         Raises:
             ProgramError: an input is missing or unknown.
@@ -130,12 +130,12 @@ class Compiled:
         return Point(self.reading(values), values, self.settings)
 
     def __call__(self, **values: object) -> Array:
-        """The program's value, of the kind of the arrays given."""
+        """Return the program's value, of the kind of the arrays given."""
         point = self.at(values)
         return point.back(point.run())
 
     def grad(self, **values: object) -> Gradients:
-        """The value and the gradients at a point.
+        """Return the value and the gradients at a point.
 
         Args:
             values: a number, a list, an array or a tensor for each input.
@@ -150,7 +150,7 @@ class Compiled:
         return Gradients(point.back(y), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
-        """The value and its Jacobian at a point.
+        """Return the value and its Jacobian at a point.
 
         Args:
             sparse: True gives every block as a ``csr_array``, False none, None those
@@ -170,7 +170,7 @@ class Compiled:
         return Jacobians(point.back(y), by_name)
 
     def table(self, columns: Mapping[str, object], **shared: object) -> Gradients:
-        """The value and the gradients at many points.
+        """Return the value and the gradients at many points.
 
         Args:
             columns: by an input's name an array with an entry, or a row, for each
@@ -196,21 +196,27 @@ class Compiled:
         each: AbstractContextManager[None] | None = None,
         first: bool = False,
     ) -> Gradients:
-        """As `table`; ``failed`` takes the errors of rows by their number, and their
-        results are NaN; a row that is computed for itself is computed inside ``each``;
-        those behind the ``first`` that fails are left."""
+        """Return the values and the gradients at rows of columns, as `table` does.
+
+        Args:
+            columns: an array for each input, with an entry for each row.
+            shared: values of the other inputs.
+            failed: takes the errors of rows by their number; their results are NaN.
+            each: a context for a row that is computed for itself.
+            first: leave the rows behind the first that fails.
+        """
         return _table(self.at, columns, shared, failed, each, first)
 
     def fusion(
         self, columns: Mapping[str, object], shared: Mapping[str, object]
     ) -> Fusion:
-        """How `table` computes such rows: at once, part by part, or one by one, and
-        why."""
+        """Return how `table` computes such rows: at once, part by part, or one by one,
+        and why."""
         return _fusion_of(self.at, columns, shared)
 
 
 def _by_name(columns: Any) -> Mapping[str, object]:
-    """The columns of whatever has some.
+    """Return the columns of whatever has some.
 
     Raises:
         ProgramError: it has no names for them.
@@ -226,7 +232,7 @@ def _by_name(columns: Any) -> Mapping[str, object]:
 
 
 def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:
-    """The value and the gradients from one recorded run."""
+    """Return the value and the gradients from one recorded run."""
     y = point.run()
     return y, grad([y], list(point.wanted.values()))
 
@@ -239,7 +245,7 @@ def _table(
     each: AbstractContextManager[None] | None = None,
     first: bool = False,
 ) -> Gradients:
-    """The values and the gradients at each row of the columns.
+    """Return the values and the gradients at each row of the columns.
 
     Args:
         at: makes a point of values by name.
@@ -274,7 +280,8 @@ def _fusion_of(
     columns: Mapping[str, object],
     shared: Mapping[str, object],
 ) -> Fusion:
-    """Whether `_table` computes the rows at once, part by part, or why one by one."""
+    """Tell whether `_table` computes the rows at once, part by part, or why one by
+    one."""
     point, whole = _point(at, columns, shared, _length(columns))
     reading, fusion = point.reading, Fusion()
     reason = _in_the_way(point, whole)
@@ -298,14 +305,14 @@ def _point(
     shared: Mapping[str, object],
     count: int,
 ) -> tuple[Point, set[str]]:
-    """All rows as one point, and the inputs that are arrays in every row."""
+    """Return all rows as one point, and the inputs that are arrays in every row."""
     dtype = dtype_of({**columns, **shared})
     point = at({**columns, **{n: _shared(v, count, dtype) for n, v in shared.items()}})
     return point, {name for name, value in shared.items() if _dimensions(value)}
 
 
 def _in_the_way(point: Point, whole: set[str]) -> str:
-    """Why the rows are not computed at once; empty: they may be."""
+    """Return why the rows are not computed at once; empty: they may be."""
     if whole:
         return f"{enumerated(sorted(whole))} has many entries in each row"
     if any(t.raw.ndim != 1 for t in point.tensors.values()):
@@ -316,7 +323,7 @@ def _in_the_way(point: Point, whole: set[str]) -> str:
 
 
 def _rows_at_once(point: Point) -> InParts | None:
-    """All rows together, where each entry is computed apart."""
+    """Compute all rows together, where each entry is computed apart."""
     return entrywise(point.prepared, point.reading)
 
 
@@ -328,7 +335,7 @@ def _row_by_row(
     each: AbstractContextManager[None],
     first: bool,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """The program run for each row, with the values of ``whole`` as they are."""
+    """Run the program for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session()
     rows: list[tuple[object, ...] | None] = []
     with np.errstate(all="ignore"):
@@ -374,7 +381,7 @@ def _row_by_row(
 
 
 def _told(error: Exception) -> ProgramError | None:
-    """What a row failed with, without what it held; None: it should not have."""
+    """Return the error of a row without the values it held; None: an internal one."""
     if isinstance(error, ProgramError):
         error.__cause__ = error.__context__ = error.__traceback__ = None
         return error
@@ -397,7 +404,8 @@ def _demand_number(y: Tensor) -> None:
 
 
 def _gradients_of_row(y: Tensor, wanted: Sequence[Tensor]) -> list[Raw]:
-    """The raw gradients of a row's value; zeros where it does not depend on one."""
+    """Return the raw gradients of a row's value; zeros where it does not depend on
+    one."""
     found = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
     return [
         x.xp.zeros_like(x.raw) if g is None else g.raw
@@ -406,7 +414,7 @@ def _gradients_of_row(y: Tensor, wanted: Sequence[Tensor]) -> list[Raw]:
 
 
 def _length(columns: Mapping[str, Any]) -> int:
-    """How many rows the columns have.
+    """Return how many rows the columns have.
 
     Raises:
         ProgramError: they differ, or there are none.
@@ -421,7 +429,7 @@ def _length(columns: Mapping[str, Any]) -> int:
 
 
 def _shared(value: Any, count: int, dtype: str) -> object:
-    """A value that all rows share; a number as a column."""
+    """Return a value that all rows share; a number as a column."""
     if _dimensions(value):
         return value
     raw = raw_of(value)

@@ -114,7 +114,7 @@ _EXIT_STATUS = {
 
 
 def _status_of(code: str) -> int:
-    """The exit status of an error with this code."""
+    """Return the exit status of an error with this code."""
     fitting = [begin for begin in _EXIT_STATUS if code.startswith(begin)]
     return _EXIT_STATUS[max(fitting, key=len)] if fitting else PROGRAM_IS_WRONG
 
@@ -152,7 +152,7 @@ class ProgramError(Exception):
         return self.render()
 
     def mended_by(self, *edits: Edit, lead: str = "write") -> "ProgramError":
-        """The same error, which these edits of its text would take away.
+        """Add the edits of the text that would take this error away, and return it.
 
         `gradcli.lang.mend` makes of them a hint that shows the whole line, behind
         ``lead``.
@@ -161,13 +161,14 @@ class ProgramError(Exception):
         return self
 
     def render(self) -> str:
-        """The error as a block of text without escape codes or a final newline."""
+        """Return the error as a block of text without escape codes or a final
+        newline."""
         from .excerpt import block
 
         return block(self.code, self.message, self.span, self.source, self.hint)
 
     def as_dict(self) -> dict[str, object]:
-        """The error as the object that `--json` prints."""
+        """Return the error as the object that `--json` prints."""
         from .excerpt import locate
 
         place = locate(self.source, self.span) if self.span is not None else None
@@ -193,5 +194,5 @@ def _again(
     hint: str | None,
     exit_status: int,
 ) -> ProgramError:
-    """The error that was sent."""
+    """Make the error that was sent anew."""
     return ProgramError(code, message, span, source, hint=hint, exit_status=exit_status)

@@ -69,7 +69,7 @@ def place_of(span: Span, source: str) -> str:
 def block(
     code: str, message: str, span: Span | None, source: str, hint: str | None
 ) -> str:
-    """An error as text: a headline, the line, the carets and the way out."""
+    """Return an error as text: a headline, the line, the carets and the way out."""
     headline = f"error[{code}]: {printable(_middle_cut(message))}"
     help_text = printable(_middle_cut(hint)) if hint else ""
     if span is None:
@@ -110,7 +110,7 @@ def shortened(text: str, limit: int = MAX_QUOTE_CHARACTERS) -> str:
 
 
 def _window(place: Place) -> tuple[str, str]:
-    """The part of the line that is shown, and the blanks and carets under it."""
+    """Return the part of the line that is shown, and the blanks and carets under it."""
     first, after = place.column - 1, place.end_column - 1
     # Only characters this near can be in the window: far ones are not measured.
     low, high = max(0, first - WINDOW_COLUMNS), first + 2 * WINDOW_COLUMNS

@@ -5,60 +5,61 @@ says what to do. What a result may take in memory stands in `gradcli.ops.limits`
 """
 
 MAX_PROGRAM_BYTES = 2_000_000
-"""Of a program's text in UTF-8, unless the caller allows more."""
+"""Largest program text, in bytes of UTF-8, unless the caller allows more."""
 
 MAX_NAME_CHARACTERS = 1000
-"""Of a name in a program, in an argument or in an option."""
+"""Longest name in a program, in an argument or in an option, in characters."""
 
 MAX_STEPS = 50_000_000
-"""Instructions run in loops, unless the caller bounds the run in another way."""
+"""Most instructions run in loops, unless the caller bounds the run otherwise."""
 
 MAX_INTEGER_BITS = 4096
+"""Largest plain integer of a program, in bits."""
 
 MAX_INTEGER_DIGITS = 1233
-"""Decimal digits in `MAX_INTEGER_BITS`."""
+"""Largest plain integer of a program, in decimal digits."""
 
 MAX_RANGE_ENTRIES = 1_000_000
-"""Of a range that a function goes through by itself."""
+"""Longest range that a function goes through by itself, in numbers."""
 
 MAX_ROUND_DIGITS = 400
-"""Decimals to round to: a float has no more before or after its point."""
+"""Most decimals to round to: a float has no more before or after its point."""
 
 MAX_LIST_DEPTH = 32
-"""Lists in lists of a value: a tensor has fewer dimensions."""
+"""Deepest lists in lists of a value, in levels: a tensor has fewer dimensions."""
 
 MAX_JSON_INTEGER_DIGITS = 400
-"""An integer of more digits is surely infinite as a float."""
+"""Longest integer in JSON that may be finite as a float, in digits."""
 
 MAX_SHOWN_NAMES = 12
-"""Of those that a message lists, as the names of inputs."""
+"""Most names that a message lists, as those of inputs."""
 
 MAX_SHOWN_NAME_CHARACTERS = 40
-"""Of one of them."""
+"""Longest name in such a list, in characters."""
 
 MAX_QUOTE_CHARACTERS = 20
-"""Of what a message quotes from a program or a file."""
+"""Longest quotation from a program or a file in a message, in characters."""
 
 MAX_STEP_QUOTE_CHARACTERS = 40
-"""Of the text of a step."""
+"""Longest quotation of a step's text, in characters."""
 
 MAX_ARGUMENT_QUOTE_CHARACTERS = 30
-"""Of an argument of the command line."""
+"""Longest quotation of an argument of the command line, in characters."""
 
 MAX_MESSAGE_CHARACTERS = 1000
-"""Of a message and of its hint, whatever they quote."""
+"""Longest message, and longest hint, in characters."""
 
 MAX_PARTED_CHARACTERS = 40
-"""Of a name that may be several written together."""
+"""Longest name that is looked at as several written together, in characters."""
 
 MAX_MENDS = 50
-"""Places in a line that are put right, one after the other, to show the line."""
+"""Most places in a line that are put right, one after the other, to show the line."""
 
 MAX_MENDED_CHARACTERS = 300
-"""Of a line that is shown put right."""
+"""Longest line that is shown put right, in characters."""
 
 WINDOW_COLUMNS = 76
-"""Of a line of a program that is shown with carets."""
+"""Width of the part of a line that is shown with carets, in columns."""
 
 MAX_SHOWN_KEYS = 12
-"""Of an archive or of a JSON object."""
+"""Most keys of an archive or of a JSON object that a message lists."""

@@ -125,7 +125,7 @@ def _result(
 
 
 def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
-    """The text that a thread is at in a program; None if it runs none.
+    """Return the text that a thread is at in a program; None if it runs none.
 
     Args:
         frame: the newest one of the thread, which stands still meanwhile.
@@ -141,7 +141,7 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
 
 
 def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
-    """An error raised without a span gets that of its step."""
+    """Give an error without a span that of its step, and return it."""
     if error.span is None and not error.source:
         error.span, error.source = code.origins[position].at, code.source
     return error

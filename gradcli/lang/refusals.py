@@ -17,7 +17,7 @@ FOLDER = "give --out a file in a folder that can be written to"
 def refusal(
     path: str, error: Exception, way_out: str, done: str = "read", mark: str = ""
 ) -> tuple[str, str]:
-    """What the system refused, and what to do.
+    """Return in words what the system refused, and what to do.
 
     Args:
         path: the file, as the user wrote it.
@@ -40,12 +40,12 @@ def refusal(
 
 
 def reason_of(error: Exception) -> str:
-    """The system's reason in lower case."""
+    """Return the system's reason in lower case."""
     return str(getattr(error, "strerror", None) or error).lower()
 
 
 def _near(folder: str, name: str) -> str | None:
-    """A file of the folder with a similar name."""
+    """Return a file of the folder with a similar name."""
     try:
         found = nearest(name, os.listdir(folder or "."))
     except OSError:

@@ -64,7 +64,6 @@ READ = {
     "1 if x ≤ y else x": 1 + 0 * X,
     "ln(x)/ln(2)": sympy.log(X) / sympy.log(2),
     "log(x, 3)": sympy.log(X) / sympy.log(3),
-    "log_2(x)": sympy.log(X) / sympy.log(2),
     "log2(8x)": sympy.log(8 * X) / sympy.log(2),
     "root(x, 5)": root(X, 5),
     "cbrt(x)": root(X, 3),
