@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .errors import ProgramError
-from .limits import MAX_INTEGER_BITS
+from .maxima import MAX_INTEGER_BITS
 
 Number = int | float
 Note = Callable[[str], None]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .lexicon import KEYWORDS
-from .limits import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
+from .maxima import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
 from .record import Record
 
 FILE = "@"

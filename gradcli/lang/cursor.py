@@ -167,7 +167,7 @@ class Cursor:
     def names_function(self, name: str) -> bool:
         """Return whether a name is that of a function; a single letter is a variable's
         before it is that."""
-        from .tensors import is_function
+        from .tensor_library import is_function
 
         return len(name) > 1 and name not in self.variables and is_function(name)
 

@@ -24,7 +24,7 @@ from .compiler import compile_program
 from .factory import Draws, Factory
 from .nested import Floats
 from .syntax import Literal, Program
-from .tensors import CONSTANTS, TensorLibrary
+from .tensor_library import CONSTANTS, TensorLibrary
 
 _NAMED = {"pi": PI, "Pi": PI, "π": PI, "e": E, "tau": 2 * PI}
 _FUNCTIONS = {plain: name for name, plain in ARITHMETIC.items()}

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .limits import (
+from .maxima import (
     MAX_MESSAGE_CHARACTERS,
     MAX_QUOTE_CHARACTERS,
     MAX_SHOWN_NAME_CHARACTERS,

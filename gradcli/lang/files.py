@@ -27,14 +27,14 @@ import numpy as np
 from ..ops.limits import LIMIT, size_text
 from .excerpt import enumerated, shortened
 from .extreme import EXTREME_BYTES, beyond_floats, is_number
-from .limits import (
+from .maxima import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
     MAX_SHOWN_KEYS,
 )
 from .nested import Floats, NotAnArray, array_of, number_of_json
 from .points import NoColumn, read_points
-from .points.text import MAX_LINE_BYTES
+from .points.text_tables import MAX_LINE_BYTES
 from .refusals import reason_of, refusal
 from .suggest import did_you_mean, nearest
 

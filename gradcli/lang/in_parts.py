@@ -17,12 +17,12 @@ from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from . import tiles
 from .code import Code
-from .entries import entries_of, number_of, on_part
 from .excerpt import locate
 from .kernels.kernel import Number
 from .point import Reading
 from .pointwise import Obstacle
 from .prepare import Prepared
+from .recordings import entries_of, number_of, on_part
 from .run import Run, Session, all_finite
 from .span import Span
 
@@ -127,7 +127,7 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
         return None
     if fusion is not None:
         tell_region(prepared, reading, fusion, tile_entries)
-    first = on_part(prepared, *next(tiles.parts(0, _count(prepared))))
+    first = on_part(prepared, *next(tiles.parts(0, _count(prepared), tile_entries)))
     run = Session(first).run()
     value.edge = run.output.edge
     # The graph's leaves are those of the part: they have the inputs' names.

@@ -24,7 +24,7 @@ from .parser import parse
 from .process import relieve
 from .suggest import did_you_mean
 from .syntax import Evaluate, Name, Program, free_names, walk
-from .tensors import CONSTANTS, TensorLibrary
+from .tensor_library import CONSTANTS, TensorLibrary
 
 Array = Floats | np.float64
 _NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")

@@ -19,7 +19,7 @@ from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .frame import UNSET, Frame
 from .lexicon import CALLS_LEFT_OUT
 from .library import Library
-from .limits import MAX_STEPS
+from .maxima import MAX_STEPS
 from .parser import parse
 from .process import is_out_of_memory, relieve
 from .record import Record

@@ -16,7 +16,7 @@ from itertools import pairwise
 from .errors import Edit, ProgramError, Span
 from .excerpt import LINE_BREAK, locate
 from .lexicon import BAR, CLOSING, DERIVATIVE, ROOTS, WORDS_BETWEEN
-from .limits import MAX_MENDED_CHARACTERS, MAX_MENDS
+from .maxima import MAX_MENDED_CHARACTERS, MAX_MENDS
 from .tokens import Token, tokenize
 
 Meant = Callable[[Token], str | None]
@@ -65,7 +65,7 @@ def _respelled(text: str) -> str:
     """Return the text with functions called by their names, where it calls them
     otherwise."""
     from .suggest import other_spelling
-    from .tensors import is_function
+    from .tensor_library import is_function
 
     edits = []
     for token, follower in pairwise(tokenize(text)):

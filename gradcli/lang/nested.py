@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .excerpt import shortened
-from .limits import MAX_LIST_DEPTH
+from .maxima import MAX_LIST_DEPTH
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 """An array of real numbers."""

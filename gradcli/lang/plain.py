@@ -15,7 +15,7 @@ from typing import Any
 from .arithmetic import NUMBERS, Number, binary, bounded
 from .errors import ProgramError
 from .frame import described
-from .limits import (
+from .maxima import (
     MAX_INTEGER_BITS,
     MAX_RANGE_ENTRIES,
     MAX_ROUND_DIGITS,

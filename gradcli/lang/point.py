@@ -12,7 +12,6 @@ from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
 from .code import Code
 from .compiler import compile_program
-from .entries import Known
 from .errors import ProgramError
 from .excerpt import enumerated
 from .factory import Factory
@@ -20,6 +19,7 @@ from .parser import parse
 from .pointwise import pointwise
 from .prepare import differentiated
 from .record import Record
+from .recordings import Known
 from .run import Input, Prepared, Session, input_names
 from .suggest import did_you_mean
 

@@ -39,7 +39,7 @@ from .syntax import (
     While,
     walk,
 )
-from .tensors import public_name
+from .tensor_library import public_name
 
 REDUCTIONS = ("sum", "mean")
 """The functions of all entries that a pointwise program may end with."""

@@ -24,12 +24,12 @@ from .errors import Edit, ProgramError, Span
 from .excerpt import enumerated
 from .factory import Factory
 from .inputs import Array, value_of
-from .limits import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .parser import parse
 from .record import Record
 from .suggest import did_you_mean
 from .syntax import Call, Evaluate, Literal, Name, Program, read_names, walk
-from .tensors import CONSTANTS, is_function
+from .tensor_library import CONSTANTS, is_function
 
 DTYPES = ("float64", "float32")
 

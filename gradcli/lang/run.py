@@ -29,9 +29,9 @@ from .compiler import compile_program
 from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of
 from .factory import Factory
-from .limits import MAX_STEPS
 from .machine import Machine, Result, Trace
 from .machine import run as run_code
+from .maxima import MAX_STEPS
 from .parser import parse
 from .prepare import Input as Input
 from .prepare import Prepared as Prepared
@@ -39,7 +39,7 @@ from .prepare import input_names as input_names
 from .prepare import prepare as prepare
 from .record import Record
 from .suggest import did_you_mean
-from .tensors import TensorLibrary, vector
+from .tensor_library import TensorLibrary, vector
 
 if TYPE_CHECKING:
     from ..autograd.blocks import Jacobian, Mode

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import takewhile
 
 from .lexicon import LOOKALIKES, SYNONYMS
-from .limits import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
+from .maxima import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
 
 _CLOSE_ENOUGH = 0.6
 _LATIN = str.maketrans(LOOKALIKES)

@@ -5,7 +5,7 @@ processor's cache, and parts are what NumPy's pairwise summation halves an array
 so that a sum of their sums is the sum of the whole to the last bit, on any number of
 cores.
 
-    parts(0, 100_000)           # [(0, 12496), (12496, 24992), ...]
+    parts(0, 100_000, 1 << 14)  # [(0, 12496), (12496, 24992), ...]
 """
 
 import os
@@ -18,14 +18,11 @@ import numpy as np
 
 from ..engine.raw import Raw
 
-PART_ENTRIES = 1 << 14
-"""Most entries of a part: 128 KiB of doubles."""
-
 MIN_ENTRIES = 1 << 17
 """Fewest entries of an array that is computed part by part."""
 
 HALVES_DIVIDE_BY = 8
-"""Number of which NumPy's pairwise summation cuts at multiples."""
+"""Multiple of entries at which NumPy's pairwise summation cuts."""
 
 Part = tuple[int, int]
 
@@ -38,14 +35,8 @@ def cut(start: int, stop: int) -> int:
     return start + half - half % HALVES_DIVIDE_BY
 
 
-def parts(start: int, stop: int, most: int | None = None) -> Iterator[Part]:
-    """Yield the parts of a range, in order.
-
-    Args:
-        most: entries of a part; None: `PART_ENTRIES`.
-    """
-    if most is None:
-        most = PART_ENTRIES
+def parts(start: int, stop: int, most: int) -> Iterator[Part]:
+    """Yield the parts of a range, of at most so many entries, in order."""
     waiting = [(start, stop)]
     while waiting:
         first, last = waiting.pop()
@@ -70,13 +61,13 @@ def totals(sums: Mapping[Part, Sequence[Raw]], count: int) -> list[Raw]:
         return list(total(0, count))
 
 
-def over_parts(
-    count: int, work: Callable[[int, int], T], most: int | None = None
-) -> dict[Part, T]:
+def over_parts(count: int, work: Callable[[int, int], T], most: int) -> dict[Part, T]:
     """Return the results of ``work(start, stop)`` for each part of ``count`` entries.
 
     Args:
-        most: entries of a part; None: `PART_ENTRIES`.
+        count: the entries of the whole.
+        work: computes a part.
+        most: the most entries of a part.
     """
     ranges = list(parts(0, count, most))
     found: dict[Part, T] = {}

@@ -36,7 +36,7 @@ from .lexicon import (
     STRING_ESCAPES,
     SUPERSCRIPTS,
 )
-from .limits import (
+from .maxima import (
     MAX_INTEGER_BITS,
     MAX_INTEGER_DIGITS,
     MAX_NAME_CHARACTERS,
@@ -432,7 +432,7 @@ class _Tokenizer:
                 if derived is not None:
                     error.mended_by((start, derived.end(), ""))
                 elif message == NO_LATEX:
-                    from .latex import plain
+                    from .from_latex import plain
 
                     text = plain(self.source)
                     if text is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gradcli
-from gradcli.lang.tensors import is_function
+from gradcli.lang.tensor_library import is_function
 from gradcli.ops import FUNCTIONS, offered
 from gradcli.views.catalog import catalog, find, known_names
 

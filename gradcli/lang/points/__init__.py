@@ -28,7 +28,7 @@ from .row import BadRow as BadRow
 from .row import Block as Block
 from .row import NoColumn as NoColumn
 from .row import Points as Points
-from .text import SEPARATORS, look_of, text_blocks
+from .text_tables import SEPARATORS, look_of, text_blocks
 
 STANDARD_INPUT = "-"
 

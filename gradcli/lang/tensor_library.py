@@ -30,7 +30,7 @@ from ..ops import ALIASES, FUNCTIONS, offered
 from .errors import ProgramError, Span
 from .factory import CONSTRUCTORS, Draws, Factory
 from .library import Explanation
-from .limits import MAX_LIST_DEPTH
+from .maxima import MAX_LIST_DEPTH
 
 CONSTANTS: dict[str, object] = {
     "pi": math.pi,
@@ -308,7 +308,7 @@ class TensorLibrary:
     def explain(
         self, error: Exception, kind: str, name: str, args: tuple[object, ...]
     ) -> Explanation | None:
-        from .explain import explain
+        from .wording import explain
 
         return explain(error, kind, name, args, self.sampled)
 

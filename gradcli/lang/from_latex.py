@@ -10,7 +10,7 @@ import re
 from functools import partial
 from typing import Final
 
-from .limits import MAX_MENDED_CHARACTERS
+from .maxima import MAX_MENDED_CHARACTERS
 
 _DERIVED: Final = re.compile(
     r"\\[dt]?frac\s*\{\s*(?:d|\\partial)\s*\w*\}\s*\{\s*(?:d|\\partial)\s*\w+\}\s*"
@@ -93,7 +93,7 @@ def _is_known(word: str) -> bool:
     import unicodedata
 
     from .suggest import other_spelling
-    from .tensors import CONSTANTS, is_function
+    from .tensor_library import CONSTANTS, is_function
 
     if is_function(word) or other_spelling(word, is_function) or word in CONSTANTS:
         return True
