@@ -22,7 +22,7 @@ from ..engine.jacobian import rows_of
 from ..engine.raw import Raw
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import enumerated
-from .in_parts import Fusion, InParts, entrywise, in_parts, tell_region
+from .in_parts import Fusion, entrywise, in_parts, tell_region
 from .point import (
     Gradients,
     Point,
@@ -146,7 +146,11 @@ class Compiled:
         """
         point = self.at(values)
         cut = in_parts(point.prepared, point.reading)
-        y, found = _at_once(point) if cut is None else cut[:2]
+        if cut is None:
+            y = point.run()
+            found = grad([y], list(point.wanted.values()))
+        else:
+            y, found = cut[:2]
         return Gradients(point.back(y), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
@@ -231,12 +235,6 @@ def _by_name(columns: Any) -> Mapping[str, object]:
     return {name: columns[name] for name in names}
 
 
-def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:
-    """Return the value and the gradients from one recorded run."""
-    y = point.run()
-    return y, grad([y], list(point.wanted.values()))
-
-
 def _table(
     at: Callable[[Mapping[str, object]], Point],
     columns: Mapping[str, object],
@@ -266,7 +264,8 @@ def _table(
         raise ProgramError("E503", f"{twice} is a column and a value", hint=hint)
     count = _length(columns)
     point, whole = _point(at, columns, shared, count)
-    cut = None if _in_the_way(point, whole) else _rows_at_once(point)
+    apart = not _in_the_way(point, whole)
+    cut = entrywise(point.prepared, point.reading) if apart else None
     if cut is None:
         within = each or nullcontext()
         y, grads = _row_by_row(point, count, whole, failed, within, first)
@@ -291,7 +290,7 @@ def _fusion_of(
         fusion.obstacles(point.prepared.source, reading.pointwise.obstacles)
     if fusion.rest:
         return fusion
-    cut = _rows_at_once(point)
+    cut = entrywise(point.prepared, reading)
     if cut is None:
         fusion.refused("its value is not one number for each row")
     else:
@@ -320,11 +319,6 @@ def _in_the_way(point: Point, whole: set[str]) -> str:
     if point.of is not None:
         return "--of asks for another value than the last"
     return ""
-
-
-def _rows_at_once(point: Point) -> InParts | None:
-    """Compute all rows together, where each entry is computed apart."""
-    return entrywise(point.prepared, point.reading)
 
 
 def _row_by_row(

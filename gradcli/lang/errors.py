@@ -14,6 +14,8 @@ renders as
         |     ^^^^ did you mean 'tanh'?
 """
 
+from functools import partial
+
 from .span import Span as Span
 
 CODES: dict[str, str] = {
@@ -145,8 +147,8 @@ class ProgramError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let it be sent from one process to another."""
-        at = (self.code, self.message, self.span, self.source)
-        return _again, (*at, self.hint, self.exit_status)
+        again = partial(ProgramError, hint=self.hint, exit_status=self.exit_status)
+        return again, (self.code, self.message, self.span, self.source)
 
     def __str__(self) -> str:
         return self.render()
@@ -184,15 +186,3 @@ class ProgramError(Exception):
                 "source_line": place.text if place else None,
             },
         }
-
-
-def _again(
-    code: str,
-    message: str,
-    span: Span | None,
-    source: str,
-    hint: str | None,
-    exit_status: int,
-) -> ProgramError:
-    """Make the error that was sent anew."""
-    return ProgramError(code, message, span, source, hint=hint, exit_status=exit_status)

@@ -61,6 +61,7 @@ class ExpressionParser(Cursor):
     def __init__(self, source: str, variables: Iterable[str]) -> None:
         super().__init__(source, variables)
         self.notes: list[syntax.Note] = []
+        self.reading_targets = False
         self.within = ""
         """The bracket, the bars or the `for` that the operands being read stand in."""
 
@@ -107,8 +108,9 @@ class ExpressionParser(Cursor):
                     left = yield self._joined(left, start, before)
                     before = "*"
                     continue
-                if sign in ("is", "in"):
-                    self._refuse_membership(sign)
+                # The `in` of a `for` is read by the statement, which stops before it.
+                if sign == "is" or (sign == "in" and not self.reading_targets):
+                    raise self.foreign_word()
                 return left
             if sign in COMPARISONS or sign in LOGIC:
                 left = yield self._chain(left, start, power)
@@ -229,13 +231,6 @@ class ExpressionParser(Cursor):
             return False
         base = power.left
         return isinstance(base, syntax.Name) and self.names_function(base.name)
-
-    def _refuse_membership(self, word: str) -> None:
-        # The `in` of a `for` is read by the statement, which stops before it.
-        if word == "is" or not self.reading_targets:
-            raise self.foreign_word()
-
-    reading_targets = False
 
     def _prefixed(self, floor: int) -> Steps[syntax.Expression]:
         sign = self.take()

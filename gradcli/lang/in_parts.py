@@ -16,7 +16,6 @@ import numpy as np
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from . import tiles
-from .code import Code
 from .excerpt import locate
 from .kernels.kernel import Number
 from .point import Reading
@@ -198,11 +197,13 @@ def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
         return None
     if not _count(prepared):
         return None
-    with default_dtype(prepared.factory.dtype):
-        found = entries_of(_alone(prepared, reading.entries), reading.known)
+    source, factory, inputs = prepared.source, prepared.factory, prepared.inputs
+    alone = Prepared(source, reading.entries, factory, inputs)
+    with default_dtype(factory.dtype):
+        found = entries_of(alone, reading.known)
     if found is None:
         return None
-    xp = prepared.factory.xp
+    xp = factory.xp
     grads: list[Tensor | None] = [
         Tensor(np.zeros_like(found.value) if g is None else g, xp)
         for g in found.grads.values()
@@ -220,8 +221,3 @@ def _shape(prepared: Prepared) -> tuple[int, ...] | None:
 def _count(prepared: Prepared) -> int:
     """Return how many entries the large inputs have."""
     return max(given.tensor.numel() for given in prepared.inputs)
-
-
-def _alone(prepared: Prepared, code: Code) -> Prepared:
-    """Return the program of single entries on the same inputs."""
-    return Prepared(prepared.source, code, prepared.factory, prepared.inputs)

@@ -100,7 +100,9 @@ class Machine:
                 jump = steps[position](registers, frame)
                 position = position + 1 if jump is None else jump
         except ProgramError as error:
-            raise _placed(error, code, position) from error.__cause__
+            if error.span is None and not error.source:
+                error.span, error.source = code.origins[position].at, code.source
+            raise error from error.__cause__
         except Exception as error:
             if is_out_of_memory(error):
                 relieve()
@@ -138,13 +140,6 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
                     return origin.at, code.source
         frame = frame.f_back
     return None
-
-
-def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
-    """Give an error without a span that of its step, and return it."""
-    if error.span is None and not error.source:
-        error.span, error.source = code.origins[position].at, code.source
-    return error
 
 
 def _worded(
