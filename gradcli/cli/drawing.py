@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from ..lang.errors import ProgramError
-from ..lang.replacing import replacing
+from ..lang.filesystem import replacing
 from ..render.graphs.shown import ENDINGS, ShownGraph
 from ..render.theme import chosen
 from .checking import Check, claimed, job_for

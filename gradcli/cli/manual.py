@@ -16,7 +16,7 @@ from typing import Any
 
 import typer
 
-from ..lang.replacing import replacing
+from ..lang.filesystem import replacing
 from . import defaults
 from .commands import COMMANDS
 from .problems import unwritable

@@ -6,9 +6,9 @@ Registers hold variables, constants, called functions and intermediate values al
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .excerpt import Span
 from .frame import Frame
 from .record import Record
-from .span import Span
 from .syntax import Note
 
 Registers = list[Any]

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from . import steps, syntax
 from .code import Code, Origin, Read, Step
 from .errors import ProgramError
+from .excerpt import Span
 from .parser import parse
-from .span import Span
 from .syntax import Literal, Name, Node, Note, assigned_names
 from .trampoline import Steps, bounce, uncollected
 

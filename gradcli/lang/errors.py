@@ -16,7 +16,8 @@ renders as
 
 from functools import partial
 
-from .span import Span as Span
+from .excerpt import Span as Span
+from .excerpt import block, locate
 
 CODES: dict[str, str] = {
     "E101": "a name that nothing defines",
@@ -165,14 +166,10 @@ class ProgramError(Exception):
     def render(self) -> str:
         """Return the error as a block of text without escape codes or a final
         newline."""
-        from .excerpt import block
-
         return block(self.code, self.message, self.span, self.source, self.hint)
 
     def as_dict(self) -> dict[str, object]:
         """Return the error as the object that `--json` prints."""
-        from .excerpt import locate
-
         place = locate(self.source, self.span) if self.span is not None else None
         return {
             "schema": "gradcli/1",

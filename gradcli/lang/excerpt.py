@@ -1,4 +1,4 @@
-r"""A line of a program with carets under a span, for any terminal.
+r"""Spans of a program's text, shown as a line with carets, for any terminal.
 
 Carets stand by display width: a wide character takes two columns, a combining mark
 none. Nothing that could steer a terminal or reorder text is let through: control and
@@ -21,10 +21,16 @@ from .maxima import (
     MAX_SHOWN_NAMES,
     WINDOW_COLUMNS,
 )
-from .span import Span
 
 CUT = "…"
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+class Span(NamedTuple):
+    """A stretch of the program's text: offsets in characters, end excluded."""
+
+    start: int
+    end: int
 
 
 class Place(NamedTuple):

@@ -27,6 +27,7 @@ import numpy as np
 from ..ops.limits import LIMIT, size_text
 from .excerpt import enumerated, shortened
 from .extreme import EXTREME_BYTES, beyond_floats, is_number
+from .filesystem import reason_of, refusal
 from .maxima import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
@@ -35,7 +36,6 @@ from .maxima import (
 from .nested import Floats, NotAnArray, array_of, number_of_json
 from .points import NoColumn, read_points
 from .points.text_tables import MAX_LINE_BYTES
-from .refusals import reason_of, refusal
 from .suggest import did_you_mean, nearest
 
 STANDARD_INPUT = "-"

@@ -16,14 +16,13 @@ import numpy as np
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from . import tiles
-from .excerpt import locate
+from .excerpt import Span, locate
 from .kernels.kernel import Number
 from .point import Reading
 from .pointwise import Obstacle
 from .prepare import Prepared
 from .recordings import entries_of, number_of, on_part
 from .run import Run, Session, all_finite
-from .span import Span
 
 
 class InParts(NamedTuple):

@@ -16,6 +16,7 @@ from . import plain
 from .arithmetic import binary
 from .code import Code
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
+from .excerpt import Span
 from .frame import UNSET, Frame
 from .lexicon import CALLS_LEFT_OUT
 from .library import Library
@@ -23,7 +24,6 @@ from .maxima import MAX_STEPS
 from .parser import parse
 from .process import is_out_of_memory, relieve
 from .record import Record
-from .span import Span
 from .suggest import before_function, did_you_mean, other_spelling
 from .syntax import Note as Note
 

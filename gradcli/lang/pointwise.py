@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..ops import FUNCTIONS, Op
 from ..ops.op import overloads
-from .span import Span
+from .excerpt import Span
 from .syntax import (
     Assign,
     Augment,

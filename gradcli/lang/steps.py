@@ -15,10 +15,10 @@ from . import arithmetic
 from .arithmetic import NUMBERS
 from .code import Registers, Step
 from .errors import ProgramError
+from .excerpt import Span
 from .frame import UNSET, Frame, described
 from .lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
 from .library import Library
-from .span import Span
 from .suggest import did_you_mean
 
 Reads = tuple[int, ...]

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import ProgramError
 from ..excerpt import enumerated
-from ..refusals import refusal
+from ..filesystem import refusal
 from .row import TABLES, demand_columns, refused
 from .row import BadRow as BadRow
 from .row import Block as Block

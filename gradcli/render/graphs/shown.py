@@ -17,7 +17,7 @@ from typing import Final
 
 from ...engine import Tensor
 from ...engine.errors import EngineError, GradError
-from ...lang.replacing import replacing
+from ...lang.filesystem import replacing
 from ...views.briefly import briefly
 from ...views.explanation import rehearse
 from ...views.graph import GraphView, graph_view
