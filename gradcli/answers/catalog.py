@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.syntax import Call, free_names, walk
-from ..lang.tensors import CONSTANTS, is_function
+from ..lang.tensor_library import CONSTANTS, is_function
 from ..numbers.trees.texts import Text, filled, partial_text
 from ..ops import (
     ALIASES,

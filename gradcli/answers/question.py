@@ -24,7 +24,7 @@ from ..lang.tiles import MIN_ENTRIES
 if TYPE_CHECKING:
     from ..lang.factory import Factory
     from ..lang.in_parts import Fusion
-    from ..lang.tensors import TensorLibrary
+    from ..lang.tensor_library import TensorLibrary
     from ..views.names import Names
 
 
@@ -208,7 +208,7 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
     if not sampled:
         return
     from ..lang.suggest import letters_apart, lookalike, other_reading
-    from ..lang.tensors import CONSTANTS, is_function
+    from ..lang.tensor_library import CONSTANTS, is_function
 
     names = [given.name for given in run.inputs]
     for name in sampled:
@@ -232,6 +232,6 @@ def _not_finite(run: Run) -> list[str]:
     """Say where the value stopped being finite, if it did."""
     if all_finite(run.output):
         return []
-    from ..lang.diagnose import first_not_finite
+    from ..lang.not_finite import first_not_finite
 
     return first_not_finite(run, maxsize)

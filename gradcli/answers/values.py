@@ -19,7 +19,7 @@ from ..engine.node import ConstantNode
 from ..engine.walk import inputs_first
 from ..lang.errors import Span
 from ..lang.factory import Factory
-from ..lang.tensors import TensorLibrary
+from ..lang.tensor_library import TensorLibrary
 
 
 class Listener(TensorLibrary):

@@ -20,8 +20,7 @@ from ..engine.devices import host
 from ..engine.jacobian import Block
 from ..engine.jacobian.files import WRITERS
 from ..lang.errors import ProgramError
-from ..lang.refusals import FOLDER, refusal
-from ..lang.replacing import replacing
+from ..lang.filesystem import FOLDER, refusal, replacing
 from .problems import wrong
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..answers.jobs import claimed, job_for
 from ..lang.errors import ProgramError
-from ..lang.replacing import replacing
+from ..lang.filesystem import replacing
 from ..render.graphs.shown import ENDINGS, ShownGraph
 from ..render.theme import chosen
 from .checking import Check

@@ -18,8 +18,7 @@ from unicodedata import normalize
 
 from ..lang.bindings import read_bindings
 from ..lang.errors import ProgramError
-from ..lang.excerpt import printable
-from ..lang.span import Span
+from ..lang.excerpt import Span, printable
 from .commands import COMMANDS
 from .limits import begin
 from .options import Request
@@ -163,7 +162,7 @@ def _contents(path: str, limit: int) -> bytes:
         with open(path, "rb") as file:
             return _read(file, path, limit)
     except (OSError, ValueError) as error:
-        from ..lang.refusals import refusal
+        from ..lang.filesystem import refusal
 
         hint = "give a file of text, or the program itself without -f"
         raise wrong("E594", *refusal(path, error, hint)) from None
@@ -189,7 +188,7 @@ def _standard_input(limit: int) -> bytes:
     try:
         return _read(sys.stdin.buffer, "standard input", limit)
     except OSError as error:
-        from ..lang.refusals import reason_of
+        from ..lang.filesystem import reason_of
 
         message = f"standard input cannot be read: {reason_of(error)}"
         raise wrong("E594", message, "write the program, or -f FILE") from None

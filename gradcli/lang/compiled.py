@@ -22,7 +22,7 @@ from ..engine.jacobian import rows_of
 from ..engine.raw import Raw
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import enumerated
-from .in_parts import Fusion, InParts, entrywise, in_parts, tell_region
+from .in_parts import Fusion, entrywise, in_parts, tell_region
 from .point import (
     Gradients,
     Point,
@@ -115,14 +115,14 @@ class Compiled:
         return f"gradcli.compile({self.text!r})"
 
     def reading(self, bound: Iterable[str]) -> Reading:
-        """The program as it is read where these names have values."""
+        """Return the program as it is read where these names have values."""
         key = frozenset(bound)
         if key not in self._readings:
             self._readings[key] = Reading(self.text, key, self.settings.of)
         return self._readings[key]
 
     def at(self, values: Mapping[str, object]) -> Point:
-        """The program's inputs at a point.
+        """Return the program's inputs at a point.
 
         Raises:
             ProgramError: an input is missing or unknown.
@@ -130,12 +130,12 @@ class Compiled:
         return Point(self.reading(values), values, self.settings)
 
     def __call__(self, **values: object) -> Array:
-        """The program's value, of the kind of the arrays given."""
+        """Return the program's value, of the kind of the arrays given."""
         point = self.at(values)
         return point.back(point.run())
 
     def grad(self, **values: object) -> Gradients:
-        """The value and the gradients at a point.
+        """Return the value and the gradients at a point.
 
         Args:
             values: a number, a list, an array or a tensor for each input.
@@ -146,11 +146,15 @@ class Compiled:
         """
         point = self.at(values)
         cut = in_parts(point.prepared, point.reading)
-        y, found = _at_once(point) if cut is None else cut[:2]
+        if cut is None:
+            y = point.run()
+            found = grad([y], list(point.wanted.values()))
+        else:
+            y, found = cut[:2]
         return Gradients(point.back(y), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
-        """The value and its Jacobian at a point.
+        """Return the value and its Jacobian at a point.
 
         Args:
             sparse: True gives every block as a ``csr_array``, False none, None those
@@ -170,7 +174,7 @@ class Compiled:
         return Jacobians(point.back(y), by_name)
 
     def table(self, columns: Mapping[str, object], **shared: object) -> Gradients:
-        """The value and the gradients at many points.
+        """Return the value and the gradients at many points.
 
         Args:
             columns: by an input's name an array with an entry, or a row, for each
@@ -196,21 +200,27 @@ class Compiled:
         each: AbstractContextManager[None] | None = None,
         first: bool = False,
     ) -> Gradients:
-        """As `table`; ``failed`` takes the errors of rows by their number, and their
-        results are NaN; a row that is computed for itself is computed inside ``each``;
-        those behind the ``first`` that fails are left."""
+        """Return the values and the gradients at rows of columns, as `table` does.
+
+        Args:
+            columns: an array for each input, with an entry for each row.
+            shared: values of the other inputs.
+            failed: takes the errors of rows by their number; their results are NaN.
+            each: a context for a row that is computed for itself.
+            first: leave the rows behind the first that fails.
+        """
         return _table(self.at, columns, shared, failed, each, first)
 
     def fusion(
         self, columns: Mapping[str, object], shared: Mapping[str, object]
     ) -> Fusion:
-        """How `table` computes such rows: at once, part by part, or one by one, and
-        why."""
+        """Return how `table` computes such rows: at once, part by part, or one by one,
+        and why."""
         return _fusion_of(self.at, columns, shared)
 
 
 def _by_name(columns: Any) -> Mapping[str, object]:
-    """The columns of whatever has some.
+    """Return the columns of whatever has some.
 
     Raises:
         ProgramError: it has no names for them.
@@ -225,12 +235,6 @@ def _by_name(columns: Any) -> Mapping[str, object]:
     return {name: columns[name] for name in names}
 
 
-def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:
-    """The value and the gradients from one recorded run."""
-    y = point.run()
-    return y, grad([y], list(point.wanted.values()))
-
-
 def _table(
     at: Callable[[Mapping[str, object]], Point],
     columns: Mapping[str, object],
@@ -239,7 +243,7 @@ def _table(
     each: AbstractContextManager[None] | None = None,
     first: bool = False,
 ) -> Gradients:
-    """The values and the gradients at each row of the columns.
+    """Return the values and the gradients at each row of the columns.
 
     Args:
         at: makes a point of values by name.
@@ -260,7 +264,8 @@ def _table(
         raise ProgramError("E503", f"{twice} is a column and a value", hint=hint)
     count = _length(columns)
     point, whole = _point(at, columns, shared, count)
-    cut = None if _in_the_way(point, whole) else _rows_at_once(point)
+    apart = not _in_the_way(point, whole)
+    cut = entrywise(point.prepared, point.reading) if apart else None
     if cut is None:
         within = each or nullcontext()
         y, grads = _row_by_row(point, count, whole, failed, within, first)
@@ -274,7 +279,8 @@ def _fusion_of(
     columns: Mapping[str, object],
     shared: Mapping[str, object],
 ) -> Fusion:
-    """Whether `_table` computes the rows at once, part by part, or why one by one."""
+    """Tell whether `_table` computes the rows at once, part by part, or why one by
+    one."""
     point, whole = _point(at, columns, shared, _length(columns))
     reading, fusion = point.reading, Fusion()
     reason = _in_the_way(point, whole)
@@ -284,7 +290,7 @@ def _fusion_of(
         fusion.obstacles(point.prepared.source, reading.pointwise.obstacles)
     if fusion.rest:
         return fusion
-    cut = _rows_at_once(point)
+    cut = entrywise(point.prepared, reading)
     if cut is None:
         fusion.refused("its value is not one number for each row")
     else:
@@ -298,14 +304,14 @@ def _point(
     shared: Mapping[str, object],
     count: int,
 ) -> tuple[Point, set[str]]:
-    """All rows as one point, and the inputs that are arrays in every row."""
+    """Return all rows as one point, and the inputs that are arrays in every row."""
     dtype = dtype_of({**columns, **shared})
     point = at({**columns, **{n: _shared(v, count, dtype) for n, v in shared.items()}})
     return point, {name for name, value in shared.items() if _dimensions(value)}
 
 
 def _in_the_way(point: Point, whole: set[str]) -> str:
-    """Why the rows are not computed at once; empty: they may be."""
+    """Return why the rows are not computed at once; empty: they may be."""
     if whole:
         return f"{enumerated(sorted(whole))} has many entries in each row"
     if any(t.raw.ndim != 1 for t in point.tensors.values()):
@@ -313,11 +319,6 @@ def _in_the_way(point: Point, whole: set[str]) -> str:
     if point.of is not None:
         return "--of asks for another value than the last"
     return ""
-
-
-def _rows_at_once(point: Point) -> InParts | None:
-    """All rows together, where each entry is computed apart."""
-    return entrywise(point.prepared, point.reading)
 
 
 def _row_by_row(
@@ -328,7 +329,7 @@ def _row_by_row(
     each: AbstractContextManager[None],
     first: bool,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """The program run for each row, with the values of ``whole`` as they are."""
+    """Run the program for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session()
     rows: list[tuple[object, ...] | None] = []
     with np.errstate(all="ignore"):
@@ -374,7 +375,7 @@ def _row_by_row(
 
 
 def _told(error: Exception) -> ProgramError | None:
-    """What a row failed with, without what it held; None: it should not have."""
+    """Return the error of a row without the values it held; None: an internal one."""
     if isinstance(error, ProgramError):
         error.__cause__ = error.__context__ = error.__traceback__ = None
         return error
@@ -397,7 +398,8 @@ def _demand_number(y: Tensor) -> None:
 
 
 def _gradients_of_row(y: Tensor, wanted: Sequence[Tensor]) -> list[Raw]:
-    """The raw gradients of a row's value; zeros where it does not depend on one."""
+    """Return the raw gradients of a row's value; zeros where it does not depend on
+    one."""
     found = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
     return [
         x.xp.zeros_like(x.raw) if g is None else g.raw
@@ -406,7 +408,7 @@ def _gradients_of_row(y: Tensor, wanted: Sequence[Tensor]) -> list[Raw]:
 
 
 def _length(columns: Mapping[str, Any]) -> int:
-    """How many rows the columns have.
+    """Return how many rows the columns have.
 
     Raises:
         ProgramError: they differ, or there are none.
@@ -421,7 +423,7 @@ def _length(columns: Mapping[str, Any]) -> int:
 
 
 def _shared(value: Any, count: int, dtype: str) -> object:
-    """A value that all rows share; a number as a column."""
+    """Return a value that all rows share; a number as a column."""
     if _dimensions(value):
         return value
     raw = raw_of(value)

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from . import steps, syntax
 from .code import Code, Origin, Read, Step
 from .errors import ProgramError
+from .excerpt import Span
 from .parser import parse
-from .span import Span
 from .syntax import Literal, Name, Node, Note, assigned_names
 from .trampoline import Steps, bounce, uncollected
 
@@ -33,7 +33,7 @@ Jump = Callable[[int], Step]
 def compile_program(
     program: syntax.Program, constant: Constant = lambda literal: literal.value
 ) -> Code:
-    """The program's steps.
+    """Return the program's steps.
 
     Args:
         program: what was parsed.
@@ -79,7 +79,7 @@ class _Emitter:
         self.changes = False
 
     def visit(self, node: Node, *given: object) -> Any:
-        """What the method does that is called after the node's class."""
+        """Call the method that is named after the node's class."""
         kind = type(node)
         visitor = self.visitors.get(kind)
         if visitor is None:
@@ -123,7 +123,7 @@ class _Emitter:
 
     @contextmanager
     def maybe(self) -> Iterator[None]:
-        """What is emitted inside may not run."""
+        """Mark what is emitted inside as steps that may not run."""
         before = len(self.has_value)
         yield
         while len(self.has_value) > before:
@@ -152,11 +152,11 @@ class _Emitter:
         return self._read(self.variables, name, span)
 
     def function(self, name: str, at: Span) -> int:
-        """The register of a function that is called."""
+        """Return the register of a function that is called."""
         return self._read(self.functions, name, at)
 
     def operand(self, node: Literal | Name) -> int:
-        """The register of a value that needs no computing."""
+        """Return the register of a value that needs no computing."""
         if isinstance(node, Literal):
             return self.constant(self.value_of(node))
         if node.qualified:
@@ -185,7 +185,7 @@ class _Emitter:
         )
 
     def _read(self, known: dict[str, Read], name: str, span: Span) -> int:
-        """The register of a name, which is new where it is first read."""
+        """Return the register of a name, which is new where it is first read."""
         if name not in known:
             known[name] = Read(self._register(), span)
         return known[name].register

@@ -65,7 +65,7 @@ class Cursor:
         return self.tokens[at].kind if at >= 0 else ""
 
     def span_from(self, start: int) -> Span:
-        """From `start` to the end of the last token taken."""
+        """Return the span from `start` to the end of the last token taken."""
         return Span(start, self.tokens[self.at - 1].end)
 
     def fail(
@@ -74,7 +74,7 @@ class Cursor:
         return ProgramError(code, message, span, self.source, hint=hint)
 
     def unexpected(self, wanted: str, hint: str | None = None) -> ProgramError:
-        """The error for a token that cannot stand here."""
+        """Return the error for a token that cannot stand here."""
         token = self.token
         if token.kind in FOREIGN_WORDS:
             return self.foreign_word()
@@ -117,13 +117,14 @@ class Cursor:
         return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
 
     def _counts_up(self) -> bool:
-        """Whether the two tokens before are `++` or `--`, as other languages count."""
+        """Return whether the two tokens before are `++` or `--`, as other languages
+        count."""
         one, other = self.tokens[max(self.at - 2, 0)], self.tokens[self.at - 1]
         return other.kind in ("+", "-") and one.kind == other.kind
 
     def missing_operator(self, before: Token, after: Token) -> ProgramError:
-        """The error for two operands side by side; its hint is a multiplication, or a
-        call where the first one is a function's name."""
+        """Return the error for two operands side by side; its hint is a multiplication,
+        or a call where the first one is a function's name."""
         left, right = self.text(before), self.text(after)
         bracketless = not {before.kind, after.kind} & set("()[]")
         product = f"{left}*{right}" if bracketless else "'*' between them"
@@ -152,8 +153,8 @@ class Cursor:
         return between(error, self.tokens, at, self.function_meant)
 
     def function_meant(self, token: Token) -> str | None:
-        """The function that a token names, however it is spelled; None for a variable
-        and for what names none."""
+        """Return the function that a token names, however it is spelled; None for a
+        variable and for what names none."""
         name = str(token.value)
         if token.kind != "name" or len(name) == 1 or name in self.variables:
             return None
@@ -164,9 +165,9 @@ class Cursor:
         return other_spelling(name, self.names_function)
 
     def names_function(self, name: str) -> bool:
-        """Whether a name is that of a function; a single letter is a variable's before
-        it is that."""
-        from .tensors import is_function
+        """Return whether a name is that of a function; a single letter is a variable's
+        before it is that."""
+        from .tensor_library import is_function
 
         return len(name) > 1 and name not in self.variables and is_function(name)
 

@@ -117,14 +117,14 @@ class End(Record):
 
 
 class Program(Protocol):
-    """What is minimised; a `gradcli.lang.run.Session` is one."""
+    """A program that is minimised; a `gradcli.lang.run.Session` is one."""
 
     def rebind(self, values: Mapping[str, Tensor]) -> None: ...
     def __call__(self) -> Tensor: ...
 
 
 class Optimizer(Protocol):
-    """What changes the inputs by their gradients."""
+    """An optimizer, which changes the inputs by their gradients."""
 
     def zero_grad(self) -> None: ...
     def step(self, closure: Callable[[], Tensor]) -> object: ...
@@ -191,7 +191,7 @@ class Descent:
         return self._end(None, "steps", steps)
 
     def _end(self, step: Step | None, stopped: str, number: int = 0) -> End:
-        """The end of the descent, with the loss on all rows of the data."""
+        """Return the end of the descent, with the loss on all rows of the data."""
         if self._batches is not None:
             self._program.rebind(self._batches.all_rows())
         elif step is not None:
@@ -217,7 +217,7 @@ class Descent:
         return loss
 
     def _closure(self) -> Tensor:
-        """The loss and its gradients; at the first call those of this step."""
+        """Return the loss and its gradients; at the first call those of this step."""
         loss, self._fresh = self._fresh, None
         return self._differentiated() if loss is None else loss
 

@@ -9,7 +9,7 @@ texts take one search.
 import re
 
 EXTREME = re.compile(r"[eE][+-]?\d{3}|\d{300}")
-"""What is in every text of numbers with one that `beyond_floats` tells of."""
+"""Pattern that every text has in which a number is beyond all floats."""
 
 EXTREME_BYTES = re.compile(EXTREME.pattern.encode())
 

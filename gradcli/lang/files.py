@@ -27,15 +27,15 @@ import numpy as np
 from ..ops.limits import LIMIT, size_text
 from .excerpt import enumerated, shortened
 from .extreme import EXTREME_BYTES, beyond_floats, is_number
-from .limits import (
+from .filesystem import reason_of, refusal
+from .maxima import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
     MAX_SHOWN_KEYS,
 )
 from .nested import Floats, NotAnArray, array_of, number_of_json
 from .points import NoColumn, read_points
-from .points.text import MAX_LINE_BYTES
-from .refusals import reason_of, refusal
+from .points.text_tables import MAX_LINE_BYTES
 from .suggest import did_you_mean, nearest
 
 STANDARD_INPUT = "-"
@@ -65,7 +65,7 @@ _KEYED = re.compile(
 
 
 def read_file(source: str, limit: int | None = None) -> Floats:
-    """The array in a file; `source` is a path, `path.npz:key`, or `-`.
+    """Return the array in a file; `source` is a path, `path.npz:key`, or `-`.
 
     Args:
         source: where it is; behind a colon the member of an archive or of an object,
@@ -118,7 +118,7 @@ def _path_and_key(source: str) -> tuple[str, str | None]:
 
 
 def _column(path: str, key: str, limit: int) -> Floats:
-    """The column of a table."""
+    """Return the column of a table."""
     from .errors import ProgramError
 
     try:
@@ -216,7 +216,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
 
 def _value_of_key(value: object, what: str, key: str) -> object:
-    """A value of an object; of a list of objects, each one's."""
+    """Return a value of an object; of a list of objects, each one's."""
     if isinstance(value, dict):
         if key in value:
             return value[key]
@@ -242,7 +242,8 @@ def _json_number(entry: object) -> object:
 
 
 def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    """An array in NumPy's format, whose header is checked before its data is read."""
+    """Return an array in NumPy's format, whose header is checked before its data is
+    read."""
     layout = np.lib.format
     try:
         version = layout.read_magic(file)
@@ -272,8 +273,8 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
 
 def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats | None:
-    """The rest of a file as it lies on the disk, not to be written to; None where it
-    is not float64, or no file."""
+    """Return the rest of a file as it lies on the disk, not to be written to; None
+    where it is not float64, or no file."""
     start = file.tell()
     if dtype != np.float64 or not isinstance(file, BufferedReader):
         return None
@@ -353,7 +354,7 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
 
 def _member(names: list[str], what: str, key: str | None) -> str:
-    """The member that `key` names, with or without its suffix."""
+    """Return the member that `key` names, with or without its suffix."""
     keys = [name.removesuffix(".npy") for name in names]
     listed = ", ".join(keys[:MAX_SHOWN_KEYS]) + (", …" * (len(keys) > MAX_SHOWN_KEYS))
     if not keys:
@@ -500,7 +501,7 @@ def read_table(
 def _rows(
     text: Iterable[str], separator: str | None
 ) -> Iterator[tuple[int, list[str]]]:
-    """The lines that hold something: the line's number and its cells."""
+    """Yield the lines that hold something: the line's number and its cells."""
     for number, line in enumerate(text, 1):
         line = line.partition("#")[0].strip(" \r\n" if separator else " \t\r\n")
         if not line.strip():
@@ -561,7 +562,7 @@ def _refuse_beyond(cells: list[str], row: list[float], line: int, what: str) -> 
 
 
 def _is_heading(cells: list[str]) -> bool:
-    """A heading is made of words: no cell is a number, and not all are empty."""
+    """Return whether cells are words: none is a number, and not all are empty."""
     return not any(map(is_number, cells)) and any(cell.strip() for cell in cells)
 
 

@@ -17,15 +17,13 @@ import numpy as np
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from . import tiles
-from .code import Code
-from .entries import entries_of, number_of, on_part
-from .excerpt import locate
+from .excerpt import Span, locate
 from .kernels.kernel import Number
 from .point import Reading
 from .pointwise import Obstacle
 from .prepare import Prepared
+from .recordings import entries_of, number_of, on_part
 from .run import Run, Session, all_finite
-from .span import Span
 
 
 class InParts(NamedTuple):
@@ -130,7 +128,7 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
         return None
     if fusion is not None:
         tell_region(prepared, reading, fusion, tile_entries)
-    first = on_part(prepared, *next(tiles.parts(0, _count(prepared))))
+    first = on_part(prepared, *next(tiles.parts(0, _count(prepared), tile_entries)))
     run = Session(first).run()
     value.edge = run.output.edge
     # The graph's leaves are those of the part: they have the inputs' names.
@@ -201,11 +199,13 @@ def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
         return None
     if not _count(prepared):
         return None
-    with default_dtype(prepared.factory.dtype):
-        found = entries_of(_alone(prepared, reading.entries), reading.known)
+    source, factory, inputs = prepared.source, prepared.factory, prepared.inputs
+    alone = Prepared(source, reading.entries, factory, inputs)
+    with default_dtype(factory.dtype):
+        found = entries_of(alone, reading.known)
     if found is None:
         return None
-    xp = prepared.factory.xp
+    xp = factory.xp
     grads: list[Tensor | None] = [
         Tensor(np.zeros_like(found.value) if g is None else g, xp)
         for g in found.grads.values()
@@ -223,8 +223,3 @@ def _shape(prepared: Prepared) -> tuple[int, ...] | None:
 def _count(prepared: Prepared) -> int:
     """Return how many entries the large inputs have."""
     return max(given.tensor.numel() for given in prepared.inputs)
-
-
-def _alone(prepared: Prepared, code: Code) -> Prepared:
-    """Return the program of single entries on the same inputs."""
-    return Prepared(prepared.source, code, prepared.factory, prepared.inputs)

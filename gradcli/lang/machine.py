@@ -16,14 +16,14 @@ from . import plain
 from .arithmetic import binary
 from .code import Code
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
+from .excerpt import Span
 from .frame import UNSET, Frame
 from .lexicon import CALLS_LEFT_OUT
 from .library import Library
-from .limits import MAX_STEPS
+from .maxima import MAX_STEPS
 from .parser import parse
 from .process import is_out_of_memory, relieve
 from .record import Record
-from .span import Span
 from .suggest import before_function, did_you_mean, other_spelling
 from .syntax import Note as Note
 
@@ -100,7 +100,9 @@ class Machine:
                 jump = steps[position](registers, frame)
                 position = position + 1 if jump is None else jump
         except ProgramError as error:
-            raise _placed(error, code, position) from error.__cause__
+            if error.span is None and not error.source:
+                error.span, error.source = code.origins[position].at, code.source
+            raise error from error.__cause__
         except Exception as error:
             if is_out_of_memory(error):
                 relieve()
@@ -125,7 +127,7 @@ def _result(
 
 
 def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
-    """The text that a thread is at in a program; None if it runs none.
+    """Return the text that a thread is at in a program; None if it runs none.
 
     Args:
         frame: the newest one of the thread, which stands still meanwhile.
@@ -138,13 +140,6 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
                     return origin.at, code.source
         frame = frame.f_back
     return None
-
-
-def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
-    """An error raised without a span gets that of its step."""
-    if error.span is None and not error.source:
-        error.span, error.source = code.origins[position].at, code.source
-    return error
 
 
 def _worded(

@@ -39,7 +39,7 @@ _NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - 
 
 
 def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
-    """The tree of a program.
+    """Return the tree of a program.
 
     Raises:
         ProgramError: it points at what cannot stand there, and shows the line put
@@ -93,7 +93,8 @@ class _Parser(ExpressionParser):
         return syntax.Program(span, self.source, body, tuple(self.notes))
 
     def _line(self) -> Steps[list[syntax.Statement]]:
-        """The statements of one line, and all of a body that is indented below it."""
+        """Read the statements of one line, and all of a body that is indented below
+        it."""
         if self.token.kind == "indent":
             message = "this line is indented, but no body begins here"
             raise self.fail("E206", message, self.token.span, "remove the indentation")
@@ -184,7 +185,7 @@ class _Parser(ExpressionParser):
         return assigned, target
 
     def _targets(self, target: syntax.Expression) -> tuple[syntax.Target, ...]:
-        """The names on the left of `=`; `a, b` and `[a, b]` are several."""
+        """Read the names on the left of `=`; `a, b` and `[a, b]` are several."""
         if isinstance(target, syntax.Sequence):
             *before, last = target.items or (None,)
             if isinstance(last, syntax.Name) and any(map(_is_formula, before)):
@@ -312,7 +313,7 @@ class _Parser(ExpressionParser):
         return syntax.Block(Span(start, statements[-1].span.end), tuple(statements))
 
     def _statement_span(self, start: int) -> Span:
-        """From `start` to the last token that is seen, not an end of line or body."""
+        """Return the span from `start` to the last visible token."""
         at = self.at - 1
         while self.tokens[at].kind in ("newline", "dedent"):
             at -= 1
@@ -324,6 +325,7 @@ def _is_formula(item: object) -> bool:
 
 
 def _defines(call: syntax.Call) -> bool:
-    """Whether what is assigned to looks as a function with its parameters: `f(x)`."""
+    """Return whether what is assigned to looks as a function with its parameters:
+    `f(x)`."""
     names = all(isinstance(each, syntax.Name) for each in call.arguments)
     return names and not call.keywords

@@ -12,7 +12,6 @@ from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
 from .code import Code
 from .compiler import compile_program
-from .entries import Known
 from .errors import ProgramError
 from .excerpt import enumerated
 from .factory import Factory
@@ -20,6 +19,7 @@ from .parser import parse
 from .pointwise import pointwise
 from .prepare import differentiated
 from .record import Record
+from .recordings import Known
 from .run import Input, Prepared, Session, input_names
 from .suggest import did_you_mean
 
@@ -45,12 +45,12 @@ class Reading:
 
 
 class Settings(NamedTuple):
-    """What is the same at every point.
+    """The settings of a program that are the same at every point.
 
     wrt    the inputs that derivatives are taken for; None: all
-    dtype  of all numbers; None: that of the arrays that come
+    dtype  the type of all numbers; None: that of the arrays that come
     device where numbers and lists go: ``cpu``, ``cuda`` or ``auto``
-    seed   of the numbers that the program draws
+    seed   the seed of the numbers that the program draws
     of     the variable that is the value; None: the last statement's value
     """
 
@@ -117,11 +117,11 @@ class Point:
         return Prepared(code.source, code, self.factory, inputs)
 
     def session(self) -> Session:
-        """The program linked to its inputs."""
+        """Return the program linked to its inputs."""
         return Session(self.prepared, self.of)
 
     def run(self) -> Tensor:
-        """The program's value, with the graph below it."""
+        """Return the program's value, with the graph below it."""
         with np.errstate(all="ignore"):
             return self.session()()
 
@@ -137,7 +137,8 @@ class Point:
         return by_name
 
     def back(self, y: Tensor, name: str | None = None) -> Any:
-        """A result as the kind of what was given, or what the input ``name`` was."""
+        """Return a result as the kind of what was given, or what the input ``name``
+        was."""
         values = self.given.values() if name is None else (self.given[name],)
         if any(isinstance(value, Tensor) for value in values):
             return y.detach()
@@ -154,18 +155,20 @@ class Point:
 
 
 def _own(raw: Any, taken: Sequence[Any]) -> Any:
-    """An array that may be written to, and changes no other when it is."""
+    """Return an array that may be written to, and changes no other when it is."""
     shared = any(np.may_share_memory(raw, other) for other in taken)
     return raw.copy() if shared or not raw.flags.writeable else raw
 
 
 def _is_torch(value: object) -> TypeGuard[Any]:
-    """Whether a value is a tensor of PyTorch, which need not be imported to say so."""
+    """Return whether a value is a tensor of PyTorch, which need not be imported to say
+    so."""
     return hasattr(value, "new_tensor") and not isinstance(value, Tensor)
 
 
 def raw_of(value: object) -> Any:
-    """The array of a tensor or of what is, or becomes, an array; None: it is none."""
+    """Return the array of a tensor or of what is, or becomes, an array; None: it is
+    none."""
     if isinstance(value, Tensor):
         return value.raw
     if _is_torch(value):
@@ -205,7 +208,7 @@ def check_names(
 
 
 def _namespace(values: Mapping[str, object], device: str) -> Any:
-    """Where the arrays are: the first one's device, if there is an array."""
+    """Return where the arrays are: the first one's device, if there is an array."""
     for value in values.values():
         if isinstance(value, Tensor):
             return value.xp

@@ -24,12 +24,12 @@ from .errors import Edit, ProgramError, Span
 from .excerpt import enumerated
 from .factory import Factory
 from .inputs import Array, value_of
-from .limits import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .parser import parse
 from .record import Record
 from .suggest import did_you_mean
 from .syntax import Call, Evaluate, Literal, Name, Program, read_names, walk
-from .tensors import CONSTANTS, is_function
+from .tensor_library import CONSTANTS, is_function
 
 DTYPES = ("float64", "float32")
 
@@ -60,7 +60,7 @@ class Prepared(Record):
         return {given.name: given.tensor for given in self.inputs}
 
     def with_values(self, values: Mapping[str, Tensor]) -> "Prepared":
-        """The same program with other tensors for some of its inputs."""
+        """Return the program with other tensors for some of its inputs."""
         if not values:
             return self
         inputs = tuple(
@@ -72,7 +72,8 @@ class Prepared(Record):
         return Prepared(self.source, self.code, self.factory, inputs)
 
     def option_value(self, text: str, option: str) -> Tensor:
-        """The constant tensor that the VALUE of an option means, as `--grad-output`.
+        """Return the constant tensor that the VALUE of an option means, as
+        `--grad-output`.
 
         Raises:
             ProgramError: with the option's text and a caret.
@@ -136,7 +137,7 @@ def prepare(
 
 
 def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names that a program reads and does not make, in order of first use.
+    """Return the names that a program reads and does not make, in order of first use.
 
     A name that is bound is an input whatever else it could mean. A function's name is
     none by itself, except a single letter: `t` is time before it is a transpose.
@@ -160,8 +161,8 @@ def _factory(device: str, dtype: str, seed: int) -> Factory:
 
 
 def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[str]:
-    """The inputs that are data, as their values are read from files or from standard
-    input; none where that is so of all."""
+    """Return the inputs that are data, as their values are read from files or from
+    standard input; none where that is so of all."""
     read = {binding.name for binding in bindings if binding.place is not None}
     found = read.intersection(names)
     return frozenset() if len(found) == len(names) else frozenset(found)
@@ -242,7 +243,8 @@ def _refuse_unread(
 def _apart(
     program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
 ) -> str | None:
-    """The line put right that has ``unread`` written together with other names."""
+    """Return the line put right that has ``unread`` written together with other
+    names."""
     from .mend import TO_MULTIPLY, apart, mended
     from .suggest import before_function, written_together
 
@@ -283,7 +285,7 @@ def _refuse_call(name: str, program: Program) -> None:
 def differentiated(
     wrt: Iterable[str] | None, names: Sequence[str], where: str = "--wrt"
 ) -> frozenset[str]:
-    """The inputs that are differentiated by; None asks for all.
+    """Return the inputs that are differentiated by; None asks for all.
 
     Raises:
         ProgramError: one is none.

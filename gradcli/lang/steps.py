@@ -15,18 +15,18 @@ from . import arithmetic
 from .arithmetic import NUMBERS
 from .code import Registers, Step
 from .errors import ProgramError
+from .excerpt import Span
 from .frame import UNSET, Frame, described
 from .lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
 from .library import Library
-from .span import Span
 from .suggest import did_you_mean
 
 Reads = tuple[int, ...]
 Value = Callable[[Registers, Frame], object]
-"""What a step computes from the registers."""
+"""A function that computes a step's value from the registers."""
 
 Called = Callable[[Registers, Frame], Callable[..., object]]
-"""What finds the function that a step calls."""
+"""A function that finds the function that a step calls."""
 
 
 def write(out: int, value: Value) -> Step:
@@ -199,7 +199,7 @@ def index(out: int, reads: Reads, span: Span) -> Step:
 def sequence(
     out: int, reads: Reads, kind: Callable[[tuple[object, ...]], object]
 ) -> Step:
-    """A list, a tuple or a slice of several registers."""
+    """Return a list, a tuple or a slice of several registers."""
     gather = _gather(reads)
     return write(out, lambda registers, _: kind(gather(registers)))
 
@@ -273,7 +273,7 @@ _LISTS = (list, tuple, range)
 
 
 def _method_of(library: Library, value: object, name: str) -> Callable[..., object]:
-    """The method `name` of a value."""
+    """Return the method `name` of a value."""
     if name in METHODS_LEFT_OUT:
         message = f"'.{name}()' is not called here"
         raise ProgramError("E106", message, hint=METHODS_LEFT_OUT[name])
@@ -305,7 +305,7 @@ def _near(library: Library, value: object, name: str) -> str | None:
 
 
 def _attribute_of(library: Library, value: object, name: str) -> object:
-    """The attribute `name` of a value."""
+    """Return the attribute `name` of a value."""
     found, result = library.attribute(value, name)
     if found:
         return result
@@ -336,7 +336,7 @@ def _item_of(value: Any, key: Any) -> Any:
 
 
 def _iterator_of(library: Library, value: object) -> Iterator[object]:
-    """The items that a `for` goes through."""
+    """Return the items that a `for` goes through."""
     if isinstance(value, _LISTS):
         return iter(value)
     if isinstance(value, (*NUMBERS, str)) or value is None:

@@ -252,13 +252,13 @@ class Program(Node):
     notes: tuple[Note, ...] = ()
 
     def text(self, node: Node) -> str:
-        """The node's own text."""
+        """Return the node's own text."""
         return self.source[node.span.start : node.span.end]
 
 
 @cache
 def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
-    """The fields of a class that hold a node, several, or perhaps one."""
+    """Return the fields of a class that hold a node, several, or perhaps one."""
     hints = get_type_hints(kind)
     return tuple(field for field in kind._fields if _holds_nodes(hints[field]))
 
@@ -269,7 +269,7 @@ def _holds_nodes(hint: object) -> bool:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """A node's direct parts, in the order of its fields."""
+    """Return a node's direct parts, in the order of its fields."""
     parts: list[Node] = []
     for field in _fields_of_nodes(type(node)):
         value = getattr(node, field)
@@ -281,7 +281,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """The node and everything below it, each before its children."""
+    """Yield the node and everything below it, each before its children."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -290,7 +290,8 @@ def walk(root: Node) -> Iterator[Node]:
 
 
 def free_names(program: Program, known: Container[str] = ()) -> tuple[str, ...]:
-    """Names read before assignment, in order of the text; none that is in `known`."""
+    """Return names read before assignment, in order of the text; none that is in
+    `known`."""
     assigned: set[str] = set()
     free: dict[str, None] = {}
     for node in walk(program):
@@ -309,14 +310,14 @@ def free_names(program: Program, known: Container[str] = ()) -> tuple[str, ...]:
 def read_names(
     program: Program, constants: Container[str], bound: Container[str]
 ) -> tuple[str, ...]:
-    """The free names but for constants; one that is bound, or that the program assigns
-    to anywhere, is no constant."""
+    """Return the free names but for constants; one that is bound, or that the program
+    assigns to anywhere, is no constant."""
     own = set(assigned_names(program))
     names = free_names(program)
     return tuple(n for n in names if n not in constants or n in bound or n in own)
 
 
 def assigned_names(program: Program) -> tuple[str, ...]:
-    """Names that the program gives a value to, in order of first assignment."""
+    """Return names that the program gives a value to, in order of first assignment."""
     targets = (node.name for node in walk(program) if isinstance(node, Target))
     return tuple(dict.fromkeys(targets))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from gradcli.views.pages import page
 
 from gradcli.python.missing import lack_of
-from gradcli.views.pages import page
 
 
 def named(column: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 
 import gradcli
 from gradcli.answers.catalog import catalog, find, known_names
-from gradcli.lang.tensors import is_function
+from gradcli.lang.tensor_library import is_function
 from gradcli.ops import FUNCTIONS, offered
 
 INTERNAL = sorted(set(FUNCTIONS) - set(offered()))

@@ -13,7 +13,7 @@ from gradcli.engine import NUMPY, Tensor
 from gradcli.lang import compile_program, free_names, parse
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import run
-from gradcli.lang.tensors import CONSTANTS, TensorLibrary
+from gradcli.lang.tensor_library import CONSTANTS, TensorLibrary
 from gradcli.ops import OPS, Fixed, Op, defaults, parameters
 from tests.grouped import by_row
 

@@ -37,12 +37,11 @@ ROUNDED = {
 }  # fmt: skip
 """Functions whose results IEEE 754 prescribes to the last bit."""
 
-
 MAX_ROUNDS = 16
-"""Times that all tiles are gone through."""
+"""Most passes over all tiles."""
 
 MAX_REPEATS = 2
-"""Calls for each step: in the cache, two take no longer than one outside it."""
+"""Most calls for each step: two in the cache take no longer than one outside it."""
 
 
 class Input(NamedTuple):
@@ -71,7 +70,7 @@ class Buffer(NamedTuple):
 
 
 Place: TypeAlias = Input | Output | Buffer | Spread | Operand
-"""Where an operand lies; a constant, or a number's value, as it is."""
+"""The place of an operand; a constant, or a number's value, as it is."""
 
 
 class Work(NamedTuple):
@@ -87,11 +86,11 @@ class Work(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What is done to every tile, and to numbers after that.
+    """One pass over all tiles, and the steps on numbers after it.
 
-    work  for each tile, in order
+    work  the calls for each tile, in order
     sums  the values that are sums over all tiles, in the order of the work
-    tail  what is done to numbers when these are known, by the values that it gives
+    tail  the steps on numbers when the sums are known, by the values that they give
     """
 
     work: tuple[Work, ...]
@@ -100,10 +99,10 @@ class Round(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is done to all tiles, and done again where a number has to be known first.
+    """The passes over all tiles: a further one where a number has to be known first.
 
-    rounds   in order
-    buffers  how many there are, by the bytes of an entry
+    rounds   the passes, in order
+    buffers  the count of buffers, by the bytes of an entry
     numbers  the values, or constants, that are the numbers asked for
     """
 
@@ -117,12 +116,12 @@ def plan(
     arrays: Sequence[tuple[Traced, RawDtype]],
     numbers: Sequence[Traced | Operand],
 ) -> Plan | None:
-    """What to do to tiles for results of a recording; None where so much would have to
-    be done again that it does not pay.
+    """Return the plan for results of a recording; None where so much would have to be
+    done again that it does not pay.
 
     Args:
-        recording: what was done to a few entries.
-        arrays: of which each entry is asked for, and the types to write them in.
+        recording: the steps that were done to a few entries.
+        arrays: traced arrays whose entries are asked for, and the types to write.
         numbers: traced numbers, or constants.
     """
     steps, results = needed(recording, [*(array for array, _ in arrays), *numbers])
@@ -156,7 +155,7 @@ def _round(
     levels: dict[int, int],
     level: int,
 ) -> Round:
-    """What is done when the numbers of a level are known."""
+    """Return the pass over tiles that is made when the numbers of a level are known."""
     work, sums = [], []
     for nr in places.order:
         step = steps[nr]
@@ -185,7 +184,7 @@ def _round(
 def _outputs(
     steps: dict[int, Step], wanted: Sequence[Operand], dtypes: Sequence[RawDtype]
 ) -> dict[int, Output]:
-    """The values that are written where they are asked for."""
+    """Return the values that are written where they are asked for."""
     found: dict[int, Output] = {}
     for slot, (result, dtype) in enumerate(zip(wanted, dtypes, strict=True)):
         if not isinstance(result, Value) or result.nr not in steps:
@@ -197,7 +196,7 @@ def _outputs(
 
 
 def _levels(steps: dict[int, Step]) -> dict[int, int]:
-    """By a value's number, how many times all tiles are gone through before it is
+    """Return by a value's number how many passes over all tiles are made before it is
     known, or before an entry of it can be."""
     levels: dict[int, int] = {}
     for nr, step in steps.items():
@@ -207,19 +206,20 @@ def _levels(steps: dict[int, Step]) -> dict[int, int]:
 
 
 def _adds_entries(steps: dict[int, Step], step: Step) -> bool:
-    """Whether a step makes a number of entries."""
+    """Return whether a step makes a number of entries."""
     return not step.entries and any(_has_entries(steps, o) for o in step.operands)
 
 
 def _has_entries(steps: dict[int, Step], operand: Operand) -> bool:
-    """Whether an operand is an array: a constant one, an input or a step's."""
+    """Return whether an operand is an array: a constant one, an input or a step's."""
     if not isinstance(operand, Value):
         return isinstance(operand, Uniform)
     return operand.nr not in steps or steps[operand.nr].entries
 
 
 def _is_done(step: Step, known_at: int, level: int, kept: bool) -> bool:
-    """Whether a step is done to tiles in the round of a level, rather than known."""
+    """Return whether a step is done to tiles in the round of a level, rather than
+    known."""
     return known_at == level or not kept if step.entries else known_at > level
 
 
@@ -275,7 +275,7 @@ class _Places:
             self._ends[reader].append(value)
 
     def at(self, operand: Operand) -> Place:
-        """Where a value lies; a constant, or a number's value, as it is."""
+        """Return where a value lies; a constant, or a number's value, as it is."""
         if isinstance(operand, Value):
             nr = operand.nr
             written = self._written.get(nr)
@@ -283,7 +283,7 @@ class _Places:
         return operand
 
     def new(self, nr: int) -> Output | Buffer:
-        """Where a step writes."""
+        """Return where a step writes."""
         if nr not in self._written:
             dtype = self._steps[nr].dtype
             free = self._free[dtype.itemsize]

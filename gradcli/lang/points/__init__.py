@@ -22,27 +22,27 @@ import numpy as np
 
 from ..errors import ProgramError
 from ..excerpt import enumerated
-from ..refusals import refusal
+from ..filesystem import refusal
 from .row import TABLES, demand_columns, refused
 from .row import BadRow as BadRow
 from .row import Block as Block
 from .row import NoColumn as NoColumn
 from .row import Points as Points
-from .text import SEPARATORS, look_of, text_blocks
+from .text_tables import SEPARATORS, look_of, text_blocks
 
 STANDARD_INPUT = "-"
 
 PACKED = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat", ".zst": "zstdcat"}
-"""What unpacks a file, by its suffix."""
+"""Commands that unpack a file, by its suffix."""
 
 LOOK_BYTES = 1 << 13
-"""Of a text, to see what it is."""
+"""Length of the beginning of a text by which its kind is told, in bytes."""
 
 SUFFIXES = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
 
 
 def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
-    """The rows of a file, or of several in the order of their names, in blocks.
+    """Yield the rows of a file, or of several in the order of their names, in blocks.
 
     Args:
         place: a path with the suffix .csv, .tsv, .jsonl, .npy or .parquet, a pattern of
@@ -59,13 +59,14 @@ def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
 
 
 def read_points(place: str, names: Sequence[str]) -> Iterator[Points]:
-    """The rows of `point_blocks`, read."""
+    """Yield the rows of `point_blocks`, read."""
     for block in point_blocks(place, names):
         yield block()
 
 
 def total_size(place: str) -> int | None:
-    """The sizes of all blocks together; None where that is not known beforehand."""
+    """Return the sizes of all blocks together; None where that is not known
+    beforehand."""
     if place == STANDARD_INPUT:
         return None
     files = [Path(path).expanduser() for path in _files(place)]
@@ -75,8 +76,8 @@ def total_size(place: str) -> int | None:
 
 
 def text_format(place: str) -> str:
-    """The suffix of the text that a table is, .csv for one that is none; a stream, or
-    a file without a suffix, is looked at.
+    """Return the suffix of the text that a table is, .csv for one that is none; a
+    stream, or a file without a suffix, is looked at.
 
     Raises:
         ProgramError: it cannot be read.
@@ -111,7 +112,7 @@ def refuse_one_of_several(place: str, path: str) -> None:
 
 
 def _files(place: str) -> list[str]:
-    """The files that a place means."""
+    """Return the files that a place means."""
     path = Path(place).expanduser()
     if place == STANDARD_INPUT or path.is_file():
         return [place]
@@ -145,7 +146,7 @@ def _blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
 
 @contextmanager
 def _worded(place: str) -> Iterator[None]:
-    """What the system and the readers refuse, in the language's words."""
+    """Word the errors of the system as errors of the language."""
     try:
         yield
     except OSError as error:
@@ -166,11 +167,12 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
 
 
 BLOCK_ROWS = 1 << 14
-"""Of rows that are read at once."""
+"""Size of a block of an array, in rows."""
 
 
 def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
-    """The rows of an array: a field for each input, or a column for each, in order."""
+    """Yield the rows of an array: a field for each input, or a column for each, in
+    order."""
     try:
         table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, OverflowError, EOFError, SyntaxError) as error:
@@ -213,7 +215,7 @@ def _demand_table(table: Any, names: Sequence[str], place: str) -> None:
 
 
 def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
-    """The rows of a file of columns."""
+    """Yield the rows of a file of columns."""
     if find_spec("pyarrow") is None:
         hint = "pip install 'gradcli[table]'"
         raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)

@@ -21,7 +21,7 @@ from ...answers.picture import Picture, picture_of
 from ...answers.values import values
 from ...engine import Tensor
 from ...engine.errors import EngineError, GradError
-from ...lang.replacing import replacing
+from ...lang.filesystem import replacing
 from ...views.graph import GraphView, graph_view
 from ...views.names import Names
 from ..code.rules import Rules

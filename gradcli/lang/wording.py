@@ -53,7 +53,7 @@ class Failure:
 
     @property
     def list_hint(self) -> str | None:
-        """What to write instead of a list of tensors; None if no argument is one."""
+        """A hint for a list of tensors among the arguments; None if there is none."""
         lists = (value for value in self.args if isinstance(value, list | tuple))
         if any(isinstance(item, Tensor) for items in lists for item in items):
             return "join tensors first: stack([a, b]) or cat([a, b])"
@@ -74,7 +74,7 @@ def explain(
 
 
 def _about_samples(failure: Failure, sampled: Sampled) -> str | None:
-    """A sampled input is one number, which may be all that is wrong."""
+    """Return a hint for a sampled input, which is one number, if the call has one."""
     for name, tensor in sampled.items():
         if any(t.raw is tensor.raw for t in failure.tensors):
             return f"{name} was sampled as one number: give it a shape, {name}=randn(3)"
@@ -110,13 +110,13 @@ def _shape(failure: Failure) -> Explanation:
 
 
 def _is_product(name: str) -> bool:
-    """Whether an operator or a function is a product of matrices."""
+    """Return whether an operator or a function is a product of matrices."""
     entry = FUNCTIONS.get(ALIASES.get(name, name))
     return "@" in (name if entry is None else entry.formula)
 
 
 def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
-    """Which transpose would make a product fit."""
+    """Return a hint that makes a product of two shapes fit; None if none is known."""
     if len(a) == len(b) == 2:
         if a[1] == b[1]:
             return "transpose the second one: .T"
@@ -126,7 +126,7 @@ def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
 
 
 def _broadcast_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
-    """What would make two shapes broadcast."""
+    """Return a hint that makes two shapes broadcast; None if none is known."""
     for which, one, other in (("second", b, a), ("first", a, b)):
         if len(one) == 1 and len(other) == 2 and one[0] == other[0]:
             return f"to pair it with the rows, use .unsqueeze(1) on the {which}"
@@ -152,7 +152,7 @@ def _index(failure: Failure) -> Explanation:
 
 
 def _value(failure: Failure) -> Explanation:
-    """A parameter that the operation does not know or cannot take."""
+    """Word a parameter that the operation does not know or cannot take."""
     known = failure.name in FUNCTIONS
     hint = f"'gradcli ops {failure.name}' shows what it takes" if known else None
     return "E302", failure.text, hint
@@ -171,7 +171,8 @@ def _argument(failure: Failure) -> Explanation:
 
 
 def _not_a_tensor(failure: Failure) -> Explanation | None:
-    """A formula read what only a tensor has, as its shape, from something else."""
+    """Word that a formula read what only a tensor has, as its shape, from something
+    else."""
     asked = getattr(failure.error, "obj", None)
     of_none = asked is None and "'NoneType'" in failure.text
     if not of_none and not isinstance(asked, _PLAIN):
@@ -197,8 +198,8 @@ Rule = Callable[[Failure], Explanation | None]
 def _if_said(
     part: str, code: str, hint: str | None, message: str | None = None
 ) -> Rule:
-    """A rule for an exception whose text contains ``part``, in its own words if there
-    is no ``message``."""
+    """Return a rule for an exception whose text contains ``part``, in its own words if
+    there is no ``message``."""
 
     def rule(failure: Failure) -> Explanation | None:
         return (code, message or failure.text, hint) if part in failure.text else None

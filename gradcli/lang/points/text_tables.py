@@ -25,19 +25,19 @@ from ..nested import Floats, NotAnArray, number_of_json
 from .row import BadRow, Block, Points, demand_columns, refused
 
 BLOCK_BYTES = 1 << 20
-"""Of text that is read at once."""
+"""Size of a block of text, in bytes."""
 
 LISTENING_SECONDS = 0.2
-"""How long a stream is waited for before Ctrl-C is looked for."""
+"""Longest wait for a stream before Ctrl-C is looked for, in seconds."""
 
 ARROW_BYTES = 1 << 17
-"""Of text that is worth importing pyarrow for."""
+"""Least text that is worth importing pyarrow for, in bytes."""
 
 MAX_LINE_BYTES = 1 << 24
-"""Of one line of text."""
+"""Longest line of text, in bytes."""
 
 MAX_QUOTED_BYTES = 1 << 22
-"""Of text between quotation marks."""
+"""Longest text between quotation marks, in bytes."""
 
 _NUMBER = re.compile(
     r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
@@ -50,14 +50,14 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?", re.ASCII)
 csv.field_size_limit(MAX_LINE_BYTES)
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-"""What stands between the cells of a text, by the file's suffix."""
+"""Signs between the cells of a text, by the file's suffix."""
 
 
 def text_blocks(
     file: IO[bytes], what: str, suffix: str, names: Sequence[str]
 ) -> Iterator[Block]:
-    """The rows of a table of text, or of lines of JSON, whichever the suffix says; an
-    empty one: what the first line looks like."""
+    """Yield the rows of a table of text, or of lines of JSON, whichever the suffix
+    says; an empty one: what the first line looks like."""
     blocks = _pieces(file, what, suffix)
     first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
     line = 1
@@ -81,7 +81,7 @@ def text_blocks(
 
 
 def decoded(data: bytes, what: str) -> str:
-    """A text in UTF-8.
+    """Return a text in UTF-8.
 
     Raises:
         ProgramError: it is none.
@@ -105,7 +105,7 @@ class Layout(NamedTuple):
 
 
 def look_of(start: bytes) -> str:
-    """The suffix that a text looks like by its beginning."""
+    """Return the suffix that a text looks like by its beginning."""
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n ")
     if _is_json("", start):
         return ".jsonl"
@@ -113,12 +113,12 @@ def look_of(start: bytes) -> str:
 
 
 def _is_json(suffix: str, start: bytes) -> bool:
-    """Whether a text is lines of JSON."""
+    """Return whether a text is lines of JSON."""
     return suffix == ".jsonl" or (not suffix and start.lstrip()[:1] == b"{")
 
 
 def _pieces(file: IO[bytes], what: str, suffix: str) -> Iterator[bytes]:
-    """The text in pieces that end with a row."""
+    """Yield the text in pieces that end with a row."""
     rest, json_lines = b"", None
     for piece in _as_it_comes(file):
         rest += piece
@@ -138,7 +138,7 @@ def _pieces(file: IO[bytes], what: str, suffix: str) -> Iterator[bytes]:
 
 
 def _end(text: bytes, *, quoted: bool) -> int:
-    """Where the last whole row of a text ends; a line does not end between
+    """Return where the last whole row of a text ends; a line does not end between
     quotation marks."""
     end = text.rfind(b"\n") + 1
     if not quoted:
@@ -152,8 +152,8 @@ def _end(text: bytes, *, quoted: bool) -> int:
 
 
 def _as_it_comes(file: IO[bytes]) -> Iterator[bytes]:
-    """What there is, up to a block at a time: a stream that pauses is not waited for
-    while something of it is there."""
+    """Yield the text that there is, up to a block at a time: a stream that pauses is
+    not waited for while something of it is there."""
     read = getattr(file, "read1", file.read)
     while piece := read(BLOCK_BYTES):
         parts, size, ended = [piece], len(piece), False
@@ -170,7 +170,8 @@ def _as_it_comes(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
-    """Whether a read gives something, or the end, within so long; None: not known."""
+    """Return whether a read gives something, or the end, within so long; None: not
+    known."""
     try:
         return bool(select([file.fileno()], [], [], seconds)[0])
     except (OSError, ValueError):  # no stream of the system's, or not this system's
@@ -196,7 +197,7 @@ def _cells(head: str, mark: str) -> tuple[str, ...]:
 
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
-    """The rows of a block of text, whose first line has the number ``line``."""
+    """Return the rows of a block of text, whose first line has the number ``line``."""
     found = None
     if data.count(b'"') % 2 == 0:
         quick = _by_arrow if _worth_arrow(data) else _by_numpy
@@ -213,14 +214,14 @@ def _may_be_beyond(columns: Sequence[Floats], data: bytes) -> bool:
 
 
 def _worth_arrow(data: bytes) -> bool:
-    """Whether pyarrow is there, and its import takes less time than it saves."""
+    """Return whether pyarrow is there, and its import takes less time than it saves."""
     if len(data) < ARROW_BYTES and "pyarrow" not in modules:
         return False
     return find_spec("pyarrow") is not None
 
 
 def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
-    """The columns of a block; None where some row is not as it should be."""
+    """Return the columns of a block; None where some row is not as it should be."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -244,7 +245,7 @@ def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
 
 
 def _distinct(layout: Layout) -> list[str]:
-    """The header with a name of its own for every column that is not read."""
+    """Return the header with a name of its own for every column that is not read."""
     first = {name: layout.header.index(name) for name in layout.names}
     return [
         cell if first.get(cell) == nr else f"\0{nr}"
@@ -253,7 +254,7 @@ def _distinct(layout: Layout) -> list[str]:
 
 
 def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
-    """As `_by_arrow`, without it."""
+    """Return the columns of a block as `_by_arrow` does, read by NumPy."""
     if b'"' in data or not _is_even(data, layout):
         return None
     try:
@@ -271,13 +272,13 @@ def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
 
 
 def _is_even(data: bytes, layout: Layout) -> bool:
-    """Whether every line has as many cells as the header."""
+    """Return whether every line has as many cells as the header."""
     mark, count = layout.separator.encode(), len(layout.header) - 1
     return all(line.count(mark) == count for line in data.splitlines() if line)
 
 
 def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
-    """The good rows of a block, and what is wrong with the others."""
+    """Return the good rows of a block, and what is wrong with the others."""
     rows: list[list[float]] = []
     bad: list[BadRow] = []
     first = line
@@ -299,7 +300,7 @@ def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
 
 
 def _cells_of_rows(text: str, mark: str) -> Iterator[tuple[list[str] | None, int]]:
-    """The cells of each row, and how many lines have been read with it; None: a
+    """Yield the cells of each row, and how many lines have been read with it; None: a
     quotation mark is not closed."""
     strict = bool(text.count('"') % 2)
     reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
@@ -313,7 +314,7 @@ def _cells_of_rows(text: str, mark: str) -> Iterator[tuple[list[str] | None, int
 
 
 def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
-    """The numbers of a row, or why it has none."""
+    """Return the numbers of a row, or why it has none."""
     if len(cells) != len(layout.header):
         have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
         return f"{have}, the header has {len(layout.header)}"
@@ -334,7 +335,8 @@ def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
 
 
 def _kept(cells: Sequence[str], layout: Layout) -> tuple[tuple[str, float], ...]:
-    """The numbers that a bad row has; of one with too few cells or too many, none."""
+    """Return the numbers that a bad row has; of one with too few cells or too many,
+    none."""
     if len(cells) != len(layout.header):
         return ()
     pairs = zip(layout.names, layout.positions, strict=True)
@@ -375,7 +377,7 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
 
 
 def _kept_of_object(text: str, names: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """The numbers that a bad line of JSON has."""
+    """Return the numbers that a bad line of JSON has."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -391,7 +393,8 @@ def _kept_of_object(text: str, names: Sequence[str]) -> tuple[tuple[str, float],
 
 
 def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
-    """The columns of a block of objects of numbers, a line each; None: it is none."""
+    """Return the columns of a block of objects of numbers, a line each; None: it is
+    none."""
     import pyarrow as pa
     from pyarrow import json as arrow
 
@@ -413,7 +416,7 @@ def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
 
 
 def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
-    """The values of a line of JSON, or why it has none."""
+    """Return the values of a line of JSON, or why it has none."""
     try:
         floats = number_of_json if EXTREME.search(text) else None
         found = json.loads(text, parse_float=floats)

@@ -16,9 +16,9 @@ from ..engine.node import Edge
 from ..ops import FUNCTIONS
 from .errors import ProgramError, Span
 from .excerpt import place_of, shortened
-from .limits import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
+from .maxima import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
 from .run import Run, Session, all_finite
-from .tensors import TensorLibrary
+from .tensor_library import TensorLibrary
 
 
 class _Found(Exception):

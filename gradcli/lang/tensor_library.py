@@ -30,7 +30,7 @@ from ..ops import ALIASES, FUNCTIONS, offered
 from .errors import ProgramError, Span
 from .factory import CONSTRUCTORS, Draws, Factory
 from .library import Explanation
-from .limits import MAX_LIST_DEPTH
+from .maxima import MAX_LIST_DEPTH
 
 CONSTANTS: dict[str, object] = {
     "pi": math.pi,
@@ -65,7 +65,7 @@ class Functions(Mapping[str, Callable[..., object]]):
         self._ready = factory.constructors(draws)
         self._methods: dict[str, Callable[..., object]] = {}
         self.notes: dict[str, None] = {}
-        """What the calls of a run are worth remarking on."""
+        """Remarks on the calls of a run, in order."""
 
     def __getitem__(self, name: str) -> Callable[..., object]:
         found = self._ready.get(name)
@@ -74,15 +74,16 @@ class Functions(Mapping[str, Callable[..., object]]):
         return found
 
     def of_tensor(self, name: str) -> Callable[..., object]:
-        """The function as a method: the table's own, whatever it is short for."""
+        """Return the function as a method: the table's own, whatever it is short
+        for."""
         found = self._methods.get(name)
         if found is None:
             found = self._methods[name] = self._lifting(function(public_name(name)))
         return found
 
     def _written(self, name: str) -> Callable[..., object]:
-        """The function as a program calls it; see `further` and `of_number` of the
-        table."""
+        """Return the function as a program calls it; see `further` and `of_number` of
+        the table."""
         call, entry = self._lifting(function(name)), FUNCTIONS[name]
         if entry.further:
             return _of_one(call, self[entry.further])
@@ -125,7 +126,7 @@ class Functions(Mapping[str, Callable[..., object]]):
         return sum(1 for _ in self)
 
     def _lifting(self, call: Callable[..., object]) -> Callable[..., object]:
-        """The function on tensors, also for numbers and lists of numbers."""
+        """Return the function on tensors, also for numbers and lists of numbers."""
         factory = self._factory
 
         def lifted(*args: object, **keywords: object) -> object:
@@ -147,7 +148,7 @@ class Functions(Mapping[str, Callable[..., object]]):
 def _of_one(
     call: Callable[..., object], further: Callable[..., object]
 ) -> Callable[..., object]:
-    """A function of one argument, and another one for a second argument."""
+    """Return a function of one argument, and another one for a second argument."""
 
     def either(*args: object, **keywords: object) -> object:
         more = len(args) == 2 or "base" in keywords
@@ -161,7 +162,7 @@ def _is_number(value: object) -> bool:
 
 
 def joined(items: object, factory: Factory, depth: int = 0) -> Tensor | None:
-    """A list with tensors in it as one tensor; None if it is anything else."""
+    """Return a list with tensors in it as one tensor; None if it is anything else."""
     if not isinstance(items, list) or depth > MAX_LIST_DEPTH:
         return None
     inner = [joined(item, factory, depth + 1) for item in items]
@@ -178,7 +179,7 @@ def joined(items: object, factory: Factory, depth: int = 0) -> Tensor | None:
 
 
 def numbers(value: object, factory: Factory) -> Tensor | None:
-    """A number or a list of numbers as a tensor; None if it is anything else."""
+    """Return a number or a list of numbers as a tensor; None if it is anything else."""
     try:
         return factory.constant(factory.numbers_of(value))
     except ProgramError:
@@ -186,13 +187,13 @@ def numbers(value: object, factory: Factory) -> Tensor | None:
 
 
 def vector(items: list[object], factory: Factory) -> Tensor | None:
-    """A list of numbers and tensors, or of such lists, as one tensor."""
+    """Return a list of numbers and tensors, or of such lists, as one tensor."""
     found = joined(items, factory)
     return numbers(items, factory) if found is None and items else found
 
 
 def public_name(name: str) -> str:
-    """The table's own name of a function, from any of its spellings.
+    """Return the table's own name of a function, from any of its spellings.
 
     Raises:
         KeyError: no public function is called so.
@@ -204,13 +205,15 @@ def public_name(name: str) -> str:
 
 
 def is_function(name: str) -> bool:
-    """Whether the name is that of a function, not counting a run's constructors."""
+    """Return whether the name is that of a function, not counting a run's
+    constructors."""
     entry = FUNCTIONS.get(ALIASES.get(name, name))
     return entry is not None and not entry.internal
 
 
 def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
-    """Whether the first argument is numbers, to be made a tensor of the run's dtype."""
+    """Return whether the first argument is numbers, to be made a tensor of the run's
+    dtype."""
     first = args[0]
     if isinstance(first, int | float):
         beside = (*args[1:], *keywords.values())
@@ -219,7 +222,8 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
 
 
 def _has_tensor(items: list[object] | tuple[object, ...]) -> bool:
-    """Whether a list is of tensors, as for `cat` and `stack`, and not of numbers."""
+    """Return whether a list is of tensors, as for `cat` and `stack`, and not of
+    numbers."""
     return not items or any(isinstance(item, Tensor | str) for item in items)
 
 
@@ -250,7 +254,8 @@ class TensorLibrary:
         return vector(items, self.factory)
 
     def _cast(self, value: Tensor) -> Tensor:
-        """A mask or an index as numbers; numbers have the run's dtype already."""
+        """Return a mask or an index as numbers; numbers have the run's dtype
+        already."""
         if value.raw.dtype.kind not in "biu":
             return value
         return Tensor(
@@ -303,7 +308,7 @@ class TensorLibrary:
     def explain(
         self, error: Exception, kind: str, name: str, args: tuple[object, ...]
     ) -> Explanation | None:
-        from .explain import explain
+        from .wording import explain
 
         return explain(error, kind, name, args, self.sampled)
 

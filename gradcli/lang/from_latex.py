@@ -10,7 +10,7 @@ import re
 from functools import partial
 from typing import Final
 
-from .limits import MAX_MENDED_CHARACTERS
+from .maxima import MAX_MENDED_CHARACTERS
 
 _DERIVED: Final = re.compile(
     r"\\[dt]?frac\s*\{\s*(?:d|\\partial)\s*\w*\}\s*\{\s*(?:d|\\partial)\s*\w+\}\s*"
@@ -58,7 +58,7 @@ they need them, and then as they stand, the last one first."""
 
 
 def plain(text: str) -> str | None:
-    """The text of a formula; None where it has what the language has not."""
+    """Return the text of a formula; None where it has what the language has not."""
     if len(text) > MAX_MENDED_CHARACTERS or _WITH_BOUNDS.search(text):
         return None
     text = _BLANKS.sub(" ", _SIZES.sub("", _DERIVED.sub("", text)))
@@ -88,12 +88,12 @@ def _word(found: re.Match[str]) -> str:
 
 
 def _is_known(word: str) -> bool:
-    """Whether a command's word is that of the language: a function, a constant or a
-    Greek letter."""
+    """Return whether a command's word is that of the language: a function, a constant
+    or a Greek letter."""
     import unicodedata
 
     from .suggest import other_spelling
-    from .tensors import CONSTANTS, is_function
+    from .tensor_library import CONSTANTS, is_function
 
     if is_function(word) or other_spelling(word, is_function) or word in CONSTANTS:
         return True
