@@ -18,7 +18,7 @@ import numpy as np
 
 from ..autograd.context import FunctionCtx
 from ..autograd.function import Function
-from ..diagnosis.altered import Change, altered
+from ..diagnosis.chain_rule import Change, altered, passing_over, unchanged
 from ..diagnosis.likeness import largest, number_text, same, simple_number
 from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
@@ -148,7 +148,7 @@ def step_wrong(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
         return None
     names = sorted(wrong)
     for name in names:
-        unlike = (same(f.of(f.under(_plain), name), f.true[name]) for f in forwards)
+        unlike = (same(f.of(f.under(unchanged), name), f.true[name]) for f in forwards)
         if not all(unlike):
             return None
     with suppress(Exception):
@@ -156,10 +156,6 @@ def step_wrong(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
         if all(each is not None for each in found):
             return found[0]
     return None
-
-
-def _plain(edge: object, total: object) -> None:
-    """Nothing is changed."""
 
 
 def _by_one(forwards: Sequence[Forward], name: str) -> Diagnosis | None:
@@ -254,10 +250,7 @@ def _passing(place: int, length: int) -> Any:
         for _ in range(length):
             end = _single(end)
 
-        def change(edge: Any, total: object) -> Any:
-            return [(end, total)] if edge is start else None
-
-        return change
+        return passing_over(start, end)
 
     return change_of
 

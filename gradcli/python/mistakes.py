@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import permutations
 from math import prod
 from typing import Final
 
 import numpy as np
 
 from ..autograd.blocks import blocks_of
+from ..diagnosis.hypotheses import OWN_ENTRY, SIGN, transpositions
 from ..diagnosis.likeness import all_same, constant_factor, number_text, same
-from ..diagnosis.limits import MAX_DIMENSIONS
 from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
@@ -206,10 +205,7 @@ def _is_identity(point: Point, wrong: set[str]) -> bool:
 
 
 def wrong_sign(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    if not all_same([(a, -b) for a, b in pairs_of(points, wrong)]):
-        return None
-    said = f"{gradient_by(wrong)} has the wrong sign"
-    return Diagnosis("sign", said, "multiply it by -1")
+    return SIGN.of_backward(pairs_of(points, wrong), gradient_by(wrong))
 
 
 def constant(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
@@ -319,17 +315,11 @@ def in_a_region_of_entries(
 
 
 def own_entry_alone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Each output's entry is differentiated by its own entry of the input alone."""
+    """Test whether each entry of an output is differentiated by its own alone."""
     pairs = pairs_of(points, wrong)
     if any(a.shape[0] != a.shape[1] or _diagonal(a) for a, _ in pairs):
         return None
-    if not all_same([(np.diag(np.diag(a)), b) for a, b in pairs]):
-        return None
-    return Diagnosis(
-        "path", f"{gradient_by(wrong)} is right for the entry of the same position "
-        "alone: outputs depend on the other entries, too",
-        "add what comes from the other entries of the output",
-    )  # fmt: skip
+    return OWN_ENTRY.of_backward(pairs, gradient_by(wrong))
 
 
 def _diagonal(block: Host) -> bool:
@@ -367,23 +357,17 @@ def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 
 def transposed(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """The dimensions of a gradient in another order."""
+    """Test whether the dimensions of a gradient stand in another order."""
     for name in sorted(wrong):
         shape = tuple(points[0].slot(name).given.shape)
-        if not 1 < len(shape) <= MAX_DIMENSIONS:
-            continue
-        for order in list(permutations(range(len(shape))))[1:]:
-            if tuple(shape[d] for d in order) != shape:
-                continue
-            pairs = [
-                (a, np.transpose(b.reshape(-1, *shape), (0, *(1 + d for d in order)))
-                 .reshape(a.shape))
-                for a, b in pairs_of(points, {name})
-            ]  # fmt: skip
-            if all_same(pairs):
-                how = ".t()" if len(order) == 2 else f".permute{order}"
-                return Diagnosis("transpose", f"{gradient_by({name})} is transposed",
-                                 f"take {how} of it")  # fmt: skip
+        pairs = [
+            (a.reshape(-1, *shape), b.reshape(-1, *shape))
+            for a, b in pairs_of(points, {name})
+        ]
+        for hypothesis in transpositions(len(shape), outer=1):
+            found = hypothesis.of_backward(pairs, gradient_by({name}))
+            if found is not None:
+                return found
     return None
 
 
