@@ -93,7 +93,7 @@ class Reports:
         )
 
     def _judge(self, made: Pass) -> None:
-        from ..python.passes import judged
+        from ..python.verify import judged
         from ..render.proofs import lines
 
         proof = judged(self._tape, made, self._seconds)

@@ -1,7 +1,9 @@
 """Functions in people's files: found by name, given arguments, run as they stand.
 
 Invariant: `load` and `run` are the only places of this package that execute a file, and
-only the one that is named to them; inside, ``import torch`` means gradcli.
+only the one that is named to them; inside, ``import torch`` means gradcli. A class is
+the same object under PyTorch's name and its own, and found under the one that it has at
+the time, so that pickles work; when a script ends, names are as before.
 
     target = find("losses.py:Huber")
     arguments_of(target, ["x=randn(5)", "delta=0.7"], seed=0)
@@ -9,10 +11,11 @@ only the one that is named to them; inside, ``import torch`` means gradcli.
 
 from __future__ import annotations
 
+import copyreg
 import runpy
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter, signature
@@ -25,9 +28,13 @@ import numpy as np
 from ..autograd.blocks import pull
 from ..autograd.function import Function
 from ..engine.creation import tensor
+from ..engine.device import device
 from ..engine.devices import NUMPY
-from ..engine.dtypes import int64
+from ..engine.draws import Generator
+from ..engine.dtypes import dtype, int64
+from ..engine.errors import CallError, LinAlgError
 from ..engine.modes import enable_grad
+from ..engine.size import Size
 from ..engine.tensor import Tensor, ones_for
 from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError
@@ -37,8 +44,9 @@ from ..lang.inputs import value_of
 from ..lang.span import Span
 from ..lang.suggest import did_you_mean
 from ..nn.module import Module
+from ..nn.parameter import Parameter as ParameterTensor
+from ..ops.checks import EngineError
 from .call import Call
-from .faces import called_as_pytorch
 from .places import words_of
 from .torch_names import as_torch
 
@@ -324,3 +332,70 @@ def _annotated(parameter: Parameter, seed: int) -> str | None:
 def _binding(name: str, text: str) -> Binding:
     (made,) = read_bindings([f"{name}={text}"])
     return made
+
+
+HOMES: Final[dict[type[Any], str]] = {
+    Tensor: "torch.Tensor",
+    ParameterTensor: "torch.nn.parameter.Parameter",
+    Module: "torch.nn.modules.module.Module",
+    Size: "torch.Size",
+    device: "torch.device",
+    dtype: "torch.dtype",
+    Generator: "torch.Generator",
+    LinAlgError: "torch._C._LinAlgError",
+}
+"""PyTorch's names of classes."""
+
+
+@contextmanager
+def called_as_pytorch() -> Iterator[None]:
+    """Inside, types have PyTorch's names, and errors those of the builtins that they
+    are."""
+    names: dict[type[Any], list[str]] = {
+        kind: list(home.rpartition(".")[::2]) for kind, home in HOMES.items()
+    }
+    errors: list[type[Any]] = [CallError, *_below(EngineError)]
+    bases = {error: _builtin(error) for error in errors if error not in names}
+    before = {e: (e.__module__, e.__name__, e.__qualname__) for e in (*names, *bases)}
+    for kind, (module, name) in names.items():
+        _call(kind, module, name, name)
+    made_by: dict[type[Any], Callable[..., Any]] = dict(bases)
+    made_by[LinAlgError] = _of_linear_algebra
+    for error, base in bases.items():
+        _call(error, base.__module__, base.__name__, base.__qualname__)
+    for error, make in made_by.items():
+        copyreg.pickle(error, _pickled(make))
+    try:
+        yield
+    finally:
+        for kind, said in before.items():
+            _call(kind, *said)
+        for error in made_by:
+            copyreg.dispatch_table.pop(error, None)
+
+
+def _call(kind: type[Any], module: str, name: str, qualified: str) -> None:
+    kind.__module__, kind.__name__, kind.__qualname__ = module, name, qualified
+
+
+def _below(kind: type[Any]) -> Iterator[type[Any]]:
+    """A class and its subclasses."""
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _below(each)
+
+
+def _builtin(error: type[Any]) -> type[Any]:
+    """The builtin that PyTorch raises in the place of an error."""
+    others = (IndexError, ValueError, TypeError, NotImplementedError)
+    return next((e for e in others if issubclass(error, e)), RuntimeError)
+
+
+def _pickled(made_by: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """How an error is pickled: by what makes one like it."""
+    return lambda error: (made_by, error.args)
+
+
+def _of_linear_algebra(*args: object) -> LinAlgError:
+    """An error that cannot be found by the name that it has in a script."""
+    return LinAlgError(*args)

@@ -1,10 +1,14 @@
-"""What a custom function computes forward, step by step, and a backward that is the
-derivative of something a little else.
+"""A function at several points: what its backward gives there, what it computes
+forward, step by step, and a backward that is the derivative of something a little else.
 
-Invariant: forward is recorded as it stands; one step of its reverse pass is altered at
-a time, and a mistake is named only where that gives what backward gave, at every point.
+Invariant: the first point is the given one; the others lie near by, on the same side of
+what the function branches on or not, as they are drawn. Forward is recorded as it
+stands; one step of its reverse pass is altered at a time, or one small number in it,
+and a mistake is named only where that gives what backward gave, at every point.
 
+    points = [*here(checked), *elsewhere(checked)]
     step_wrong(points, {"x"}).text      # "the inner derivative of sin is missing …"
+    small_number(points, {"x"}).text    # "backward is that of a forward with 0 in …"
 """
 
 from __future__ import annotations
@@ -12,14 +16,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ..autograd.blocks import blocks_of
 from ..autograd.context import FunctionCtx
 from ..autograd.function import Function
 from ..diagnosis.chain_rule import Change, altered, passing_over, unchanged
 from ..diagnosis.likeness import largest, number_text, same, simple_number
+from ..engine.dtypes import float64
 from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
 from ..engine.record import call
@@ -27,9 +34,83 @@ from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.survey import below
+from .call import Call, Slot
+from .checker import Both, Checked, Plan
 from .places import at, caller
-from .points import Point, gradient_by
+from .replay import Step, recording
 from .saved import function_of
+
+POINTS: Final = 3
+"""Points beside the given one at which a hypothesis has to hold."""
+
+SHOWN: Final = 3
+"""Names up to which all are written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The function at one point, and its Jacobian's blocks, given and true."""
+
+    call: Call
+    blocks: Sequence[Both]
+
+    def refuted(self, names: set[str]) -> list[Both]:
+        return [b for b in self.blocks if b.slot.name in names]
+
+    def slot(self, name: str) -> Slot:
+        """A tensor that the function is given."""
+        return next(b.slot for b in self.blocks if b.slot.name == name)
+
+    def block(self, name: str) -> Both:
+        """The block by a tensor that it is given."""
+        return next(b for b in self.blocks if b.slot.name == name)
+
+
+Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
+
+
+def pairs_of(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:
+    """The true and the given block of each wrong input at each point."""
+    return [(b.true, b.given) for p in points for b in p.refuted(wrong)]
+
+
+def gradient_by(wrong: set[str]) -> str:
+    """``the gradient by x and y``."""
+    names = sorted(wrong)
+    shown = names if len(names) <= SHOWN else [*names[:2], f"{len(names) - 2} more"]
+    return f"the gradient by {' and '.join(shown)}"
+
+
+def here(checked: Checked) -> list[Point]:
+    """The given point, in float64: what is compared is compared to the last digits."""
+    if checked.type is float64 or checked.call.module is not None:
+        return [Point(checked.call, checked.blocks)]
+    wide = list(_points(checked, lambda values: values))
+    return wide or [Point(checked.call, checked.blocks)]
+
+
+def elsewhere(checked: Checked) -> list[Point]:
+    """The same function near by, as far as it takes what is drawn."""
+    draws = np.random.default_rng(checked.plan.seed + 7)
+
+    def drawn(values: Any) -> Any:
+        return values * draws.uniform(0.7, 1.3, values.shape)
+
+    return [each for _ in range(POINTS) for each in _points(checked, drawn)]
+
+
+def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
+    """The function at its arguments, moved, if it takes them so."""
+    with suppress(Exception):
+        call = checked.call
+        held = "float64" if call.module is None else checked.type.name
+        there = call.moved(moved, held)
+        plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
+        again = Checked(there, plan)
+        again.proof()
+        if again.blocks:
+            yield Point(there, again.blocks)
+
 
 MAX_STEPS: Final = 80
 """Steps of a forward up to which each is altered."""
@@ -328,4 +409,93 @@ def _branch(forwards: Sequence[Forward], name: str, by: str) -> Diagnosis | None
     return Diagnosis(
         "factor", f"{by} lacks the factor {text} in one part of it, which goes through "
         f"{first.words(node)}", f"multiply that part by {text}",
+    )  # fmt: skip
+
+
+USUAL: Final = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+"""Small numbers that a backward may have in place of forward's."""
+
+SMALL: Final = 0.1
+"""Numbers up to which one that is added keeps something from being 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A small number that is an operand of a step, by the step's position."""
+
+    step: int
+    operand: int
+    value: float
+
+
+class Replayed:
+    """Forward's steps at a point, to be run with other numbers in them."""
+
+    def __init__(self, point: Point, made_by: type[Function]) -> None:
+        self.point = point
+        call = point.call
+        whole = call.outputs(call.leaves())
+        plain = call.with_function(recorded_forward(made_by))
+        leaves = plain.leaves()
+        with recording() as self.tape:
+            outputs = plain.outputs(leaves)
+        self.roots = [outputs[k] for k, y in enumerate(whole) if y.edge is not None]
+        self.names = {id(t): name for name, t in leaves.items()}
+
+    @property
+    def steps(self) -> list[Step]:
+        return self.tape.steps(self.roots[0])
+
+    def smalls(self) -> Iterator[Small]:
+        """The small numbers in forward."""
+        for place, step in enumerate(self.steps):
+            for nr, x in enumerate(step.given):
+                if isinstance(x, float) and 0 < abs(x) <= SMALL:
+                    yield Small(place, nr, x)
+
+    def gives(self, small: Small, value: float, wrong: set[str]) -> bool:
+        """Whether backward is the derivative of forward with another number."""
+        step = self.steps[small.step]
+        given = list(step.given)
+        given[small.operand] = value
+        rows: dict[str, list[Any]] = {name: [] for name in wrong}
+        for root in self.roots:
+            run, copies, leaves = self.tape.function(root, {step.made: given})
+            y = run(*copies)
+            assert isinstance(y, Tensor)
+            ((*blocks,),) = blocks_of([y], copies)
+            for t, block in zip(leaves, blocks, strict=True):
+                name = self.names[id(t)]
+                if name in rows:
+                    found = np.asarray(block.detach().raw)
+                    rows[name].append(found.reshape(y.numel(), -1))
+        return all(
+            same(np.concatenate(rows[b.slot.name]), b.given)
+            for b in self.point.refuted(wrong)
+        )
+
+
+def small_number(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """A small number that forward adds, and backward does not, or another one."""
+    made_by = function_of(points[0].call)
+    if made_by is None:
+        return None
+    with suppress(Exception):
+        replays = [Replayed(point, made_by) for point in points]
+        for small in replays[0].smalls():
+            for value in USUAL:
+                if value != small.value and all(
+                    r.gives(small, value, wrong) for r in replays
+                ):
+                    return _told(points[0], small, value)
+    return None
+
+
+def _told(point: Point, small: Small, value: float) -> Diagnosis:
+    own = point.call.name_of(small.value)
+    called = f"{own} = {small.value:g}" if own else f"{small.value:g}"
+    without = "without it" if not value else f"with {value:g} in its place"
+    return Diagnosis(
+        "eps", f"forward adds {called}, and backward is the gradient {without}",
+        f"use {own or format(small.value, 'g')} in backward where forward does",
     )  # fmt: skip

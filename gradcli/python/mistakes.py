@@ -24,20 +24,20 @@ from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .call import Call
 from .checker import Checked
-from .forwards import step_wrong
-from .points import (
+from .forwards import (
     Hypothesis,
     Point,
     elsewhere,
     gradient_by,
     here,
     pairs_of,
+    small_number,
+    step_wrong,
 )
 from .proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
 from .replay import recording
 from .saved import Replaced, function_of, replacements
-from .small_numbers import small_number
 from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED
 
 MIN_SIZE: Final = 2.5

@@ -29,8 +29,8 @@ from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .call import Call, Slot
 from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
+from .forwards import Point, gradient_by
 from .places import at, caller
-from .points import Point, gradient_by
 from .proof import Fault
 from .trials import gradients
 
