@@ -418,7 +418,8 @@ class _Program:
         return float("nan") if output is None else float((output.raw * weights).sum())
 
     def same(self, before: Tensor, after: Tensor) -> bool:
-        """Tell whether two values are one, wherever there was a finite one before."""
+        """Tell whether two values are one up to rounding, wherever there was a finite
+        one before."""
         if before.shape != after.shape:
             return False
         room = self.precision**SAME * (1 + abs(before.raw))

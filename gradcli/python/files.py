@@ -81,7 +81,7 @@ class Arguments:
 
 
 def split(text: str) -> tuple[Path, str]:
-    """The file and the name of ``FILE.py:NAME``.
+    """Return the file and the name of ``FILE.py:NAME``.
 
     Raises:
         ProgramError: it is not of that form, or there is no such file.
@@ -134,7 +134,7 @@ def run(path: Path, arguments: Sequence[str]) -> None:
 
 
 def find(text: str) -> Target:
-    """The function that ``FILE.py:NAME`` names; its file is executed.
+    """Return the function that ``FILE.py:NAME`` names; its file is executed.
 
     Raises:
         ProgramError: there is no such file or name, or it is nothing to verify.
@@ -187,7 +187,8 @@ def _parameters(function: Callable[..., object]) -> dict[str, Parameter]:
 def arguments_of(
     target: Target, words: Sequence[str], seed: int, whole: Sequence[str] = ()
 ) -> Arguments:
-    """The arguments that bindings, annotations and defaults give, else drawn ones.
+    """Return the arguments that bindings, annotations and defaults give, else drawn
+    ones.
 
     A number that is written out stays one, unless the parameter is annotated as a
     tensor; everything else is a tensor of float64 that requires a gradient.
@@ -229,7 +230,8 @@ def arguments_of(
 
 
 def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Arguments:
-    """The arguments, of which those alone require a gradient that are ``wanted``.
+    """Return the arguments, of which those alone require a gradient that are
+    ``wanted``.
 
     Raises:
         ProgramError: there is no parameter of such a name, or it is no tensor.
@@ -258,8 +260,8 @@ def _is_real(x: object) -> bool:
 
 
 def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
-    """The tensors that the backward of a custom function returns None for, unless it
-    does so for all."""
+    """Return the tensors that the backward of a custom function returns None for,
+    unless it does so for all."""
     if not (isinstance(target.value, type) and issubclass(target.value, Function)):
         return []
     with suppress(Exception), enable_grad():
@@ -287,7 +289,7 @@ def _value(
 
 
 def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
-    """The text of what stands for an argument that nothing is said of.
+    """Return the text that stands for an argument of which nothing is said.
 
     Raises:
         ProgramError: it is annotated as something that is not drawn.
@@ -312,8 +314,8 @@ def _is_tensor(annotation: object) -> bool:
 
 
 def _annotated(parameter: Parameter, seed: int) -> str | None:
-    """The value that an annotation gives: ``x: "randn(3, 4)"``, or a shape or a value
-    in ``Annotated[Tensor, ...]``."""
+    """Return the value that an annotation gives: ``x: "randn(3, 4)"``, or a shape or a
+    value in ``Annotated[Tensor, ...]``."""
     said = parameter.annotation
     if get_origin(said) is Annotated:
         said = get_args(said)[1]
@@ -349,8 +351,8 @@ HOMES: Final[dict[type[Any], str]] = {
 
 @contextmanager
 def called_as_pytorch() -> Iterator[None]:
-    """Inside, types have PyTorch's names, and errors those of the builtins that they
-    are."""
+    """Give types PyTorch's names, and errors those of their builtins, while the block
+    runs."""
     names: dict[type[Any], list[str]] = {
         kind: list(home.rpartition(".")[::2]) for kind, home in HOMES.items()
     }
@@ -379,23 +381,23 @@ def _call(kind: type[Any], module: str, name: str, qualified: str) -> None:
 
 
 def _below(kind: type[Any]) -> Iterator[type[Any]]:
-    """A class and its subclasses."""
+    """Yield a class and its subclasses."""
     yield kind
     for each in kind.__subclasses__():
         yield from _below(each)
 
 
 def _builtin(error: type[Any]) -> type[Any]:
-    """The builtin that PyTorch raises in the place of an error."""
+    """Return the builtin that PyTorch raises in the place of an error."""
     others = (IndexError, ValueError, TypeError, NotImplementedError)
     return next((e for e in others if issubclass(error, e)), RuntimeError)
 
 
 def _pickled(made_by: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """How an error is pickled: by what makes one like it."""
+    """Return how an error is pickled: by the function that makes one like it."""
     return lambda error: (made_by, error.args)
 
 
 def _of_linear_algebra(*args: object) -> LinAlgError:
-    """An error that cannot be found by the name that it has in a script."""
+    """Make an error that cannot be found by the name that it has in a script."""
     return LinAlgError(*args)

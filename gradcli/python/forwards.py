@@ -21,7 +21,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.blocks import blocks_of
 from ..autograd.context import FunctionCtx
 from ..autograd.function import Function
 from ..diagnosis.chain_rule import Change, altered, passing_over, unchanged
@@ -34,11 +33,11 @@ from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.survey import below
-from .call import Call, Slot
+from .call import Call
 from .checker import Both, Checked, Plan
 from .places import at, caller
 from .replay import Step, recording
-from .saved import function_of
+from .trials import matrices
 
 POINTS: Final = 3
 """Points beside the given one at which a hypothesis has to hold."""
@@ -57,12 +56,8 @@ class Point:
     def refuted(self, names: set[str]) -> list[Both]:
         return [b for b in self.blocks if b.slot.name in names]
 
-    def slot(self, name: str) -> Slot:
-        """A tensor that the function is given."""
-        return next(b.slot for b in self.blocks if b.slot.name == name)
-
     def block(self, name: str) -> Both:
-        """The block by a tensor that it is given."""
+        """Return the block by a tensor that the function is given."""
         return next(b for b in self.blocks if b.slot.name == name)
 
 
@@ -70,19 +65,20 @@ Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
 
 
 def pairs_of(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:
-    """The true and the given block of each wrong input at each point."""
+    """Return the true and the given block of each wrong input at each point."""
     return [(b.true, b.given) for p in points for b in p.refuted(wrong)]
 
 
 def gradient_by(wrong: set[str]) -> str:
-    """``the gradient by x and y``."""
+    """Write ``the gradient by x and y``."""
     names = sorted(wrong)
     shown = names if len(names) <= SHOWN else [*names[:2], f"{len(names) - 2} more"]
     return f"the gradient by {' and '.join(shown)}"
 
 
 def here(checked: Checked) -> list[Point]:
-    """The given point, in float64: what is compared is compared to the last digits."""
+    """Return the given point, in float64: what is compared is compared to the last
+    digits."""
     if checked.type is float64 or checked.call.module is not None:
         return [Point(checked.call, checked.blocks)]
     wide = list(_points(checked, lambda values: values))
@@ -90,7 +86,7 @@ def here(checked: Checked) -> list[Point]:
 
 
 def elsewhere(checked: Checked) -> list[Point]:
-    """The same function near by, as far as it takes what is drawn."""
+    """Return points near by, as far as the function takes what is drawn."""
     draws = np.random.default_rng(checked.plan.seed + 7)
 
     def drawn(values: Any) -> Any:
@@ -100,7 +96,7 @@ def elsewhere(checked: Checked) -> list[Point]:
 
 
 def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
-    """The function at its arguments, moved, if it takes them so."""
+    """Yield the function at its arguments, moved, if it takes them so."""
     with suppress(Exception):
         call = checked.call
         held = "float64" if call.module is None else checked.type.name
@@ -127,22 +123,18 @@ MOVES: Final = frozenset({"CloneBackward0", "ViewBackward0"})
 
 @contextmanager
 def _placed() -> Iterator[dict[object, str]]:
-    """The lines of the user's that recorded the nodes made inside."""
+    """Note the user's lines that record nodes while the block runs."""
     places: dict[object, str] = {}
 
     def look(node: Any) -> None:
         places[node] = at(*caller(sys._getframe(1)))
 
-    nodes, calls = MODE.on_node, MODE.on_call
-    MODE.watch((*nodes, look), calls)
-    try:
+    with MODE.watching(node=look):
         yield places
-    finally:
-        MODE.watch(nodes, calls)
 
 
 def recorded_forward(made_by: type[Function]) -> Callable[..., Any]:
-    """What a custom function computes, as a plain function that is recorded."""
+    """Return a custom function's forward as a plain function that is recorded."""
 
     def run(*arguments: object) -> Any:
         # A copy may be changed in place.
@@ -188,25 +180,26 @@ class Forward:
         self.true = {b.slot.name: row @ b.true for b in point.blocks}
 
     def under(self, change: Change) -> dict[object, Any]:
-        """What arrives where in a pass with a change."""
+        """Return what arrives at each part of the graph in a pass with a change."""
         return altered(self.seeds, change)
 
     def of(self, arrived: Mapping[object, Any], name: str) -> Any:
-        """The gradient by an input in a row."""
+        """Return the gradient by an input in a row."""
         found = arrived.get(self.ends[name])
         size = int(np.prod(self.shapes[name]))
         return np.zeros(size) if found is None else np.asarray(found).reshape(-1)
 
     def words(self, node: Any) -> str:
-        """What a node computes, and where."""
+        """Say which operation a node is of, and where."""
         where = self.places.get(node, "")
         name = node.op.name.partition(".")[0]
         return f"{name} ({where})" if where else str(name)
 
 
 def _forwards(points: Sequence[Point]) -> list[Forward]:
-    """Forward's steps at all points; none where they are others, or not its own."""
-    made_by = function_of(points[0].call)
+    """Return forward's steps at all points; none where they differ, or are not its
+    own."""
+    made_by = points[0].call.custom
     if made_by is None:
         return []
     found = []
@@ -223,7 +216,7 @@ Altered = Callable[[Forward], Any]
 
 
 def step_wrong(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """One step of forward that is differentiated wrongly on the way back."""
+    """Look for one step of forward that is differentiated wrongly on the way back."""
     forwards = _forwards(points)
     if not forwards:
         return None
@@ -240,13 +233,14 @@ def step_wrong(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 
 def _by_one(forwards: Sequence[Forward], name: str) -> Diagnosis | None:
-    """The wrong step of one input's gradient."""
+    """Look for the wrong step of one input's gradient."""
     by = gradient_by({name})
     first = forwards[0]
     uses = _uses(first, name)
     if len(uses) > 2:
         for k, (place, _) in enumerate(uses):
-            if _explains(forwards, name, _only(uses, k)):
+            others = {use for use in uses if use is not uses[k]}
+            if _explains(forwards, name, _without(others)):
                 where = first.words(first.order[place])
                 return Diagnosis(
                     "batch", f"{by} has only one part of what is to be added up: of "
@@ -261,7 +255,8 @@ def _by_one(forwards: Sequence[Forward], name: str) -> Diagnosis | None:
 
 
 def _uses(forward: Forward, name: str) -> list[tuple[int, int]]:
-    """The edges into the copy of an input: positions of nodes, and of their edges."""
+    """Return the edges into the copy of an input: positions of nodes, and of their
+    edges."""
     end = forward.ends[name]
     copies = [e for e in forward.order if end in getattr(e, "edges", ())]
     return [
@@ -273,17 +268,8 @@ def _uses(forward: Forward, name: str) -> list[tuple[int, int]]:
     ]
 
 
-def _sent(node: Any, total: object) -> list[tuple[object, Any]]:
-    return list(below(node, total))
-
-
-def _position(node: Any, nr: int) -> int:
-    """Where an edge stands among those that carry something."""
-    return sum(e is not None for e in node.edges[:nr])
-
-
 def _without(edges: set[tuple[int, int]]) -> Altered | Any:
-    """The pass without some edges: ``(forward) -> change``."""
+    """Return the change that cuts some edges: ``(forward) -> change``."""
 
     def change_of(forward: Forward) -> Change:
         cut = {(id(forward.order[place]), nr) for place, nr in edges}
@@ -294,7 +280,7 @@ def _without(edges: set[tuple[int, int]]) -> Altered | Any:
                 return None
             found = list(zip(
                 [nr for nr, e in enumerate(edge.edges) if e is not None],
-                _sent(edge, total), strict=False,
+                below(edge, total), strict=False,
             ))  # fmt: skip
             return [pair for nr, pair in found if (id(edge), nr) not in cut]
 
@@ -303,12 +289,8 @@ def _without(edges: set[tuple[int, int]]) -> Altered | Any:
     return change_of
 
 
-def _only(uses: Sequence[tuple[int, int]], k: int) -> Any:
-    return _without({use for nr, use in enumerate(uses) if nr != k})
-
-
 def _chain_length(node: Any) -> int:
-    """How many steps in a row lead down from a node with one operand each."""
+    """Count the steps in a row that lead down from a node with one operand each."""
     length = 0
     while length < MAX_INNER and isinstance(node, Node) and _single(node) is not None:
         length += 1
@@ -317,13 +299,14 @@ def _chain_length(node: Any) -> int:
 
 
 def _single(node: Any) -> Any:
-    """The one edge that a node has; None if it has several, or none."""
+    """Return the one edge that a node has; None if it has several, or none."""
     held = [e for e in getattr(node, "edges", ()) if e is not None]
     return held[0] if len(held) == 1 else None
 
 
 def _passing(place: int, length: int) -> Any:
-    """A pass that hands on, over some steps in a row, what arrives at the first."""
+    """Return the change that hands on, over some steps in a row, what arrives at the
+    first."""
 
     def change_of(forward: Forward) -> Change:
         start = forward.order[place]
@@ -363,7 +346,7 @@ def _inner(first: Forward, node: Any, length: int, by: str) -> Diagnosis:
 
 
 def _branch(forwards: Sequence[Forward], name: str, by: str) -> Diagnosis | None:
-    """A part of the sum over paths that has another factor than 1."""
+    """Look for a part of the sum over paths that has another factor than 1."""
     first = forwards[0]
     totals = [f.true[name] for f in forwards]
     given = np.concatenate([f.given[name] for f in forwards])
@@ -447,14 +430,14 @@ class Replayed:
         return self.tape.steps(self.roots[0])
 
     def smalls(self) -> Iterator[Small]:
-        """The small numbers in forward."""
+        """Yield the small numbers in forward."""
         for place, step in enumerate(self.steps):
             for nr, x in enumerate(step.given):
                 if isinstance(x, float) and 0 < abs(x) <= SMALL:
                     yield Small(place, nr, x)
 
     def gives(self, small: Small, value: float, wrong: set[str]) -> bool:
-        """Whether backward is the derivative of forward with another number."""
+        """Tell whether backward is the derivative of forward with another number."""
         step = self.steps[small.step]
         given = list(step.given)
         given[small.operand] = value
@@ -463,12 +446,9 @@ class Replayed:
             run, copies, leaves = self.tape.function(root, {step.made: given})
             y = run(*copies)
             assert isinstance(y, Tensor)
-            ((*blocks,),) = blocks_of([y], copies)
-            for t, block in zip(leaves, blocks, strict=True):
-                name = self.names[id(t)]
-                if name in rows:
-                    found = np.asarray(block.detach().raw)
-                    rows[name].append(found.reshape(y.numel(), -1))
+            for t, block in zip(leaves, matrices([y], copies), strict=True):
+                if self.names[id(t)] in rows:
+                    rows[self.names[id(t)]].append(block)
         return all(
             same(np.concatenate(rows[b.slot.name]), b.given)
             for b in self.point.refuted(wrong)
@@ -476,8 +456,9 @@ class Replayed:
 
 
 def small_number(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """A small number that forward adds, and backward does not, or another one."""
-    made_by = function_of(points[0].call)
+    """Look for a small number that forward adds and backward does not, or another
+    one."""
+    made_by = points[0].call.custom
     if made_by is None:
         return None
     with suppress(Exception):

@@ -322,7 +322,7 @@ class Scope:
         self.names.setdefault(name, []).append(value)
 
     def holding(self, name: str) -> Scope | None:
-        """The scope whose name is meant."""
+        """Return the scope whose name is meant."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names and (scope is self or not scope.of_class):
@@ -490,8 +490,9 @@ class _Reader(ast.NodeVisitor):
 
 
 def attributes_of_tensors(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The lines and the names of attributes and methods that a script asks of what is
-    known to be a tensor, but for those that it writes or names in quotes itself."""
+    """Yield the lines and the names of attributes and methods that a script asks of
+    what is known to be a tensor, but for those that it writes or names in quotes
+    itself."""
     reader = _Reader()
     try:
         reader.visit(tree)
@@ -507,14 +508,14 @@ def attributes_of_tensors(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 class _Known:
-    """What expressions are, by the bindings of a script."""
+    """The kinds of expressions, by the bindings of a script."""
 
     def __init__(self, reader: _Reader) -> None:
         self.unsure = reader.unsure
         self.names: dict[tuple[int, str], str | None] = {}
 
     def kind(self, node: ast.expr, scope: Scope) -> str | None:
-        """What an expression is; None: that is not known."""
+        """Return the kind of an expression; None: it is not known."""
         if isinstance(node, ast.Name):
             return self._of_name(node.id, scope)
         if isinstance(node, ast.Constant):
@@ -571,7 +572,8 @@ class _Known:
         return NUMBER if plain and scope.holding(node.func.id) is None else None  # type: ignore[attr-defined]
 
     def _dotted(self, node: ast.expr, scope: Scope) -> str | None:
-        """PyTorch's name of what an expression names; None if it is none of theirs."""
+        """Return PyTorch's name of what an expression names; None if it is none of
+        theirs."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.insert(0, node.attr)
@@ -587,27 +589,28 @@ class _Known:
 
 
 def _of_both(a: str | None, b: str | None) -> str | None:
-    """What arithmetic makes of two operands."""
+    """Return the kind that arithmetic makes of two operands."""
     if None in (a, b):
         return None
     return TENSOR if TENSOR in (a, b) else OPEN if OPEN in (a, b) else NUMBER
 
 
 def _alike(kinds: list[str | None]) -> str | None:
-    """What is one of several things, if they are all the same."""
+    """Return the kind of one of several things, if it is the same for all."""
     known = {kind for kind in kinds if kind != OPEN}
     return known.pop() if len(known) == 1 else None if known else OPEN
 
 
 def _of_tensor(attribute: str, kind: str | None) -> bool:
-    """Whether an attribute of a tensor is a tensor, or a method that returns one."""
+    """Tell whether an attribute of a tensor is a tensor, or a method that returns
+    one."""
     return kind == TENSOR and _returns_tensor(f"{PYTORCH}.Tensor.{attribute}")
 
 
 @cache
 def _returns_tensor(dotted: str) -> bool:
-    """Whether a function, a method, an attribute or a class of PyTorch's gives a tensor
-    whatever it is called with."""
+    """Tell whether a function, a method, an attribute or a class of PyTorch's gives a
+    tensor whatever it is called with."""
     if dotted in OF_TENSORS:
         return True
     home, _, name = dotted.rpartition(".")
@@ -626,7 +629,8 @@ def _returns_tensor(dotted: str) -> bool:
 
 
 def _found(dotted: str) -> Any:
-    """What gradcli has under a name of PyTorch's; None if it has nothing."""
+    """Return the object that gradcli has under a name of PyTorch's; None if it has
+    none."""
     first, *rest = dotted.split(".")
     value: Any = counterpart(first)
     for n, part in enumerate(rest, 1):
@@ -638,8 +642,8 @@ def _found(dotted: str) -> Any:
 
 
 def _declared(owner: Any, name: str) -> bool:
-    """Whether the stub of a module, or of tensors' methods, says of every form of a
-    function that it returns a tensor."""
+    """Tell whether the stub of a module, or of tensors' methods, says of every form of
+    a function that it returns a tensor."""
     methods = isinstance(owner, type)
     module = sys.modules["gradcli.engine.methods"] if methods else owner
     said = _stub(getattr(module, "__file__", None) or "").get(name, set())
@@ -648,7 +652,7 @@ def _declared(owner: Any, name: str) -> bool:
 
 @cache
 def _stub(file: str) -> dict[str, set[str]]:
-    """The types that the functions of a stub return, by name."""
+    """Return the types that the functions of a stub return, by name."""
     path = Path(file).with_suffix(".pyi") if file else None
     if path is None or not path.is_file():
         return {}

@@ -82,7 +82,7 @@ class Recording:
             self.clear()
 
     def number(self, t: Tensor) -> int:
-        """The number of the value that a tensor has now."""
+        """Return the number of the value that a tensor has now."""
         found = self._numbers.get(id(t))
         if found is not None and found[1] == version(t.raw):
             return found[0]
@@ -104,7 +104,7 @@ class Recording:
         self, run: Callable[..., object], given: Sequence[object], out: object,
         function: type[Function] | None = None,
     ) -> None:  # fmt: skip
-        """A call that was made and recorded by the engine."""
+        """Enter a call that was made and recorded by the engine."""
         reads = tuple(self.number(x) if isinstance(x, Tensor) else None for x in given)
         parts = out if isinstance(out, tuple | list) else (out,)
         made = tuple(self._enter(y) for y in parts if isinstance(y, Tensor))
@@ -121,7 +121,7 @@ class Recording:
         self._makers.update(dict.fromkeys(made, step))
 
     def steps(self, root: Tensor) -> list[Step]:
-        """The calls that made a tensor, in order.
+        """Return the calls that made a tensor, in order.
 
         Raises:
             NoMeaning: a part of it cannot be computed again.
@@ -148,8 +148,8 @@ class Recording:
     def function(
         self, root: Tensor, instead: Mapping[tuple[int, ...], Sequence[object]] = {}
     ) -> tuple[Callable[..., object], list[Tensor], list[Tensor]]:
-        """A function of leaves that computes ``root``, the leaves' copies, and the
-        leaves.
+        """Return a function of leaves that computes ``root``, the leaves' copies, and
+        the leaves.
 
         Args:
             root: a tensor that was computed.
@@ -185,7 +185,7 @@ class Recording:
 
 
 def _fitting(t: Tensor, given: Sequence[Tensor]) -> Tensor:
-    """A constant, in float64 where all that is given is."""
+    """Return a constant, in float64 where all that is given is."""
     doubles = all(x.raw.dtype.name == "float64" for x in given)
     if not doubles or t.raw.dtype.kind != "f":
         return t
@@ -213,11 +213,9 @@ def recording() -> Iterator[Recording]:
             tape.note(lambda *given: cls.apply(*given, **kwargs), args, out, cls)
         return out
 
-    nodes, calls = MODE.on_node, MODE.on_call
-    MODE.watch(nodes, (*calls, look))
     setattr(Function, APPLY, classmethod(applied))
     try:
-        yield tape
+        with MODE.watching(call=look):
+            yield tape
     finally:
         setattr(Function, APPLY, plain)
-        MODE.watch(nodes, calls)

@@ -90,8 +90,8 @@ _STDLIB = get_paths()["stdlib"]
 def explained(
     call: Call, rows: Rows, rerun: Callable[[], Rows], seconds: Callable[[], float]
 ) -> str | None:
-    """The number in a function's code that a difference comes from, by what it is
-    called there; None where there is none.
+    """Return the number in a function's code that a difference comes from, by its name
+    there; None where there is none.
 
     Args:
         rows: the inputs in question.
@@ -138,8 +138,8 @@ class Trial:
     error: float
 
     def run(self, old: float, new: float, at: Place | None = None) -> Rows | None:
-        """What there is with another number wherever one stands, or at one place; None
-        if it fails."""
+        """Run with another number wherever one stands, or at one place; return None if
+        it fails."""
         with ExitStack() as stack:
             for place in self.places if at is None else [at]:
                 if old in _numbers(place.value):
@@ -151,8 +151,8 @@ class Trial:
                 return None
 
     def guards(self, c: float, others: Iterable[float]) -> bool:
-        """Whether a difference comes from a number that keeps something from being 0,
-        or ends an iteration.
+        """Tell whether a difference comes from a number that keeps something from being
+        0, or ends an iteration.
 
         It falls with the number, and backward moves as it does. A factor or a term,
         in which backward is linear, is none; nor is it one where another number in the
@@ -179,7 +179,7 @@ class Trial:
         return found is not None and _error(found) <= RIGHT * self.error
 
     def _is_linear(self, c: float, smaller: Rows) -> bool:
-        """Whether what backward gives is linear in a number."""
+        """Tell whether what backward gives is linear in a number."""
         far = self.run(c, 1.0)
         if far is None:
             return False
@@ -192,7 +192,7 @@ class Trial:
         return True
 
     def rounded(self, long: Sequence[float]) -> list[float]:
-        """The literals whose digits behind the last make up for a difference."""
+        """Return the literals whose digits behind the last make up for a difference."""
         gaps = _gaps(self.rows)
         columns = []
         for c in long:
@@ -217,7 +217,7 @@ def _gaps(rows: Rows) -> Any:
 
 
 def _unit(number: float) -> float:
-    """A unit of the last digit of a number that was written rounded, else 0."""
+    """Return a unit of the last digit of a number that was written rounded, else 0."""
     if abs(number) <= SMALL or number == int(number):
         return 0.0
     written = Decimal(repr(number)).normalize()
@@ -237,7 +237,7 @@ def _written(place: Place, value: object) -> Iterator[None]:
 
 
 def _other(value: Any, old: float, new: float) -> Any:
-    """A value with another number in it, also in a tuple, a list or a dict."""
+    """Return a value with another number in it, also in a tuple, a list or a dict."""
     if isinstance(value, float):
         return new if value == old else value
     if isinstance(value, Mapping):
@@ -248,7 +248,8 @@ def _other(value: Any, old: float, new: float) -> Any:
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """The numbers in a value that are no whole ones, also in a tuple, list or dict."""
+    """Yield the numbers in a value that are no whole ones, also in a tuple, list or
+    dict."""
     if isinstance(value, float) and np.isfinite(value) and value != int(value):
         yield value
     elif type(value) in (tuple, list):
@@ -259,7 +260,7 @@ def _numbers(value: object) -> Iterator[float]:
 
 
 def _inside(call: Call) -> Iterator[Place]:
-    """The numbers in the arguments, and in what stands in the code of a function."""
+    """Yield the numbers in the arguments, and in the code of a function."""
     for nr, (name, value) in enumerate(zip(call.names, call.arguments, strict=False)):
         yield Place(value, f"{name} = {{}}", partial(call.arguments.__setitem__, nr))
     waiting: list[Any] = [call.function]
@@ -288,13 +289,13 @@ def _inside(call: Call) -> Iterator[Place]:
 
 
 def _called(held: dict[str, Any]) -> Iterator[Place]:
-    """What a dict holds by name."""
+    """Yield the values of a dict by their names."""
     for name, value in list(held.items()):
         yield Place(value, f"{name} = {{}}", partial(held.__setitem__, name))
 
 
 def _is_users(each: Any) -> bool:
-    """Whether a function or a class stands in people's files."""
+    """Tell whether a function or a class stands in people's files."""
     module = sys.modules.get(each.__module__ or "")
     code = getattr(each, "__code__", None)
     file = code.co_filename if code else getattr(module, "__file__", None)
@@ -306,7 +307,7 @@ def _is_users(each: Any) -> bool:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code, and that of what is defined in it."""
+    """Yield a function's code, and that of what is defined in it."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -314,7 +315,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _of_function(function: FunctionType) -> Iterator[Place]:
-    """The literals of a function, its defaults and the globals that it reads."""
+    """Yield the literals of a function, its defaults and the globals that it reads."""
     code = function.__code__
     given = code.co_varnames[: code.co_argcount]
     defaults = function.__defaults__ or ()
@@ -354,7 +355,7 @@ def _write_literal(
 
 
 def _recoded(code: CodeType, old: float, new: float) -> CodeType:
-    """A code with another number, also in what is defined in it."""
+    """Return a code with another number, also in what is defined in it."""
     consts = [
         _recoded(each, old, new)
         if isinstance(each, CodeType)
@@ -365,7 +366,7 @@ def _recoded(code: CodeType, old: float, new: float) -> CodeType:
 
 
 def _named_in(function: FunctionType) -> Iterator[Any]:
-    """The functions, classes and modules' functions that a function names."""
+    """Yield the functions, classes and modules' functions that a function names."""
     names = [name for code in _codes(function.__code__) for name in code.co_names]
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     held += [function.__globals__.get(name) for name in names]

@@ -315,7 +315,7 @@ def install_as_torch() -> None:
 
 @contextmanager
 def as_torch() -> Iterator[None]:
-    """Inside, ``import torch`` means gradcli."""
+    """Let ``import torch`` mean gradcli while the block runs."""
     if _FINDER in sys.meta_path:
         yield
         return

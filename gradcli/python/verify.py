@@ -39,7 +39,7 @@ class NotVerified(GradcheckError, AssertionError):
 
 
 def _with_branches(checked: Checked, proof: FunctionProof) -> FunctionProof:
-    """The proof, with what is found on branches that the inputs do not reach."""
+    """Add to a proof what is found on branches that the inputs do not reach."""
     if proof.verdict in (REFUTED, UNKNOWN):
         return proof
     faults, remarks = beyond(checked)

@@ -49,7 +49,7 @@ class Pass:
 
     @property
     def name(self) -> str:
-        """What the script calls the root."""
+        """Return the script's name of the root."""
         found = (n for n, t in self.variables.items() if t is self.root)
         return next(found, "output")
 
@@ -148,8 +148,8 @@ def _retains(retain_graph: bool | None, create_graph: bool) -> bool:
 
 
 def _variables(frame: FrameType | None) -> dict[str, Tensor]:
-    """The tensors that the nearest of the script's frames has names for; a module's
-    parameters by their own."""
+    """Return the tensors that the nearest of the script's frames has names for; a
+    module's parameters by their own."""
     frame = outside(frame)
     if frame is None:
         return {}
