@@ -45,7 +45,8 @@ MAX_OUTPUT_ENTRIES = 64
 Sent = Iterable[tuple[object, Any]]
 
 Change = Callable[[Any, Any], "Sent | None"]
-"""Takes an edge and what arrives there to what it sends on; None: as its rule says."""
+"""A function from an edge and what arrives there to what it sends on; None: as its rule
+says."""
 
 
 def altered(seeds: Mapping[Any, Any], change: Change) -> dict[object, Any]:

@@ -249,8 +249,8 @@ def rewritten(cause: str, text: str, before: str, after: str) -> Diagnosis:
 
 
 Hypothesis = Callable[[Evidence], Diagnosis | None]
-"""Tests one mistake of a claim; the claim, put right as the diagnosis proposes, agrees
-with the derivative at every sample."""
+"""A test for one mistake of a claim; the claim, put right as the diagnosis proposes,
+agrees with the derivative at every sample."""
 
 
 UNNAMED = "output"

@@ -129,7 +129,7 @@ DIAGONALS = (
         "take its diagonal",
     ),
 )  # fmt: skip
-"""One side is a matrix, the other its diagonal, as a row or between zeros."""
+"""Mistakes in which one side is a matrix, the other its diagonal."""
 
 UPSIDE_DOWN = Hypothesis(
     "reciprocal", lambda a, b: (a, 1 / b) if a.all() and b.all() else None,

@@ -60,22 +60,25 @@ if TYPE_CHECKING:
     from ..numbers.balls import Ball
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
-"""Entries of all blocks up to which each is looked at."""
+"""Largest number of entries of all blocks up to which each is looked at."""
 
 MAX_SECOND_ENTRIES: Final = 40
-"""Entries of inputs and outputs together up to which second derivatives are."""
+"""Largest number of entries of inputs and outputs together up to which second
+derivatives are looked at."""
 
 SHAKEN: Final = 1e-9
-"""How far inputs are moved, relatively, to see what a backward makes of rounding."""
+"""Relative distance by which inputs are moved, to see what a backward makes of
+rounding."""
 
 FAR: Final = 100.0
-"""How many times what that makes of a gradient is no rounding."""
+"""Ratio of an error to what such a move makes of a gradient, above which it is no
+rounding."""
 
 CLEARLY: Final = 1e-4
-"""An error, relative to the largest entry, that may be refuted so."""
+"""Smallest error, relative to the largest entry, that may be refuted so."""
 
 SPARE: Final = 1.0
-"""Seconds without which nothing is run again."""
+"""Time without which nothing is run again, in seconds."""
 
 FOR_BALLS: Final = 0.8
 """Share of the time for balls, before what they could not follow is evaluated."""
@@ -107,7 +110,7 @@ class Plan:
     second: bool = True
     prove: bool = True
     rerun: bool = False
-    """Whether it is one with another number in the code, to see what that makes."""
+    """True if another number stands in the code, to see what that makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +196,9 @@ class Checked:
         self.faults: list[Fault] = []
         self.blocks: list[Both] = []
         self.excuse: str | None = None
-        """What number in the code makes a gradient a little off."""
+        """The number in the code that makes a gradient a little off."""
         self.lack: str | None = None
-        """What the function asks for, as it runs forward, that gradcli lacks."""
+        """A name that forward asks for and gradcli lacks."""
         with enable_grad():
             try:
                 self._start()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..autograd.numeric import Values
 
 STEP: Final = 1e-5
-"""Middle one of the steps, of an input of size 1."""
+"""Middle one of the steps, for an input of size 1."""
 
 TOLERANCE: Final = 1e-6
 """Distance, relative to the largest entry, within which numbers agree."""
@@ -37,13 +37,14 @@ CLEARLY: Final = 1e-4
 """Distance, relative to the largest entry, that condemns a gradient."""
 
 FAR: Final = 100.0
-"""How many times the distance of two quotients from each other that has to be."""
+"""Ratio of that distance to the distance of two quotients from each other, at least."""
 
 MAX_DRAWN: Final = 128
-"""Entries of an input, of which so many are drawn by the seed."""
+"""Largest number of entries of an input that are all looked at; of more, so many are
+drawn by the seed."""
 
 MAX_ROWS: Final = 4096
-"""Entries of a block of the Jacobian beyond which the outputs are contracted."""
+"""Largest block of the Jacobian, in entries; beyond, the outputs are contracted."""
 
 
 class _Sides:

@@ -51,7 +51,7 @@ from .places import words_of
 from .torch_names import as_torch
 
 DRAWN: Final = "randn(3)"
-"""What stands for an argument that nothing is said of."""
+"""Text of the value for an argument that nothing is said of."""
 
 NUMBERS: Final = (0.1, 1.0)
 """Ends between which a number is drawn for one that is annotated as a float."""
@@ -346,7 +346,7 @@ HOMES: Final[dict[type[Any], str]] = {
     Generator: "torch.Generator",
     LinAlgError: "torch._C._LinAlgError",
 }
-"""PyTorch's names of classes."""
+"""PyTorch's names of classes, with their modules."""
 
 
 @contextmanager

@@ -40,10 +40,10 @@ from .replay import Step, recording
 from .trials import matrices
 
 POINTS: Final = 3
-"""Points beside the given one at which a hypothesis has to hold."""
+"""Number of points beside the given one at which a hypothesis has to hold."""
 
 SHOWN: Final = 3
-"""Names up to which all are written out."""
+"""Largest number of names that are all written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +109,16 @@ def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
 
 
 MAX_STEPS: Final = 80
-"""Steps of a forward up to which each is altered."""
+"""Largest number of steps of a forward up to which each is altered."""
 
 MAX_INNER: Final = 3
-"""Steps in a row whose derivatives may be missing together."""
+"""Largest number of steps in a row whose derivatives may be missing together."""
 
 FITS: Final = 1e-7
-"""How far from a gradient, relatively, what fits it may lie."""
+"""Relative distance from a gradient within which something fits it."""
 
 MOVES: Final = frozenset({"CloneBackward0", "ViewBackward0"})
-"""Nodes without a derivative to speak of."""
+"""Names of nodes that move values and have no derivative to speak of."""
 
 
 @contextmanager
@@ -399,7 +399,7 @@ USUAL: Final = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """Small numbers that a backward may have in place of forward's."""
 
 SMALL: Final = 0.1
-"""Numbers up to which one that is added keeps something from being 0."""
+"""Largest number that, where it is added, is there to keep something from being 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ CALLED = "()"
 """End of a name that is not only asked for but called."""
 
 MAX_FILES = 1_000
-"""Files of a script's own that are read at most."""
+"""Largest number of a script's own files that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,15 +299,14 @@ def lack_of(name: str) -> str | None:
 
 
 TENSOR, NUMBER, OPEN = "tensor", "number", "open"
-"""What an expression is known to be; ``OPEN``: what the names in it are is being
-asked."""
+"""Kinds of expressions; ``OPEN``: the kind of a name in it is being asked."""
 
 OF_TENSORS = (f"{PYTORCH}.Tensor", f"{PYTORCH}.nn.Parameter")
 """PyTorch's classes whose objects are tensors."""
 
 TO_NUMBERS = ("float", "int", "len")
 WRITES = ("exec", "globals", "setattr")
-"""What may give names and objects more than the text says."""
+"""Functions that may give names and objects more than the text says."""
 
 
 class Scope:

@@ -41,7 +41,8 @@ from .saved import Replaced, replacements
 from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED, matrices
 
 MIN_SIZE: Final = 2.5
-"""Sizes below which a factor is more likely one of a formula."""
+"""Smallest size of an input that a factor is taken for: below, it is more likely a
+number of a formula."""
 
 REPAIRS: Final = {
     NEEDS: "compute each gradient if its own ctx.needs_input_grad[i] says so, from "

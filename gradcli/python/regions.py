@@ -37,19 +37,21 @@ from .trials import gradients
 ELSEWHERE: Final = "another branch"
 
 MIN_EACH: Final = 2
-"""Entries on each side of a threshold, below which anything would be one."""
+"""Smallest number of entries on each side of a threshold: with fewer, anything would be
+one."""
 
 LARGEST: Final = 100.0
-"""Sizes up to which inputs are moved: beyond, numbers overflow that nobody meets."""
+"""Largest size to which inputs are moved: beyond, numbers overflow that nobody
+meets."""
 
 SMALLEST: Final = 1e-3
-"""Sizes down to which positive inputs are moved: what keeps them from 0 is below."""
+"""Smallest size to which positive inputs are moved: what keeps them from 0 is below."""
 
 MAX_PLACES: Final = 12
-"""Places that are looked at two at a time."""
+"""Largest number of places that are looked at two at a time."""
 
 MAX_BRANCHES: Final = 3
-"""Places on other branches that are looked at."""
+"""Largest number of places on other branches that are looked at."""
 
 TIMES: Final = (-1.0, 4.0, 16.0, 0.25, 64.0, 1 / 16)
 """Factors that inputs are moved by."""
@@ -143,7 +145,8 @@ def _between(low: float, high: float, call: Call) -> str:
 
 
 Key = tuple[str, str, bool]
-"""Where in the user's file, by which operation, and whether by a truth value."""
+"""A place in the user's file, the operation there, and whether a truth value
+decides."""
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ class Step:
 
 
 KEPT: Final = 1_000
-"""How many values of a graph that stays after its pass are held at most."""
+"""Largest number of values held of a graph that stays after its pass."""
 
 
 class Recording:

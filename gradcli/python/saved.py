@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ..engine.raw import Raw
 
 MAX_TENSORS: Final = 8
-"""Tensors of a function up to which any may stand for any."""
+"""Largest number of tensors of a function of which any may stand for any."""
 
 Key = int | str
 """A saved tensor by its position, or an attribute of ``ctx`` by its name."""
 
 Picked = Callable[[Any], Any]
-"""From a ``ctx`` to the tensor that stands in a place instead."""
+"""A function from a ``ctx`` to the tensor that stands in a place instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,51 +28,53 @@ from .call import Call
 from .places import is_ours
 
 SMALL: Final = 1e-3
-"""Numbers up to which one may be a tolerance."""
+"""Largest number that may be a tolerance."""
 
 MOST: Final = 1e-6
-"""Differences, relative to the largest entry, that a number may excuse; what is off by
-more is wrong, whatever stands in the code."""
+"""Largest difference, relative to the largest entry, that a number may excuse; what is
+off by more is wrong, whatever stands in the code."""
 
 TIMES: Final = 100.0
-"""How many times a tolerance the difference may be that it makes."""
+"""Largest ratio of a difference to the tolerance that makes it."""
 
 SMALLER: Final = 0.01
-"""What a tolerance is multiplied by, to see whether the difference falls with it."""
+"""Factor that makes a tolerance smaller, to see whether the difference falls with
+it."""
 
 FALLEN: Final = 0.25
-"""Share of the difference that may be left then."""
+"""Largest share of the difference that may be left then."""
 
 MOVED: Final = 0.1
-"""Share of the difference that backward has to move by: what it does not depend on is
-forward's alone, and what backward has forgotten."""
+"""Smallest share of the difference that backward has to move by: what it does not
+depend on is forward's alone, and what backward has forgotten."""
 
 LEAST: Final = 1e-13
-"""Numbers from which on it can be seen whether backward is linear in them."""
+"""Smallest number of which it can be seen whether backward is linear in it."""
 
 BENT: Final = 0.01
-"""How far, relatively, what is linear may be off a line."""
+"""Largest relative distance of something linear from a line."""
 
 RIGHT: Final = 1e-3
-"""Share of the difference that the right number in a number's place may leave."""
+"""Largest share of the difference that the right number in a number's place may
+leave."""
 
 DIGITS: Final = range(6, 15)
-"""Significant digits of a literal that is rounded."""
+"""Numbers of significant digits of a literal that is rounded."""
 
 WITHIN: Final = 0.9
-"""Units of its last digit that a rounded, or cut, literal is off by."""
+"""Largest error of a rounded, or cut, literal, in units of its last digit."""
 
 LEFT: Final = 0.05
-"""Share of the difference that roundings of literals may leave."""
+"""Largest share of the difference that roundings of literals may leave."""
 
 MAX_TRIED: Final = 6
-"""Numbers that are tried at most."""
+"""Largest number of numbers that are tried."""
 
 MAX_FUNCTIONS: Final = 300
-"""Functions that are read at most."""
+"""Largest number of functions that are read."""
 
 Rows = Mapping[str, tuple[Any, Any]]
-"""By input, the Jacobian that backward gives and the true one."""
+"""The Jacobian that backward gives and the true one, by input."""
 
 
 @dataclass(frozen=True, slots=True)

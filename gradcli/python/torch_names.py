@@ -93,7 +93,7 @@ FAMILIES = {
         "lstsq",
     "PyTorch has removed it: torch.linalg.matrix_rank takes its place": "matrix_rank",
 }  # fmt: skip
-"""The names of each family, by what is said of them."""
+"""Names of each family, by the sentence about it."""
 
 BEYOND = (
     "functorch masked signal *_window optim.Adafactor optim.Muon optim.swa_utils "
@@ -277,7 +277,7 @@ SWITCHED: Final = {
     for home in ("torch", "torch.amp", "torch.cuda.amp")
     for name in ("autocast", "GradScaler")
 }
-"""Names of what may be called where it is turned off."""
+"""Names that may be called if the call turns them off."""
 
 
 def placeholder(name: str) -> Any:
@@ -299,7 +299,7 @@ BESIDE = ("torchvision", "torchaudio", "torchtext")
 """Packages that are built on PyTorch itself."""
 
 CLOSE = 0.6
-"""How alike two names are, from 0 to 1, for the one to stand for the other."""
+"""Smallest likeness of two names, from 0 to 1, for the one to stand for the other."""
 
 
 def install_as_torch() -> None:

@@ -26,13 +26,14 @@ from .proof import Fault, Index
 from .torch_names import lack_in
 
 ROUNDINGS: Final = 1024
-"""Units of rounding by which two ways of computing one gradient may differ."""
+"""Largest difference of two ways of computing one gradient, in units of rounding."""
 
 NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
 UNDEFINED: Final = "undefined cotangents"
 BACKWARD: Final = "backward"
 LACKED: Final = "lacked"
-"""The kind of what is no fault: a pass that asks for what gradcli lacks."""
+"""Kind of a fault that is none of the function's: a pass asks for what gradcli
+lacks."""
 
 Leaves = Mapping[str, Tensor]
 Arrays = list[Any]

@@ -25,7 +25,7 @@ from ..nn.module import Module
 from .places import caller, outside
 
 BACKWARD = "backward"
-"""The method of tensors, and the function, that start a pass."""
+"""Name of the method of tensors, and of the function, that start a pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class Pass:
 
 
 Run = Callable[..., object]
-"""Runs the pass itself, with further options."""
+"""A function that runs the pass itself, with further options."""
 
 Report = Callable[[Pass, Run], None]
-"""Told of a pass; has to run it, once."""
+"""A function that is told of a pass and has to run it, once."""
 
 
 @dataclass(slots=True)
