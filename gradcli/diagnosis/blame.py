@@ -92,13 +92,10 @@ class _Watch:
 
     def seen(self, node: Node) -> Callable[..., object]:
         def look(pulled: object, arrived: object) -> None:
-            if not self._settled():
+            if not self.found or not np.isnan(self.found[-1].result):
                 self._look(node, pulled, arrived)
 
         return look
-
-    def _settled(self) -> bool:
-        return bool(self.found) and bool(np.isnan(self.found[-1].result))
 
     def _look(self, node: Node, pulled: Any, arrived: Any) -> None:
         came_bad = any(g is not None and not all_finite(g) for g in arrived)

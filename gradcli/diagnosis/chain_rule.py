@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, combinations
+from itertools import chain, combinations, starmap
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..views.claims import Diagnosis
 from ..views.partials import raw_partials
 from ..views.survey import below
 from .evidence import Evidence, Sample, Texts
-from .likeness import CLOSE, Array, Pair, all_same, constant_factor, number_text, same
+from .likeness import CLOSE, Array, Pair, alike, constant_factor, number_text, same
 
 MAX_GRAPH_NODES = 200
 """Largest number of nodes of a graph that are looked at."""
@@ -109,76 +109,47 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     claimed = [grid for grid in grids if grid is not None]
     if len(claimed) < len(grids) or not any(grid.any() for grid in claimed):
         return None
+    true = [sample.true for sample in evidence.samples]
     known = list(candidates(evidence))
-    for test in (_missing, _surplus, _missing_with_factor):
-        for found in known:
-            mistake = test(evidence, claimed, found)
-            if mistake is not None:
-                return mistake
+    for found in known:
+        if alike(_times(true, claimed, found)):
+            return _missing(found, 1.0)
+    for found in known:
+        if alike(_times(claimed, true, found)):
+            text = f"{found.what} is there once too often"
+            return Diagnosis("inner", text, f"divide by {found.factor}")
     inner = [c for c in known if c.source is not None]
-    for a, b in combinations(inner[:MAX_PAIRED_FACTORS], 2):
+    several = combinations(inner[:MAX_PAIRED_FACTORS], 2)
+    for found in chain(known, starmap(_product, several)):
         if not evidence.in_time():
             return None
-        both = _missing_with_factor(evidence, claimed, _product(a, b))
-        if both is not None:
-            return both
+        pairs = _times(true, claimed, found)
+        c = constant_factor(pairs)
+        if c is not None and (abs(c - 1) > CLOSE or alike(pairs)):
+            return _missing(found, c)
     return None
 
 
-def _missing(
-    evidence: Evidence, claimed: Sequence[Array], found: Candidate
-) -> Diagnosis | None:
-    pairs = _multiplied(evidence, claimed, found)
-    if pairs is None or not all_same(pairs):
-        return None
-    return Diagnosis("inner", f"{found.what} is missing", f"multiply by {found.factor}")
+def _missing(found: Candidate, c: float) -> Diagnosis:
+    """Tell that a factor is missing, and a constant with it."""
+    text, repair = f"{found.what} is missing", f"multiply by {found.factor}"
+    if abs(c - 1) > CLOSE:
+        text += f", and the factor {number_text(c)}"
+        repair += f" and by {number_text(c)}"
+    return Diagnosis("inner", text, repair)
 
 
-def _missing_with_factor(
-    evidence: Evidence, claimed: Sequence[Array], found: Candidate
-) -> Diagnosis | None:
-    pairs = _multiplied(evidence, claimed, found)
-    c = None if pairs is None else constant_factor(pairs)
-    if c is None:
-        return None
-    if abs(c - 1) <= CLOSE:
-        return _missing(evidence, claimed, found)
-    number = number_text(c)
-    return Diagnosis(
-        "inner",
-        f"{found.what} is missing, and the factor {number}",
-        f"multiply by {found.factor} and by {number}",
-    )
-
-
-def _multiplied(
-    evidence: Evidence, claimed: Sequence[Array], found: Candidate
-) -> list[Pair] | None:
-    """Pair the derivative with the claim times the factor; None: it says nothing."""
+def _times(
+    whole: Sequence[Array], part: Sequence[Array], found: Candidate
+) -> list[Pair]:
+    """Pair arrays with others times a factor; no pairs where shapes do not fit."""
     try:
-        pairs = [
-            (s.true, np.broadcast_to(g * v, s.true.shape))
-            for s, g, v in zip(evidence.samples, claimed, found.values, strict=True)
+        return [
+            (a, np.broadcast_to(b * v, a.shape))
+            for a, b, v in zip(whole, part, found.values, strict=True)
         ]
     except ValueError:
-        return None
-    return pairs if any(a.any() for a, _ in pairs) else None
-
-
-def _surplus(
-    evidence: Evidence, claimed: Sequence[Array], found: Candidate
-) -> Diagnosis | None:
-    try:
-        pairs = [
-            (np.broadcast_to(s.true * v, s.true.shape), g)
-            for s, g, v in zip(evidence.samples, claimed, found.values, strict=True)
-        ]
-    except ValueError:
-        return None
-    if not any(b.any() for _, b in pairs) or not all_same(pairs):
-        return None
-    text = f"{found.what} is there once too often"
-    return Diagnosis("inner", text, f"divide by {found.factor}")
+        return []
 
 
 def candidates(evidence: Evidence) -> Iterator[Candidate]:
@@ -286,12 +257,13 @@ def stops_short(evidence: Evidence) -> Diagnosis | None:
     if not _fitting(evidence) or evidence.samples[0].target.numel() != 1:
         return None
     first, name = evidence.samples[0], evidence.claim.by[0]
+    end = first.inputs[name].edge
     arriving = [
         altered({s.target.edge: np.ones(tuple(s.target.shape))}, unchanged)
         for s in evidence.samples
     ]
     for position, node in enumerate(_nodes(first)):
-        if not isinstance(node, Node) or not _leads_to(node, first.inputs[name].edge):
+        if not isinstance(node, Node) or end not in inputs_first([node]):
             continue
         pairs = zip(evidence.samples, arriving, strict=True)
         if all(_at_position(sample, found, position) for sample, found in pairs):
@@ -300,10 +272,6 @@ def stops_short(evidence: Evidence) -> Diagnosis | None:
             repair = f"carry it on through {source} to {name}"
             return Diagnosis("inner", f"{text}by {name} is missing", repair)
     return None
-
-
-def _leads_to(node: Node, end: object) -> bool:
-    return any(below is end for below in inputs_first([node]))
 
 
 def _at_position(sample: Sample, arriving: dict[object, Any], position: int) -> bool:

@@ -34,7 +34,6 @@ from .likeness import (
     constant_factor,
     largest,
     number_text,
-    same,
     simple_number,
 )
 from .subterms import Subterm, spliced, subterms
@@ -209,17 +208,9 @@ def wrong_subterm(evidence: Evidence) -> Diagnosis | None:
         for found in rewritings(evidence):
             if not evidence.in_time():
                 return None
-            if _explains(evidence, found.text):
+            if evidence.is_right(found.text):
                 return rewritten(cause, found.mistake, evidence.text, found.text)
     return None
-
-
-def _explains(evidence: Evidence, text: str) -> bool:
-    for sample in evidence.samples:
-        found = evidence.said(text, sample)
-        if found is None or not same(found, sample.true):
-            return False
-    return True
 
 
 def fitting_transpose(task: ClaimsTask, claim: Claim, seconds: float) -> str | None:

@@ -10,7 +10,6 @@ mistake is, and the first that fits is the diagnosis.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from time import thread_time
 from typing import Any
@@ -49,7 +48,6 @@ from .likeness import (
     constant_factor,
     largest,
     number_text,
-    same,
     simple_number,
     speaking,
 )
@@ -183,17 +181,10 @@ def _names_swapped(evidence: Evidence) -> Diagnosis | None:
     for a, b in pairs[:MAX_NAME_PAIRS]:
         if not evidence.in_time():
             return None
-        if all(_right_with(evidence, said, s, a, b) for s in evidence.samples):
+        if evidence.is_right(said, {a: b, b: a}):
             text = f"{a} and {b} are swapped"
             return Diagnosis("swapped", text, f"write {a} for {b} and {b} for {a}")
     return None
-
-
-def _right_with(evidence: Evidence, said: str, sample: Sample, a: str, b: str) -> bool:
-    known = sample.named
-    exchanged = replace(sample, named={**known, a: known[b], b: known[a]})
-    found = evidence.said(said, exchanged)
-    return found is not None and same(found, sample.true)
 
 
 HYPOTHESES: tuple[Hypothesis, ...] = (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import inf
 from time import thread_time
@@ -43,7 +43,7 @@ from ..views.factors import Factors
 from ..views.graph import graph_view
 from ..views.names import Names
 from ..views.survey import Path, Step, met
-from .likeness import Array, Pair
+from .likeness import Array, Pair, same
 
 MIN_SAMPLES = 3
 """Number of samples below which any constant would fit, so nothing is concluded."""
@@ -228,6 +228,18 @@ class Evidence:
     def text(self) -> str:
         """Return the text of the claim's other side."""
         return said_in(self.task, self.claim)
+
+    def is_right(self, text: str, names: Mapping[str, str] = {}) -> bool:
+        """Tell whether a text is the derivative at every sample, where some names of
+        it stand for others."""
+        for sample in self.samples:
+            exchanged = {a: sample.named[b] for a, b in names.items()}
+            found = self.said(
+                text, replace(sample, named={**sample.named, **exchanged})
+            )
+            if found is None or not same(found, sample.true):
+                return False
+        return True
 
     def said(self, text: str, sample: Sample) -> Array | None:
         """Return the claim's numbers where it reads ``text``; None: it has none."""

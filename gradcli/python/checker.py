@@ -52,7 +52,7 @@ from .differences import held_by_differences
 from .namespace import FunctionTape, FunctionTerms
 from .places import words_of
 from .proof import BALLS, Counterexample, Fault, FunctionProof, InputProof, SecondOrder
-from .tolerances import MOST, Rows, explained
+from .tolerances import MOST, Rows, explained, largest_error
 from .torch_names import lack_in
 from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices
 
@@ -101,7 +101,7 @@ class Plan:
 
     seconds  the time for all
     seed     of the cotangents and of entries that are drawn
-    second   whether gradients of gradients are
+    second   whether gradients of gradients are looked at
     prove    whether SymPy is asked
     """
 
@@ -121,12 +121,6 @@ class Both:
     slot: Slot
     given: Any
     true: Any
-
-
-def _off(block: Both) -> float:
-    """Return the largest error, relative to the largest entry."""
-    size = float(np.abs(block.true).max(initial=0.0))
-    return float(np.abs(block.true - block.given).max(initial=0.0)) / size
 
 
 class FunctionCheck(Check):
@@ -265,15 +259,12 @@ class Checked:
             pairs = zip(by_entries or contracted, contracted, strict=True)
             inputs = [self._forgiven(_joined(a, b)) for a, b in pairs]
             if UNKNOWN in [each.verdict for each in inputs]:
-                inputs = self._by_differences(inputs)
+                wide = self.call.moved(lambda values: values, "float64")
+                left = self._left(1.0)
+                inputs = held_by_differences(wide, inputs, self.plan.seed, left)
             second = self._second_order(inputs) if self.plan.second else None
             self._try()
         return self._answer(inputs, second, verification)
-
-    def _by_differences(self, inputs: list[InputProof]) -> list[InputProof]:
-        """Hold the inputs that no witness could follow against differences."""
-        call = self.call.moved(lambda values: values, "float64")
-        return held_by_differences(call, inputs, self.plan.seed, self._left(1.0))
 
     def _forgiven(self, proof: InputProof) -> InputProof:
         """Return the proof; one that is refuted by what a number in the function's own
@@ -294,7 +285,7 @@ class Checked:
         near = explained(self.call, rows, rerun, lambda: self._left() - SPARE)
         if near is None:
             return proof
-        (off,) = [_off(b) for b in self.blocks if b.slot.name == proof.name]
+        off = largest_error(rows)
         said = f"off by {off:.2g}, {near}"
         if off > MOST:
             self.remarks.append(f"{proof.name}: {said}")
@@ -426,7 +417,7 @@ class Checked:
             "", tuple(inputs), output, kind, dtype=self.type.name, seconds=seconds,
             seed=self.plan.seed,
         )  # fmt: skip
-        return FunctionCheck(job, run, _nobody, Budget(seconds), tape=tape)
+        return FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
 
     def _left(self, share: float = FOR_BALLS) -> float:
         return max(0.1, self.plan.seconds * share - (monotonic() - self.began))
@@ -653,10 +644,6 @@ def _larger(a: InputProof, b: InputProof) -> float | None:
 
 def _cotangent(k: int) -> str:
     return f"cotangent{k or ''}"
-
-
-def _nobody(verification: Verification) -> None:
-    """Ignore what is shown on the way, for which nobody waits."""
 
 
 def _block(array: Raw) -> Block:

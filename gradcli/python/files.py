@@ -283,7 +283,9 @@ def _value(
     if whole:
         return tensor(array, dtype=int64)
     text = binding.text.strip()
-    if not array.ndim and not _is_tensor(parameter.annotation) and "(" not in text:
+    said = parameter.annotation
+    shown = said if isinstance(said, str) else repr(said)
+    if not array.ndim and "Tensor" not in shown and "(" not in text:
         return int(text) if text.lstrip("+-").isdigit() else float(array)
     return Tensor(np.array(array), NUMPY, True)
 
@@ -306,11 +308,6 @@ def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
             "give it a default in the file",
         )  # fmt: skip
     return DRAWN
-
-
-def _is_tensor(annotation: object) -> bool:
-    shown = annotation if isinstance(annotation, str) else repr(annotation)
-    return "Tensor" in shown
 
 
 def _annotated(parameter: Parameter, seed: int) -> str | None:

@@ -35,8 +35,8 @@ from ..views.claims import Diagnosis
 from ..views.survey import below
 from .call import Call
 from .checker import Both, Checked, Plan
+from .passes import Step, recording
 from .places import at, caller
-from .replay import Step, recording
 from .trials import matrices
 
 POINTS: Final = 3

@@ -34,9 +34,9 @@ from .forwards import (
     small_number,
     step_wrong,
 )
+from .passes import recording
 from .proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
-from .replay import recording
 from .saved import Replaced, replacements
 from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED, matrices
 
@@ -76,28 +76,28 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
                 found = hypothesis(points, wrong)
                 if found is not None:
                     return found
-        return _cotangent_alone(checked)
+        # Right for the cotangent 1 of a single number, it is wrong for others.
+        right = all(same(b.true, b.given) for b in checked.blocks)
+        return _ignored() if right and checked.count == 1 else None
     return None
 
 
 def _raised(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
     """Tell the mistake of a backward that raises for what it returns."""
-    count = len(checked.call.arguments)
+    call = checked.call
     for fault in proof.faults:
         if fault.kind == BACKWARD and "incorrect number of gradients" in fault.text:
+            returned = [
+                f"grad_{name}" if isinstance(x, Tensor) else "None"
+                for name, x in zip(call.names, call.arguments, strict=True)
+            ]
             return Diagnosis(
                 "count", "backward returns one value per argument of forward, here "
-                f"{count}, and this one returns another number of them",
+                f"{len(returned)}, and this one returns another number of them",
                 "return None for each argument that is no tensor: return "
-                + ", ".join(_returned(checked.call)),
+                + ", ".join(returned),
             )  # fmt: skip
     return None
-
-
-def _returned(call: Call) -> list[str]:
-    """List what a backward returns, by the names of the arguments."""
-    pairs = zip(call.names, call.arguments, strict=True)
-    return [f"grad_{name}" if isinstance(x, Tensor) else "None" for name, x in pairs]
 
 
 def _inside(checked: Checked) -> Diagnosis | None:
@@ -149,13 +149,6 @@ def cotangent_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | N
     if all(np.allclose(b.given, b.given[:1], rtol=1e-12, atol=0) for b in blocks):
         return _ignored()
     return None
-
-
-def _cotangent_alone(checked: Checked) -> Diagnosis | None:
-    """Test whether the gradient is right for the cotangent 1 of a single number
-    alone."""
-    right = all(same(b.true, b.given) for b in checked.blocks)
-    return _ignored() if right and checked.count == 1 else None
 
 
 def _ignored() -> Diagnosis:

@@ -183,14 +183,11 @@ def _about(each: InputProof, name: str) -> list[str]:
     error = f", relative error at most {each.max_error:.2g}" if each.max_error else ""
     lines = [f"  {name}{each.name}: {each.verdict}{error}"]
     if at is not None:
+        known = "true value" if each.witness == BALLS else "difference quotient"
         lines.append(
             f"    {at.place(each.name)}: backward gave {at.given!r}, "
-            f"the {_measured(each)} is {at.true!r}"
+            f"the {known} is {at.true!r}"
         )
     if each.note and (at is None or each.witness != BALLS):
         lines.append(f"    {each.note}")
     return lines
-
-
-def _measured(each: InputProof) -> str:
-    return "true value" if each.witness == BALLS else "difference quotient"

@@ -241,7 +241,9 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
     of which only one side was looked at."""
     call = checked.call
     size = sum(x.numel() for x in checked.wanted)
-    if checked.count * size > MAX_JACOBIAN_ENTRIES or not _is_custom(checked.outputs):
+    graph = inputs_first(y.edge for y in checked.outputs)
+    is_custom = any(isinstance(edge, FunctionNode) for edge in graph)
+    if checked.count * size > MAX_JACOBIAN_ENTRIES or not is_custom:
         return [], []
     seeds = checked.cotangents
     reached = _sides(call, seeds)
@@ -263,12 +265,6 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
     left = [key[0] for key in reached.one_sided() if key[2]][:MAX_BRANCHES]
     said = "only one side of a comparison was looked at"
     return [], [f"{said}: {place}" for place in dict.fromkeys(left)]
-
-
-def _is_custom(outputs: Sequence[Tensor]) -> bool:
-    """Tell whether a custom function stands in the graph."""
-    below = inputs_first(y.edge for y in outputs)
-    return any(isinstance(edge, FunctionNode) for edge in below)
 
 
 def _fault(checked: Checked, there: Call, place: str) -> Fault | None:

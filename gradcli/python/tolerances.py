@@ -100,7 +100,7 @@ def explained(
         rerun: the same from a run of what then stands in the code.
         seconds: the time that is left.
     """
-    error = _error(rows)
+    error = largest_error(rows)
     if not 0 < error <= SMALL:
         return None
     places = list(_inside(call))
@@ -121,7 +121,8 @@ def explained(
     return None
 
 
-def _error(rows: Rows) -> float:
+def largest_error(rows: Rows) -> float:
+    """Return the largest error, relative to the largest entry of its block."""
     found = [0.0]
     for given, true in rows.values():
         size = float(np.abs(true).max(initial=0.0))
@@ -161,7 +162,7 @@ class Trial:
         code in its place, or another sign, would make backward right.
         """
         other = self.run(c, SMALLER * c)
-        if other is None or not _error(other) <= FALLEN * self.error:
+        if other is None or not largest_error(other) <= FALLEN * self.error:
             return False
         for name, (given, true) in self.rows.items():
             gap = float(np.abs(true - given).max(initial=0.0))
@@ -178,7 +179,7 @@ class Trial:
         )
 
     def _is_right(self, found: Rows | None) -> bool:
-        return found is not None and _error(found) <= RIGHT * self.error
+        return found is not None and largest_error(found) <= RIGHT * self.error
 
     def _is_linear(self, c: float, smaller: Rows) -> bool:
         """Tell whether what backward gives is linear in a number."""

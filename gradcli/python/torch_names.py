@@ -371,7 +371,7 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
     if said is not None:
         return said
     home, _, last = name.rpartition(".")
-    there = offered if offered is not None else _members(home)
+    there = offered if offered is not None else dir(counterpart(home) or object)
     shown = sorted(known for known in there if not known.startswith("_"))
     by_small = {known.lower(): known for known in shown}
     close = get_close_matches(last, shown, 1, CLOSE) or [
@@ -442,11 +442,6 @@ def lack_in(error: Exception) -> str | None:
     place in the user's file; None if it is about something else."""
     said, where = lacking(error), place_of(error.__traceback__)
     return f"{said} ({where})" if said and where else said
-
-
-def _members(home: str) -> list[str]:
-    module = counterpart(home) if home else None
-    return [] if module is None else dir(module)
 
 
 class _Loader(Loader):

@@ -18,11 +18,10 @@ from ..verify.process.job import REFUTED, STRENGTH, UNKNOWN
 from .call import Call
 from .checker import Checked, Plan, slow
 from .mistakes import diagnosed
+from .passes import Pass, Recording
 from .places import words_of
 from .proof import FunctionProof, InputProof
 from .regions import beyond
-from .replay import Recording
-from .watch import Pass
 
 
 class NotVerified(GradcheckError, AssertionError):
