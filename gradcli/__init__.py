@@ -50,8 +50,8 @@ _HOMES = {
     "autograd.vmap": "vmap",
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
-    "python.torch_names": "install_as_torch",
-    "python.placeholders": "GradScaler amp autocast distributed fx jit multiprocessing "
+    "python.torch_names": "install_as_torch GradScaler amp autocast distributed fx jit "
+    "multiprocessing "
     "onnx quantization",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -321,7 +321,7 @@ def _with_transpose(
     """Add to an error of shapes the transpose that would make them fit."""
     if error.code != "E303":
         return error
-    from ..diagnosis.repairs import fitting_transpose
+    from ..diagnosis.claim_text import fitting_transpose
 
     written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
     if written is None:

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from ..python.watch import Pass
+    from ..python.passes import Pass
     from ..render.line import Line, Role
 
 
@@ -35,8 +35,7 @@ class Reports:
 
     def __enter__(self) -> Reports:
         if self._asked:
-            from ..python.replay import recording
-            from ..python.watch import watched
+            from ..python.passes import recording, watched
 
             if self._verify:
                 self._tape = self._stack.enter_context(recording())
@@ -93,7 +92,7 @@ class Reports:
         )
 
     def _judge(self, made: Pass) -> None:
-        from ..python.passes import judged
+        from ..python.verify import judged
         from ..render.proofs import lines
 
         proof = judged(self._tape, made, self._seconds)

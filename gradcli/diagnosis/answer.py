@@ -28,26 +28,34 @@ from ..verify.conditions import indifferent, side_conditions
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.whole import independent, off_jumps
 from ..views.claims import Piece
-from .limits import (
-    MAX_ANSWER_CHARACTERS,
-    MAX_ANSWER_ENTRIES,
-    MAX_ANSWER_NODES,
-    MAX_PIECES,
-    PIECE_POINTS,
-    POINTS_PER_SAMPLE,
-)
+from .evidence import POINTS_PER_SAMPLE
+
+MAX_ANSWER_ENTRIES = 64
+"""Largest derivative that is shown as formulas, in entries."""
+
+MAX_ANSWER_CHARACTERS = 400
+"""Longest formula that is shown, in characters."""
+
+MAX_ANSWER_NODES = 400
+"""Largest value, written out in nodes, whose derivative is short enough to show."""
+
+MAX_PIECES = 4
+"""Largest number of parts of the domain that a derivative is told on."""
+
+PIECE_POINTS = 24
+"""Number of points at which those parts are looked for."""
 
 GIVES_UP: Final = (
     ArithmeticError, NotImplementedError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
-"""What SymPy raises where it finds no derivative."""
+"""Errors that SymPy raises where it finds no derivative."""
 
 
 def right_derivative(
     task: ClaimsTask, claim: Claim, seconds: float
 ) -> tuple[Piece, ...]:
-    """The derivative that a claim is about, on each part of the domain that is met;
-    nothing where one of them has no short formula."""
+    """Return the derivative that a claim is about, on each part of the domain that is
+    met; nothing where one of them has no short formula."""
     if not claim.by:
         return ()
     budget = Budget(seconds)
@@ -108,7 +116,7 @@ def _piece(visit: Visit, claim: Claim, budget: Budget) -> Piece | None:
 
 
 def _written(texts: Sequence[str | None], shape: tuple[int, ...]) -> str | None:
-    """The formulas in brackets, as a claim has them."""
+    """Write the formulas in brackets, as a claim has them."""
     known = [text for text in texts if text is not None]
     if not texts or len(known) < len(texts):
         return None

@@ -62,7 +62,7 @@ def trouble(run: Run, cotangent: Tensor | None) -> Trouble:
 
 
 def _watched(run: Run, cotangent: Tensor | None) -> _Watch:
-    """What was seen in the reverse pass, run once more."""
+    """Run the reverse pass once more, and return what was seen in it."""
     again = execute(run.prepared, of=run.of)
     watch = _Watch(again)
     if again.output.edge is None:
@@ -92,13 +92,10 @@ class _Watch:
 
     def seen(self, node: Node) -> Callable[..., object]:
         def look(pulled: object, arrived: object) -> None:
-            if not self._settled():
+            if not self.found or not np.isnan(self.found[-1].result):
                 self._look(node, pulled, arrived)
 
         return look
-
-    def _settled(self) -> bool:
-        return bool(self.found) and bool(np.isnan(self.found[-1].result))
 
     def _look(self, node: Node, pulled: Any, arrived: Any) -> None:
         came_bad = any(g is not None and not all_finite(g) for g in arrived)
@@ -130,7 +127,7 @@ class _Watch:
 def _product(
     node: Node, position: int, pulled: Tensor, arrived: Any
 ) -> tuple[tuple[int, ...], float | None, float | None, float]:
-    """The first entry that is not finite, as incoming times local."""
+    """Return the first entry that is not finite, as incoming times local."""
     partial = raw_partials(node)[position]
     if partial is not None and len(arrived) == 1 and arrived[0] is not None:
         factors = np.broadcast_arrays(_host(arrived[0].raw), _host(partial))
@@ -149,7 +146,7 @@ def _host(raw: object) -> Host:
 
 
 def _first(raw: object) -> tuple[int, ...]:
-    """The first entry that is nan, or else infinite."""
+    """Return the index of the first entry that is nan, or else infinite."""
     values = _host(raw)
     bad = np.isnan(values)
     if not bool(bad.any()):

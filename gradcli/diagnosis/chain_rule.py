@@ -1,44 +1,226 @@
-"""The derivative as it would be after a mistake inside the chain rule: a variable taken
-for a constant, a function's own derivative passed over, a way back that ends too soon.
+"""Mistakes inside the chain rule: the derivative of an inner function forgotten, a
+variable taken for a constant, a way back that ends too soon.
+
+The factors that may have been forgotten are the local gradients of the program's own
+nodes, and the values it has names for, since a forgotten power leaves one of those out.
 
 Invariant: an altered reverse pass is the true one but for the one change that it is
 about, so a claim that equals it at every sample has made that very mistake.
 
     taken_for_constant(evidence).text       # "v is taken for a constant: the paths …"
+    inner_derivative(evidence).text     # "the inner derivative 2 * x of x**2 is …"
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import chain, combinations
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, combinations, starmap
 from typing import Any
 
 import numpy as np
 
 from ..engine import Node
+from ..engine.reverse import accumulate, added
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.partials import raw_partials
-from .altered import Sent, altered
-from .evidence import Sample
-from .hypothesis import Evidence
-from .likeness import Array, same
-from .limits import MAX_GRAPH_NODES, MAX_OUTPUT_ENTRIES, MAX_VARIABLES
-from .recorded import Texts
+from ..views.survey import below
+from .evidence import Evidence, Sample, Texts
+from .likeness import CLOSE, Array, Pair, alike, constant_factor, number_text, same
 
-Change = Callable[[Sample], tuple[frozenset[object], Any]]
-"""Per sample the edges that nothing passes, and the node whose rule is left out."""
+MAX_GRAPH_NODES = 200
+"""Largest number of nodes of a graph that are looked at."""
+
+MAX_PAIRED_FACTORS = 16
+"""Largest number of candidates of which two at a time are tried as well."""
+
+MAX_VARIABLES = 12
+"""Largest number of variables that may have been taken for constants."""
+
+MAX_OUTPUT_ENTRIES = 64
+"""Largest output for which a reverse pass is made from each entry, in entries."""
+
+Sent = Iterable[tuple[object, Any]]
+
+Change = Callable[[Any, Any], "Sent | None"]
+"""A function from an edge and what arrives there to what it sends on; None: as its rule
+says."""
+
+
+def altered(seeds: Mapping[Any, Any], change: Change) -> dict[object, Any]:
+    """Return what comes to each part of the graph below ``seeds``, under a change."""
+
+    def pull(edge: Any, total: object) -> Sent:
+        sent = change(edge, total)
+        return below(edge, total) if sent is None else sent
+
+    return accumulate(reversed(inputs_first(seeds)), seeds, pull, added)
+
+
+def unchanged(edge: object, total: object) -> None:
+    """Change nothing."""
+
+
+def blocking(parts: Collection[object]) -> Change:
+    """Return the change by which nothing passes some parts of the graph."""
+    return lambda edge, total: () if edge in parts else None
+
+
+def passing_over(start: object, end: object) -> Change:
+    """Return the change that hands on to ``end`` what arrives at ``start``."""
+    return lambda edge, total: [(end, total)] if edge is start else None
+
+
+UNSPOKEN = "it"
+"""Word for a factor that the language has no text for."""
+
+_COMMON: dict[str, Callable[[Array], Array]] = {
+    "(1 - {})": lambda v: 1 - v,
+    "log({})": np.log,
+}
+"""Parts of local gradients that come to be forgotten by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A factor: how it is written, and its value in each sample.
+
+    source  the text whose derivative it is; None: it is a value of the program
+    """
+
+    factor: str
+    source: str | None
+    values: tuple[Array, ...]
+
+    @property
+    def what(self) -> str:
+        if self.source is None:
+            return f"the factor {self.factor}"
+        if self.factor in (UNSPOKEN, self.source):
+            return f"the inner derivative of {self.source}"
+        return f"the inner derivative {self.factor} of {self.source}"
+
+
+def inner_derivative(evidence: Evidence) -> Diagnosis | None:
+    """Look for a factor that the claim lacks, or has too much."""
+    grids = [sample.aligned() for sample in evidence.samples]
+    claimed = [grid for grid in grids if grid is not None]
+    if len(claimed) < len(grids) or not any(grid.any() for grid in claimed):
+        return None
+    true = [sample.true for sample in evidence.samples]
+    known = list(candidates(evidence))
+    for found in known:
+        if alike(_times(true, claimed, found)):
+            return _missing(found, 1.0)
+    for found in known:
+        if alike(_times(claimed, true, found)):
+            text = f"{found.what} is there once too often"
+            return Diagnosis("inner", text, f"divide by {found.factor}")
+    inner = [c for c in known if c.source is not None]
+    several = combinations(inner[:MAX_PAIRED_FACTORS], 2)
+    for found in chain(known, starmap(_product, several)):
+        if not evidence.in_time():
+            return None
+        pairs = _times(true, claimed, found)
+        c = constant_factor(pairs)
+        if c is not None and (abs(c - 1) > CLOSE or alike(pairs)):
+            return _missing(found, c)
+    return None
+
+
+def _missing(found: Candidate, c: float) -> Diagnosis:
+    """Tell that a factor is missing, and a constant with it."""
+    text, repair = f"{found.what} is missing", f"multiply by {found.factor}"
+    if abs(c - 1) > CLOSE:
+        text += f", and the factor {number_text(c)}"
+        repair += f" and by {number_text(c)}"
+    return Diagnosis("inner", text, repair)
+
+
+def _times(
+    whole: Sequence[Array], part: Sequence[Array], found: Candidate
+) -> list[Pair]:
+    """Pair arrays with others times a factor; no pairs where shapes do not fit."""
+    try:
+        return [
+            (a, np.broadcast_to(b * v, a.shape))
+            for a, b, v in zip(whole, part, found.values, strict=True)
+        ]
+    except ValueError:
+        return []
+
+
+def candidates(evidence: Evidence) -> Iterator[Candidate]:
+    """Yield what a claim may lack: local gradients, then the values with names."""
+    samples = evidence.samples
+    graphs = [_locals(sample, evidence.claim.by) for sample in samples]
+    if all(set(graph) == set(graphs[0]) for graph in graphs):
+        texts = Texts(evidence, samples[0])
+        for key, (node, edge, _) in graphs[0].items():
+            spelled = texts.factors.local(node, edge)
+            yield Candidate(
+                UNSPOKEN if spelled is None else spelled.written,
+                texts.source(node) or node.op.name,
+                tuple(graph[key][2] for graph in graphs),
+            )
+    for name in samples[0].variables:
+        if all(name in sample.variables for sample in samples):
+            values = tuple(np.asarray(s.variables[name].raw) for s in samples)
+            yield Candidate(name, None, values)
+            for text, function in _COMMON.items():
+                found = tuple(function(value) for value in values)
+                yield Candidate(text.format(name), None, found)
+
+
+def _locals(
+    sample: Sample, by: Sequence[str]
+) -> dict[tuple[int, int], tuple[Node, int, Array]]:
+    """Return the local gradients on the ways to the inputs, unless they are constants,
+    by the node's position in the graph."""
+    found: dict[tuple[int, int], tuple[Node, int, Array]] = {}
+    if sample.target.edge is None:
+        return found
+    reaching = {sample.inputs[name].edge for name in by}
+    for nr, node in enumerate(inputs_first([sample.target.edge])[:MAX_GRAPH_NODES]):
+        ways = [k for k, edge in enumerate(node.edges) if edge in reaching]
+        if not ways:
+            continue
+        reaching.add(node)
+        partials = raw_partials(node) if isinstance(node, Node) else []
+        for k, local in enumerate(partials):
+            if k in ways and hasattr(local, "dtype"):
+                found[nr, k] = node, k, np.asarray(local)
+    return found
+
+
+def _product(a: Candidate, b: Candidate) -> Candidate:
+    values = []
+    for u, v in zip(a.values, b.values, strict=True):
+        try:
+            values.append(u * v)
+        except ValueError:
+            # Of different shapes: no product of these two explains anything.
+            values.append(np.array(np.nan))
+    factor = " * ".join(f"({c.factor})" if " " in c.factor else c.factor
+                        for c in (a, b))  # fmt: skip
+    return Candidate(factor, f"{a.source} and of {b.source}", tuple(values))
 
 
 def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
-    """One or two variables that the claim does not differentiate."""
+    """Look for one or two variables that the claim does not differentiate."""
     if not _fitting(evidence):
         return None
     names = _between(evidence.samples[0])
+
+    def blocked(wrong: Sequence[str]) -> Callable[[Sample], Change]:
+        return lambda s: blocking({s.variables[name].edge for name in wrong})
+
     for wrong in chain(combinations(names, 1), combinations(names, 2)):
         if not evidence.in_time():
             return None
-        if _explains(evidence, _blocking(wrong)):
+        if _explains(evidence, blocked(wrong)):
             listed, one = " and ".join(wrong), len(wrong) == 1
             verb = "is taken for a constant" if one else "are taken for constants"
             text = f"{listed} {verb}: the paths through {listed} are missing"
@@ -47,14 +229,19 @@ def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
 
 
 def passed_over(evidence: Evidence) -> Diagnosis | None:
-    """A function in the middle of the program whose derivative the claim leaves out."""
+    """Look for a function in the middle whose derivative the claim leaves out."""
     if not _fitting(evidence):
         return None
     first = evidence.samples[0]
+
+    def skipping(position: int, sample: Sample) -> Change:
+        node = _nodes(sample)[position]
+        return passing_over(node, node.edges[0])
+
     for position, node in enumerate(_nodes(first)):
         if not evidence.in_time():
             return None
-        if _is_function(node) and _explains(evidence, _skipping(position)):
+        if _is_function(node) and _explains(evidence, partial(skipping, position)):
             texts = Texts(evidence, first)
             local = texts.factors.local(node, 0)
             source = texts.source(node) or node.op.name
@@ -66,13 +253,17 @@ def passed_over(evidence: Evidence) -> Diagnosis | None:
 
 
 def stops_short(evidence: Evidence) -> Diagnosis | None:
-    """The derivative by a value on the way, where one by the input is asked for."""
+    """Look for a value on the way that the claim is the derivative by."""
     if not _fitting(evidence) or evidence.samples[0].target.numel() != 1:
         return None
     first, name = evidence.samples[0], evidence.claim.by[0]
-    arriving = [_arriving(sample) for sample in evidence.samples]
+    end = first.inputs[name].edge
+    arriving = [
+        altered({s.target.edge: np.ones(tuple(s.target.shape))}, unchanged)
+        for s in evidence.samples
+    ]
     for position, node in enumerate(_nodes(first)):
-        if not isinstance(node, Node) or not _leads_to(node, first.inputs[name].edge):
+        if not isinstance(node, Node) or end not in inputs_first([node]):
             continue
         pairs = zip(evidence.samples, arriving, strict=True)
         if all(_at_position(sample, found, position) for sample, found in pairs):
@@ -83,17 +274,7 @@ def stops_short(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
-def _leads_to(node: Node, end: object) -> bool:
-    return any(below is end for below in inputs_first([node]))
-
-
-def _arriving(sample: Sample) -> dict[object, Array]:
-    """What arrives at each part of the graph in a reverse pass from a number."""
-    ones = np.ones(tuple(sample.target.shape))
-    return _pass(sample.target.edge, ones, frozenset(), None)
-
-
-def _at_position(sample: Sample, arriving: dict[object, Array], position: int) -> bool:
+def _at_position(sample: Sample, arriving: dict[object, Any], position: int) -> bool:
     nodes = _nodes(sample)
     g = arriving.get(nodes[position]) if position < len(nodes) else None
     several = isinstance(g, tuple | list)
@@ -103,7 +284,7 @@ def _at_position(sample: Sample, arriving: dict[object, Array], position: int) -
 
 
 def _fitting(evidence: Evidence) -> bool:
-    """Whether the claim is about a recorded first derivative of few entries."""
+    """Tell whether a claim is about a recorded first derivative of few entries."""
     claim, first = evidence.claim, evidence.samples[0]
     return (
         len(claim.by) == 1
@@ -116,7 +297,7 @@ def _fitting(evidence: Evidence) -> bool:
 
 
 def _between(sample: Sample) -> list[str]:
-    """The variables that the program computes on its way, each value once."""
+    """List the variables that the program computes on its way, each value once."""
     ends = {x.edge for x in sample.inputs.values()} | {sample.target.edge, None}
     names: dict[object, str] = {}
     for name, value in sample.variables.items():
@@ -125,65 +306,37 @@ def _between(sample: Sample) -> list[str]:
     return list(names.values())[:MAX_VARIABLES]
 
 
-def _blocking(names: Sequence[str]) -> Change:
-    return lambda sample: (
-        frozenset(sample.variables[name].edge for name in names),
-        None,
-    )
-
-
-def _skipping(position: int) -> Change:
-    return lambda sample: (frozenset(), _nodes(sample)[position])
-
-
 def _nodes(sample: Sample) -> list[Any]:
     return inputs_first([sample.target.edge])[:MAX_GRAPH_NODES]
 
 
 def _is_function(node: object) -> bool:
-    """Whether a node applies a function of one argument, entry by entry."""
+    """Tell whether a node applies a function of one argument, entry by entry."""
     if not isinstance(node, Node) or len(node.edges) != 1:
         return False
     return hasattr(raw_partials(node)[0], "dtype")
 
 
-def _explains(evidence: Evidence, change: Change) -> bool:
+def _explains(evidence: Evidence, change_of: Callable[[Sample], Change]) -> bool:
+    """Tell whether the claim is what a change makes of the derivative."""
     end = evidence.claim.by[0]
     for sample in evidence.samples:
         claimed = sample.aligned()
         try:
-            blocked, skipped = change(sample)
+            change = change_of(sample)
         except (KeyError, IndexError):
             # Another branch was taken there, and the graph has another form.
             return False
-        if claimed is None or not same(
-            _derivative(sample, end, blocked, skipped), claimed
-        ):
+        if claimed is None or not same(_derivative(sample, end, change), claimed):
             return False
     return True
 
 
-def _derivative(
-    sample: Sample, name: str, blocked: frozenset[object], skipped: object
-) -> Array:
+def _derivative(sample: Sample, name: str, change: Change) -> Array:
     target, end = sample.target, sample.inputs[name]
     rows = []
     for unit in np.eye(target.numel()):
-        g = unit.reshape(tuple(target.shape))
-        found = _pass(target.edge, g, blocked, skipped).get(end.edge)
-        rows.append(np.zeros(tuple(end.shape)) if found is None else np.asarray(found))
+        found = altered({target.edge: unit.reshape(tuple(target.shape))}, change)
+        arrived = found.get(end.edge, np.zeros(tuple(end.shape)))
+        rows.append(np.asarray(arrived))
     return np.stack(rows).reshape(sample.true.shape)
-
-
-def _pass(
-    root: object, g: Array, blocked: frozenset[object], skipped: Any
-) -> dict[object, Any]:
-    """What comes to each part of the graph in a reverse pass that ends at ``blocked``
-    and leaves out ``skipped``'s rule."""
-
-    def change(edge: Any, total: object) -> Sent | None:
-        if edge in blocked:
-            return ()
-        return [(edge.edges[0], total)] if edge is skipped else None
-
-    return altered({root: g}, change)

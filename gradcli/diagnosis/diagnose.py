@@ -9,22 +9,208 @@ mistake is, and the first that fits is the diagnosis.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from time import thread_time
+from typing import Any
 
 import numpy as np
 
+from ..lang.parser import parse
+from ..lang.syntax import Call, MethodCall, walk
 from ..verify.claims.points import about_a_point
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..views.claims import Diagnosis
-from .evidence import gather, given_sample
-from .hypothesis import Evidence
-from .limits import MIN_SAMPLES, SAMPLES
-from .mistakes import HYPOTHESES, POINTED
+from .chain_rule import inner_derivative, passed_over, stops_short, taken_for_constant
+from .claim_text import lacking_term, wrong_subterm, wrong_term
+from .evidence import (
+    MIN_SAMPLES,
+    Evidence,
+    Hypothesis,
+    Sample,
+    derivative,
+    gather,
+    given_sample,
+)
+from .hypotheses import (
+    DIAGONALS,
+    SIGN,
+    UPSIDE_DOWN,
+    first_of,
+    sums_left_out,
+    sums_too_much,
+    transpositions,
+)
+from .likeness import (
+    Pair,
+    alike,
+    constant_factor,
+    largest,
+    number_text,
+    simple_number,
+    speaking,
+)
+from .path_errors import wrong_path
+
+ROUNDED = 2e-3
+"""Relative distance up to which a constant may have been rounded."""
+
+MAX_NAME_PAIRS = 20
+"""Largest number of pairs of names that may have been swapped."""
+
+SAMPLES = 12
+"""Number of samples that a hypothesis must fit, all of them."""
+
+
+def sides(evidence: Evidence) -> list[Pair]:
+    """Pair the derivative with the claim in its shape; no pairs where that fails."""
+    pairs: list[Any] = [(sample.true, sample.aligned()) for sample in evidence.samples]
+    return [] if any(claimed is None for _, claimed in pairs) else pairs
+
+
+def wrong_sign(evidence: Evidence) -> Diagnosis | None:
+    return SIGN.of_claim(sides(evidence))
+
+
+def rounded(evidence: Evidence) -> Diagnosis | None:
+    pairs = sides(evidence)
+    if not speaking(pairs):
+        return None
+    worst = max(largest(a - b) / (largest(a) or 1.0) for a, b in pairs)
+    if worst > ROUNDED:
+        return None
+    text = f"the two differ by {worst:.1g} of their size at most"
+    return Diagnosis("rounding", text, "write the constants in full")
+
+
+def constant(evidence: Evidence) -> Diagnosis | None:
+    c = constant_factor(sides(evidence))
+    if c is None:
+        return None
+    mean = _mean(evidence, c)
+    if mean is not None:
+        return mean
+    inverse = simple_number(1 / c)
+    if inverse is not None and inverse.denominator == 1 and abs(inverse) > 1:
+        text = f"there is a factor {inverse} too much"
+        return Diagnosis("factor", text, f"divide by {inverse}")
+    text = f"the factor {number_text(c)} is missing"
+    return Diagnosis("factor", text, f"multiply by {number_text(c)}")
+
+
+def _mean(evidence: Evidence, c: float) -> Diagnosis | None:
+    """Look for a mean taken for a sum, or a sum for a mean, if either is written."""
+    counts = {n for n in _counts(evidence.samples[0]) if n > 1}
+    n = simple_number(1 / c)
+    if n in counts and _calls(evidence.task.source, "mean"):
+        text = f"the program takes a mean, the claim a sum: 1/{n} is missing"
+        return Diagnosis("mean", text, f"divide by {n}")
+    n = simple_number(c)
+    if n in counts and _calls(evidence.text, "mean"):
+        text = "the claim takes a mean, the derivative a sum"
+        return Diagnosis("mean", text, f"multiply by {n}, or use sum")
+    return None
+
+
+def _counts(sample: Sample) -> Iterator[int]:
+    """Yield the numbers of entries that a mean may have been taken over."""
+    for tensor in sample.variables.values():
+        yield tensor.numel()
+        yield from tensor.shape
+
+
+def _calls(source: str, name: str) -> bool:
+    for node in walk(parse(source)):
+        called = (
+            node.function if isinstance(node, Call)
+            else node.method if isinstance(node, MethodCall)
+            else ""
+        )  # fmt: skip
+        if name in called:
+            return True
+    return False
+
+
+def transposed(evidence: Evidence) -> Diagnosis | None:
+    """Test whether the dimensions stand in another order, perhaps with a factor."""
+    return first_of(transpositions(evidence.samples[0].true.ndim), evidence.pairs)
+
+
+def shaped_otherwise(evidence: Evidence) -> Diagnosis | None:
+    """Test whether a diagonal, a sum or a mean was taken or left out."""
+    first = evidence.samples[0]
+    left, taken = sums_left_out(first.claimed.shape), sums_too_much(first.true.shape)
+    return first_of((*DIAGONALS, *left, *taken), evidence.pairs)
+
+
+def upside_down(evidence: Evidence) -> Diagnosis | None:
+    return UPSIDE_DOWN.of_claim(sides(evidence))
+
+
+def swapped(evidence: Evidence) -> Diagnosis | None:
+    """Look for another input's derivative, or two inputs exchanged."""
+    return _other_input(evidence) or _names_swapped(evidence)
+
+
+def _other_input(evidence: Evidence) -> Diagnosis | None:
+    claim, samples = evidence.claim, evidence.samples
+    if len(claim.by) != 1:
+        return None
+    for name in samples[0].inputs:
+        if name == claim.by[0]:
+            continue
+        instead = type(claim)(claim.text, claim.output, (name,), claim.expression)
+        pairs = [(derivative(instead, s.target, s.inputs), s.claimed) for s in samples]
+        if alike(pairs):
+            text = f"this is the derivative by {name}, not by {claim.by[0]}"
+            return Diagnosis("swapped", text, f"swap {claim.by[0]} and {name}")
+    return None
+
+
+def _names_swapped(evidence: Evidence) -> Diagnosis | None:
+    said = evidence.claim.expression
+    first = evidence.samples[0]
+    if said is None:
+        return None
+    pairs = [
+        (a, b)
+        for a, b in combinations(first.variables, 2)
+        if first.variables[a].shape == first.variables[b].shape
+    ]
+    for a, b in pairs[:MAX_NAME_PAIRS]:
+        if not evidence.in_time():
+            return None
+        if evidence.is_right(said, {a: b, b: a}):
+            text = f"{a} and {b} are swapped"
+            return Diagnosis("swapped", text, f"write {a} for {b} and {b} for {a}")
+    return None
+
+
+HYPOTHESES: tuple[Hypothesis, ...] = (
+    wrong_sign,
+    rounded,
+    constant,
+    transposed,
+    shaped_otherwise,
+    wrong_term,
+    wrong_path,
+    taken_for_constant,
+    inner_derivative,
+    passed_over,
+    stops_short,
+    upside_down,
+    swapped,
+    wrong_subterm,
+    lacking_term,
+)
+
+POINTED: tuple[Hypothesis, ...] = (wrong_sign, rounded, transposed)
+"""Hypotheses that numbers for one point alone can bear out."""
 
 
 def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None:
-    """The simplest mistake that explains the claim; None where none does.
+    """Return the simplest mistake that explains the claim; None where none does.
 
     ``seconds`` are of this thread's processor time.
     """

@@ -1,10 +1,12 @@
 """What a diagnosis is made from: both sides of a false claim at many points, and the
-graphs recorded there.
+graphs recorded there, with the names that a diagnosis speaks in.
 
 The verdict is not made here: it rests on balls. These are the engine's own numbers,
 which are quick, and whose graphs show where a number comes from.
 
-Invariant: a sample's two arrays are finite, and its graph keeps what it saved.
+Invariant: a sample's two arrays are finite, and its graph keeps what it saved. A text
+stands for the value beside it at the end of the program, so none is taken from a line
+that a loop may have run several times with other values.
 
     samples = gather(task, claim, count=8, until=deadline)
     samples[0].true - samples[0].claimed
@@ -12,8 +14,9 @@ Invariant: a sample's two arrays are finite, and its graph keeps what it saved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import inf
 from time import thread_time
@@ -23,23 +26,36 @@ import numpy as np
 
 from ..autograd.blocks import hessian, jacobian
 from ..autograd.orders import of_order
-from ..engine import NUMPY, Tensor
+from ..engine import NUMPY, Node, Tensor
 from ..engine.errors import EngineError
-from ..engine.raw import Host
 from ..lang.errors import ProgramError
-from ..lang.run import evaluate
+from ..lang.parser import parse
+from ..lang.run import Input, evaluate
+from ..lang.syntax import For, Target, While, walk
 from ..verify.claims.entries import positions
 from ..verify.claims.points import Point, given_point, random_points
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..verify.claims.truth import fitted_array
 from ..verify.limits import MAX_CLAIM_STEPS
-from .limits import POINTS_PER_SAMPLE
+from ..views.claims import Diagnosis
+from ..views.factors import Factors
+from ..views.graph import graph_view
+from ..views.names import Names
+from ..views.survey import Path, Step, met
+from .likeness import Array, Pair, same
 
-Array = Host
+MIN_SAMPLES = 3
+"""Number of samples below which any constant would fit, so nothing is concluded."""
+
+POINTS_PER_SAMPLE = 6
+"""Number of points tried for each sample that is wanted."""
+
+MAX_REPAIR_CHARACTERS = 120
+"""Longest changed part of a claim that is written out in a repair, in characters."""
 
 NO_VALUE: Final = (ProgramError, EngineError, MemoryError)
-"""What is raised where a program, a claim or a derivative has no value at a point."""
+"""Errors that are raised where a program, a claim or a derivative has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +75,21 @@ class Sample:
 
     @property
     def variables(self) -> dict[str, Tensor]:
-        """The tensors among what is named."""
+        """Return the tensors among what is named."""
         return {k: v for k, v in self.named.items() if isinstance(v, Tensor)}
 
     def aligned(self) -> Array | None:
-        """The claim's numbers in the derivative's shape; None where they do not fit."""
+        """Return the claim in the derivative's shape; None if it does not fit."""
         return fitted_array(self.claimed, self.true.shape)
 
     def finite(self) -> bool:
-        """Whether the program and both sides have values there."""
+        """Tell whether the program and both sides have values there."""
         known = (self.target.raw, self.true, self.claimed)
         return all(bool(np.isfinite(values).all()) for values in known)
 
 
 def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sample]:
-    """Up to ``count`` samples at random points; fewer where the time is over."""
+    """Take up to ``count`` samples at random points; fewer where the time is over."""
     given = {g.name for g in task.inputs if g.values is not None} - set(claim.by)
     for kept in (frozenset[str](), frozenset(given)):
         points = random_points(task.inputs, task.seed + 1, kept)
@@ -85,7 +101,7 @@ def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sam
 
 
 def given_sample(task: ClaimsTask, claim: Claim) -> list[Sample]:
-    """The sample at the point that was typed, if there is one."""
+    """Return the sample at the point that was typed, if there is one."""
     given = given_point(task.inputs, task.seed)
     return list(_samples(task, claim, iter([given] if given else []), inf))
 
@@ -107,7 +123,7 @@ def _samples(
 
 
 def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
-    """Both sides at one point.
+    """Compute both sides at one point.
 
     Raises:
         ProgramError: the program or the claim fails there.
@@ -119,7 +135,7 @@ def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
 
 
 def said_in(task: ClaimsTask, claim: Claim) -> str:
-    """The text of a claim's other side: an expression, or a program."""
+    """Return the text of a claim's other side: an expression, or a program."""
     said = task.other if claim.expression is None else claim.expression
     assert said is not None
     return said
@@ -132,7 +148,7 @@ def said_by(
     inputs: Mapping[str, Tensor],
     named: Mapping[str, Any],
 ) -> Array:
-    """What a claim says where its other side reads ``text``.
+    """Compute a claim's numbers where its other side reads ``text``.
 
     Raises:
         ProgramError: that text has no value there.
@@ -145,7 +161,7 @@ def said_by(
 
 
 def leaves(task: ClaimsTask, point: Point) -> dict[str, Tensor]:
-    """The inputs as the engine's tensors."""
+    """Return the inputs as the engine's tensors."""
     return {
         g.name: Tensor(np.array(point[g.name]).reshape(g.shape), NUMPY, True)
         for g in task.inputs
@@ -155,7 +171,7 @@ def leaves(task: ClaimsTask, point: Point) -> dict[str, Tensor]:
 def run(
     task: ClaimsTask, claim: Claim, inputs: Mapping[str, Tensor]
 ) -> tuple[Tensor, dict[str, object]]:
-    """What the claim differentiates, and everything that it may name.
+    """Compute what the claim differentiates, and everything that it may name.
 
     Raises:
         ProgramError: the program fails, or has no such value there.
@@ -169,7 +185,7 @@ def run(
 
 
 def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Array:
-    """The engine's derivative, of the shape that a claim should have."""
+    """Compute the engine's derivative, of the shape that a claim should have."""
     if not claim.by:
         return np.asarray(target.raw, dtype=np.float64)
     wanted = [inputs[name] for name in claim.by]
@@ -185,3 +201,122 @@ def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Ar
     else:
         block = hessian(target, list(dict.fromkeys(wanted)))[0][-1]
     return np.asarray(block.raw, dtype=np.float64).reshape(-1)[at]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A false claim with the samples that hypotheses are tested on.
+
+    ``until`` is the reading of this thread's processor clock, in seconds, at which the
+    work ends.
+    """
+
+    task: ClaimsTask
+    claim: Claim
+    samples: Sequence[Sample]
+    until: float
+
+    def in_time(self) -> bool:
+        return thread_time() < self.until
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Return the derivative and the claim's numbers, per sample."""
+        return [(sample.true, sample.claimed) for sample in self.samples]
+
+    @property
+    def text(self) -> str:
+        """Return the text of the claim's other side."""
+        return said_in(self.task, self.claim)
+
+    def is_right(self, text: str, names: Mapping[str, str] = {}) -> bool:
+        """Tell whether a text is the derivative at every sample, where some names of
+        it stand for others."""
+        for sample in self.samples:
+            exchanged = {a: sample.named[b] for a, b in names.items()}
+            found = self.said(
+                text, replace(sample, named={**sample.named, **exchanged})
+            )
+            if found is None or not same(found, sample.true):
+                return False
+        return True
+
+    def said(self, text: str, sample: Sample) -> Array | None:
+        """Return the claim's numbers where it reads ``text``; None: it has none."""
+        try:
+            return said_by(self.task, self.claim, text, sample.inputs, sample.named)
+        except NO_VALUE:
+            # Written so, the claim need not even have a value.
+            return None
+
+
+def rewritten(cause: str, text: str, before: str, after: str) -> Diagnosis:
+    """Return a mistake whose repair is the text put right: of several lines, the one
+    that changes."""
+    lines = zip(before.splitlines(), after.splitlines(), strict=False)
+    changed = "; ".join(new.strip() for old, new in lines if new != old)
+    short = len(changed) <= MAX_REPAIR_CHARACTERS
+    repair = f"write {changed}" if short else "write that part otherwise"
+    return Diagnosis(cause, text, repair)
+
+
+Hypothesis = Callable[[Evidence], Diagnosis | None]
+"""A test for one mistake of a claim; the claim, put right as the diagnosis proposes,
+agrees with the derivative at every sample."""
+
+
+UNNAMED = "output"
+
+
+class Texts:
+    """Names and formulas of the parts of one recorded graph."""
+
+    def __init__(self, evidence: Evidence, sample: Sample) -> None:
+        source = evidence.task.source
+        self._root = sample.target.edge
+        self._names = Names()
+        inputs = [Input(name, x, True, True) for name, x in sample.inputs.items()]
+        made = {k: v for k, v in sample.variables.items() if k not in sample.inputs}
+        self._names.settle(inputs, made, _ambiguous(source))
+        view = graph_view(
+            sample.target, source=source, name=UNNAMED,
+            variables=sample.variables, local_gradients=False,
+        )  # fmt: skip
+        self._sources = {node.address: node.source for node in view.nodes}
+        self.factors = Factors(self._names, view)
+
+    def path(self, path: Path, end: str, in_full: bool = False) -> tuple[str, ...]:
+        """List the names along a path; ``in_full`` with texts of nameless values."""
+        steps = met(self._root, path)
+        labels = [self._label(step, in_full or k == 0) for k, step in enumerate(steps)]
+        return (*[label for label in labels if label], end)
+
+    def product(self, path: Path) -> str | None:
+        """Write what a path contributes; None where the language has no formula."""
+        steps = [(step.node, step.nr) for step in met(self._root, path)]
+        return self.factors.product(steps)
+
+    def source(self, node: Node) -> str | None:
+        """Return the text that a node came from."""
+        return self._sources.get(id(node))
+
+    def _label(self, step: Step, spelled: bool) -> str | None:
+        name = self._names.of(step.value)
+        if name is None and spelled:
+            name = self.source(step.node)
+        return name
+
+    def unique(self, paths: Sequence[Path], end: str) -> list[str]:
+        """Return a label for each path, by names alone if that tells them apart."""
+        short = [self.path(path, end) for path in paths]
+        if len(set(short)) < len(short):
+            short = [self.path(path, end, in_full=True) for path in paths]
+        return [" → ".join(labels) for labels in short]
+
+
+def _ambiguous(source: str) -> frozenset[str]:
+    """Return the names that may have meant several values while the program ran."""
+    nodes = list(walk(parse(source)))
+    targets = Counter(node.name for node in nodes if isinstance(node, Target))
+    looped = any(isinstance(node, For | While) for node in nodes)
+    return frozenset(name for name, n in targets.items() if looped or n > 1)

@@ -18,14 +18,14 @@ Array = Host
 Pair = tuple[Array, Array]
 
 CLOSE = 1e-8
-"""Relative distance of two numbers that are one, computed in different orders."""
+"""Relative distance up to which two numbers are one, computed in different orders."""
 
 SIMPLE = 64
 """Largest numerator and denominator of a factor that a person may have forgotten."""
 
 
 def same(a: Array, b: Array) -> bool:
-    """Whether two arrays are one, dimensions of size 1 aside."""
+    """Tell whether two arrays are one, dimensions of size 1 aside."""
     a, b = np.squeeze(a), np.squeeze(b)
     if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
         return False
@@ -37,13 +37,24 @@ def all_same(pairs: Iterable[Pair]) -> bool:
     return all(same(a, b) for a, b in pairs)
 
 
+def speaking(pairs: Sequence[Pair]) -> bool:
+    """Tell whether both sides are anything but zero, so that a likeness means
+    something."""
+    return any(largest(a) for a, _ in pairs) and any(largest(b) for _, b in pairs)
+
+
+def alike(pairs: Sequence[Pair]) -> bool:
+    """Tell whether both sides are anything but zero, and the same."""
+    return speaking(pairs) and all_same(pairs)
+
+
 def largest(a: Array) -> float:
     return float(abs(a).max()) if a.size else 0.0
 
 
 def constant_factor(pairs: Sequence[Pair]) -> float | None:
-    """The ``c`` with ``a = c * b`` for all pairs; None if there is none, or if the
-    pairs are too poor to tell."""
+    """Return the ``c`` with ``a = c * b`` for all pairs; None if there is none, or if
+    the pairs are too poor to tell."""
     if any(np.squeeze(a).shape != np.squeeze(b).shape for a, b in pairs):
         return None
     if not pairs:
@@ -62,7 +73,7 @@ def constant_factor(pairs: Sequence[Pair]) -> float | None:
 
 
 def simple_number(c: float) -> Fraction | None:
-    """The small fraction that a number is, if it is one."""
+    """Return the small fraction that a number is, if it is one."""
     near = Fraction(c).limit_denominator(SIMPLE)
     if abs(float(near) - c) > CLOSE * abs(c) or abs(near.numerator) > SIMPLE * SIMPLE:
         return None
@@ -70,6 +81,6 @@ def simple_number(c: float) -> Fraction | None:
 
 
 def number_text(c: float) -> str:
-    """A number as a person would write it."""
+    """Write a number as a person would."""
     simple = simple_number(c)
     return str(simple) if simple is not None else f"{c:.8g}"

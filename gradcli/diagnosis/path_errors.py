@@ -19,18 +19,21 @@ import numpy as np
 
 from ..views.claims import Diagnosis
 from ..views.survey import Path, Survey, along
-from .evidence import Sample, gather
-from .hypothesis import Evidence
+from .chain_rule import MAX_OUTPUT_ENTRIES
+from .evidence import Evidence, Sample, Texts, gather
 from .likeness import Array, constant_factor, largest, number_text, simple_number
-from .limits import (
-    EQUATIONS_PER_CONSTANT,
-    MAX_OUTPUT_ENTRIES,
-    MAX_PATHS,
-    MAX_WRONG_PATHS,
-)
-from .recorded import Texts
 
 TOLERANCE = 1e-7
+"""Relative distance from the claim that a sum of contributions may have."""
+
+MAX_PATHS = 24
+"""Largest number of paths to an input of which each is followed alone."""
+
+EQUATIONS_PER_CONSTANT = 3
+"""Number of equations per unknown constant."""
+
+MAX_WRONG_PATHS = 3
+"""Largest number of paths that one claim may have wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Bundle:
 
 
 def wrong_path(evidence: Evidence) -> Diagnosis | None:
-    """The paths whose contributions the claim has wrong."""
+    """Look for paths whose contributions the claim has wrong."""
     claim = evidence.claim
     if len(claim.by) != 1 or claim.expression is None or not claim.is_complete:
         return None
@@ -66,7 +69,7 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
 
 
 def _paths(evidence: Evidence, sample: Sample) -> list[Path] | None:
-    """All paths in the graph's order; None if there are too many, or none."""
+    """List all paths in the graph's order; None if there are too many, or none."""
     root, end = sample.target.edge, sample.inputs[evidence.claim.by[0]].edge
     if root is None or sample.target.numel() > MAX_OUTPUT_ENTRIES:
         return None
@@ -88,7 +91,7 @@ def _enough(evidence: Evidence, paths: int) -> Sequence[Sample]:
 def _columns(
     evidence: Evidence, samples: Sequence[Sample], paths: list[Path]
 ) -> list[Array] | None:
-    """Per path what it contributes, through all samples."""
+    """Compute what each path contributes, through all samples."""
     parts: list[list[Array]] = [[] for _ in paths]
     for sample in samples:
         # A branch taken otherwise makes another graph, with paths of its own.
@@ -143,8 +146,8 @@ def _constants(columns: Sequence[Array], claimed: Array) -> list[float] | None:
 def _few_wrong(
     columns: Sequence[Array], claimed: Array, allowed: float
 ) -> list[float] | None:
-    """The same where contributions depend on each other: one or two paths missing, or
-    one with the wrong sign, before anything less likely."""
+    """Find the constants where contributions depend on each other: one or two paths
+    missing, or one with the wrong sign, and nothing less likely."""
     total = np.sum(columns, axis=0)
     positions = range(len(columns))
     for constant, count in ((0.0, 1), (-1.0, 1), (0.0, 2)):
@@ -179,7 +182,7 @@ def _diagnosis(
 def _mistake(
     texts: Texts, labels: dict[Path, str], bundle: Bundle, a: float
 ) -> Diagnosis | None:
-    """What a constant in front of some paths means."""
+    """Tell the mistake by the constant in front of some paths."""
     constant = simple_number(a) if abs(a) > TOLERANCE * 10 else 0
     if constant is None:
         return None

@@ -1,13 +1,17 @@
-"""Ways to write a program that keep its gradient finite.
+"""Ways to write a program that keep its gradient finite, each put to the test.
 
 A row of the table below is two texts of the language: what is looked for and what to
 write instead. A capital letter stands for any expression, REST for more arguments;
 a letter in braces gets parentheses where its expression needs them.
 
-Invariant: nothing is proposed that has not passed `trial`: the new program is the same
-function, and its value and gradients are finite.
+Invariant: what is proposed has been run: it has the old program's values wherever those
+are finite, at the point and at points sampled elsewhere, its gradients are finite, and
+no slope of its own, looked at from either side, speaks against them if that was asked.
+It is a choice among proposals and no verdict: arrays of any size are looked at in their
+own floats, before anything is shown, where `verify` would take seconds on balls.
 
     rewriting(run, [span]).text     # "where(x > 0, sqrt(where(x > 0, x, 1)), 0)"
+    tried(run, "xlogy(x, y)", None).gradients["y"]
 """
 
 from __future__ import annotations
@@ -19,10 +23,14 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from ..engine import Tensor
-from ..lang.errors import Span
+import numpy as np
+
+from ..autograd.numeric import slopes
+from ..engine import NUMPY, Tensor, grad
+from ..engine.raw import Host
+from ..lang.errors import ProgramError, Span
 from ..lang.parser import parse
-from ..lang.run import Run
+from ..lang.run import Run, all_finite, evaluate
 from ..lang.syntax import (
     Assign,
     Binary,
@@ -37,10 +45,12 @@ from ..lang.syntax import (
     walk,
 )
 from ..ops import ALIASES, FUNCTIONS
+from ..ops.types import Array
 from ..views.numbers import Plain, plain
-from .limits import MAX_REWRITINGS
 from .subterms import spliced
-from .trial import tried
+
+MAX_REWRITINGS = 24
+"""Largest number of rewritings of a program that are tried."""
 
 INSTEAD: Sequence[tuple[str, str]] = (
     ("log(softmax(A, REST))", "log_softmax(A, REST)"),
@@ -104,7 +114,7 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """What to put at a stretch of the program, and how both are shown.
+    """A text to put at a stretch of the program, and how both are shown.
 
     ``guards``: it keeps what a `where` drops from being computed, and the gradient is
     that of the branch taken, which the slopes across the border do not tell.
@@ -126,7 +136,7 @@ class _Match:
 def rewriting(
     run: Run, culprits: Sequence[Span], cotangent: Tensor | None = None
 ) -> Rewriting | None:
-    """The first rewriting that helps; None if none of the known ones does.
+    """Return the first rewriting that helps; None if none of the known ones does.
 
     Args:
         run: a run whose value or gradients are not finite.
@@ -163,7 +173,7 @@ def _proposals(program: Program, culprits: Sequence[Span]) -> Iterator[_Proposal
 
 
 def _definitions(program: Program) -> dict[str, Expression]:
-    """The names that are assigned once, and what they stand for."""
+    """Return the names that are assigned once, and what they stand for."""
     found: dict[str, Expression] = {}
     twice: set[str] = set()
     for node in walk(program):
@@ -183,7 +193,7 @@ def _pattern(text: str) -> Expression:
 
 
 def _called(node: object) -> tuple[str, tuple[Any, ...]] | None:
-    """A call or method call as a function's name and its arguments."""
+    """Return a call or method call as a function's name and its arguments."""
     if isinstance(node, Call):
         return ALIASES.get(node.function, node.function), (
             *node.arguments, *node.keywords,
@@ -202,7 +212,7 @@ def _matches(
     definitions: Mapping[str, Expression],
     match: _Match,
 ) -> bool:
-    """Whether the node is what the pattern says; recursion is as deep as it."""
+    """Tell whether a node is what the pattern says; recursion is as deep as it."""
 
     def inside(a: object, b: object) -> bool:
         return _matches(a, b, program, definitions, match)
@@ -241,7 +251,7 @@ def _operands_match(
     match: _Match,
     inside: Callable[[object, object], bool],
 ) -> bool:
-    """In the order that is written, or turned round where that says the same."""
+    """Match operands as they are written, or turned round where that is the same."""
     if not isinstance(node, Binary) or node.operator != pattern.operator:
         return False
     before = dict(match.letters)
@@ -274,7 +284,7 @@ def _guarded(
     program: Program, nodes: Sequence[Any], culprit: Expression,
     definitions: Mapping[str, Expression],
 ) -> Iterator[_Proposal]:  # fmt: skip
-    """A harmless argument wherever a `where` drops the result anyway."""
+    """Propose a harmless argument wherever a `where` drops the result anyway."""
     guarded = _argument(culprit)
     if guarded is None:
         return
@@ -298,7 +308,8 @@ def _guarded(
 
 
 def _argument(culprit: object) -> tuple[Any, str] | None:
-    """What must be harmless of a function or an operator, and what is."""
+    """Return the argument that must be harmless of a function or an operator, beside a
+    harmless value for it."""
     called = _called(culprit)
     if called is not None and called[1]:
         name, operands = called[0], called[1]
@@ -318,3 +329,173 @@ def _within(inner: Span, outer: Span) -> bool:
 def _put(program: Program, outer: Span, part: Span, new: str) -> str:
     source = program.source
     return source[outer.start : part.start] + new + source[part.end : outer.end]
+
+
+SAME, STEP, SLACK = 0.55, 0.4, 0.2
+"""Powers of the dtype's precision: the relative distance of two values that are one, a
+relative step, and what a slope over it may be off by."""
+
+MAX_DIRECTIONS = 8
+"""Number of entries up to which each is moved alone; of more, so many directions are
+sampled."""
+
+OTHER_POINTS = 4
+"""Number of points at which values are compared besides the given one."""
+
+MAX_LOOP_STEPS = 200_000
+"""Largest number of steps in loops that a program may take elsewhere, where a loop may
+have no end."""
+
+Raws = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A new program's value, and its gradient per input."""
+
+    value: Any
+    gradients: Mapping[str, Any | None]
+
+
+def tried(
+    run: Run, source: str, cotangent: Tensor | None, across: bool = True
+) -> Trial | None:
+    """Return the new program's value and gradients; None if it does not pass.
+
+    Args:
+        run: a run of the old program, whose value or gradients are not finite.
+        source: the new program.
+        cotangent: what a vector output is contracted with; None: ones.
+        across: whether the slopes on the sides of the point are to bear it out.
+    """
+    new = _Program(run, source)
+    with np.errstate(all="ignore"):
+        output, leaves = new.at(new.point)
+        if output is None or not all_finite(output):
+            return None
+        if not new.same(run.output, output):
+            return None
+        ones = output.xp.ones_like(output.raw)
+        weights = ones if cotangent is None else cotangent.raw
+        trial = _differentiated(run, output, leaves, weights)
+        if trial is None or (across and not _sound(new, weights, trial)):
+            return None
+        return trial if _same_elsewhere(new, _Program(run, run.source)) else None
+
+
+class _Program:
+    """A program on the inputs of a run, at any values of them."""
+
+    def __init__(self, run: Run, source: str) -> None:
+        self.run = run
+        self.source = source
+        self.point: Raws = {each.name: each.tensor.raw for each in run.inputs}
+        self.precision = float(np.finfo(run.dtype).eps)
+
+    def at(self, point: Raws) -> tuple[Tensor | None, dict[str, Tensor]]:
+        """Return the output, None if the program fails, and the inputs below it."""
+        run = self.run
+        leaves = {
+            each.name: Tensor(point[each.name], each.tensor.xp, each.requires_grad)
+            for each in run.inputs
+        }
+        try:
+            output, _, _ = evaluate(
+                self.source,
+                leaves,
+                of=run.of,
+                seed=run.seed,
+                dtype=run.dtype,
+                max_steps=MAX_LOOP_STEPS,
+            )
+        except ProgramError:
+            return None, leaves
+        return output, leaves
+
+    def height(self, point: Raws, weights: Array) -> float:
+        """Return the contracted output, nan if there is none."""
+        output, _ = self.at(point)
+        return float("nan") if output is None else float((output.raw * weights).sum())
+
+    def same(self, before: Tensor, after: Tensor) -> bool:
+        """Tell whether two values are one up to rounding, wherever there was a finite
+        one before."""
+        if before.shape != after.shape:
+            return False
+        room = self.precision**SAME * (1 + abs(before.raw))
+        close = abs(before.raw - after.raw) <= room
+        return bool((close | ~before.xp.isfinite(before.raw)).all())
+
+    def like(self, name: str, values: Host) -> Any:
+        """Return NumPy's numbers as an array of an input's kind and dtype."""
+        tensor = next(each.tensor for each in self.run.inputs if each.name == name)
+        return tensor.xp.array(values.astype(self.run.dtype))
+
+
+def _differentiated(
+    run: Run, output: Tensor, leaves: Mapping[str, Tensor], weights: Array
+) -> Trial | None:
+    """Return the value with the gradients, if all of them are finite."""
+    if output.edge is None:
+        return None
+    names = [each.name for each in run.inputs if each.requires_grad]
+    found = grad([output], [leaves[n] for n in names], [Tensor(weights, output.xp)])
+    if not all(g is None or all_finite(g) for g in found):
+        return None
+    raws = [None if g is None else g.raw for g in found]
+    return Trial(output.raw, dict(zip(names, raws, strict=True)))
+
+
+def _sound(new: _Program, weights: Array, trial: Trial) -> bool:
+    """Tell whether the gradient lies between the slopes of both sides, as far as there
+    are any."""
+    for way in _ways(new, trial):
+        size = max(1.0, *(float(abs(new.point[n]).max()) for n in way))
+        step = size * new.precision**STEP
+        claimed = sum(float((trial.gradients[n] * d).sum()) for n, d in way.items())
+
+        def along(t: Tensor, way: Mapping[str, Any] = way) -> list[Host]:
+            moved = {n: new.point[n] + float(t.raw) * d for n, d in way.items()}
+            return [np.asarray(new.height({**new.point, **moved}, weights))]
+
+        start = Tensor(np.zeros(()), NUMPY)
+        (both,) = slopes(along, along(start), start, 0, step)
+        known = [float(s) for s in (both.below, both.above) if np.isfinite(s)]
+        if known and not _between(claimed, known, new.precision**SLACK):
+            return False
+    return True
+
+
+def _between(claimed: float, slopes: Sequence[float], slack: float) -> bool:
+    room = slack * (1 + max(map(abs, slopes)))
+    return min(slopes) - room <= claimed <= max(slopes) + room
+
+
+def _ways(new: _Program, trial: Trial) -> Iterator[dict[str, Any]]:
+    """Yield directions: each entry by itself where they are few, else some of all."""
+    shapes = {n: g.shape for n, g in trial.gradients.items() if g is not None}
+    sizes = {n: int(np.prod(shape)) for n, shape in shapes.items()}
+    if sum(sizes.values()) <= MAX_DIRECTIONS:
+        for name, size in sizes.items():
+            for unit in np.eye(size):
+                yield {name: new.like(name, unit.reshape(shapes[name]))}
+        return
+    random = np.random.default_rng(new.run.seed)
+    for _ in range(MAX_DIRECTIONS):
+        yield {n: new.like(n, random.uniform(-1, 1, shapes[n])) for n in shapes}
+
+
+def _same_elsewhere(new: _Program, old: _Program) -> bool:
+    """Tell whether two programs agree at moderate numbers, where the old has values."""
+    random = np.random.default_rng(new.run.seed)
+    moving = [each.name for each in new.run.inputs if each.requires_grad]
+    for _ in range(OTHER_POINTS):
+        sampled = {
+            n: new.like(n, random.uniform(0.1, 0.9, tuple(new.point[n].shape)))
+            for n in moving
+        }
+        point = {**new.point, **sampled}
+        before, after = old.at(point)[0], new.at(point)[0]
+        if before is not None and (after is None or not new.same(before, after)):
+            return False
+    return True

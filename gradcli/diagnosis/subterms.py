@@ -27,7 +27,9 @@ from ..lang.syntax import (
     Node,
     children,
 )
-from .limits import MAX_SUBTERMS
+
+MAX_SUBTERMS = 60
+"""Largest number of subterms of a text that are looked at."""
 
 _TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
 
@@ -40,25 +42,25 @@ class Subterm(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its own text, without the parentheses around it."""
+        """Return the expression's text, without the parentheses around it."""
         return self.source[self.node.span.start : self.node.span.end]
 
     @property
     def factor(self) -> str:
-        """Its text as it may stand beside any operator."""
+        """Return the expression's text as it may stand beside any operator."""
         return self.text if isinstance(self.node, _TIGHT) else f"({self.text})"
 
     def part(self, node: Expression) -> Subterm:
-        """A part of it."""
+        """Return a part of the expression."""
         return Subterm(self.source, node)
 
     def written(self, new: str) -> str:
-        """The text with ``new`` here."""
+        """Write the whole text with ``new`` in place of the expression."""
         return spliced(self.source, self.node.span, new)
 
 
 def subterms(source: str) -> Iterator[Subterm]:
-    """The expressions that stand for values, each before its parts."""
+    """Yield the expressions that stand for values, each before its parts."""
     waiting: list[Node] = [parse(source)]
     left = MAX_SUBTERMS
     while waiting and left:
@@ -73,5 +75,5 @@ def subterms(source: str) -> Iterator[Subterm]:
 
 
 def spliced(source: str, span: Span, new: str) -> str:
-    """The text with ``new`` for a stretch of it."""
+    """Write a text with ``new`` for a stretch of it."""
     return source[: span.start] + new + source[span.end :]

@@ -88,6 +88,20 @@ class _Mode(local):
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
 
+    @contextmanager
+    def watching(
+        self,
+        node: Callable[..., None] | None = None,
+        call: Callable[..., None] | None = None,
+    ) -> Iterator[None]:
+        """Let one more observer see new nodes, or calls, while the block runs."""
+        nodes, calls = self.on_node, self.on_call
+        self.watch((*nodes, node) if node else nodes, (*calls, call) if call else calls)
+        try:
+            yield
+        finally:
+            self.watch(nodes, calls)
+
     def make(self, made: Any) -> None:
         """Let the general path tell ``made`` what it makes; None: nobody asks."""
         self.made = made

@@ -50,6 +50,7 @@ class Slot:
 class Call:
     """A function and its arguments.
 
+    custom  the custom function that it is a call of, itself or its ``apply``
     slots   the float tensors, those of a module among them
     copies  whether the function is given copies of leaves, which it may change
     """
@@ -63,7 +64,8 @@ class Call:
         self.arguments = list(arguments)
         self.draws = get_rng_state()
         own = getattr(function, "__self__", function)
-        self.is_custom = isinstance(own, type) and issubclass(own, Function)
+        is_custom = isinstance(own, type) and issubclass(own, Function)
+        self.custom: type[Function] | None = own if is_custom else None
         self.copies = False
         self.module = function if isinstance(function, Module) else None
         self.run = (
@@ -86,17 +88,17 @@ class Call:
 
     @classmethod
     def of(cls, function: object, inputs: object) -> Call:
-        """The call of a function as `gradcheck` takes it."""
+        """Return the call of a function as `gradcheck` takes it."""
         arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
         name = getattr(function, "__name__", None) or type(function).__name__
         return cls(function, arguments, name)
 
     def at(self, arguments: Sequence[object]) -> Call:
-        """The same function at other arguments, called by the same names."""
+        """Return the call of this function at other arguments, by the same names."""
         return Call(self.function, arguments, self.title, self.names)
 
     def moved(self, change: Callable[[Any], Any], type_: str) -> Call:
-        """The same function at changed values of a type; a module keeps its own."""
+        """Return the call at changed values of a type; a module keeps its own."""
         arguments = list(self.arguments)
         for slot in self.slots:
             if isinstance(slot.key, int):
@@ -105,11 +107,11 @@ class Call:
         return self.at(arguments)
 
     def with_function(self, function: object) -> Call:
-        """Another function at the same arguments, called by the same names."""
+        """Return the call of another function at the same arguments."""
         return Call(function, self.arguments, self.title, self.names)
 
     def name_of(self, number: float) -> str | None:
-        """The plain argument that is a number, if there is one such."""
+        """Return the name of the one plain argument that is a number; None: none is."""
         pairs = zip(self.names, self.arguments, strict=False)
         found = [
             name
@@ -119,7 +121,7 @@ class Call:
         return found[0] if len(found) == 1 else None
 
     def leaves(self, wanted: Sequence[Slot] | None = None) -> dict[str, Tensor]:
-        """Fresh tensors for all slots; leaves for those that are ``wanted``."""
+        """Return fresh tensors for all slots; leaves for those that are ``wanted``."""
         wanted = self.varied if wanted is None else wanted
         return {
             slot.name: Tensor(_copied(slot.given), slot.given.xp, slot in wanted)
@@ -127,7 +129,7 @@ class Call:
         }
 
     def outputs(self, tensors: Mapping[str, Tensor]) -> list[Tensor]:
-        """Run the function; its outputs that hold floats.
+        """Run the function and return its outputs that hold floats.
 
         Raises:
             TypeError: it returns something else than tensors.
@@ -152,7 +154,7 @@ class Call:
             else:
                 found = self.run(*given)
         except RuntimeError as error:
-            if self.copies or not self.is_custom or DIRTY_LEAF not in str(error):
+            if self.copies or self.custom is None or DIRTY_LEAF not in str(error):
                 raise
             # A custom function that changes its argument is made for what is no leaf.
             self.copies = True
@@ -166,7 +168,7 @@ class Call:
     def narrowest(
         self, run: Callable[[], list[Any]], known: dtype | None = None
     ) -> tuple[list[Any], dtype]:
-        """Run something; what it gives, and the narrowest float type on the way, or of
+        """Return what ``run`` gives, and the narrowest float type on the way, or of
         what is ``known``."""
         seen = {slot.given.dtype for slot in self.slots}
         seen |= set() if known is None else {known}
@@ -177,19 +179,16 @@ class Call:
             parts = out if isinstance(out, tuple) else (out,)
             seen.update(y.dtype for y in (*parts, *inputs) if isinstance(y, Tensor))
 
-        before = MODE.on_node, MODE.on_call
-        MODE.watch(before[0], (*before[1], look))
-        try:
+        with MODE.watching(call=look):
             found = run()
-        finally:
-            MODE.watch(*before)
         seen.update(y.dtype for y in found if isinstance(y, Tensor))
         floats = [each for each in seen if each.is_floating_point]
         return found, min(floats, key=lambda each: each.itemsize)
 
 
 def _tensors(found: object) -> Iterator[Tensor]:
-    """The tensors that a function returned, also in nested tuples, lists and dicts."""
+    """Yield the tensors that a function returned, also in nested tuples, lists and
+    dicts."""
     if isinstance(found, Tensor):
         yield found
     elif isinstance(found, Mapping):
@@ -209,7 +208,7 @@ def _copied(x: Tensor) -> object:
 
 
 def _names(function: Any, count: int) -> list[str]:
-    """The names of the arguments, as the function calls them."""
+    """Return the names of the arguments, as the function calls them."""
     taken: list[str] = []
     if isinstance(function, type) and issubclass(function, Function):
         has_setup = function.setup_context is not Function.setup_context

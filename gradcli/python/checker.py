@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..autograd.blocks import blocks_of, filled, pull
+from ..autograd.blocks import filled, pull
 from ..engine.dtypes import formulas_of
 from ..engine.modes import enable_grad
 from ..engine.raw import Raw
@@ -52,30 +52,33 @@ from .differences import held_by_differences
 from .namespace import FunctionTape, FunctionTerms
 from .places import words_of
 from .proof import BALLS, Counterexample, Fault, FunctionProof, InputProof, SecondOrder
-from .tolerances import MOST, Rows, explained
+from .tolerances import MOST, Rows, explained, largest_error
 from .torch_names import lack_in
-from .trials import BACKWARD, LACKED, faults, gradients, is_same
+from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices
 
 if TYPE_CHECKING:
     from ..numbers.balls import Ball
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
-"""Entries of all blocks up to which each is looked at."""
+"""Largest number of entries of all blocks up to which each is looked at."""
 
 MAX_SECOND_ENTRIES: Final = 40
-"""Entries of inputs and outputs together up to which second derivatives are."""
+"""Largest number of entries of inputs and outputs together up to which second
+derivatives are looked at."""
 
 SHAKEN: Final = 1e-9
-"""How far inputs are moved, relatively, to see what a backward makes of rounding."""
+"""Relative distance by which inputs are moved, to see what a backward makes of
+rounding."""
 
 FAR: Final = 100.0
-"""How many times what that makes of a gradient is no rounding."""
+"""Ratio of an error to what such a move makes of a gradient, above which it is no
+rounding."""
 
 CLEARLY: Final = 1e-4
-"""An error, relative to the largest entry, that may be refuted so."""
+"""Smallest error, relative to the largest entry, that may be refuted so."""
 
 SPARE: Final = 1.0
-"""Seconds without which nothing is run again."""
+"""Time without which nothing is run again, in seconds."""
 
 FOR_BALLS: Final = 0.8
 """Share of the time for balls, before what they could not follow is evaluated."""
@@ -94,11 +97,11 @@ HELD: Final = "what is detached, or made under no_grad(), is held constant"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is looked at.
+    """The extent of a check.
 
     seconds  the time for all
     seed     of the cotangents and of entries that are drawn
-    second   whether gradients of gradients are
+    second   whether gradients of gradients are looked at
     prove    whether SymPy is asked
     """
 
@@ -107,7 +110,7 @@ class Plan:
     second: bool = True
     prove: bool = True
     rerun: bool = False
-    """Whether it is one with another number in the code, to see what that makes."""
+    """True if another number stands in the code, to see what that makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +121,6 @@ class Both:
     slot: Slot
     given: Any
     true: Any
-
-
-def _off(block: Both) -> float:
-    """The largest error, relative to the largest entry."""
-    size = float(np.abs(block.true).max(initial=0.0))
-    return float(np.abs(block.true - block.given).max(initial=0.0)) / size
 
 
 class FunctionCheck(Check):
@@ -137,7 +134,7 @@ class FunctionCheck(Check):
 
     @property
     def holds(self) -> bool:
-        """Whether the outputs depend on something that is held constant."""
+        """Tell whether the outputs depend on something that is held constant."""
         made: Subject | None = vars(self).get("subject")
         if self.reason is not None or made is None:
             return False
@@ -170,7 +167,8 @@ class FunctionCheck(Check):
             raise
 
     def true_of(self, name: str, position: int) -> tuple[int, int, Ball]:
-        """The row and the place of an entry by its position, and the true number."""
+        """Return the row and the place of an entry by its position, and the true
+        number."""
         own = max(1, next(i for i in self.asked if i.name == name).value.count)
         number, place = divmod(position, own)
         row = self.rows[number]
@@ -178,7 +176,7 @@ class FunctionCheck(Check):
 
 
 def slow(seconds: float) -> str:
-    """Why nothing is known of what takes too long to be run again."""
+    """Say why nothing is known of what takes too long to be run again."""
     return f"{timed_out(seconds)}: to run it again takes longer than that"
 
 
@@ -192,9 +190,9 @@ class Checked:
         self.faults: list[Fault] = []
         self.blocks: list[Both] = []
         self.excuse: str | None = None
-        """What number in the code makes a gradient a little off."""
+        """The number in the code that makes a gradient a little off."""
         self.lack: str | None = None
-        """What the function asks for, as it runs forward, that gradcli lacks."""
+        """A name that forward asks for and gradcli lacks."""
         with enable_grad():
             try:
                 self._start()
@@ -225,13 +223,13 @@ class Checked:
         return [found[k] for k in self.picked]
 
     def _flat(self, tensors: dict[str, Tensor]) -> Tensor:
-        """All outputs in a row."""
+        """Return all outputs in a row."""
         parts = [call_of("reshape", y, (-1,)) for y in self._live(tensors)]
         joined: Tensor = call_of("cat", parts) if len(parts) > 1 else parts[0]
         return joined
 
     def _contracted(self, tensors: dict[str, Tensor]) -> Tensor:
-        """The outputs, contracted with the cotangents among the tensors."""
+        """Contract the outputs with the cotangents among the tensors."""
         total: Any = None
         for k, y in enumerate(self._live(tensors)):
             part = call_of("sum", call_of("mul", tensors[_cotangent(k)], y))
@@ -261,19 +259,17 @@ class Checked:
             pairs = zip(by_entries or contracted, contracted, strict=True)
             inputs = [self._forgiven(_joined(a, b)) for a, b in pairs]
             if UNKNOWN in [each.verdict for each in inputs]:
-                inputs = self._by_differences(inputs)
+                wide = self.call.moved(lambda values: values, "float64")
+                left = self._left(1.0)
+                inputs = held_by_differences(wide, inputs, self.plan.seed, left)
             second = self._second_order(inputs) if self.plan.second else None
             self._try()
         return self._answer(inputs, second, verification)
 
-    def _by_differences(self, inputs: list[InputProof]) -> list[InputProof]:
-        """What differences say of the inputs that no witness could follow."""
-        call = self.call.moved(lambda values: values, "float64")
-        return held_by_differences(call, inputs, self.plan.seed, self._left(1.0))
-
     def _forgiven(self, proof: InputProof) -> InputProof:
-        """The proof; one that is refuted by what a number in the function's own code
-        makes, a tolerance or a rounded literal, is a gradient that is right to that."""
+        """Return the proof; one that is refuted by what a number in the function's own
+        code makes, a tolerance or a rounded literal, is a gradient that is right to
+        that."""
         if proof.verdict != REFUTED or self.plan.rerun:
             return proof
         rows = self._rows([proof.name])
@@ -289,7 +285,7 @@ class Checked:
         near = explained(self.call, rows, rerun, lambda: self._left() - SPARE)
         if near is None:
             return proof
-        (off,) = [_off(b) for b in self.blocks if b.slot.name == proof.name]
+        off = largest_error(rows)
         said = f"off by {off:.2g}, {near}"
         if off > MOST:
             self.remarks.append(f"{proof.name}: {said}")
@@ -300,8 +296,8 @@ class Checked:
         )
 
     def _as_first(self, proof: InputProof) -> InputProof:
-        """The proof of a second derivative; one that is off by no more than what a
-        number in the code makes is right to that where the gradient is."""
+        """Return the proof of a second derivative; one that is off by no more than what
+        a number in the code makes is right to that where the gradient is."""
         off = proof.max_error or np.inf
         if proof.verdict != REFUTED or self.excuse is None or off > MOST:
             return proof
@@ -311,13 +307,13 @@ class Checked:
         )  # fmt: skip
 
     def _rows(self, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
-        """The blocks of inputs, as given and as they truly are."""
+        """Return the blocks of inputs, as given and as they truly are."""
         blocks = {block.slot.name: block for block in self.blocks}
         return {n: (blocks[n].given, blocks[n].true) for n in names if n in blocks}
 
     def _doubts(self) -> FunctionProof | None:
-        """What is said of a function that gives other numbers when it is run again, or
-        whose backward raises; None of any other."""
+        """Judge a function that gives other numbers when it is run again, or whose
+        backward raises; return None for any other."""
         if not self._repeats():
             reason = "the function gives other values when it is run again"
             return self._of_all(UNKNOWN, reason)
@@ -338,7 +334,7 @@ class Checked:
         return None
 
     def _of_all(self, verdict: str, reason: str) -> FunctionProof:
-        """The same verdict on every input."""
+        """Return the answer with one verdict on every input."""
         slots = self.call.varied
         return self._answer(
             [InputProof(s.name, verdict, reason, witness=None) for s in slots]
@@ -377,8 +373,8 @@ class Checked:
         )
 
     def _gradients_repeat(self, first: list[object]) -> bool:
-        """Whether a new run on new leaves has the same gradients: what a function keeps
-        from one run to the next may be differentiated in the first alone."""
+        """Tell whether a new run on new leaves has the same gradients: what a function
+        keeps from one run to the next may be differentiated in the first alone."""
         leaves = self.call.leaves()
         wanted = [leaves[slot.name] for slot in self.call.varied]
         try:
@@ -415,19 +411,19 @@ class Checked:
         run: Callable[[dict[str, Tensor]], Tensor], share: float = 1,
         tape: bool = False,
     ) -> FunctionCheck:  # fmt: skip
-        """The check of claims in a share of the time that is left."""
+        """Make the check of claims in a share of the time that is left."""
         seconds = self._left() * share
         job = Job(
             "", tuple(inputs), output, kind, dtype=self.type.name, seconds=seconds,
             seed=self.plan.seed,
         )  # fmt: skip
-        return FunctionCheck(job, run, _nobody, Budget(seconds), tape=tape)
+        return FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
 
     def _left(self, share: float = FOR_BALLS) -> float:
         return max(0.1, self.plan.seconds * share - (monotonic() - self.began))
 
     def _by_entries(self) -> list[InputProof] | None:
-        """Every entry of the Jacobian; None where they are too many."""
+        """Judge every entry of the Jacobian; return None where they are too many."""
         size = sum(x.numel() for x in self.wanted)
         if self.count * size > MAX_JACOBIAN_ENTRIES or size > MAX_ENTRIES_ON_TERMS:
             self.remarks.append(
@@ -436,17 +432,12 @@ class Checked:
             )
             return None
         try:
-            rows = blocks_of(self.outputs, self.wanted)
+            found = matrices(self.outputs, self.wanted)
         except Exception as error:
             self.faults.append(Fault(BACKWARD, f"backward raises {words_of(error)}"))
             return None
-        claims = {}
-        for nr, slot in enumerate(self.call.varied):
-            parts = [np.asarray(row[nr].raw, np.float64) for row in rows]
-            sizes = [v.size for v in self.values]
-            claims[slot.name] = np.concatenate(
-                [p.reshape(n, -1) for p, n in zip(parts, sizes, strict=True)]
-            )
+        names = [slot.name for slot in self.call.varied]
+        claims = dict(zip(names, found, strict=True))
         flat = np.concatenate([v.ravel() for v in self.values])
         check = self._checked(
             self._inputs(claims), _block(flat), "jacobian", self._flat, share=1 / 2
@@ -467,7 +458,7 @@ class Checked:
     def _by_cotangents(
         self, before: Sequence[InputProof] | None
     ) -> tuple[list[InputProof], Verification]:
-        """The contraction with cotangents, which are symbols of their own."""
+        """Judge the contraction with cotangents, which are symbols of their own."""
         found = gradients(self.outputs, self.wanted, self._seeds())
         claims = {
             slot.name: np.asarray(g, np.float64)
@@ -498,7 +489,7 @@ class Checked:
         return self._read(check, answer.inputs, lambda row: None), answer
 
     def _numbers(self, check: FunctionCheck) -> Verification:
-        """All entries of a job, without SymPy."""
+        """Judge all entries of a job, without SymPy."""
         reason = NOTHING_SHOWN
         try:
             with check.budget.slice(check.budget.left):
@@ -509,19 +500,13 @@ class Checked:
         return check._now().ended(check.reason or reason)
 
     def _of_row(self, row: int) -> tuple[int, tuple[int, ...]]:
-        """The output and its entry that a row of the Jacobian is of."""
-        for nr, v in enumerate(self.values):
-            if row < v.size:
-                at = tuple(int(i) for i in np.unravel_index(row, v.shape))
-                return self.picked[nr], at if v.ndim else ()
-            row -= v.size
-        raise IndexError(row)
+        return entry_of(row, self.picked, [v.shape for v in self.values])
 
     def _read(
         self, check: FunctionCheck, verdicts: Sequence[InputVerdict],
         of_row: Callable[[int], tuple[int, tuple[int, ...]] | None],
     ) -> list[InputProof]:  # fmt: skip
-        """The verdicts of a job, with counterexamples."""
+        """Return the verdicts of a job, with counterexamples."""
         read = []
         for each in verdicts:
             note = each.note
@@ -558,8 +543,8 @@ class Checked:
         return Counterexample(of_row(row), entry, given, float(text(true)))
 
     def _clearly_wrong(self, check: FunctionCheck, name: str) -> list[int]:
-        """The entries of a backward without meaning on balls that are off by more than
-        it moves where the inputs move a little."""
+        """Return the entries of a backward without meaning on balls that are off by
+        more than it moves where the inputs move a little."""
         slot = next((s for s in self.call.varied if s.name == name), None)
         if slot is None or check.job.kind != "gradient" or not check.rows:
             return []
@@ -578,7 +563,8 @@ class Checked:
         return [int(k) for k in np.flatnonzero(clear)]
 
     def _shaken(self, nr: int) -> object:
-        """The gradient where all inputs are moved by as much as matters to nobody."""
+        """Return the gradient where all inputs are moved by as much as matters to
+        nobody."""
         leaves = self.call.leaves()
         for leaf in leaves.values():
             leaf.raw[...] = leaf.raw * (1 + SHAKEN)
@@ -600,7 +586,7 @@ class Checked:
         return self._second()
 
     def _second(self) -> SecondOrder | None:
-        """The Hessian of the contraction, by inputs and cotangents."""
+        """Judge the Hessian of the contraction, by inputs and cotangents."""
         size = self.count + sum(x.numel() for x in self.wanted)
         if size > MAX_SECOND_ENTRIES:
             self.remarks.append(
@@ -618,18 +604,15 @@ class Checked:
             total = self._contracted(leaves)
             ones = Tensor(np.ones_like(np.asarray(total.detach().raw)), total.xp)
             first = filled(pull([total], wanted, [ones], create_graph=True), wanted)
-            rows = blocks_of(first, wanted)
+            found = matrices(first, wanted)
         except Exception as error:
             self.remarks.append(
                 f"there is no gradient of the gradient: {words_of(error)}"
             )
             return None
         inputs = []
-        for nr, name in enumerate(names):
-            x = np.asarray(wanted[nr].detach().raw, np.float64)
-            claim = np.concatenate([
-                np.asarray(row[nr].raw, np.float64).reshape(-1, x.size) for row in rows
-            ])  # fmt: skip
+        for name, leaf, claim in zip(names, wanted, found, strict=True):
+            x = np.asarray(leaf.detach().raw, np.float64)
             inputs.append(Input(name, _block(x), _block(claim)))
         fixed = [i for i in self._inputs({}) if i.name not in names]
         value = Block.of((), [float(total.detach().raw)])
@@ -637,15 +620,15 @@ class Checked:
         check = self._checked(both, value, "hessian", self._contracted)
         answer = self._numbers(check)
         read = self._read(check, answer.inputs, lambda row: None)
-        found = tuple(map(self._as_first, read))
-        if REFUTED not in [each.verdict for each in found]:
-            return SecondOrder(found)
-        return SecondOrder(found, COMPUTED_IN_FORWARD, RECOMPUTE)
+        proofs = tuple(map(self._as_first, read))
+        if REFUTED not in [each.verdict for each in proofs]:
+            return SecondOrder(proofs)
+        return SecondOrder(proofs, COMPUTED_IN_FORWARD, RECOMPUTE)
 
 
 def _joined(a: InputProof, b: InputProof) -> InputProof:
-    """What two looks at one input's gradient show together; the proof of ``b`` holds
-    for every cotangent, so for all that ``a`` looked at."""
+    """Join what two looks at one input's gradient show; the proof of ``b`` holds for
+    every cotangent, so for all that ``a`` looked at."""
     if b.verdict == PROVED and a.verdict not in (REFUTED, UNKNOWN):
         return replace(b, max_error=_larger(a, b))
     worse = b if weakest([a.verdict, b.verdict]) == b.verdict else a
@@ -661,10 +644,6 @@ def _larger(a: InputProof, b: InputProof) -> float | None:
 
 def _cotangent(k: int) -> str:
     return f"cotangent{k or ''}"
-
-
-def _nobody(verification: Verification) -> None:
-    """Nobody waits for what is shown on the way."""
 
 
 def _block(array: Raw) -> Block:

@@ -12,24 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..autograd.blocks import blocks_of
 from ..autograd.numeric import SCALES, Slopes, by_scales, evaluate, kinks_among
 from ..engine.tensor import Tensor
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, SAMPLED, UNKNOWN
 from .call import Call, Slot
 from .proof import DIFFERENCES, Counterexample, InputProof
-from .trials import gradients
+from .trials import entry_of, gradients, matrices
 
 if TYPE_CHECKING:
     from ..autograd.numeric import Values
 
 STEP: Final = 1e-5
-"""Middle one of the steps, of an input of size 1."""
+"""Middle one of the steps, for an input of size 1."""
 
 TOLERANCE: Final = 1e-6
 """Distance, relative to the largest entry, within which numbers agree."""
@@ -38,13 +37,14 @@ CLEARLY: Final = 1e-4
 """Distance, relative to the largest entry, that condemns a gradient."""
 
 FAR: Final = 100.0
-"""How many times the distance of two quotients from each other that has to be."""
+"""Ratio of that distance to the distance of two quotients from each other, at least."""
 
 MAX_DRAWN: Final = 128
-"""Entries of an input, of which so many are drawn by the seed."""
+"""Largest number of entries of an input that are all looked at; of more, so many are
+drawn by the seed."""
 
 MAX_ROWS: Final = 4096
-"""Entries of a block of the Jacobian beyond which the outputs are contracted."""
+"""Largest block of the Jacobian, in entries; beyond, the outputs are contracted."""
 
 
 class _Sides:
@@ -70,57 +70,42 @@ class _Sides:
             found = gradients(outputs, wanted, self.cotangents)
             self.given = [np.asarray(g).reshape(1, -1) for g in found]
         else:
-            rows = blocks_of(outputs, wanted)
-            self.given = [
-                np.concatenate([_flat(row[nr], v.size) for row, v in
-                                zip(rows, values, strict=True)])
-                for nr in range(len(wanted))
-            ]  # fmt: skip
+            self.given = matrices(outputs, wanted)
         self.values = values
         self.here = self._joined(values)
 
     def _joined(self, values: Values) -> Values:
-        """All values in a row; contracted, what they are more than at the point, so
-        that the rounding of those that do not move is none of theirs."""
+        """Return all values in a row; contracted, the change of each from the point, so
+        that the rounding of those that do not move is left out."""
         if self.cotangents is None:
             return [np.concatenate([v.ravel() for v in values])]
         parts = zip(values, self.values, self.cotangents, strict=True)
         return [np.array([sum(float(((v - w) * c).sum()) for v, w, c in parts)])]
 
     def at(self, slot: Slot, moved: Tensor) -> Values:
-        """The values where one input is another."""
+        """Return the values where one input is another."""
         leaves = self.call.leaves()
         leaves[slot.name] = moved
         found = self.call.outputs(leaves)
         return self._joined(evaluate([found[k] for k in self.picked]))
 
     def slopes(self, slot: Slot, place: int) -> list[list[Slopes]]:
-        """The slopes by one entry with steps of all scales."""
+        """Return the slopes by one entry with steps of all scales."""
         x = Tensor(np.array(slot.given.raw), slot.given.xp, True)
         size = max(1.0, abs(float(x.raw.reshape(-1)[place])))
         return by_scales(lambda t: self.at(slot, t), self.here, x, place, STEP * size)
 
     def output_of(self, row: int) -> tuple[int, tuple[int, ...]] | None:
-        """The output and its entry that a row of the Jacobian is of."""
-        if self.cotangents is not None:
-            return None
-        for nr, shape in zip(self.picked, self.shapes, strict=True):
-            count = int(np.prod(shape, dtype=np.int64))
-            if row < count:
-                return nr, tuple(int(i) for i in np.unravel_index(row, shape))
-            row -= count
-        raise IndexError(row)
-
-
-def _flat(block: Any, rows: int) -> Any:
-    return np.asarray(block.detach().raw, np.float64).reshape(rows, -1)
+        """Return the output and its entry that a row of the Jacobian is of."""
+        summed = self.cotangents is not None
+        return None if summed else entry_of(row, self.picked, self.shapes)
 
 
 def held_by_differences(
     call: Call, proofs: Sequence[InputProof], seed: int, seconds: float
 ) -> list[InputProof]:
-    """The proofs, of which those that are unknown, mostly because no witness could
-    follow, are held against difference quotients.
+    """Return the proofs, of which those that are unknown, mostly because no witness
+    could follow, are held against difference quotients.
 
     Args:
         call: in float64.
@@ -146,7 +131,7 @@ def held_by_differences(
 def _held(
     sides: _Sides, call: Call, nr: int, proof: InputProof, seed: int
 ) -> InputProof:
-    """The proof of one input's gradient by differences."""
+    """Return the proof of one input's gradient by differences."""
     slot, given = call.varied[nr], sides.given[nr]
     count = given.shape[1]
     places = np.arange(count)
@@ -195,7 +180,7 @@ def _held(
         f"with {steps} give {near[row, column]:.9g}"
     )
     clear = (gap > CLEARLY * size) & (gap > FAR * spread)
-    if not (call.is_custom and clear[row, column]):
+    if not (call.custom is not None and clear[row, column]):
         return said(UNKNOWN, text)
     shape = tuple(slot.given.shape)
     entry = tuple(int(i) for i in np.unravel_index(int(places[column]), shape))

@@ -1,7 +1,9 @@
 """Functions in people's files: found by name, given arguments, run as they stand.
 
 Invariant: `load` and `run` are the only places of this package that execute a file, and
-only the one that is named to them; inside, ``import torch`` means gradcli.
+only the one that is named to them; inside, ``import torch`` means gradcli. A class is
+the same object under PyTorch's name and its own, and found under the one that it has at
+the time, so that pickles work; when a script ends, names are as before.
 
     target = find("losses.py:Huber")
     arguments_of(target, ["x=randn(5)", "delta=0.7"], seed=0)
@@ -9,10 +11,11 @@ only the one that is named to them; inside, ``import torch`` means gradcli.
 
 from __future__ import annotations
 
+import copyreg
 import runpy
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter, signature
@@ -25,9 +28,13 @@ import numpy as np
 from ..autograd.blocks import pull
 from ..autograd.function import Function
 from ..engine.creation import tensor
+from ..engine.device import device
 from ..engine.devices import NUMPY
-from ..engine.dtypes import int64
+from ..engine.draws import Generator
+from ..engine.dtypes import dtype, int64
+from ..engine.errors import CallError, LinAlgError
 from ..engine.modes import enable_grad
+from ..engine.size import Size
 from ..engine.tensor import Tensor, ones_for
 from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError
@@ -36,13 +43,14 @@ from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.suggest import did_you_mean
 from ..nn.module import Module
+from ..nn.parameter import Parameter as ParameterTensor
+from ..ops.checks import EngineError
 from .call import Call
-from .faces import called_as_pytorch
 from .places import words_of
 from .torch_names import as_torch
 
 DRAWN: Final = "randn(3)"
-"""What stands for an argument that nothing is said of."""
+"""Text of the value for an argument that nothing is said of."""
 
 NUMBERS: Final = (0.1, 1.0)
 """Ends between which a number is drawn for one that is annotated as a float."""
@@ -72,7 +80,7 @@ class Arguments:
 
 
 def split(text: str) -> tuple[Path, str]:
-    """The file and the name of ``FILE.py:NAME``.
+    """Return the file and the name of ``FILE.py:NAME``.
 
     Raises:
         ProgramError: it is not of that form, or there is no such file.
@@ -125,7 +133,7 @@ def run(path: Path, arguments: Sequence[str]) -> None:
 
 
 def find(text: str) -> Target:
-    """The function that ``FILE.py:NAME`` names; its file is executed.
+    """Return the function that ``FILE.py:NAME`` names; its file is executed.
 
     Raises:
         ProgramError: there is no such file or name, or it is nothing to verify.
@@ -178,7 +186,8 @@ def _parameters(function: Callable[..., object]) -> dict[str, Parameter]:
 def arguments_of(
     target: Target, words: Sequence[str], seed: int, whole: Sequence[str] = ()
 ) -> Arguments:
-    """The arguments that bindings, annotations and defaults give, else drawn ones.
+    """Return the arguments that bindings, annotations and defaults give, else drawn
+    ones.
 
     A number that is written out stays one, unless the parameter is annotated as a
     tensor; everything else is a tensor of float64 that requires a gradient.
@@ -220,7 +229,8 @@ def arguments_of(
 
 
 def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Arguments:
-    """The arguments, of which those alone require a gradient that are ``wanted``.
+    """Return the arguments, of which those alone require a gradient that are
+    ``wanted``.
 
     Raises:
         ProgramError: there is no parameter of such a name, or it is no tensor.
@@ -249,8 +259,8 @@ def _is_real(x: object) -> bool:
 
 
 def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
-    """The tensors that the backward of a custom function returns None for, unless it
-    does so for all."""
+    """Return the tensors that the backward of a custom function returns None for,
+    unless it does so for all."""
     if not (isinstance(target.value, type) and issubclass(target.value, Function)):
         return []
     with suppress(Exception), enable_grad():
@@ -272,13 +282,15 @@ def _value(
     if whole:
         return tensor(array, dtype=int64)
     text = binding.text.strip()
-    if not array.ndim and not _is_tensor(parameter.annotation) and "(" not in text:
+    said = parameter.annotation
+    shown = said if isinstance(said, str) else repr(said)
+    if not array.ndim and "Tensor" not in shown and "(" not in text:
         return int(text) if text.lstrip("+-").isdigit() else float(array)
     return Tensor(np.array(array), NUMPY, True)
 
 
 def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
-    """The text of what stands for an argument that nothing is said of.
+    """Return the text that stands for an argument of which nothing is said.
 
     Raises:
         ProgramError: it is annotated as something that is not drawn.
@@ -297,14 +309,9 @@ def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
     return DRAWN
 
 
-def _is_tensor(annotation: object) -> bool:
-    shown = annotation if isinstance(annotation, str) else repr(annotation)
-    return "Tensor" in shown
-
-
 def _annotated(parameter: Parameter, seed: int) -> str | None:
-    """The value that an annotation gives: ``x: "randn(3, 4)"``, or a shape or a value
-    in ``Annotated[Tensor, ...]``."""
+    """Return the value that an annotation gives: ``x: "randn(3, 4)"``, or a shape or a
+    value in ``Annotated[Tensor, ...]``."""
     said = parameter.annotation
     if get_origin(said) is Annotated:
         said = get_args(said)[1]
@@ -323,3 +330,70 @@ def _annotated(parameter: Parameter, seed: int) -> str | None:
 def _binding(name: str, text: str) -> Binding:
     (made,) = read_bindings([f"{name}={text}"])
     return made
+
+
+HOMES: Final[dict[type[Any], str]] = {
+    Tensor: "torch.Tensor",
+    ParameterTensor: "torch.nn.parameter.Parameter",
+    Module: "torch.nn.modules.module.Module",
+    Size: "torch.Size",
+    device: "torch.device",
+    dtype: "torch.dtype",
+    Generator: "torch.Generator",
+    LinAlgError: "torch._C._LinAlgError",
+}
+"""PyTorch's names of classes, with their modules."""
+
+
+@contextmanager
+def called_as_pytorch() -> Iterator[None]:
+    """Give types PyTorch's names, and errors those of their builtins, while the block
+    runs."""
+    names: dict[type[Any], list[str]] = {
+        kind: list(home.rpartition(".")[::2]) for kind, home in HOMES.items()
+    }
+    errors: list[type[Any]] = [CallError, *_below(EngineError)]
+    bases = {error: _builtin(error) for error in errors if error not in names}
+    before = {e: (e.__module__, e.__name__, e.__qualname__) for e in (*names, *bases)}
+    for kind, (module, name) in names.items():
+        _call(kind, module, name, name)
+    made_by: dict[type[Any], Callable[..., Any]] = dict(bases)
+    made_by[LinAlgError] = _of_linear_algebra
+    for error, base in bases.items():
+        _call(error, base.__module__, base.__name__, base.__qualname__)
+    for error, make in made_by.items():
+        copyreg.pickle(error, _pickled(make))
+    try:
+        yield
+    finally:
+        for kind, said in before.items():
+            _call(kind, *said)
+        for error in made_by:
+            copyreg.dispatch_table.pop(error, None)
+
+
+def _call(kind: type[Any], module: str, name: str, qualified: str) -> None:
+    kind.__module__, kind.__name__, kind.__qualname__ = module, name, qualified
+
+
+def _below(kind: type[Any]) -> Iterator[type[Any]]:
+    """Yield a class and its subclasses."""
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _below(each)
+
+
+def _builtin(error: type[Any]) -> type[Any]:
+    """Return the builtin that PyTorch raises in the place of an error."""
+    others = (IndexError, ValueError, TypeError, NotImplementedError)
+    return next((e for e in others if issubclass(error, e)), RuntimeError)
+
+
+def _pickled(made_by: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return how an error is pickled: by the function that makes one like it."""
+    return lambda error: (made_by, error.args)
+
+
+def _of_linear_algebra(*args: object) -> LinAlgError:
+    """Make an error that cannot be found by the name that it has in a script."""
+    return LinAlgError(*args)

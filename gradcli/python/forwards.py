@@ -1,10 +1,14 @@
-"""What a custom function computes forward, step by step, and a backward that is the
-derivative of something a little else.
+"""A function at several points: what its backward gives there, what it computes
+forward, step by step, and a backward that is the derivative of something a little else.
 
-Invariant: forward is recorded as it stands; one step of its reverse pass is altered at
-a time, and a mistake is named only where that gives what backward gave, at every point.
+Invariant: the first point is the given one; the others lie near by, on the same side of
+what the function branches on or not, as they are drawn. Forward is recorded as it
+stands; one step of its reverse pass is altered at a time, or one small number in it,
+and a mistake is named only where that gives what backward gave, at every point.
 
+    points = [*here(checked), *elsewhere(checked)]
     step_wrong(points, {"x"}).text      # "the inner derivative of sin is missing …"
+    small_number(points, {"x"}).text    # "backward is that of a forward with 0 in …"
 """
 
 from __future__ import annotations
@@ -12,14 +16,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from ..autograd.context import FunctionCtx
 from ..autograd.function import Function
-from ..diagnosis.altered import Change, altered
+from ..diagnosis.chain_rule import Change, altered, passing_over, unchanged
 from ..diagnosis.likeness import largest, number_text, same, simple_number
+from ..engine.dtypes import float64
 from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
 from ..engine.record import call
@@ -27,41 +33,108 @@ from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.survey import below
+from .call import Call
+from .checker import Both, Checked, Plan
+from .passes import Step, recording
 from .places import at, caller
-from .points import Point, gradient_by
-from .saved import function_of
+from .trials import matrices
+
+POINTS: Final = 3
+"""Number of points beside the given one at which a hypothesis has to hold."""
+
+SHOWN: Final = 3
+"""Largest number of names that are all written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The function at one point, and its Jacobian's blocks, given and true."""
+
+    call: Call
+    blocks: Sequence[Both]
+
+    def refuted(self, names: set[str]) -> list[Both]:
+        return [b for b in self.blocks if b.slot.name in names]
+
+    def block(self, name: str) -> Both:
+        """Return the block by a tensor that the function is given."""
+        return next(b for b in self.blocks if b.slot.name == name)
+
+
+Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
+
+
+def pairs_of(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:
+    """Return the true and the given block of each wrong input at each point."""
+    return [(b.true, b.given) for p in points for b in p.refuted(wrong)]
+
+
+def gradient_by(wrong: set[str]) -> str:
+    """Write ``the gradient by x and y``."""
+    names = sorted(wrong)
+    shown = names if len(names) <= SHOWN else [*names[:2], f"{len(names) - 2} more"]
+    return f"the gradient by {' and '.join(shown)}"
+
+
+def here(checked: Checked) -> list[Point]:
+    """Return the given point, in float64: what is compared is compared to the last
+    digits."""
+    if checked.type is float64 or checked.call.module is not None:
+        return [Point(checked.call, checked.blocks)]
+    wide = list(_points(checked, lambda values: values))
+    return wide or [Point(checked.call, checked.blocks)]
+
+
+def elsewhere(checked: Checked) -> list[Point]:
+    """Return points near by, as far as the function takes what is drawn."""
+    draws = np.random.default_rng(checked.plan.seed + 7)
+
+    def drawn(values: Any) -> Any:
+        return values * draws.uniform(0.7, 1.3, values.shape)
+
+    return [each for _ in range(POINTS) for each in _points(checked, drawn)]
+
+
+def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
+    """Yield the function at its arguments, moved, if it takes them so."""
+    with suppress(Exception):
+        call = checked.call
+        held = "float64" if call.module is None else checked.type.name
+        there = call.moved(moved, held)
+        plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
+        again = Checked(there, plan)
+        again.proof()
+        if again.blocks:
+            yield Point(there, again.blocks)
+
 
 MAX_STEPS: Final = 80
-"""Steps of a forward up to which each is altered."""
+"""Largest number of steps of a forward up to which each is altered."""
 
 MAX_INNER: Final = 3
-"""Steps in a row whose derivatives may be missing together."""
+"""Largest number of steps in a row whose derivatives may be missing together."""
 
 FITS: Final = 1e-7
-"""How far from a gradient, relatively, what fits it may lie."""
+"""Relative distance from a gradient within which something fits it."""
 
 MOVES: Final = frozenset({"CloneBackward0", "ViewBackward0"})
-"""Nodes without a derivative to speak of."""
+"""Names of nodes that move values and have no derivative to speak of."""
 
 
 @contextmanager
 def _placed() -> Iterator[dict[object, str]]:
-    """The lines of the user's that recorded the nodes made inside."""
+    """Note the user's lines that record nodes while the block runs."""
     places: dict[object, str] = {}
 
     def look(node: Any) -> None:
         places[node] = at(*caller(sys._getframe(1)))
 
-    nodes, calls = MODE.on_node, MODE.on_call
-    MODE.watch((*nodes, look), calls)
-    try:
+    with MODE.watching(node=look):
         yield places
-    finally:
-        MODE.watch(nodes, calls)
 
 
 def recorded_forward(made_by: type[Function]) -> Callable[..., Any]:
-    """What a custom function computes, as a plain function that is recorded."""
+    """Return a custom function's forward as a plain function that is recorded."""
 
     def run(*arguments: object) -> Any:
         # A copy may be changed in place.
@@ -107,25 +180,26 @@ class Forward:
         self.true = {b.slot.name: row @ b.true for b in point.blocks}
 
     def under(self, change: Change) -> dict[object, Any]:
-        """What arrives where in a pass with a change."""
+        """Return what arrives at each part of the graph in a pass with a change."""
         return altered(self.seeds, change)
 
     def of(self, arrived: Mapping[object, Any], name: str) -> Any:
-        """The gradient by an input in a row."""
+        """Return the gradient by an input in a row."""
         found = arrived.get(self.ends[name])
         size = int(np.prod(self.shapes[name]))
         return np.zeros(size) if found is None else np.asarray(found).reshape(-1)
 
     def words(self, node: Any) -> str:
-        """What a node computes, and where."""
+        """Say which operation a node is of, and where."""
         where = self.places.get(node, "")
         name = node.op.name.partition(".")[0]
         return f"{name} ({where})" if where else str(name)
 
 
 def _forwards(points: Sequence[Point]) -> list[Forward]:
-    """Forward's steps at all points; none where they are others, or not its own."""
-    made_by = function_of(points[0].call)
+    """Return forward's steps at all points; none where they differ, or are not its
+    own."""
+    made_by = points[0].call.custom
     if made_by is None:
         return []
     found = []
@@ -142,13 +216,13 @@ Altered = Callable[[Forward], Any]
 
 
 def step_wrong(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """One step of forward that is differentiated wrongly on the way back."""
+    """Look for one step of forward that is differentiated wrongly on the way back."""
     forwards = _forwards(points)
     if not forwards:
         return None
     names = sorted(wrong)
     for name in names:
-        unlike = (same(f.of(f.under(_plain), name), f.true[name]) for f in forwards)
+        unlike = (same(f.of(f.under(unchanged), name), f.true[name]) for f in forwards)
         if not all(unlike):
             return None
     with suppress(Exception):
@@ -158,18 +232,15 @@ def step_wrong(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     return None
 
 
-def _plain(edge: object, total: object) -> None:
-    """Nothing is changed."""
-
-
 def _by_one(forwards: Sequence[Forward], name: str) -> Diagnosis | None:
-    """The wrong step of one input's gradient."""
+    """Look for the wrong step of one input's gradient."""
     by = gradient_by({name})
     first = forwards[0]
     uses = _uses(first, name)
     if len(uses) > 2:
         for k, (place, _) in enumerate(uses):
-            if _explains(forwards, name, _only(uses, k)):
+            others = {use for use in uses if use is not uses[k]}
+            if _explains(forwards, name, _without(others)):
                 where = first.words(first.order[place])
                 return Diagnosis(
                     "batch", f"{by} has only one part of what is to be added up: of "
@@ -184,7 +255,8 @@ def _by_one(forwards: Sequence[Forward], name: str) -> Diagnosis | None:
 
 
 def _uses(forward: Forward, name: str) -> list[tuple[int, int]]:
-    """The edges into the copy of an input: positions of nodes, and of their edges."""
+    """Return the edges into the copy of an input: positions of nodes, and of their
+    edges."""
     end = forward.ends[name]
     copies = [e for e in forward.order if end in getattr(e, "edges", ())]
     return [
@@ -196,17 +268,8 @@ def _uses(forward: Forward, name: str) -> list[tuple[int, int]]:
     ]
 
 
-def _sent(node: Any, total: object) -> list[tuple[object, Any]]:
-    return list(below(node, total))
-
-
-def _position(node: Any, nr: int) -> int:
-    """Where an edge stands among those that carry something."""
-    return sum(e is not None for e in node.edges[:nr])
-
-
 def _without(edges: set[tuple[int, int]]) -> Altered | Any:
-    """The pass without some edges: ``(forward) -> change``."""
+    """Return the change that cuts some edges: ``(forward) -> change``."""
 
     def change_of(forward: Forward) -> Change:
         cut = {(id(forward.order[place]), nr) for place, nr in edges}
@@ -217,7 +280,7 @@ def _without(edges: set[tuple[int, int]]) -> Altered | Any:
                 return None
             found = list(zip(
                 [nr for nr, e in enumerate(edge.edges) if e is not None],
-                _sent(edge, total), strict=False,
+                below(edge, total), strict=False,
             ))  # fmt: skip
             return [pair for nr, pair in found if (id(edge), nr) not in cut]
 
@@ -226,12 +289,8 @@ def _without(edges: set[tuple[int, int]]) -> Altered | Any:
     return change_of
 
 
-def _only(uses: Sequence[tuple[int, int]], k: int) -> Any:
-    return _without({use for nr, use in enumerate(uses) if nr != k})
-
-
 def _chain_length(node: Any) -> int:
-    """How many steps in a row lead down from a node with one operand each."""
+    """Count the steps in a row that lead down from a node with one operand each."""
     length = 0
     while length < MAX_INNER and isinstance(node, Node) and _single(node) is not None:
         length += 1
@@ -240,13 +299,14 @@ def _chain_length(node: Any) -> int:
 
 
 def _single(node: Any) -> Any:
-    """The one edge that a node has; None if it has several, or none."""
+    """Return the one edge that a node has; None if it has several, or none."""
     held = [e for e in getattr(node, "edges", ()) if e is not None]
     return held[0] if len(held) == 1 else None
 
 
 def _passing(place: int, length: int) -> Any:
-    """A pass that hands on, over some steps in a row, what arrives at the first."""
+    """Return the change that hands on, over some steps in a row, what arrives at the
+    first."""
 
     def change_of(forward: Forward) -> Change:
         start = forward.order[place]
@@ -254,10 +314,7 @@ def _passing(place: int, length: int) -> Any:
         for _ in range(length):
             end = _single(end)
 
-        def change(edge: Any, total: object) -> Any:
-            return [(end, total)] if edge is start else None
-
-        return change
+        return passing_over(start, end)
 
     return change_of
 
@@ -289,7 +346,7 @@ def _inner(first: Forward, node: Any, length: int, by: str) -> Diagnosis:
 
 
 def _branch(forwards: Sequence[Forward], name: str, by: str) -> Diagnosis | None:
-    """A part of the sum over paths that has another factor than 1."""
+    """Look for a part of the sum over paths that has another factor than 1."""
     first = forwards[0]
     totals = [f.true[name] for f in forwards]
     given = np.concatenate([f.given[name] for f in forwards])
@@ -335,4 +392,91 @@ def _branch(forwards: Sequence[Forward], name: str, by: str) -> Diagnosis | None
     return Diagnosis(
         "factor", f"{by} lacks the factor {text} in one part of it, which goes through "
         f"{first.words(node)}", f"multiply that part by {text}",
+    )  # fmt: skip
+
+
+USUAL: Final = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+"""Small numbers that a backward may have in place of forward's."""
+
+SMALL: Final = 0.1
+"""Largest number that, where it is added, is there to keep something from being 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A small number that is an operand of a step, by the step's position."""
+
+    step: int
+    operand: int
+    value: float
+
+
+class Replayed:
+    """Forward's steps at a point, to be run with other numbers in them."""
+
+    def __init__(self, point: Point, made_by: type[Function]) -> None:
+        self.point = point
+        call = point.call
+        whole = call.outputs(call.leaves())
+        plain = call.with_function(recorded_forward(made_by))
+        leaves = plain.leaves()
+        with recording() as self.tape:
+            outputs = plain.outputs(leaves)
+        self.roots = [outputs[k] for k, y in enumerate(whole) if y.edge is not None]
+        self.names = {id(t): name for name, t in leaves.items()}
+
+    @property
+    def steps(self) -> list[Step]:
+        return self.tape.steps(self.roots[0])
+
+    def smalls(self) -> Iterator[Small]:
+        """Yield the small numbers in forward."""
+        for place, step in enumerate(self.steps):
+            for nr, x in enumerate(step.given):
+                if isinstance(x, float) and 0 < abs(x) <= SMALL:
+                    yield Small(place, nr, x)
+
+    def gives(self, small: Small, value: float, wrong: set[str]) -> bool:
+        """Tell whether backward is the derivative of forward with another number."""
+        step = self.steps[small.step]
+        given = list(step.given)
+        given[small.operand] = value
+        rows: dict[str, list[Any]] = {name: [] for name in wrong}
+        for root in self.roots:
+            run, copies, leaves = self.tape.function(root, {step.made: given})
+            y = run(*copies)
+            assert isinstance(y, Tensor)
+            for t, block in zip(leaves, matrices([y], copies), strict=True):
+                if self.names[id(t)] in rows:
+                    rows[self.names[id(t)]].append(block)
+        return all(
+            same(np.concatenate(rows[b.slot.name]), b.given)
+            for b in self.point.refuted(wrong)
+        )
+
+
+def small_number(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Look for a small number that forward adds and backward does not, or another
+    one."""
+    made_by = points[0].call.custom
+    if made_by is None:
+        return None
+    with suppress(Exception):
+        replays = [Replayed(point, made_by) for point in points]
+        for small in replays[0].smalls():
+            for value in USUAL:
+                if value != small.value and all(
+                    r.gives(small, value, wrong) for r in replays
+                ):
+                    return _told(points[0], small, value)
+    return None
+
+
+def _told(point: Point, small: Small, value: float) -> Diagnosis:
+    own = point.call.name_of(small.value)
+    called = f"{own} = {small.value:g}" if own else f"{small.value:g}"
+    without = "without it" if not value else f"with {value:g} in its place"
+    return Diagnosis(
+        "eps", f"forward adds {called}, and backward is the gradient {without}",
+        f"use {own or format(small.value, 'g')} in backward where forward does",
     )  # fmt: skip

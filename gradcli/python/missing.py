@@ -5,23 +5,42 @@ The script is read, not executed, and the files beside it that it imports: impor
 tensor. Of other objects only a run knows what they are; where they are asked for what
 no tensor of gradcli's has, that is said.
 
+Invariant: nothing is guessed. A name is a tensor where everything that its scope gives
+it is one: what a function of PyTorch or a method of a tensor returns, a tensor in an
+arithmetic with tensors and numbers, an entry of one. A parameter is not known: what is
+annotated as a tensor may be of a class below it.
+
     for each in looked_through(path).missing: print(each)
+    attributes_of_tensors(ast.parse("import torch; torch.ones(2).foo()"))  # (1, "foo")
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import inspect
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from ..engine.device import NO_META
 from ..lang.errors import ProgramError
-from .left_out import refusal
-from .placeholders import PLACES, SWITCHED, Placeholder, placeholder
-from .tensors import attributes_of_tensors
-from .torch_names import BESIDE, PYTORCH, beside, counterpart, is_pytorchs, missing
+from .torch_names import (
+    BESIDE,
+    PLACES,
+    PYTORCH,
+    SWITCHED,
+    Placeholder,
+    beside,
+    counterpart,
+    is_pytorchs,
+    missing,
+    placeholder,
+    refusal,
+)
 
 META = "meta"
 """PyTorch's device of tensors that have a shape and no values."""
@@ -31,7 +50,7 @@ CALLED = "()"
 """End of a name that is not only asked for but called."""
 
 MAX_FILES = 1_000
-"""Files of a script's own that are read at most."""
+"""Largest number of a script's own files that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,3 +296,368 @@ def lack_of(name: str) -> str | None:
             return None
         here = whole
     return None
+
+
+TENSOR, NUMBER, OPEN = "tensor", "number", "open"
+"""Kinds of expressions; ``OPEN``: the kind of a name in it is being asked."""
+
+OF_TENSORS = (f"{PYTORCH}.Tensor", f"{PYTORCH}.nn.Parameter")
+"""PyTorch's classes whose objects are tensors."""
+
+TO_NUMBERS = ("float", "int", "len")
+WRITES = ("exec", "globals", "setattr")
+"""Functions that may give names and objects more than the text says."""
+
+
+class Scope:
+    """The names of a module, a function, a class or a comprehension, with all that they
+    are bound to: expressions, PyTorch's dotted names, None for anything else."""
+
+    def __init__(self, above: Scope | None = None, of_class: bool = False) -> None:
+        self.above, self.of_class = above, of_class
+        self.names: dict[str, list[ast.expr | str | None]] = {}
+
+    def bind(self, name: str, value: ast.expr | str | None) -> None:
+        self.names.setdefault(name, []).append(value)
+
+    def holding(self, name: str) -> Scope | None:
+        """Return the scope whose name is meant."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names and (scope is self or not scope.of_class):
+                return scope
+            scope = scope.above
+        return None
+
+
+class _Reader(ast.NodeVisitor):
+    """One pass over a script: scopes, bindings, and where attributes are read."""
+
+    def __init__(self) -> None:
+        self.scope = Scope()
+        self.read: list[tuple[ast.Attribute, Scope]] = []
+        self.given: set[str] = set()
+        """Attributes that the script writes, and all that it says in quotes."""
+        self.unsure: set[str] = set()
+        """Names that other scopes write."""
+        self.trusted = True
+
+    def inside(self, nodes: Sequence[ast.AST]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+    def bound(self, target: ast.expr, value: ast.expr | None) -> None:
+        """Note what a target is given; of several values, each its own."""
+        if isinstance(target, ast.Name):
+            self.scope.bind(target.id, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            several = isinstance(value, ast.Tuple | ast.List)
+            known = value.elts if several else []  # type: ignore[union-attr]
+            alike = len(known) == len(target.elts)
+            for n, part in enumerate(target.elts):
+                self.bound(part, known[n] if alike else None)
+        elif isinstance(target, ast.Starred):
+            self.bound(target.value, None)
+        else:
+            self.visit(target)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self.bound(target, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self.bound(node.target, node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            before = ast.Name(node.target.id, ast.Load())
+            self.bound(node.target, ast.BinOp(before, node.op, node.value))
+        else:
+            self.visit(node.target)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self.scope.bind(node.target.id, node.value)
+        self.unsure |= {node.target.id} if self.scope.above is not None else set()
+
+    def visit_For(self, node: ast.For | ast.AsyncFor | ast.comprehension) -> None:
+        self.visit(node.iter)
+        self.bound(node.target, ast.Subscript(node.iter, ast.Constant(0), ast.Load()))
+        rest = node.ifs if isinstance(node, ast.comprehension) else node.body
+        self.inside(rest)
+        self.inside(getattr(node, "orelse", ()))
+
+    visit_AsyncFor = visit_For
+    visit_comprehension = visit_For
+
+    def visit_withitem(self, node: ast.withitem) -> None:
+        self.visit(node.context_expr)
+        if node.optional_vars is not None:
+            self.bound(node.optional_vars, None)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.scope.bind(node.name, None)
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        if node.name:
+            self.scope.bind(node.name, None)
+        self.generic_visit(node)
+
+    visit_MatchStar = visit_MatchAs
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        if node.rest:
+            self.scope.bind(node.rest, None)
+        self.generic_visit(node)
+
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.unsure.update(node.names)
+
+    visit_Nonlocal = visit_Global
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            dotted = alias.name if alias.asname else name
+            self.scope.bind(name, dotted)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            if alias.name == "*":
+                self.trusted &= (node.module or "").partition(".")[0] == PYTORCH
+            dotted = None if node.level else f"{node.module}.{alias.name}"
+            self.scope.bind(alias.asname or alias.name, dotted)
+
+    def visit_FunctionDef(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    ) -> None:
+        of_name = not isinstance(node, ast.Lambda)
+        if of_name:
+            self.scope.bind(node.name, None)  # type: ignore[union-attr]
+            self.inside(node.decorator_list)  # type: ignore[union-attr]
+        given = node.args
+        self.inside([*given.defaults, *[d for d in given.kw_defaults if d is not None]])
+        outer, self.scope = self.scope, Scope(self.scope)
+        rest = [each for each in (given.vararg, given.kwarg) if each is not None]
+        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest):
+            self.scope.bind(each.arg, None)
+        self.inside(node.body if isinstance(node.body, list) else [node.body])
+        self.scope = outer
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_Lambda = visit_FunctionDef
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self.scope.bind(node.name, None)
+        self.inside([*node.decorator_list, *node.bases, *node.keywords])
+        outer, self.scope = self.scope, Scope(self.scope, of_class=True)
+        self.inside(node.body)
+        self.scope = outer
+
+    def visit_ListComp(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+    ) -> None:
+        outer, self.scope = self.scope, Scope(self.scope)
+        self.inside(node.generators)
+        both = isinstance(node, ast.DictComp)
+        self.inside([node.key, node.value] if both else [node.elt])  # type: ignore[union-attr]
+        self.scope = outer
+
+    visit_SetComp = visit_ListComp
+    visit_GeneratorExp = visit_ListComp
+    visit_DictComp = visit_ListComp
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.read.append((node, self.scope))
+        else:
+            self.given.add(node.attr)
+        self.visit(node.value)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self.given.add(node.value)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self.trusted &= node.id not in WRITES
+
+
+def attributes_of_tensors(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the lines and the names of attributes and methods that a script asks of
+    what is known to be a tensor, but for those that it writes or names in quotes
+    itself."""
+    reader = _Reader()
+    try:
+        reader.visit(tree)
+        if not reader.trusted:
+            return
+        known = _Known(reader)
+        for node, scope in reader.read:
+            asked = node.attr not in reader.given
+            if asked and known.kind(node.value, scope) == TENSOR:
+                yield node.end_lineno or node.lineno, node.attr
+    except RecursionError:
+        return  # nested too deep for a pass over it
+
+
+class _Known:
+    """The kinds of expressions, by the bindings of a script."""
+
+    def __init__(self, reader: _Reader) -> None:
+        self.unsure = reader.unsure
+        self.names: dict[tuple[int, str], str | None] = {}
+
+    def kind(self, node: ast.expr, scope: Scope) -> str | None:
+        """Return the kind of an expression; None: it is not known."""
+        if isinstance(node, ast.Name):
+            return self._of_name(node.id, scope)
+        if isinstance(node, ast.Constant):
+            return NUMBER if type(node.value) in (int, float) else None
+        if isinstance(node, ast.Call):
+            return self._of_call(node, scope)
+        if isinstance(node, ast.Attribute):
+            inner = self.kind(node.value, scope)
+            return inner if inner == OPEN or _of_tensor(node.attr, inner) else None
+        if isinstance(node, ast.BinOp):
+            return _of_both(self.kind(node.left, scope), self.kind(node.right, scope))
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
+                return None
+            pair = self.kind(node.left, scope), self.kind(node.comparators[0], scope)
+            return None if pair == (NUMBER, NUMBER) else _of_both(*pair)
+        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            return self.kind(node.operand, scope)
+        if isinstance(node, ast.IfExp):
+            return _alike([self.kind(n, scope) for n in (node.body, node.orelse)])
+        if isinstance(node, ast.NamedExpr):
+            return self.kind(node.value, scope)
+        if isinstance(node, ast.Subscript):
+            inner = self.kind(node.value, scope)
+            return None if inner == NUMBER else inner
+        return None
+
+    def _of_name(self, name: str, scope: Scope) -> str | None:
+        home = scope.holding(name)
+        if home is None or name in self.unsure:
+            return None
+        place = (id(home), name)
+        if place in self.names:
+            return self.names[place]
+        self.names[place] = OPEN
+        values = home.names[name]
+        kinds = [
+            self.kind(v, home) if isinstance(v, ast.expr) else None for v in values
+        ]
+        found = _alike(kinds)
+        del self.names[place]
+        if OPEN not in kinds:
+            self.names[place] = found
+        return found
+
+    def _of_call(self, node: ast.Call, scope: Scope) -> str | None:
+        dotted = self._dotted(node.func, scope)
+        if dotted is not None:
+            return TENSOR if _returns_tensor(dotted) else None
+        if isinstance(node.func, ast.Attribute):
+            inner = self.kind(node.func.value, scope)
+            return inner if inner == OPEN or _of_tensor(node.func.attr, inner) else None
+        plain = isinstance(node.func, ast.Name) and node.func.id in TO_NUMBERS
+        return NUMBER if plain and scope.holding(node.func.id) is None else None  # type: ignore[attr-defined]
+
+    def _dotted(self, node: ast.expr, scope: Scope) -> str | None:
+        """Return PyTorch's name of what an expression names; None if it is none of
+        theirs."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.insert(0, node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id in self.unsure:
+            return None
+        home = scope.holding(node.id)
+        bound = set() if home is None else {*home.names[node.id]}
+        root = bound.pop() if len(bound) == 1 else None
+        if not isinstance(root, str) or root.partition(".")[0] != PYTORCH:
+            return None
+        return ".".join([root, *parts])
+
+
+def _of_both(a: str | None, b: str | None) -> str | None:
+    """Return the kind that arithmetic makes of two operands."""
+    if None in (a, b):
+        return None
+    return TENSOR if TENSOR in (a, b) else OPEN if OPEN in (a, b) else NUMBER
+
+
+def _alike(kinds: list[str | None]) -> str | None:
+    """Return the kind of one of several things, if it is the same for all."""
+    known = {kind for kind in kinds if kind != OPEN}
+    return known.pop() if len(known) == 1 else None if known else OPEN
+
+
+def _of_tensor(attribute: str, kind: str | None) -> bool:
+    """Tell whether an attribute of a tensor is a tensor, or a method that returns
+    one."""
+    return kind == TENSOR and _returns_tensor(f"{PYTORCH}.Tensor.{attribute}")
+
+
+@cache
+def _returns_tensor(dotted: str) -> bool:
+    """Tell whether a function, a method, an attribute or a class of PyTorch's gives a
+    tensor whatever it is called with."""
+    if dotted in OF_TENSORS:
+        return True
+    home, _, name = dotted.rpartition(".")
+    value, owner = _found(dotted), _found(home)
+    if value is None or isinstance(value, type | ModuleType):
+        return False
+    if isinstance(value, property):
+        said = getattr(value.fget, "__annotations__", {}).get("return")
+        return said in ("Tensor", "Tensor | None") or _declared(owner, name)
+    try:
+        said = inspect.signature(value).return_annotation
+    except (TypeError, ValueError):
+        return False
+    defined = sys.modules.get(getattr(value, "__module__", ""))
+    return said == "Tensor" or _declared(owner, name) or _declared(defined, name)
+
+
+def _found(dotted: str) -> Any:
+    """Return the object that gradcli has under a name of PyTorch's; None if it has
+    none."""
+    first, *rest = dotted.split(".")
+    value: Any = counterpart(first)
+    for n, part in enumerate(rest, 1):
+        below = getattr(value, part, None)
+        if below is None and isinstance(value, ModuleType):
+            below = counterpart(".".join([first, *rest[:n]]))
+        value = below
+    return value
+
+
+def _declared(owner: Any, name: str) -> bool:
+    """Tell whether the stub of a module, or of tensors' methods, says of every form of
+    a function that it returns a tensor."""
+    methods = isinstance(owner, type)
+    module = sys.modules["gradcli.engine.methods"] if methods else owner
+    said = _stub(getattr(module, "__file__", None) or "").get(name, set())
+    return said == {"Tensor"}
+
+
+@cache
+def _stub(file: str) -> dict[str, set[str]]:
+    """Return the types that the functions of a stub return, by name."""
+    path = Path(file).with_suffix(".pyi") if file else None
+    if path is None or not path.is_file():
+        return {}
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.FunctionDef):
+            said = "" if node.returns is None else ast.unparse(node.returns)
+            found.setdefault(node.name, set()).add(said)
+    return found

@@ -10,39 +10,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import permutations
+from functools import partial
 from math import prod
 from typing import Final
 
 import numpy as np
 
-from ..autograd.blocks import blocks_of
+from ..diagnosis.hypotheses import OWN_ENTRY, SIGN, transpositions
 from ..diagnosis.likeness import all_same, constant_factor, number_text, same
-from ..diagnosis.limits import MAX_DIMENSIONS
 from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .call import Call
 from .checker import Checked
-from .forwards import step_wrong
-from .points import (
+from .forwards import (
     Hypothesis,
     Point,
     elsewhere,
     gradient_by,
     here,
     pairs_of,
+    small_number,
+    step_wrong,
 )
+from .passes import recording
 from .proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
-from .replay import recording
-from .saved import Replaced, function_of, replacements
-from .small_numbers import small_number
-from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED
+from .saved import Replaced, replacements
+from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED, matrices
 
 MIN_SIZE: Final = 2.5
-"""Sizes below which a factor is more likely one of a formula."""
+"""Smallest size of an input that a factor is taken for: below, it is more likely a
+number of a formula."""
 
 REPAIRS: Final = {
     NEEDS: "compute each gradient if its own ctx.needs_input_grad[i] says so, from "
@@ -55,7 +55,8 @@ REPAIRS: Final = {
 
 
 def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
-    """The simplest mistake that explains a refuted proof; None where none does."""
+    """Return the simplest mistake that explains a refuted proof; None where none
+    does."""
     if proof.verdict != REFUTED:
         return None
     wrong = {each.name for each in proof.inputs if each.verdict == REFUTED}
@@ -75,35 +76,35 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
                 found = hypothesis(points, wrong)
                 if found is not None:
                     return found
-        return _cotangent_alone(checked)
+        # Right for the cotangent 1 of a single number, it is wrong for others.
+        right = all(same(b.true, b.given) for b in checked.blocks)
+        return _ignored() if right and checked.count == 1 else None
     return None
 
 
 def _raised(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
-    """What is wrong with a backward that raises for what it returns."""
-    count = len(checked.call.arguments)
+    """Tell the mistake of a backward that raises for what it returns."""
+    call = checked.call
     for fault in proof.faults:
         if fault.kind == BACKWARD and "incorrect number of gradients" in fault.text:
+            returned = [
+                f"grad_{name}" if isinstance(x, Tensor) else "None"
+                for name, x in zip(call.names, call.arguments, strict=True)
+            ]
             return Diagnosis(
                 "count", "backward returns one value per argument of forward, here "
-                f"{count}, and this one returns another number of them",
+                f"{len(returned)}, and this one returns another number of them",
                 "return None for each argument that is no tensor: return "
-                + ", ".join(_returned(checked.call)),
+                + ", ".join(returned),
             )  # fmt: skip
     return None
 
 
-def _returned(call: Call) -> list[str]:
-    """What a backward returns, by the names of the arguments."""
-    pairs = zip(call.names, call.arguments, strict=True)
-    return [f"grad_{name}" if isinstance(x, Tensor) else "None" for name, x in pairs]
-
-
 def _inside(checked: Checked) -> Diagnosis | None:
-    """What is wrong with the first custom function, of those that are called on the
-    way, whose own backward is refuted."""
+    """Diagnose the first custom function, of those that are called on the way, whose
+    own backward is refuted."""
     call = checked.call
-    if function_of(call) is not None:
+    if call.custom is not None:
         return None
     seen = set[object]()
     with suppress(Exception), recording() as tape:
@@ -127,7 +128,7 @@ def _inside(checked: Checked) -> Diagnosis | None:
 
 
 def none_given(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """No gradient at all where there is one."""
+    """Test whether there is no gradient at all where there should be one."""
     for name in sorted(wrong):
         if all(not b.given.any() for p in points for b in p.refuted({name})):
             return Diagnosis(
@@ -139,7 +140,7 @@ def none_given(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 
 def cotangent_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Every cotangent gives the same gradient."""
+    """Test whether every cotangent gives the same gradient."""
     blocks = [b for p in points for b in p.refuted(wrong)]
     if not all(b.given.any() for b in blocks):
         return None
@@ -150,12 +151,6 @@ def cotangent_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | N
     return None
 
 
-def _cotangent_alone(checked: Checked) -> Diagnosis | None:
-    """Right for the cotangent 1 of a single number, wrong for another."""
-    right = all(same(b.true, b.given) for b in checked.blocks)
-    return _ignored() if right and checked.count == 1 else None
-
-
 def _ignored() -> Diagnosis:
     return Diagnosis(
         "cotangent", "backward does not use the cotangent that it is given",
@@ -164,7 +159,7 @@ def _ignored() -> Diagnosis:
 
 
 def straight_through(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """A gradient of what does not move."""
+    """Test whether there is a gradient of what does not move."""
     if any(a.any() for a, _ in pairs_of(points, wrong)):
         return None
     return Diagnosis(
@@ -176,7 +171,7 @@ def straight_through(points: Sequence[Point], wrong: set[str]) -> Diagnosis | No
 
 
 def on_purpose(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Forward hands on what it is given, and backward something else."""
+    """Test whether forward hands on what it is given, and backward something else."""
     if not all(_is_identity(p, wrong) for p in points):
         return None
     (name,) = wrong
@@ -190,8 +185,8 @@ def on_purpose(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 
 def _is_identity(point: Point, wrong: set[str]) -> bool:
-    """Whether the only output is the only input that a gradient is wrong by."""
-    if len(wrong) != 1 or function_of(point.call) is None:
+    """Tell whether the only output is the only input that a gradient is wrong by."""
+    if len(wrong) != 1 or point.call.custom is None:
         return False
     (name,) = wrong
     block = point.block(name)
@@ -206,14 +201,11 @@ def _is_identity(point: Point, wrong: set[str]) -> bool:
 
 
 def wrong_sign(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    if not all_same([(a, -b) for a, b in pairs_of(points, wrong)]):
-        return None
-    said = f"{gradient_by(wrong)} has the wrong sign"
-    return Diagnosis("sign", said, "multiply it by -1")
+    return SIGN.of_backward(pairs_of(points, wrong), gradient_by(wrong))
 
 
 def constant(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """A constant factor, or as many times as a batch has entries."""
+    """Test for a constant factor, as the number of entries of a batch."""
     factors = []
     for name in sorted(wrong):
         c = constant_factor(pairs_of(points, {name}))
@@ -245,11 +237,11 @@ def constant(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 
 def _called(point: Point, name: str, number: float) -> str:
-    """``, which is delta``: what a number is among what the function is given."""
+    """Name a number among what the function is given: ``, which is delta``."""
     own = point.call.name_of(number)
     if own is not None:
         return f", which is {own}"
-    shape = tuple(point.slot(name).given.shape)
+    shape = tuple(point.block(name).slot.given.shape)
     if number < MIN_SIZE:
         return ""
     if abs(number - prod(shape)) < 1e-8:
@@ -259,7 +251,7 @@ def _called(point: Point, name: str, number: float) -> str:
 
 
 def _batch_of(point: Point, name: str) -> int | None:
-    """The size of the first dimension of the outputs, if an input lacks it."""
+    """Return the size of the first dimension of the outputs, if an input lacks it."""
     block = point.block(name)
     ys = point.call.outputs(point.call.leaves())
     shapes = {tuple(y.shape) for y in ys}
@@ -272,7 +264,7 @@ def _batch_of(point: Point, name: str) -> int | None:
 
 
 def swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Inputs whose gradients are given for one another, but for their signs."""
+    """Look for inputs whose gradients are given for one another."""
     names = [b.slot.name for b in points[0].blocks]
     for a in sorted(wrong):
         for b in (n for n in names if n != a):
@@ -287,13 +279,8 @@ def swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     return None
 
 
-def operands_swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Two inputs exchanged where the gradients are computed from them."""
-    return _by_replacing(points, wrong, "swapped")
-
-
 def output_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """The cotangent of one of several outputs is not used."""
+    """Test whether the cotangent of one of several outputs is not used."""
     ys = points[0].call.outputs(points[0].call.leaves())
     sizes = [int(y.numel()) for y in ys if y.edge is not None]
     ends = np.cumsum([0, *sizes])
@@ -313,33 +300,28 @@ def output_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None
 def in_a_region_of_entries(
     points: Sequence[Point], wrong: set[str]
 ) -> Diagnosis | None:
-    """A region, where each entry of an output depends on its own entry alone."""
+    """Look for a region where each entry of an output depends on its own entry
+    alone."""
     pairs = pairs_of(points, wrong)
     return in_a_region(points, wrong) if all(_diagonal(a) for a, _ in pairs) else None
 
 
 def own_entry_alone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Each output's entry is differentiated by its own entry of the input alone."""
+    """Test whether each entry of an output is differentiated by its own alone."""
     pairs = pairs_of(points, wrong)
     if any(a.shape[0] != a.shape[1] or _diagonal(a) for a, _ in pairs):
         return None
-    if not all_same([(np.diag(np.diag(a)), b) for a, b in pairs]):
-        return None
-    return Diagnosis(
-        "path", f"{gradient_by(wrong)} is right for the entry of the same position "
-        "alone: outputs depend on the other entries, too",
-        "add what comes from the other entries of the output",
-    )  # fmt: skip
+    return OWN_ENTRY.of_backward(pairs, gradient_by(wrong))
 
 
 def _diagonal(block: Host) -> bool:
-    """Whether a block is square, and zero beside its diagonal."""
+    """Tell whether a block is square, and zero beside its diagonal."""
     square = block.shape[0] == block.shape[1]
     return square and not (block - np.diag(np.diag(block))).any()
 
 
 def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Some of what is to be added up is left out, or added elsewhere."""
+    """Test whether some of what is to be added up is left out, or added elsewhere."""
     pairs = pairs_of(points, wrong)
     by = gradient_by(wrong)
     part = all(
@@ -367,45 +349,24 @@ def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 
 def transposed(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """The dimensions of a gradient in another order."""
+    """Test whether the dimensions of a gradient stand in another order."""
     for name in sorted(wrong):
-        shape = tuple(points[0].slot(name).given.shape)
-        if not 1 < len(shape) <= MAX_DIMENSIONS:
-            continue
-        for order in list(permutations(range(len(shape))))[1:]:
-            if tuple(shape[d] for d in order) != shape:
-                continue
-            pairs = [
-                (a, np.transpose(b.reshape(-1, *shape), (0, *(1 + d for d in order)))
-                 .reshape(a.shape))
-                for a, b in pairs_of(points, {name})
-            ]  # fmt: skip
-            if all_same(pairs):
-                how = ".t()" if len(order) == 2 else f".permute{order}"
-                return Diagnosis("transpose", f"{gradient_by({name})} is transposed",
-                                 f"take {how} of it")  # fmt: skip
+        shape = tuple(points[0].block(name).slot.given.shape)
+        pairs = [
+            (a.reshape(-1, *shape), b.reshape(-1, *shape))
+            for a, b in pairs_of(points, {name})
+        ]
+        for hypothesis in transpositions(len(shape), outer=1):
+            found = hypothesis.of_backward(pairs, gradient_by({name}))
+            if found is not None:
+                return found
     return None
 
 
-def undone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """What was changed in place after it had been saved."""
-    return _by_replacing(points, wrong, IN_PLACE)
-
-
-def saved_another(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """Another tensor was saved than the one that backward takes it for."""
-    return _by_replacing(points, wrong, "saved")
-
-
-def turned(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """A matrix that was saved is used where its transpose belongs, or the reverse."""
-    return _by_replacing(points, wrong, "transpose")
-
-
 def _by_replacing(
-    points: Sequence[Point], wrong: set[str], cause: str
+    cause: str, points: Sequence[Point], wrong: set[str]
 ) -> Diagnosis | None:
-    """A replacement of what was saved that makes all refuted gradients right."""
+    """Look for a replacement of what was saved that makes all gradients right."""
     for each in replacements(points[0].call, cause):
         if all(_right_with(each, point, wrong) for point in points):
             return Diagnosis(cause, each.text, each.repair)
@@ -417,22 +378,16 @@ def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
     try:
         leaves = call.leaves()
         ys = [y for y in call.outputs(leaves) if y.edge is not None]
-        rows = blocks_of(ys, [leaves[s.name] for s in call.varied])
+        found = matrices(ys, [leaves[s.name] for s in call.varied])
     except Exception:
         # What is saved instead need not fit at all.
         return False
-    for nr, block in enumerate(point.blocks):
-        given = np.concatenate([
-            np.asarray(row[nr].raw, np.float64).reshape(y.numel(), -1)
-            for row, y in zip(rows, ys, strict=True)
-        ])  # fmt: skip
-        if block.slot.name in wrong and not same(block.true, given):
-            return False
-    return True
+    pairs = zip(point.blocks, found, strict=True)
+    return all(same(b.true, g) for b, g in pairs if b.slot.name in wrong)
 
 
 HYPOTHESES: tuple[Hypothesis, ...] = (
-    undone,
+    partial(_by_replacing, IN_PLACE),
     straight_through,
     on_purpose,
     none_given,
@@ -444,10 +399,10 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     output_ignored,
     in_a_region_of_entries,
     own_entry_alone,
-    turned,
+    partial(_by_replacing, "transpose"),
     missing_sum,
-    operands_swapped,
-    saved_another,
+    partial(_by_replacing, "swapped"),
+    partial(_by_replacing, "saved"),
     step_wrong,
     small_number,
     in_a_region,

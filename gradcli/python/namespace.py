@@ -27,7 +27,7 @@ MADE_WHOLE: Final = "numbers are cast to {} there, which has no meaning on balls
 
 
 class _OfPython:
-    """What functions in Python ask of a namespace beside the table's names."""
+    """The functions that Python asks of a namespace beside the table's names."""
 
     watching: bool
 
@@ -38,7 +38,8 @@ class _OfPython:
         return int(x) if not isinstance(x, ObjectArray) else self.floats(x)
 
     def stop(self, x: object) -> Any:
-        """The same values; in a custom function nothing is recorded in any case."""
+        """Return the same values; in a custom function nothing is recorded in any
+        case."""
         if not self.watching or not isinstance(x, ObjectArray):
             return x
         return super().stop(x)  # type: ignore[misc]
@@ -46,7 +47,7 @@ class _OfPython:
     def to_copy(
         self, x: object, dtype: Any, device: object, back: object = None
     ) -> Any:
-        """A copy; truth values may become numbers, numbers nothing but floats."""
+        """Copy; truth values may become numbers, numbers nothing but floats."""
         copied = super().to_copy(x, dtype, device, back)  # type: ignore[misc]
         if dtype is None:
             return copied
@@ -65,7 +66,8 @@ class FunctionTerms(_OfPython, ObjectNamespace):
     """The basis over terms."""
 
     def elements(self, x: object) -> Host:
-        """Numbers of arrays are exactly the floats that they are."""
+        """Return the numbers of an array; those of plain arrays are exactly their
+        floats."""
         exact = np.asarray(x) if isinstance(x, np.ndarray | np.generic) else None
         if exact is None or exact.dtype.kind != "f":
             return super().elements(x)

@@ -40,7 +40,7 @@ class Counterexample:
     true: float
 
     def place(self, name: str) -> str:
-        """The entry in words: ``d output[0] / d x[1]``."""
+        """Name the entry in words: ``d output[0] / d x[1]``."""
         above = "d (cotangents * outputs)"
         if self.output is not None:
             nr, at = self.output
@@ -54,7 +54,7 @@ def _brackets(at: Index) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InputProof:
-    """What was shown of the gradient by one input.
+    """The verdict on the gradient by one input.
 
     note       why nothing stronger was shown, or what is wrong
     max_error  the largest relative error of a number, proven; None: not known
@@ -129,25 +129,25 @@ class FunctionProof:
 
     @property
     def asked(self) -> str:
-        """The verdict on all orders that have to pass."""
+        """Return the verdict on all orders that have to pass."""
         second = UNKNOWN if self.second is None else self.second.verdict
         return self.verdict if self.order == 1 else weakest([self.verdict, second])
 
     @property
     def ran_out_of_time(self) -> bool:
-        """Whether more would be known if there had been more time."""
+        """Tell whether more would be known if there had been more time."""
         notes = [each.note or "" for each in self.inputs]
         return self.verdict == UNKNOWN and any(TIME_OUT in note for note in notes)
 
     def __bool__(self) -> bool:
-        """Whether nothing is refuted and the verdict is strong enough."""
+        """Tell whether nothing is refuted and the verdict is strong enough."""
         return self.asked != REFUTED and not is_weaker(self.asked, self.at_least)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """The proof in plain text."""
+        """Write the proof in plain text."""
         found = [f"{self.function}: {self.verdict}"]
         for each in self.inputs:
             found += _about(each, "")
@@ -183,14 +183,11 @@ def _about(each: InputProof, name: str) -> list[str]:
     error = f", relative error at most {each.max_error:.2g}" if each.max_error else ""
     lines = [f"  {name}{each.name}: {each.verdict}{error}"]
     if at is not None:
+        known = "true value" if each.witness == BALLS else "difference quotient"
         lines.append(
             f"    {at.place(each.name)}: backward gave {at.given!r}, "
-            f"the {_measured(each)} is {at.true!r}"
+            f"the {known} is {at.true!r}"
         )
     if each.note and (at is None or each.witness != BALLS):
         lines.append(f"    {each.note}")
     return lines
-
-
-def _measured(each: InputProof) -> str:
-    return "true value" if each.witness == BALLS else "difference quotient"

@@ -29,27 +29,29 @@ from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .call import Call, Slot
 from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
+from .forwards import Point, gradient_by
 from .places import at, caller
-from .points import Point, gradient_by
 from .proof import Fault
 from .trials import gradients
 
 ELSEWHERE: Final = "another branch"
 
 MIN_EACH: Final = 2
-"""Entries on each side of a threshold, below which anything would be one."""
+"""Smallest number of entries on each side of a threshold: with fewer, anything would be
+one."""
 
 LARGEST: Final = 100.0
-"""Sizes up to which inputs are moved: beyond, numbers overflow that nobody meets."""
+"""Largest size to which inputs are moved: beyond, numbers overflow that nobody
+meets."""
 
 SMALLEST: Final = 1e-3
-"""Sizes down to which positive inputs are moved: what keeps them from 0 is below."""
+"""Smallest size to which positive inputs are moved: what keeps them from 0 is below."""
 
 MAX_PLACES: Final = 12
-"""Places that are looked at two at a time."""
+"""Largest number of places that are looked at two at a time."""
 
 MAX_BRANCHES: Final = 3
-"""Places on other branches that are looked at."""
+"""Largest number of places on other branches that are looked at."""
 
 TIMES: Final = (-1.0, 4.0, 16.0, 0.25, 64.0, 1 / 16)
 """Factors that inputs are moved by."""
@@ -59,7 +61,8 @@ TIMES: Final = (-1.0, 4.0, 16.0, 0.25, 64.0, 1 / 16)
 
 
 def in_a_region(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
-    """A gradient that is right on one side of a threshold and wrong on the other."""
+    """Look for a gradient that is right on one side of a threshold and wrong on the
+    other."""
     for name in sorted(wrong):
         bad = np.concatenate([_wrong_entries(p, name) for p in points])
         if min(bad.sum(), (~bad).sum()) < MIN_EACH:
@@ -78,7 +81,7 @@ def in_a_region(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 
 def _wrong_entries(point: Point, name: str) -> Any:
-    """Which entries of an input have a wrong gradient, by any output."""
+    """Tell which entries of an input have a wrong gradient, by any output."""
     block = point.block(name)
     gap = np.abs(block.true - block.given)
     size = max(largest(block.true), largest(block.given))
@@ -86,7 +89,8 @@ def _wrong_entries(point: Point, name: str) -> Any:
 
 
 def _quantities(call: Call, name: str) -> dict[str, Any]:
-    """What a branch may ask of, by its words, for each entry of an input."""
+    """Return the quantities that a branch may ask of, by their words, for each entry of
+    an input."""
     own = next(s for s in call.slots if s.name == name)
     shape = tuple(own.given.shape)
     held = {
@@ -105,7 +109,7 @@ def _quantities(call: Call, name: str) -> dict[str, Any]:
 
 
 def _threshold(found: Any, bad: Any, call: Call) -> tuple[str, str] | None:
-    """Where it is right and where it is wrong, with ``{}`` for the quantity."""
+    """Say where it is right and where it is wrong, with ``{}`` for the quantity."""
     order = np.argsort(found)
     values, wrong = found[order], bad[order]
     ends = np.flatnonzero(wrong[1:] != wrong[:-1])
@@ -122,7 +126,7 @@ def _threshold(found: Any, bad: Any, call: Call) -> tuple[str, str] | None:
 
 
 def _between(low: float, high: float, call: Call) -> str:
-    """A number between two, as a person would name it."""
+    """Name a number between two, as a person would."""
     if low <= 0 <= high:
         return "0"
     for name, x in zip(call.names, call.arguments, strict=False):
@@ -141,12 +145,13 @@ def _between(low: float, high: float, call: Call) -> str:
 
 
 Key = tuple[str, str, bool]
-"""Where in the user's file, by which operation, and whether by a truth value."""
+"""A place in the user's file, the operation there, and whether a truth value
+decides."""
 
 
 @dataclass(slots=True)
 class Sides:
-    """What came of each comparison, by where it is made.
+    """Outcomes of the comparisons, by where they are made.
 
     A side is a truth value, or the sign of what a clamp or the like adds.
 
@@ -163,7 +168,7 @@ class Sides:
         self.last[key] = found.ravel()
 
     def one_sided(self) -> list[Key]:
-        """The places where the same came out for all entries."""
+        """Return the places where the same came out for all entries."""
         return [
             key
             for key, sides in self.seen.items()
@@ -171,7 +176,7 @@ class Sides:
         ]
 
     def together(self) -> dict[tuple[Key, Key], set[tuple[int, int]]]:
-        """The sides that entries took at two places at once."""
+        """Return the sides that entries took at two places at once."""
         return {
             (a, b): set(zip(x.tolist(), y.tolist(), strict=True))
             for (a, x), (b, y) in combinations([*self.last.items()][:MAX_PLACES], 2)
@@ -179,7 +184,7 @@ class Sides:
         }
 
     def beside(self, other: Sides) -> list[str]:
-        """The places where another run reached sides that this one did not."""
+        """Return the places where another run reached sides that this one did not."""
         news = [
             key[0]
             for key in self.one_sided()
@@ -199,7 +204,8 @@ class Sides:
 
 @contextmanager
 def _followed() -> Iterator[Sides]:
-    """The sides of masks that are used, and of what is clamped or bent, inside."""
+    """Note the sides of masks that are used, and of what is clamped or bent, while the
+    block runs."""
     sides = Sides()
 
     def look(op: Any, inputs: Any, params: object, raw: object, out: Any) -> None:
@@ -213,17 +219,13 @@ def _followed() -> Iterator[Sides]:
             gap = np.sign(np.asarray(out.raw) - np.asarray(tensors[0].raw))
             sides.note((place, op.name, False), np.nan_to_num(gap).astype(int))
 
-    nodes, calls = MODE.on_node, MODE.on_call
-    MODE.watch(nodes, (*calls, look))
-    try:
+    with MODE.watching(call=look):
         yield sides
-    finally:
-        MODE.watch(nodes, calls)
 
 
 def _sides(call: Call, cotangents: Sequence[Any]) -> Sides | None:
-    """The sides that a call reaches, on its way back, too; None where it fails, or has
-    no numbers there."""
+    """Return the sides that a call reaches, on its way back, too; None where it fails,
+    or has no numbers there."""
     with suppress(Exception), np.errstate(all="ignore"), _followed() as sides:
         leaves = call.leaves()
         outputs = [y for y in call.outputs(leaves) if y.edge is not None]
@@ -235,11 +237,13 @@ def _sides(call: Call, cotangents: Sequence[Any]) -> Sides | None:
 
 
 def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
-    """What is wrong on branches that the inputs do not reach, and the comparisons of
-    which only one side was looked at."""
+    """Return the faults on branches that the inputs do not reach, and the comparisons
+    of which only one side was looked at."""
     call = checked.call
     size = sum(x.numel() for x in checked.wanted)
-    if checked.count * size > MAX_JACOBIAN_ENTRIES or not _is_custom(checked.outputs):
+    graph = inputs_first(y.edge for y in checked.outputs)
+    is_custom = any(isinstance(edge, FunctionNode) for edge in graph)
+    if checked.count * size > MAX_JACOBIAN_ENTRIES or not is_custom:
         return [], []
     seeds = checked.cotangents
     reached = _sides(call, seeds)
@@ -263,14 +267,8 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
     return [], [f"{said}: {place}" for place in dict.fromkeys(left)]
 
 
-def _is_custom(outputs: Sequence[Tensor]) -> bool:
-    """Whether a custom function stands in the graph."""
-    below = inputs_first(y.edge for y in outputs)
-    return any(isinstance(edge, FunctionNode) for edge in below)
-
-
 def _fault(checked: Checked, there: Call, place: str) -> Fault | None:
-    """What backward gets wrong at other inputs."""
+    """Return what backward gets wrong at other inputs."""
     plan = Plan(checked.plan.seconds / 4, checked.plan.seed, second=False, prove=False)
     with suppress(Exception):
         proof = Checked(there, plan).proof()
@@ -290,7 +288,7 @@ def _fault(checked: Checked, there: Call, place: str) -> Fault | None:
 
 
 def _moved(call: Call, apart: bool) -> Iterator[Call]:
-    """The call at moved inputs: all of them, then each ``apart``."""
+    """Yield the call at moved inputs: all of them, then each ``apart``."""
     own = [s for s in call.varied if isinstance(s.key, int)]
     groups = [own]
     if apart and len(own) > 1:
@@ -308,8 +306,8 @@ def _moved(call: Call, apart: bool) -> Iterator[Call]:
 
 
 def _times(slot: Slot, times: float) -> Any:
-    """The values of an input, moved; None where that would lead out of what they are:
-    positive numbers, numbers between 0 and 1."""
+    """Return the values of an input, moved; None where that would lead out of what they
+    are: positive numbers, numbers between 0 and 1."""
     values = np.asarray(slot.given.raw)
     if not values.size:
         return None

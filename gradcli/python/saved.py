@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ..engine.raw import Raw
 
 MAX_TENSORS: Final = 8
-"""Tensors of a function up to which any may stand for any."""
+"""Largest number of tensors of a function of which any may stand for any."""
 
 Key = int | str
 """A saved tensor by its position, or an attribute of ``ctx`` by its name."""
 
 Picked = Callable[[Any], Any]
-"""From a ``ctx`` to the tensor that stands in a place instead."""
+"""A function from a ``ctx`` to the tensor that stands in a place instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class _View:
 
 
 def replacements(call: Call, cause: str) -> Iterator[Replaced]:
-    """Functions that read other values, for a kind of mistake."""
-    made_by = function_of(call)
+    """Yield functions that read other values, for a kind of mistake."""
+    made_by = call.custom
     if made_by is None:
         return
     ctx = _context(made_by, call)
@@ -102,8 +102,9 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
                 )
             for count in range(1, min(len(shape), 2) + 1):
                 dims = tuple(range(-count, 0))
+                turned = lambda c, k=key, d=dims: _value(c, k).flip(d)
                 yield Replaced(
-                    _reading(made_by, {key: _flipped(key, dims)}),
+                    _reading(made_by, {key: turned}),
                     f"{_named(key)}{_called(ctx, names, key)} is taken in the wrong "
                     "order in backward: turned round along its last "
                     f"{'dimension' if count == 1 else 'two dimensions'}, or not",
@@ -124,15 +125,8 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
                 )
 
 
-def function_of(call: Call) -> type[Function] | None:
-    """The custom function that a call is one of, itself or its ``apply``."""
-    own = getattr(call.function, "__self__", call.function)
-    is_one = isinstance(own, type) and issubclass(own, Function)
-    return own if is_one else None
-
-
 def _reading(made_by: type[Function], instead: dict[Key, Picked]) -> type[Function]:
-    """The function, whose backward finds other tensors in some places."""
+    """Return the function, whose backward finds other tensors in some places."""
 
     def backward(ctx: object, *cotangents: object) -> object:
         own: Callable[..., object] = made_by.backward
@@ -146,8 +140,8 @@ def _reading(made_by: type[Function], instead: dict[Key, Picked]) -> type[Functi
 def _watched(
     made_by: type[Function], backward: Callable[..., object]
 ) -> type[Function]:
-    """The function, whose ctx keeps its inputs, its outputs and what they had been
-    before they were changed in place."""
+    """Return the function, whose ctx keeps its inputs, its outputs and what they had
+    been before they were changed in place."""
 
     def noted(ctx: object, args: Sequence[object], run: Callable[[], object]) -> object:
         had: dict[int, object] = {}
@@ -190,7 +184,7 @@ def _watched(
 
 
 def _context(made_by: type[Function], call: Call) -> Any:
-    """The ``ctx`` of one run."""
+    """Return the ``ctx`` of one run."""
     found = []
 
     def backward(ctx: object, *cotangents: object) -> object:
@@ -219,20 +213,16 @@ def _value(ctx: Any, key: Key) -> Any:
     return ctx.saved_tensors[key] if isinstance(key, int) else getattr(ctx, key)
 
 
-def _flipped(key: Key, dims: tuple[int, ...]) -> Picked:
-    """A saved tensor, turned round along dimensions."""
-    return lambda ctx: _value(ctx, key).flip(dims)
-
-
 def _before(ctx: Any, key: Key) -> Tensor | None:
-    """What a saved tensor was before it was first changed; None if it never was."""
+    """Return a saved tensor as it was before it was first changed; None if it never
+    was."""
     t = _value(ctx, key)
     raw = ctx._had.get(id(t.raw))
     return None if raw is None else Tensor(raw, t.xp)
 
 
 def _names(ctx: Any, call: Call) -> dict[str, Picked]:
-    """The inputs and outputs by what a user calls them."""
+    """Return the inputs and outputs by what a user calls them."""
     found: dict[str, Picked] = {}
     by_key = {slot.key: slot.name for slot in call.slots}
     for k, x in enumerate(ctx._given):
@@ -245,7 +235,7 @@ def _names(ctx: Any, call: Call) -> dict[str, Picked]:
 
 
 def _called(ctx: Any, names: dict[str, Picked], key: Key) -> str:
-    """``, the input w,``: which of them was saved in a place, if one was."""
+    """Say which tensor was saved in a place, if one was: ``, the input w,``."""
     held = _value(ctx, key)
     for name, pick in names.items():
         there = pick(ctx)

@@ -28,51 +28,53 @@ from .call import Call
 from .places import is_ours
 
 SMALL: Final = 1e-3
-"""Numbers up to which one may be a tolerance."""
+"""Largest number that may be a tolerance."""
 
 MOST: Final = 1e-6
-"""Differences, relative to the largest entry, that a number may excuse; what is off by
-more is wrong, whatever stands in the code."""
+"""Largest difference, relative to the largest entry, that a number may excuse; what is
+off by more is wrong, whatever stands in the code."""
 
 TIMES: Final = 100.0
-"""How many times a tolerance the difference may be that it makes."""
+"""Largest ratio of a difference to the tolerance that makes it."""
 
 SMALLER: Final = 0.01
-"""What a tolerance is multiplied by, to see whether the difference falls with it."""
+"""Factor that makes a tolerance smaller, to see whether the difference falls with
+it."""
 
 FALLEN: Final = 0.25
-"""Share of the difference that may be left then."""
+"""Largest share of the difference that may be left then."""
 
 MOVED: Final = 0.1
-"""Share of the difference that backward has to move by: what it does not depend on is
-forward's alone, and what backward has forgotten."""
+"""Smallest share of the difference that backward has to move by: what it does not
+depend on is forward's alone, and what backward has forgotten."""
 
 LEAST: Final = 1e-13
-"""Numbers from which on it can be seen whether backward is linear in them."""
+"""Smallest number of which it can be seen whether backward is linear in it."""
 
 BENT: Final = 0.01
-"""How far, relatively, what is linear may be off a line."""
+"""Largest relative distance of something linear from a line."""
 
 RIGHT: Final = 1e-3
-"""Share of the difference that the right number in a number's place may leave."""
+"""Largest share of the difference that the right number in a number's place may
+leave."""
 
 DIGITS: Final = range(6, 15)
-"""Significant digits of a literal that is rounded."""
+"""Numbers of significant digits of a literal that is rounded."""
 
 WITHIN: Final = 0.9
-"""Units of its last digit that a rounded, or cut, literal is off by."""
+"""Largest error of a rounded, or cut, literal, in units of its last digit."""
 
 LEFT: Final = 0.05
-"""Share of the difference that roundings of literals may leave."""
+"""Largest share of the difference that roundings of literals may leave."""
 
 MAX_TRIED: Final = 6
-"""Numbers that are tried at most."""
+"""Largest number of numbers that are tried."""
 
 MAX_FUNCTIONS: Final = 300
-"""Functions that are read at most."""
+"""Largest number of functions that are read."""
 
 Rows = Mapping[str, tuple[Any, Any]]
-"""By input, the Jacobian that backward gives and the true one."""
+"""The Jacobian that backward gives and the true one, by input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,15 @@ _STDLIB = get_paths()["stdlib"]
 def explained(
     call: Call, rows: Rows, rerun: Callable[[], Rows], seconds: Callable[[], float]
 ) -> str | None:
-    """The number in a function's code that a difference comes from, by what it is
-    called there; None where there is none.
+    """Return the number in a function's code that a difference comes from, by its name
+    there; None where there is none.
 
     Args:
         rows: the inputs in question.
         rerun: the same from a run of what then stands in the code.
         seconds: the time that is left.
     """
-    error = _error(rows)
+    error = largest_error(rows)
     if not 0 < error <= SMALL:
         return None
     places = list(_inside(call))
@@ -119,7 +121,8 @@ def explained(
     return None
 
 
-def _error(rows: Rows) -> float:
+def largest_error(rows: Rows) -> float:
+    """Return the largest error, relative to the largest entry of its block."""
     found = [0.0]
     for given, true in rows.values():
         size = float(np.abs(true).max(initial=0.0))
@@ -138,8 +141,8 @@ class Trial:
     error: float
 
     def run(self, old: float, new: float, at: Place | None = None) -> Rows | None:
-        """What there is with another number wherever one stands, or at one place; None
-        if it fails."""
+        """Run with another number wherever one stands, or at one place; return None if
+        it fails."""
         with ExitStack() as stack:
             for place in self.places if at is None else [at]:
                 if old in _numbers(place.value):
@@ -151,15 +154,15 @@ class Trial:
                 return None
 
     def guards(self, c: float, others: Iterable[float]) -> bool:
-        """Whether a difference comes from a number that keeps something from being 0,
-        or ends an iteration.
+        """Tell whether a difference comes from a number that keeps something from being
+        0, or ends an iteration.
 
         It falls with the number, and backward moves as it does. A factor or a term,
         in which backward is linear, is none; nor is it one where another number in the
         code in its place, or another sign, would make backward right.
         """
         other = self.run(c, SMALLER * c)
-        if other is None or not _error(other) <= FALLEN * self.error:
+        if other is None or not largest_error(other) <= FALLEN * self.error:
             return False
         for name, (given, true) in self.rows.items():
             gap = float(np.abs(true - given).max(initial=0.0))
@@ -176,10 +179,10 @@ class Trial:
         )
 
     def _is_right(self, found: Rows | None) -> bool:
-        return found is not None and _error(found) <= RIGHT * self.error
+        return found is not None and largest_error(found) <= RIGHT * self.error
 
     def _is_linear(self, c: float, smaller: Rows) -> bool:
-        """Whether what backward gives is linear in a number."""
+        """Tell whether what backward gives is linear in a number."""
         far = self.run(c, 1.0)
         if far is None:
             return False
@@ -192,7 +195,7 @@ class Trial:
         return True
 
     def rounded(self, long: Sequence[float]) -> list[float]:
-        """The literals whose digits behind the last make up for a difference."""
+        """Return the literals whose digits behind the last make up for a difference."""
         gaps = _gaps(self.rows)
         columns = []
         for c in long:
@@ -217,7 +220,7 @@ def _gaps(rows: Rows) -> Any:
 
 
 def _unit(number: float) -> float:
-    """A unit of the last digit of a number that was written rounded, else 0."""
+    """Return a unit of the last digit of a number that was written rounded, else 0."""
     if abs(number) <= SMALL or number == int(number):
         return 0.0
     written = Decimal(repr(number)).normalize()
@@ -237,7 +240,7 @@ def _written(place: Place, value: object) -> Iterator[None]:
 
 
 def _other(value: Any, old: float, new: float) -> Any:
-    """A value with another number in it, also in a tuple, a list or a dict."""
+    """Return a value with another number in it, also in a tuple, a list or a dict."""
     if isinstance(value, float):
         return new if value == old else value
     if isinstance(value, Mapping):
@@ -248,7 +251,8 @@ def _other(value: Any, old: float, new: float) -> Any:
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """The numbers in a value that are no whole ones, also in a tuple, list or dict."""
+    """Yield the numbers in a value that are no whole ones, also in a tuple, list or
+    dict."""
     if isinstance(value, float) and np.isfinite(value) and value != int(value):
         yield value
     elif type(value) in (tuple, list):
@@ -259,7 +263,7 @@ def _numbers(value: object) -> Iterator[float]:
 
 
 def _inside(call: Call) -> Iterator[Place]:
-    """The numbers in the arguments, and in what stands in the code of a function."""
+    """Yield the numbers in the arguments, and in the code of a function."""
     for nr, (name, value) in enumerate(zip(call.names, call.arguments, strict=False)):
         yield Place(value, f"{name} = {{}}", partial(call.arguments.__setitem__, nr))
     waiting: list[Any] = [call.function]
@@ -288,13 +292,13 @@ def _inside(call: Call) -> Iterator[Place]:
 
 
 def _called(held: dict[str, Any]) -> Iterator[Place]:
-    """What a dict holds by name."""
+    """Yield the values of a dict by their names."""
     for name, value in list(held.items()):
         yield Place(value, f"{name} = {{}}", partial(held.__setitem__, name))
 
 
 def _is_users(each: Any) -> bool:
-    """Whether a function or a class stands in people's files."""
+    """Tell whether a function or a class stands in people's files."""
     module = sys.modules.get(each.__module__ or "")
     code = getattr(each, "__code__", None)
     file = code.co_filename if code else getattr(module, "__file__", None)
@@ -306,7 +310,7 @@ def _is_users(each: Any) -> bool:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code, and that of what is defined in it."""
+    """Yield a function's code, and that of what is defined in it."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -314,7 +318,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _of_function(function: FunctionType) -> Iterator[Place]:
-    """The literals of a function, its defaults and the globals that it reads."""
+    """Yield the literals of a function, its defaults and the globals that it reads."""
     code = function.__code__
     given = code.co_varnames[: code.co_argcount]
     defaults = function.__defaults__ or ()
@@ -354,7 +358,7 @@ def _write_literal(
 
 
 def _recoded(code: CodeType, old: float, new: float) -> CodeType:
-    """A code with another number, also in what is defined in it."""
+    """Return a code with another number, also in what is defined in it."""
     consts = [
         _recoded(each, old, new)
         if isinstance(each, CodeType)
@@ -365,7 +369,7 @@ def _recoded(code: CodeType, old: float, new: float) -> CodeType:
 
 
 def _named_in(function: FunctionType) -> Iterator[Any]:
-    """The functions, classes and modules' functions that a function names."""
+    """Yield the functions, classes and modules' functions that a function names."""
     names = [name for code in _codes(function.__code__) for name in code.co_names]
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     held += [function.__globals__.get(name) for name in names]

@@ -1,28 +1,295 @@
-"""gradcli under PyTorch's names: ``torch`` with all its modules.
+"""PyTorch's names: modules that mean gradcli's own, placeholders, and what is left out.
+
+A family that is left out on purpose is named by the beginning of its dotted names,
+without ``torch.``; a part that ends in ``*`` stands for every ending.
 
 Invariant: a module is gradcli's own, the same object under both names; what gradcli
-does not have says so when it is imported, with the nearest that there is.
+does not have says so when it is imported, with the reason or the nearest that there is.
+To import a placeholder, or a name of one, succeeds and means nothing; what is done with
+it beyond that is refused with one sentence. Some names are there because they change
+nothing: decorators for TorchScript, and mixed precision that is turned off.
 
     install_as_torch()
-    import torch.nn.functional as F         # gradcli.nn.functional
+    import torch.nn.functional as F                     # gradcli.nn.functional
+    from torch.distributed import init_process_group    # succeeds
+    init_process_group("gloo")                          # NotHere: gradcli has no ...
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ContextDecorator, contextmanager
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any, Final
 
 from ..autograd.context import OF_NODES, FunctionCtx
-from .left_out import refusal
-from .placeholders import NotHere, placeholder
 from .places import place_of
+
+_COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"
+_DENSE = "there are no sparse tensors: use dense ones"
+_ONE_PROCESS = "everything runs in one process: use the module or function itself"
+_PRECISION = (
+    "numbers have one precision, which nothing lowers on the way: leave it out, or "
+    "convert with .float() or .half()"
+)
+_QUANTISED = "there are no quantised numbers: use float32"
+_SUBCLASS = "there are no subclasses of tensors with operations of their own"
+_TIMES = (
+    "it does not measure times: leave it out; python -m cProfile -m gradcli run "
+    "SCRIPT.py does"
+)
+_TYPE = "there is no such type of numbers: use float32 or float16"
+_UNMEASURED = "the memory of a GPU is not measured here: leave it out"
+
+FAMILIES = {
+    _COMPLEX: "fft stft istft complex* cfloat cdouble chalf polar view_as_complex "
+    "view_as_real linalg.eig linalg.eigvals Tensor.cfloat Tensor.cdouble Tensor.stft "
+    "Tensor.istft",
+    _DENSE: "sparse sparse_* Tensor.to_sparse* Tensor.coalesce optim.SparseAdam",
+    _ONE_PROCESS: "distributed multiprocessing nn.parallel "
+    "nn.SyncBatchNorm utils.data.distributed",
+    _PRECISION: "amp cuda.amp autocast GradScaler get_autocast* is_autocast*",
+    _TYPE: "bfloat16 float8* Tensor.bfloat16 Module.bfloat16 nn.Module.bfloat16",
+    _QUANTISED: "quantization ao quantize_* qint* quint* nn.quantized "
+    "backends.quantized",
+    _SUBCLASS: "utils.swap_tensors utils._python_dispatch overrides "
+    "Tensor._make_wrapper_subclass Tensor._make_subclass",
+    _TIMES: "profiler autograd.profiler utils.bottleneck",
+    _UNMEASURED: "cuda.memory cuda.memory_* cuda.max_memory_* cuda.reset_peak_* "
+    "cuda.mem_get_info",
+    "memory has no type of numbers: untyped_storage() is a tensor's memory":
+        "Tensor.storage",
+    "nothing is compiled to TorchScript: leave it out, the function runs as it is":
+        "jit",
+    "programs are not traced: gradcli run --graph draws the graph of each backward()":
+        "fx",
+    "models are not exported: torch.save(model.state_dict(), FILE) writes numbers":
+        "onnx export",
+    "nothing is compiled: leave it out, the function runs as it is":
+        "compiler _dynamo _inductor",
+    "operations in C++ cannot be loaded: write them as an autograd.Function":
+        "library ops.load_library utils.cpp_extension classes",
+    "nothing is loaded from the network: save the numbers with "
+    "safetensors.torch.save_file where PyTorch is, and torch.load reads them":
+        "hub utils.model_zoo",
+    "nothing is logged for TensorBoard: print the numbers": "utils.tensorboard",
+    "weights are not pruned by a tool: multiply them by a mask in forward()":
+        "nn.utils.prune",
+    "weights are not computed from others by a tool: compute them in forward()":
+        "nn.utils.parametrize nn.utils.parametrizations",
+    "layers are given the sizes of their inputs: leave out Lazy, and name the size":
+        "nn.Lazy* nn.UninitializedParameter nn.UninitializedBuffer",
+    "PyTorch has removed it: torch.linalg.solve(A, B), the matrix first, gives the "
+    "solution itself": "Tensor.solution",
+    "PyTorch has removed it: torch.linalg.eigh(A, UPLO='U') takes its place": "symeig",
+    "PyTorch has removed it: torch.linalg.lstsq(A, B).solution takes its place":
+        "lstsq",
+    "PyTorch has removed it: torch.linalg.matrix_rank takes its place": "matrix_rank",
+}  # fmt: skip
+"""Names of each family, by the sentence about it."""
+
+BEYOND = (
+    "functorch masked signal *_window optim.Adafactor optim.Muon optim.swa_utils "
+    "optim.lr_scheduler.CyclicLR optim.lr_scheduler.PolynomialLR "
+    "distributions.Beta distributions.Dirichlet distributions.Exponential "
+    "distributions.Gamma distributions.Laplace distributions.LogNormal "
+    "distributions.MixtureSameFamily distributions.OneHotCategorical* "
+    "distributions.Poisson distributions.StudentT distributions.register_kl "
+    "utils.checkpoint.CheckpointPolicy utils.checkpoint.SelectiveCheckpointContext "
+    "utils.checkpoint.create_selective_checkpoint_contexts "
+    "utils.checkpoint.set_checkpoint_* utils.data.ChainDataset utils.data.StackDataset "
+    "nn.AdaptiveLogSoftmaxWithLoss nn.AlphaDropout nn.Buffer nn.CTCLoss "
+    "nn.ChannelShuffle nn.CircularPad* nn.CosineEmbeddingLoss nn.CrossMapLRN2d "
+    "nn.FeatureAlphaDropout nn.Fractional* nn.LPPool* nn.LinearCrossEntropyLoss "
+    "nn.MultiLabel* nn.MultiMarginLoss nn.TripletMarginWithDistanceLoss "
+    "nn.functional.*_with_indices nn.functional.*alpha_dropout nn.functional.conv_tbc "
+    "nn.functional.channel_shuffle nn.functional.cosine_embedding_loss "
+    "nn.functional.ctc_loss nn.functional.fractional_* nn.functional.lp_pool* "
+    "nn.functional.linear_cross_entropy nn.functional.multi_margin_loss "
+    "nn.functional.multilabel_* nn.functional.triplet_margin_with_distance_loss "
+    "nn.functional.upsample_* nn.init.dirac_ nn.utils.clip_grad_norm "
+    "nn.utils.clip_grads_with_norm_ nn.utils.fuse_* nn.utils.get_total_norm "
+    "nn.utils.parameters_to_vector nn.utils.skip_init nn.utils.vector_to_parameters "
+    "nn.utils.rnn.invert_permutation nn.utils.rnn.*pack_sequence "
+    "nn.utils.rnn.unpad_sequence"
+)
+"""Names outside of what gradcli is for, of which nothing else is said."""
+
+_SAID = [(name, said) for said, names in FAMILIES.items() for name in names.split()]
+
+
+def refusal(name: str) -> str | None:
+    """Return the sentence about a dotted name that is left out on purpose; None: it is
+    not."""
+    parts = name.removeprefix("torch.").split(".")
+    for known, said in [*_SAID, *((known, "") for known in BEYOND.split())]:
+        depth = known.count(".") + 1
+        if len(parts) >= depth and fnmatchcase(".".join(parts[:depth]), known):
+            if said:
+                return f"gradcli has no {name}; {said}"
+            return f"{name} is not part of gradcli"
+    return None
+
+
+class NotHere(NotImplementedError):
+    """A use of what gradcli does not have."""
+
+
+class Placeholder(ModuleType):
+    """A module, or a name in one, that may be imported and nothing else."""
+
+    __path__: list[str] = []  # noqa: RUF012
+
+    def __init__(self, name: str, **there: object) -> None:
+        super().__init__(name)
+        vars(self).update(there)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        found = vars(self)[name] = Placeholder(f"{self.__name__}.{name}")
+        return found
+
+
+def _refuse(self: Placeholder, *args: object, **kwargs: object) -> Any:
+    raise NotHere(refusal(self.__name__))
+
+
+for _use in ("call", "enter", "getitem", "instancecheck", "iter", "mro_entries"):
+    setattr(Placeholder, f"__{_use}__", _refuse)
+
+
+def _as_it_is(function: Any = None, *args: object, **options: object) -> Any:
+    """Return what is decorated, with or without options."""
+    return (lambda inner: inner) if function is None else function
+
+
+def _no() -> bool:
+    return False
+
+
+class autocast(ContextDecorator):
+    """Mixed precision that is turned off.
+
+    Raises:
+        NotHere: it is turned on.
+    """
+
+    def __init__(
+        self, device_type: str, dtype: object = None, enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:  # fmt: skip
+        if enabled:
+            raise NotHere(refusal("torch.autocast"))
+
+    def __enter__(self) -> autocast:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        """Change nothing."""
+
+
+class _AutocastOnCuda(autocast):
+    def __init__(
+        self, enabled: bool = True, dtype: object = None, cache_enabled: bool = True
+    ) -> None:
+        super().__init__("cuda", dtype, enabled)
+
+
+class GradScaler:
+    """Scaling of losses that is turned off.
+
+    Raises:
+        NotHere: it is turned on.
+    """
+
+    def __init__(self, *args: object, enabled: bool = True, **options: object) -> None:
+        if enabled:
+            raise NotHere(refusal("torch.GradScaler"))
+
+    def scale(self, outputs: Any) -> Any:
+        """Return the loss."""
+        return outputs
+
+    def unscale_(self, optimizer: object) -> None:
+        """Leave the gradients as they are."""
+
+    def step(self, optimizer: Any, *args: object, **kwargs: object) -> Any:
+        """Take the optimizer's step."""
+        return optimizer.step(*args, **kwargs)
+
+    def update(self, new_scale: object = None) -> None:
+        """Leave the scale as it is."""
+
+    def get_scale(self) -> float:
+        """Return 1, by which nothing changes."""
+        return 1.0
+
+    def is_enabled(self) -> bool:
+        """Return False."""
+        return False
+
+    def state_dict(self) -> dict[str, object]:
+        """Return the empty state."""
+        return {}
+
+    def load_state_dict(self, state_dict: dict[str, object]) -> None:
+        """Take no state over."""
+
+
+_CASTS: Final[dict[str, Callable[..., Any]]] = {
+    "GradScaler": GradScaler, "custom_fwd": _as_it_is, "custom_bwd": _as_it_is,
+}  # fmt: skip
+
+amp = Placeholder("torch.amp", autocast=autocast, **_CASTS)
+cuda_amp = Placeholder("torch.cuda.amp", autocast=_AutocastOnCuda, **_CASTS)
+distributed = Placeholder(
+    "torch.distributed", is_available=_no, is_initialized=_no
+)  # fmt: skip
+fx = Placeholder("torch.fx")
+jit = Placeholder(
+    "torch.jit", script=_as_it_is, ignore=_as_it_is, unused=_as_it_is,
+    export=_as_it_is, is_scripting=_no, is_tracing=_no,
+)  # fmt: skip
+multiprocessing = Placeholder("torch.multiprocessing")
+onnx = Placeholder("torch.onnx")
+quantization = Placeholder("torch.quantization")
+
+PLACES: Final = {
+    each.__name__: each
+    for each in (
+        amp, cuda_amp, distributed, fx, jit, multiprocessing, onnx, quantization,
+        Placeholder("torch.nn.parallel"), Placeholder("torch.utils.data.distributed"),
+        Placeholder("torch.utils.tensorboard"),
+    )
+}  # fmt: skip
+"""The placeholders of modules, by PyTorch's names."""
+
+SWITCHED: Final = {
+    f"{home}.{name}"
+    for home in ("torch", "torch.amp", "torch.cuda.amp")
+    for name in ("autocast", "GradScaler")
+}
+"""Names that may be called if the call turns them off."""
+
+
+def placeholder(name: str) -> Any:
+    """Return what stands for a dotted name of PyTorch's; None: no placeholder does."""
+    home = next((p for p in PLACES if f"{name}.".startswith(f"{p}.")), None)
+    if home is None:
+        return None
+    found: Any = PLACES[home]
+    for part in name[len(home) + 1 :].split(".") if name != home else ():
+        found = getattr(found, part, None)
+    return found
+
 
 PYTORCH, OURS = "torch", "gradcli"
 FUNCTORCH = "functorch"
@@ -32,7 +299,7 @@ BESIDE = ("torchvision", "torchaudio", "torchtext")
 """Packages that are built on PyTorch itself."""
 
 CLOSE = 0.6
-"""How alike two names are, from 0 to 1, for the one to stand for the other."""
+"""Smallest likeness of two names, from 0 to 1, for the one to stand for the other."""
 
 
 def install_as_torch() -> None:
@@ -48,7 +315,7 @@ def install_as_torch() -> None:
 
 @contextmanager
 def as_torch() -> Iterator[None]:
-    """Inside, ``import torch`` means gradcli."""
+    """Let ``import torch`` mean gradcli while the block runs."""
     if _FINDER in sys.meta_path:
         yield
         return
@@ -104,7 +371,7 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
     if said is not None:
         return said
     home, _, last = name.rpartition(".")
-    there = offered if offered is not None else _members(home)
+    there = offered if offered is not None else dir(counterpart(home) or object)
     shown = sorted(known for known in there if not known.startswith("_"))
     by_small = {known.lower(): known for known in shown}
     close = get_close_matches(last, shown, 1, CLOSE) or [
@@ -175,11 +442,6 @@ def lack_in(error: Exception) -> str | None:
     place in the user's file; None if it is about something else."""
     said, where = lacking(error), place_of(error.__traceback__)
     return f"{said} ({where})" if said and where else said
-
-
-def _members(home: str) -> list[str]:
-    module = counterpart(home) if home else None
-    return [] if module is None else dir(module)
 
 
 class _Loader(Loader):

@@ -12,26 +12,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.blocks import filled, pull
+from ..autograd.blocks import blocks_of, filled, pull
 from ..engine.raw import Host
 from ..engine.tensor import Tensor, zeros_for
 from .call import Call, Slot
 from .places import words_of
-from .proof import Fault
+from .proof import Fault, Index
 from .torch_names import lack_in
 
 ROUNDINGS: Final = 1024
-"""Units of rounding by which two ways of computing one gradient may differ."""
+"""Largest difference of two ways of computing one gradient, in units of rounding."""
 
 NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
 UNDEFINED: Final = "undefined cotangents"
 BACKWARD: Final = "backward"
 LACKED: Final = "lacked"
-"""The kind of what is no fault: a pass that asks for what gradcli lacks."""
+"""Kind of a fault that is none of the function's: a pass asks for what gradcli
+lacks."""
 
 Leaves = Mapping[str, Tensor]
 Arrays = list[Any]
@@ -41,17 +43,41 @@ Trials = Iterator[Fault | None]
 def gradients(
     outputs: Sequence[Tensor], leaves: Sequence[Tensor], cotangents: Sequence[object]
 ) -> Arrays:
-    """The gradients by the leaves as arrays, copied."""
+    """Return the gradients by the leaves as arrays, copied."""
     pairs = zip(outputs, cotangents, strict=True)
     seeds = [g if isinstance(g, Tensor) else Tensor(g, y.xp) for y, g in pairs]
     found = filled(pull(outputs, leaves, seeds), leaves)
     return [np.array(g.detach().raw) for g in found]
 
 
+def matrices(outputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> Arrays:
+    """Return the Jacobian by each leaf, with a row for each entry of all outputs."""
+    rows = blocks_of(outputs, leaves)
+    return [
+        np.concatenate([
+            np.asarray(row[nr].detach().raw, np.float64).reshape(y.numel(), x.numel())
+            for row, y in zip(rows, outputs, strict=True)
+        ])
+        for nr, x in enumerate(leaves)
+    ]  # fmt: skip
+
+
+def entry_of(
+    row: int, outputs: Sequence[int], shapes: Sequence[Index]
+) -> tuple[int, Index]:
+    """Return the output, of those that have these shapes, and its entry that a row of
+    the Jacobian is of."""
+    for nr, shape in zip(outputs, shapes, strict=True):
+        if row < prod(shape):
+            return nr, tuple(int(i) for i in np.unravel_index(row, shape))
+        row -= prod(shape)
+    raise IndexError(row)
+
+
 def faults(
     call: Call, outputs: Sequence[Tensor], leaves: Leaves, cotangents: Sequence[Tensor]
 ) -> Iterator[Fault]:
-    """What is wrong with the backward of a function that was run on ``leaves``.
+    """Yield the faults of the backward of a function that was run on ``leaves``.
 
     Args:
         outputs: what the function gave for them, with its graph.
@@ -91,7 +117,7 @@ def _changed(slots: Sequence[Slot], leaves: Leaves, what: str) -> Iterator[Fault
 
 
 def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Trials:
-    """Cotangents as ``sum()`` and as a transposed use of an output make them."""
+    """Try cotangents as ``sum()`` and as a transposed use of an output make them."""
     draws = np.random.default_rng(2)
     shapes = [tuple(y.shape) for y in outputs]
     types = [np.asarray(y.detach().raw).dtype for y in outputs]
@@ -123,7 +149,7 @@ def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Trials:
 def _alone(
     outputs: Sequence[Tensor], wanted: Sequence[Tensor], cotangents: Sequence[object]
 ) -> Trials:
-    """One output's cotangent alone means zeros for the others."""
+    """Try one output's cotangent alone, which means zeros for the others."""
     live = [k for k, y in enumerate(outputs) if y.edge is not None]
     for k in live if len(live) > 1 else ():
         zeros = [
@@ -139,7 +165,7 @@ def _alone(
 
 
 def _needed(call: Call, plain: Arrays, cotangents: Sequence[object]) -> Trials:
-    """Each input's gradient where it is the only one that is asked for."""
+    """Try each input's gradient where it is the only one that is asked for."""
 
     def alone(name: str, leaves: Leaves) -> Arrays:
         seeds = [np.array(g) for g in cotangents]
@@ -159,7 +185,8 @@ def _needed(call: Call, plain: Arrays, cotangents: Sequence[object]) -> Trials:
 def _contradiction(
     kind: str, what: str, says: str, whole: Arrays, run: Callable[[], Arrays]
 ) -> Fault | None:
-    """The fault of a pass that raises, or gives other gradients than are right."""
+    """Return the fault of a pass that raises, or gives other gradients than are
+    right."""
     try:
         found = run()
     except Exception as error:
@@ -175,7 +202,7 @@ def _all_same(a: Arrays, b: Arrays) -> bool:
 
 
 def is_same(a: Any, b: Host) -> bool:
-    """Whether two arrays are one but for rounding."""
+    """Tell whether two arrays are one but for rounding."""
     if a.dtype.kind != "f" or not a.size:
         return bool(np.array_equal(a, b))
     with np.errstate(all="ignore"):

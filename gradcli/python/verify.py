@@ -1,7 +1,10 @@
-"""`gradcli.autograd.verify`: the gradients of a function in Python, held against balls.
+"""`gradcli.autograd.verify`: the gradients of a function in Python, held against balls;
+and those of a script's backward pass, from what was recorded before it.
 
-verify(MyFunction, (x,)).verdict            # "proved"
-verify(model, (x,), raise_exception=True)   # as gradcheck does
+Invariant: what cannot be computed again is unknown, with the reason.
+
+    verify(MyFunction, (x,)).verdict            # "proved"
+    verify(model, (x,), raise_exception=True)   # as gradcheck does
 """
 
 from __future__ import annotations
@@ -9,11 +12,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..autograd.report import GradcheckError
+from ..numbers.system import NoMeaning
+from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, STRENGTH, UNKNOWN
 from .call import Call
-from .checker import Checked, Plan
+from .checker import Checked, Plan, slow
 from .mistakes import diagnosed
-from .proof import FunctionProof
+from .passes import Pass, Recording
+from .places import words_of
+from .proof import FunctionProof, InputProof
 from .regions import beyond
 
 
@@ -31,7 +38,7 @@ class NotVerified(GradcheckError, AssertionError):
 
 
 def _with_branches(checked: Checked, proof: FunctionProof) -> FunctionProof:
-    """The proof, with what is found on branches that the inputs do not reach."""
+    """Add to a proof what is found on branches that the inputs do not reach."""
     if proof.verdict in (REFUTED, UNKNOWN):
         return proof
     faults, remarks = beyond(checked)
@@ -100,3 +107,30 @@ def verify(
     if raise_exception and not proof:
         raise NotVerified(proof)
     return proof
+
+
+def judged(tape: Recording, made: Pass, seconds: float) -> FunctionProof:
+    """Hold the gradients that a pass is going to give against balls."""
+    title = f"{made.place}: {made.name}"
+    try:
+        replay, copies, leaves = tape.function(made.root)
+    except NoMeaning as error:
+        return FunctionProof(
+            title, UNKNOWN, (InputProof(made.name, UNKNOWN, str(error)),)
+        )
+    known = {id(t): name for name, t in made.variables.items()}
+    names = [known.get(id(t), f"leaf {k}") for k, t in enumerate(leaves)]
+    call = Call(replay, copies, title, names)
+    # What the check runs is no part of the script.
+    tape.depth += 1
+    try:
+        with Budget(seconds).slice(seconds):
+            checked = Checked(call, Plan(seconds=seconds, second=False))
+        proof = checked.proof()
+        return replace(proof, mistake=diagnosed(checked, proof))
+    except (Exception, OutOfTime) as error:
+        late = isinstance(error, OutOfTime)
+        reason = slow(seconds) if late else words_of(error)
+        return FunctionProof(title, UNKNOWN, (InputProof(made.name, UNKNOWN, reason),))
+    finally:
+        tape.depth -= 1

@@ -15,7 +15,7 @@ from tests.grouped import by_row
 NAMES = {*OPS, *FUNCTIONS, *ALIASES, *(op.base for op in OPS.values())}
 
 ALLOWED = {
-    "diagnosis/repairs.py": "kinds of mistakes, of which some are called as functions",
+    "diagnosis/claim_text.py": "kinds of mistakes, some called as functions",
     "engine/operators.py": "Python's operators and attributes of tensors",
     "lang/plain.py": "Python's own functions of plain numbers",
     "nn/init.py": "PyTorch's table of gains by the nonlinearity's name",

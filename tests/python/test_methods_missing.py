@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from gradcli.python.tensors import attributes_of_tensors
+from gradcli.python.missing import attributes_of_tensors
 
 HEAD = (
     "import torch\nimport torch.nn.functional as F\nfrom torch import nn, randn\n"

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradcli.diagnosis import evidence
-from gradcli.diagnosis import hypothesis as hypotheses
 from tests.verify.claims.asking import Inputs, X, mistake, ruled, task
 
 
@@ -171,12 +170,12 @@ def test_a_mistake_of_gradcli_itself_does_not_pass_for_a_repair_without_a_value(
     asked = task("x**2", X, "d/dx = x")
     (claim,) = asked.claims
     samples = evidence.gather(asked, claim, 1, inf)
-    found = hypotheses.Evidence(asked, claim, samples, inf)
+    found = evidence.Evidence(asked, claim, samples, inf)
     assert found.said("tahn(x)", samples[0]) is None
 
     def broken(*args: object) -> None:
         raise AttributeError("a slip")
 
-    monkeypatch.setattr(hypotheses, "said_by", broken)
+    monkeypatch.setattr(evidence, "said_by", broken)
     with pytest.raises(AttributeError, match="a slip"):
         found.said("x", samples[0])

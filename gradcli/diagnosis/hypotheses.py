@@ -1,0 +1,210 @@
+"""Mistakes in numbers: how each is seen, the sentence about it and the way out.
+
+The numbers of a claim and those that a custom backward gives are held against the same
+rows; a row has a sentence for either.
+
+Invariant: a row explains all pairs of right and given numbers together, and neither
+side of them is zero throughout.
+
+    SIGN.of_claim([(np.ones(2), -np.ones(2))]).repair       # "multiply by -1"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from math import prod
+
+import numpy as np
+
+from ..views.claims import Diagnosis
+from .likeness import (
+    CLOSE,
+    Array,
+    Pair,
+    alike,
+    constant_factor,
+    number_text,
+    simple_number,
+)
+
+MAX_DIMENSIONS = 4
+"""Largest number of dimensions whose orders and sums are tried."""
+
+Seen = Callable[[Array, Array], "Pair | None"]
+"""Takes right and given numbers to two arrays that are equal if this is the mistake;
+None where the two have not the shapes for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A mistake that numbers may show.
+
+    cause        its kind, in one word
+    seen         what is equal where it was made
+    text         the sentence about a claim; repair: its way out
+    of_gradient  sentence and way out for a gradient, which stands for ``{}``
+    scaled       whether a claim may lack a constant factor as well
+    unless       a divisor that is no such factor: another row tells it better
+    """
+
+    cause: str
+    seen: Seen
+    text: str
+    repair: str
+    of_gradient: tuple[str, str] = ("", "")
+    scaled: bool = False
+    unless: int = 1
+
+    def _compared(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Return what has to be equal; nothing if some pair has not the shapes."""
+        found = [self.seen(true, given) for true, given in pairs]
+        known = [pair for pair in found if pair is not None]
+        return known if len(known) == len(found) else []
+
+    def of_claim(self, pairs: Sequence[Pair]) -> Diagnosis | None:
+        """Tell the mistake of a claim; None if this is not what is wrong with it."""
+        compared = self._compared(pairs)
+        plain = Diagnosis(self.cause, self.text, self.repair)
+        if not self.scaled:
+            return plain if alike(compared) else None
+        c = constant_factor(compared)
+        if c is None or (self.unless > 1 and simple_number(1 / c) == self.unless):
+            return None
+        if abs(c - 1) <= CLOSE:
+            return plain
+        also = number_text(c)
+        text = f"{self.text}, and the factor {also}"
+        return Diagnosis(self.cause, text, f"{self.repair} and multiply by {also}")
+
+    def of_backward(self, pairs: Sequence[Pair], gradient: str) -> Diagnosis | None:
+        """Tell the mistake of a backward; None if this is not what is wrong with it."""
+        text, repair = self.of_gradient
+        right = alike(self._compared(pairs))
+        return Diagnosis(self.cause, text.format(gradient), repair) if right else None
+
+
+def first_of(rows: Iterable[Hypothesis], pairs: Sequence[Pair]) -> Diagnosis | None:
+    """Return what the first row that explains a claim tells; None if none does."""
+    return next(filter(None, (row.of_claim(pairs) for row in rows)), None)
+
+
+SIGN = Hypothesis(
+    "sign", lambda a, b: (a, -b), "the sign is wrong", "multiply by -1",
+    of_gradient=("{} has the wrong sign", "multiply it by -1"),
+)  # fmt: skip
+
+OFF_DIAGONAL = Hypothesis(
+    "diagonal",
+    lambda a, b: (np.where(np.eye(*a.shape), a, 0), b)
+    if a.ndim == 2 and a.shape == b.shape and a.size > 1 else None,
+    "the entries off the diagonal are left out",
+    "add them",
+)  # fmt: skip
+
+OWN_ENTRY = Hypothesis(
+    "path", OFF_DIAGONAL.seen, OFF_DIAGONAL.text, OFF_DIAGONAL.repair,
+    of_gradient=(
+        "{} is right for the entry of the same position alone: outputs depend on the "
+        "other entries, too",
+        "add what comes from the other entries of the output",
+    ),
+)  # fmt: skip
+
+DIAGONALS = (
+    OFF_DIAGONAL,
+    Hypothesis(
+        "diagonal",
+        lambda a, b: (a, np.diag(np.ravel(b)))
+        if a.shape == (b.size,) * 2 and a.size > 1 else None,
+        "the derivative is a diagonal matrix, of which this is the diagonal",
+        "take diag(...) of it",
+    ),
+    Hypothesis(
+        "diagonal",
+        lambda a, b: (a, np.diagonal(b))
+        if b.shape == (a.size,) * 2 and a.size > 1 else None,
+        "the derivative is the diagonal of this matrix alone",
+        "take its diagonal",
+    ),
+)  # fmt: skip
+"""Mistakes in which one side is a matrix, the other its diagonal."""
+
+UPSIDE_DOWN = Hypothesis(
+    "reciprocal", lambda a, b: (a, 1 / b) if a.all() and b.all() else None,
+    "the result is upside down", "take 1 divided by it",
+)  # fmt: skip
+
+
+def transpositions(ndim: int, outer: int = 0) -> Iterator[Hypothesis]:
+    """Yield the hypotheses of dimensions in another order.
+
+    Args:
+        ndim: the number of dimensions that are ordered.
+        outer: the number of dimensions before them, which stay.
+    """
+    if ndim > MAX_DIMENSIONS:
+        return
+    for order in list(permutations(range(ndim)))[1:]:
+
+        def seen(a: Array, b: Array, order: tuple[int, ...] = order) -> Pair | None:
+            if b.ndim != outer + ndim:
+                return None
+            turned = b.transpose(*range(outer), *(outer + d for d in order))
+            return (a, turned) if turned.shape == a.shape else None
+
+        how = ".t()" if len(order) == 2 else f".permute{order}"
+        yield Hypothesis(
+            "transpose", seen, "the result is transposed", f"take {how} of it",
+            of_gradient=("{} is transposed", f"take {how} of it"), scaled=True,
+        )  # fmt: skip
+
+
+def sums_left_out(shape: tuple[int, ...]) -> Iterator[Hypothesis]:
+    """Yield the hypotheses of a claim, of this shape, with dimensions that the
+    derivative adds up, or averages, over."""
+    for name, reduce, axes in _reductions(shape):
+        count = prod(shape[axis] for axis in axes)
+        yield Hypothesis(
+            name, lambda a, b, f=reduce, axes=axes: (a, f(b, axis=axes)),  # type: ignore[misc]
+            f"a {name} over {_along(axes, len(shape))} is left out",
+            f"take .{name}({_arguments(axes, len(shape))}) of it",
+            scaled=True, unless=count if name == "sum" else 1,
+        )  # fmt: skip
+
+
+def sums_too_much(shape: tuple[int, ...]) -> Iterator[Hypothesis]:
+    """Yield the hypotheses of a claim that adds up, or averages, over what the
+    derivative, of this shape, keeps apart."""
+    for name, reduce, axes in _reductions(shape) if prod(shape) > 1 else ():
+        along = _along(axes, len(shape))
+        yield Hypothesis(
+            name, lambda a, b, f=reduce, axes=axes: (f(a, axis=axes), b),  # type: ignore[misc]
+            f"the claim takes a {name} over {along} of the derivative",
+            f"leave the {name} out",
+        )  # fmt: skip
+
+
+def _reductions(
+    shape: tuple[int, ...],
+) -> Iterator[tuple[str, Callable[..., Array], tuple[int, ...]]]:
+    """Yield sums and means, by name, over all choices of dimensions."""
+    if len(shape) <= MAX_DIMENSIONS:
+        for name, reduce in (("sum", np.sum), ("mean", np.mean)):
+            for count in range(1, len(shape) + 1):
+                for axes in combinations(range(len(shape)), count):
+                    yield name, reduce, axes
+
+
+def _along(axes: tuple[int, ...], ndim: int) -> str:
+    if len(axes) == ndim:
+        return "all entries"
+    plural = "s" if len(axes) > 1 else ""
+    return f"dimension{plural} {', '.join(map(str, axes))}"
+
+
+def _arguments(axes: tuple[int, ...], ndim: int) -> str:
+    if len(axes) == ndim:
+        return ""
+    return f"dim={axes[0]}" if len(axes) == 1 else f"dim={axes}"
