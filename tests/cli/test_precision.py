@@ -108,3 +108,9 @@ def test_finite_gradients_bring_no_blame(gradcli: Run) -> None:
     ended = gradcli("grad", GUARDED, "x=1", "--json", "--no-verify")
     assert "blame" not in ended.json
     assert ended.err == ""
+
+
+def test_digits_of_a_power_of_zero_bring_no_warning_of_a_library(gradcli: Run) -> None:
+    ended = gradcli("grad", "((x - x)**x**86.255)**e", "x=0.136", "--digits", "40")
+    assert "output = " in ended.out
+    assert "Warning" not in ended.err
