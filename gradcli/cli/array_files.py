@@ -24,8 +24,8 @@ from ..lang.filesystem import FOLDER, refusal, replacing
 from .problems import wrong
 
 if TYPE_CHECKING:
+    from ..answers.gradients import Gradients
     from ..engine.raw import Host
-    from .session import Gradients
 
 NAME: Final = "{}"
 """The part of a file's name that stands for that of an input or a block."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..answers.plot import Surface
 from ..engine import resolve
 from ..lang import compiled
 from ..lang.bindings import read_bindings
@@ -40,7 +41,6 @@ from ..render.contours import contours
 from ..render.curve import curve
 from ..render.progress import Bar, wants_bar
 from ..render.ticks import labels
-from ..views.plot import Surface
 from .ending import before_exit
 from .executors import Workers, in_order, workers
 from .exits import Exit
@@ -50,12 +50,12 @@ from .options import Request
 from .output import Printer, note, standard_output, tell_at_once
 from .point_task import Done, Task, header, results
 from .problems import typed, wrong
-from .session import listed, tell_data, tell_readings
-from .sources import program_and_bindings
+from .sources import listed, program_and_bindings, tell_data, tell_readings
 from .tracing import tell
 
 if TYPE_CHECKING:
     from ..lang.nested import Floats
+    from ..render.line import Line
 
 PLOT_COLUMNS = 80
 """Width of a curve where there is no terminal, in columns."""
@@ -194,10 +194,20 @@ class _Work:
 
     def plot(self) -> int:
         """Draw value and derivatives over what is swept; return the exit status."""
-        if len(self.swept) > 1:
-            return self._contours()
-        ((name, values),) = self.swept.items()
         found, failed = self.over_grid()
+        printer = Printer()
+        width = printer.layout.width or PLOT_COLUMNS
+        drawn = self._curves if len(self.swept) == 1 else self._contours
+        unknown, lines = drawn(found, width)
+        if unknown:
+            note(f"note: not drawn where not finite, at {unknown:,} of the points")
+        printer.lines(lines)
+        printer.flush()
+        return Exit.PROGRAM if failed else Exit.DONE
+
+    def _curves(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
+        """Return at how many points nothing is known, and curves over one input."""
+        ((name, values),) = self.swept.items()
         heights = {"value": found.value}
         if name in self.wanted:
             heights[f"d/d{name}"] = found.grads[name]
@@ -206,40 +216,25 @@ class _Work:
             raise wrong("E590", "--plot: no curve can be drawn", hint)
         # A derivative is drawn where there is a value.
         finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
-        if not finite.all():
-            count = int((~finite).sum())
-            note(f"note: not drawn where not finite, at {count:,} of the points")
         (known,) = np.nonzero(finite)
-        if len(known) < MIN_PLOT_POINTS:
-            return Exit.PROGRAM if failed else Exit.DONE
-        span = values[known[0] : known[-1] + 1]
-        first, last = labels([float(span[0]), float(span[-1])])
-        printer = Printer()
-        width = printer.layout.width or PLOT_COLUMNS
-        for label, numbers in heights.items():
-            shown = np.where(finite, numbers, np.nan)[known[0] : known[-1] + 1]
-            printer.lines(curve(shown.tolist(), label, width, (first, last)))
-        printer.flush()
-        return Exit.PROGRAM if failed else Exit.DONE
+        lines: list[Line] = []
+        for label, numbers in heights.items() if len(known) >= MIN_PLOT_POINTS else ():
+            inside = slice(known[0], known[-1] + 1)
+            shown = np.where(finite, numbers, np.nan)[inside]
+            ends = labels([float(values[known[0]]), float(values[known[-1]])])
+            lines += curve(shown.tolist(), label, width, (ends[0], ends[1]))
+        return int((~finite).sum()), lines
 
-    def _contours(self) -> int:
-        """Draw lines of equal value over two inputs, and their gradients."""
-        found, failed = self.over_grid()
+    def _contours(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
+        """Return at how many points nothing is known, and lines of equal value over two
+        inputs with their gradients."""
         sizes = [len(values) for values in self.swept.values()]
         if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
             hint = "of a program with one number as its value, at 2 points or more each"
             raise wrong("E590", "--plot: no lines can be drawn", hint)
         drawn = surface(self.swept, found)
         unknown = int((~np.isfinite(drawn.value)).sum())
-        if unknown:
-            note(f"note: not drawn where not finite, at {unknown:,} of the points")
-        status = Exit.PROGRAM if failed else Exit.DONE
-        if unknown < drawn.value.size:
-            printer = Printer()
-            width = printer.layout.width or PLOT_COLUMNS
-            printer.lines(contours(drawn, width))
-            printer.flush()
-        return status
+        return unknown, contours(drawn, width) if unknown < drawn.value.size else ()
 
     def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
         """Return value and gradients at all combinations of what is swept, the last
@@ -442,4 +437,4 @@ def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:
         for numbers in (found.value, *(found.grads.get(n, nothing) for n in axes))
     )
     (across, x), (up, y) = axes.items()
-    return Surface(across, up, x, y, value, (slopes[0], slopes[1]))
+    return Surface((across, up), x, y, value, (slopes[0], slopes[1]))

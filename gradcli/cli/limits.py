@@ -109,7 +109,11 @@ class Limits:
 class _Watch:
     """The limits on one command of a process that is ours."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self) -> None:
+        self._watch_over(Limits())
+
+    def _watch_over(self, limits: Limits) -> None:
+        """Begin anew, with other limits."""
         self._limits = limits
         self._memory_before: int | None = None
         self._ended: Event | None = None
@@ -122,12 +126,28 @@ class _Watch:
         self.renew()
         self.allow(MAX_LOADING_SECONDS)
 
+    @contextmanager
+    def kept(self, limits: Limits) -> Iterator[None]:
+        """Bound what is done inside, if the process runs this one command.
+
+        In a process that does other things, as one of tests, nothing is bounded.
+        """
+        self._watch_over(limits)
+        if ending.process_is_ours:
+            self._start()
+        try:
+            yield
+        finally:
+            self._end()
+            self._watch_over(Limits())
+
     def renew(self) -> None:
-        """Restart the count of seconds."""
+        """Restart the count of seconds, as for each step of a descent."""
         self._began = monotonic(), process_time()
         self._allowed = self._limits.seconds
 
     def allow(self, seconds: float) -> None:
+        """Allow more seconds, for work that has a limit of its own."""
         self._allowed += seconds
 
     @property
@@ -143,7 +163,7 @@ class _Watch:
         files = bytes_taken("shared") - self._shared
         return bytes_taken("resident") - max(0, files)
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Start the thread that watches seconds and memory."""
         from threading import Event, Thread
 
@@ -160,9 +180,13 @@ class _Watch:
         self.renew()
         if self._ended is None:
             return
+        import numpy as np
+
         from ..ops.limits import LIMIT
 
-        self._warm_up()
+        # Linear algebra allocates its buffers while there is memory.
+        two_rows = np.zeros((2, 2))
+        two_rows @ two_rows
         LIMIT.set(self._limits.memory_bytes)
         self._shared = bytes_taken("shared")
         room = self._limits.memory_bytes - bytes_taken("resident")
@@ -170,26 +194,20 @@ class _Watch:
         self._memory_before = lowered("DATA", most)
         self._bounded = True
 
-    def _warm_up(self) -> None:
-        """Let linear algebra allocate its buffers while there is memory."""
-        import numpy as np
-
-        two_rows = np.zeros((2, 2))
-        two_rows @ two_rows
-
     def free_memory(self) -> None:
         """Free memory for reporting an error."""
         self.spare = None
         restore("DATA", self._memory_before)
 
-    def end(self) -> None:
+    def _end(self) -> None:
         if self._ended is not None:
             self._ended.set()
             relief.remove(self.free_memory)
         self.free_memory()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def printing(self) -> Iterator[None]:
+        """Do not count the seconds that printing inside takes."""
         before = self.used
         self._pauses += 1
         try:
@@ -199,8 +217,9 @@ class _Watch:
             self._pauses -= 1
 
     def _look(self) -> None:
-        assert self._ended is not None
-        while not self._ended.wait(SLEEP_SECONDS):
+        ended = self._ended
+        assert ended is not None
+        while not ended.wait(SLEEP_SECONDS):
             allowed = self._allowed
             if self._by_rows:
                 # A row is ended by itself, unless it is amid a call that hears nothing.
@@ -309,25 +328,9 @@ class _Row:
             self._watch.leave_row()
 
 
-_NONE = _Watch(Limits())
-_watch = _NONE
-
-
-@contextmanager
-def kept(limits: Limits) -> Iterator[None]:
-    """Bound what is done inside, if the process runs this one command.
-
-    In a process that does other things, as one of tests, nothing is bounded.
-    """
-    global _watch
-    _watch = _Watch(limits)
-    if ending.process_is_ours:
-        _watch.start()
-    try:
-        yield
-    finally:
-        _watch.end()
-        _watch = _NONE
+_watch: Final = _Watch()
+kept, begin, renew = _watch.kept, _watch.begin, _watch.renew
+rows, allow, printing = _watch.rows, _watch.allow, _watch.printing
 
 
 def make_room(argv: Sequence[str]) -> None:
@@ -349,33 +352,6 @@ def make_room(argv: Sequence[str]) -> None:
         message = f"not enough memory: the system leaves {size_text(left)} of it"
         hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"
         raise ProgramError("E403", message, hint=hint)
-
-
-def begin() -> None:
-    """Bound seconds and memory from here, where the libraries are loaded."""
-    _watch.begin()
-
-
-def renew() -> None:
-    """Restart the count of seconds, as for each step of a descent."""
-    _watch.renew()
-
-
-def rows() -> AbstractContextManager[AbstractContextManager[None]]:
-    """Bound each of many rows by itself; see `_Watch.rows`."""
-    return _watch.rows()
-
-
-def allow(seconds: float) -> None:
-    """Allow more seconds, for work that has a limit of its own."""
-    _watch.allow(seconds)
-
-
-@contextmanager
-def printing() -> Iterator[None]:
-    """Do not count the seconds that printing inside takes."""
-    with _watch.paused():
-        yield
 
 
 @contextmanager

@@ -224,7 +224,8 @@ def ran(words: Sequence[str]) -> int:
 
 def load() -> None:
     """Import what commands need, so that children need not."""
-    from . import grad, graph, group, session  # noqa: F401
+    from ..answers import question  # noqa: F401
+    from . import grad, graph, group  # noqa: F401
 
 
 def _forked(words: Sequence[str]) -> int:

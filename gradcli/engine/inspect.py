@@ -26,6 +26,7 @@ from ..ops.saved_names import (
     PLACES,
     REDUCTIONS,
     RENAMED,
+    RESULT_IN_PLACE,
     SIGNED,
     SIZED,
     UNGIVEN,
@@ -137,7 +138,16 @@ def saved_keys(node: Any) -> dict[str, Shown]:
         found[name] = Shown(NUMBER, name, formula)
     for name, formula in TENSORS.get(op.name, {}).items():
         found[name] = Shown(BETWEEN, name, formula)
+    if op.name in RESULT_IN_PLACE and type(node).__name__ == op.turned:
+        del found[inputs[0]]
+        found["result"] = Shown(BETWEEN, "result", partial(_again, op))
     return found
+
+
+def _again(op: Op, xp: Any, y: Raw, *raw: Raw, **params: Any) -> Raw:
+    """Compute a row's result once more."""
+    result: Raw = op.fwd(xp, *raw, **params)
+    return result
 
 
 def saved_value(node: Node, shown: Shown) -> Any:

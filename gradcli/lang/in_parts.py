@@ -9,6 +9,7 @@ program, `tiles` of the arrays), not from a second look.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,8 @@ class RunInParts(Run):
         return list(self.found)
 
 
-class Fused(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fused:
     """A region that runs forward and backward part by part.
 
     text       of the program
@@ -61,7 +63,8 @@ class Fused(NamedTuple):
     threads: int
 
 
-class Whole(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Whole:
     """A reason why more does not run part by part; without a place where it is the
     numbers."""
 

@@ -185,7 +185,9 @@ def _recorded(asked: _Asked) -> Recorded | None:
             for name, g in grads.items()
             if name in asked.large
         ]
-        numbers = [g for name, g in grads.items() if name not in asked.large]
+        numbers: list[Traced | Operand] = [
+            g for name, g in grads.items() if name not in asked.large
+        ]
         if asked.entries:
             return Results([*arrays, (y.raw, asked.dtype)], numbers)
         return Results(arrays, [*numbers, y.raw])

@@ -147,7 +147,7 @@ class ModuleList(_InOrder):
 
 
 def _grouped(texts: list[str]) -> list[tuple[str, str]]:
-    """Labels and texts where equal neighbours stand together: ``(0-1): 2 x Linear``."""
+    """Label texts, equal neighbours together: ``(0-1): 2 x Linear``."""
     runs: list[tuple[int, int, str]] = []
     for i, text in enumerate(texts):
         if runs and runs[-1][2] == text:
@@ -216,7 +216,7 @@ class _Named(Module, MutableMapping[str, Any]):
         return key in self._members()
 
     def keys(self) -> Any:
-        """The names."""
+        """Return a view of the names."""
         return self._members().keys()
 
 

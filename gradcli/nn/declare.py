@@ -90,7 +90,7 @@ def applying(
     parameters: Sequence[Parameter] | None = None,
     owner: str | None = None,
 ) -> Function:
-    """A ``forward`` that applies a function to its operands and to attributes.
+    """Make a ``forward`` that applies a function to its operands and to attributes.
 
     Args:
         function: what is applied.
@@ -123,7 +123,7 @@ def applying(
 
 
 def parameters_of(function: Function) -> list[Parameter]:
-    """A function's parameters but for ``out``, which no layer has."""
+    """List a function's parameters but for ``out``, which no layer has."""
     every = inspect.signature(function).parameters.values()
     return [each for each in every if each.name != "out"]
 
@@ -136,7 +136,7 @@ def _getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:
 
 
 def saying(text: str, **usual: object) -> Callable[[Module], str]:
-    """An ``extra_repr`` that fills in attributes.
+    """Make an ``extra_repr`` that fills in attributes.
 
     Args:
         text: a format, with attributes by name; ``bias`` is whether there is one.

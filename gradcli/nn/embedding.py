@@ -28,7 +28,7 @@ class _Table(Module):
     embedding_dim: int
     padding_idx: int | None
     _padding: ClassVar[str] = "padding_idx"
-    """What its errors call the row of padding."""
+    """The name of the row of padding in errors."""
 
     def _make(
         self, given: Tensor | None, trained: bool, device: object, dtype: object
@@ -61,7 +61,7 @@ class _Table(Module):
         cls: type[T], embeddings: Tensor, freeze: bool = True, *options: Any,
         **named: Any,
     ) -> T:  # fmt: skip
-        """A table of given rows, not to be trained unless ``freeze`` is False.
+        """Make a table of given rows, not to be trained unless ``freeze`` is False.
 
         Args:
             options, named: what the constructor takes after the sizes.

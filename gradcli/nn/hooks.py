@@ -44,7 +44,7 @@ class Shelf(OrderedDict[int, Hook]):
         return handle
 
     def wants(self, key: int, option: str) -> bool:
-        """Whether a hook was registered with an option."""
+        """True if a hook was registered with an option."""
         return option in self.options.get(key, ())
 
 
@@ -101,7 +101,7 @@ class Hooks:
             raise
 
     def _both(self) -> tuple[Hooks, ...]:
-        """The hooks of every module, and the module's own."""
+        """Return the hooks of every module, and the module's own."""
         return (EVERY,) if self is EVERY else (EVERY, self)
 
     def _all(self, kind: str) -> Iterator[tuple[Shelf, int, Hook]]:

@@ -21,13 +21,13 @@ GAINS = {
     **{f"conv{n}d": 1.0 for n in (1, 2, 3)},
     **{f"conv_transpose{n}d": 1.0 for n in (1, 2, 3)},
 }  # fmt: skip
-"""What an activation does to a deviation is undone by its gain."""
+"""Factors that undo what an activation does to a deviation."""
 
 LEAKY_RELU_SLOPE = 0.01
 
 
 def calculate_gain(nonlinearity: str, param: object = None) -> float:
-    """The gain recommended for a nonlinearity; ``param`` is the slope of leaky_relu.
+    """Return the gain for a nonlinearity; ``param`` is the slope of leaky_relu.
 
     Raises:
         ValueError: no such nonlinearity, or a slope that is no number.

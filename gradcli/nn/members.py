@@ -17,7 +17,7 @@ from .parameter import Parameter
 Found = TypeVar("Found")
 M = TypeVar("M", bound="Members[Any]")
 Child = TypeVar("Child", bound="Members[Any]")
-"""What a module is made of: modules again, of a class that is defined further on."""
+"""The class of children: modules again, of a class that is defined further on."""
 
 TABLES = {
     "_parameters": ("parameter", "torch.nn.Parameter"),
@@ -130,7 +130,8 @@ class Members(Generic[Child]):
         self, memo: set[Child] | None = None, prefix: str = "",
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Child]]:  # fmt: skip
-        """This module and all below it, each before its children, with dotted names."""
+        """Iterate over this module and all below it, each before its children, with
+        dotted names."""
         seen = set() if memo is None else memo
         stack: list[tuple[str, Any]] = [(prefix, self)]
         while stack:
@@ -147,12 +148,12 @@ class Members(Generic[Child]):
             )
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Child]:
-        """This module and all below it; each once, unless duplicates are kept."""
+        """Iterate over this module and all below it, without their names."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Child]]:
-        """The modules directly below this one, each once."""
+        """Iterate over the modules directly below this one, each once, with names."""
         seen: set[Child] = set()
         for name, child in self._modules.items():
             if child is not None and child not in seen:
@@ -160,33 +161,33 @@ class Members(Generic[Child]):
                 yield name, child
 
     def children(self) -> Iterator[Child]:
-        """The modules directly below this one."""
+        """Iterate over the modules directly below this one."""
         for _, child in self.named_children():
             yield child
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """All parameters with dotted names; a shared one comes once."""
+        """Iterate over parameters with dotted names; a shared one comes once."""
         return self._named_members(
             lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
         )
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """All parameters, as an optimizer takes them."""
+        """Iterate over all parameters, as an optimizer takes them."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """All buffers with dotted names."""
+        """Iterate over all buffers with dotted names."""
         return self._named_members(
             lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
         )
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers."""
+        """Iterate over all buffers."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
@@ -209,7 +210,7 @@ class Members(Generic[Child]):
                 yield f"{path}.{name}" if path else name, member
 
     def get_submodule(self, target: str) -> Child:
-        """The module below this one with a dotted name; the empty name is itself.
+        """Return the module with a dotted name; the empty name is this one.
 
         Raises:
             AttributeError: there is none.
@@ -240,13 +241,21 @@ class Members(Generic[Child]):
         setattr(owner, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter with a dotted name. Raises AttributeError if there is none."""
+        """Return the parameter with a dotted name.
+
+        Raises:
+            AttributeError: there is none.
+        """
         path, _, name = target.rpartition(".")
         found: Parameter = _found("_parameters", self.get_submodule(path), name)
         return found
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer with a dotted name. Raises AttributeError if there is none."""
+        """Return the buffer with a dotted name.
+
+        Raises:
+            AttributeError: there is none.
+        """
         path, _, name = target.rpartition(".")
         found: Tensor = _found("_buffers", self.get_submodule(path), name)
         return found

@@ -253,7 +253,7 @@ class Module(Members["Module"]):
     def state_dict(
         self, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
-        """All parameters and persistent buffers by dotted name, detached.
+        """Return all parameters and persistent buffers by dotted name, detached.
 
         The tensors share the module's memory; copy them to keep what they are now.
         """
@@ -295,7 +295,7 @@ class Module(Members["Module"]):
                     yield name, tensor
 
     def get_extra_state(self) -> Any:
-        """What the state holds beside tensors; a subclass says what that is."""
+        """Return what the state holds beside tensors, in a subclass that has such."""
         raise RuntimeError(
             "Reached a code path in Module.get_extra_state() that should never be "
             "called: a module with state of its own defines it"
@@ -433,7 +433,7 @@ class Module(Members["Module"]):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What the module says of itself between its parentheses."""
+        """Return what the module says of itself between its parentheses."""
         return ""
 
     def __repr__(self) -> str:
@@ -499,7 +499,7 @@ def _take(
 
 
 def framed(name: str, extra: str, children: list[str]) -> str:
-    """A module's text from its name, what it says of itself, and its children's."""
+    """Join a module's text of its name, what it says of itself, and its children's."""
     said = extra.split("\n") if extra else []
     lines = [*said, *children]
     if not lines:
@@ -510,7 +510,7 @@ def framed(name: str, extra: str, children: list[str]) -> str:
 
 
 def indented(text: str) -> str:
-    """All lines but the first moved in by one step."""
+    """Move all lines but the first in by one step."""
     return text.replace("\n", f"\n{INDENT}")
 
 

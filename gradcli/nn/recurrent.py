@@ -27,20 +27,20 @@ from .module import Module
 from .utils.rnn import PackedSequence
 
 State = tuple[Tensor, ...]
-"""What a cell hands on: (h,), or (h, c)."""
+"""The state of a cell: (h,), or (h, c)."""
 
 Weights = Sequence[Any]
 """Weight of the input, of the state, their biases or None, the state's projection."""
 
 
 def plain_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
-    """``squash(W x + b + U h + c)``."""
+    """Compute ``squash(W x + b + U h + c)``."""
     (h,), (w, u, b, c) = state, weights[:4]
     return (call(squash, F.linear(x, w, b) + F.linear(h, u, c)),)
 
 
 def lstm_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
-    """Hochreiter and Schmidhuber's cell with forget gates; h is projected if wanted."""
+    """Step Hochreiter and Schmidhuber's cell with forget gates; project h if wanted."""
     (h, cell), (w, u, b, c) = state, weights[:4]
     gates = F.linear(x, w, b) + F.linear(h, u, c)
     enter, forget, new, leave = gates.chunk(4, -1)
@@ -50,7 +50,7 @@ def lstm_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
 
 
 def gru_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
-    """Cho's gated unit, with the reset gate behind the state's weight."""
+    """Step Cho's gated unit, with the reset gate behind the state's weight."""
     (h,), (w, u, b, c) = state, weights[:4]
     of_x, of_h = F.linear(x, w, b), F.linear(h, u, c)
     reset, update, new = of_x.chunk(3, -1)
@@ -217,7 +217,7 @@ class RNNBase(_Recurrent):
 
     @property
     def all_weights(self) -> list[list[Tensor]]:
-        """The weights of each layer and direction."""
+        """List the weights of each layer and direction."""
         return [[getattr(self, n) for n in names] for names in self._all_weights]
 
     def flatten_parameters(self) -> None:
@@ -231,7 +231,7 @@ class RNNBase(_Recurrent):
         return out, tuple(parts) if several else parts[0]
 
     def _padded(self, input: Tensor, given: object) -> tuple[Tensor, list[Tensor]]:
-        """The outputs, and the parts of the last states, of sequences in a tensor."""
+        """Run sequences in a tensor: the outputs, and the parts of the last states."""
         if input.ndim not in (2, 3):
             raise ValueError(
                 f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D instead"
@@ -272,14 +272,14 @@ class RNNBase(_Recurrent):
             )
 
     def _sizes(self) -> tuple[int, ...]:
-        """The lengths of the parts of a state."""
+        """Return the lengths of the parts of a state."""
         handed_on = self.proj_size or self.hidden_size
         return (handed_on, self.hidden_size) if self.kind == "LSTM" else (handed_on,)
 
     def _states(
         self, input: Tensor, items: int, given: Any, batched: bool
     ) -> list[State]:
-        """For each layer and direction the state that it begins with."""
+        """Find the state that each layer and direction begins with."""
         count = len(self._all_weights)
         shapes = [(count, items, size) for size in self._sizes()]
         if given is None:
@@ -300,8 +300,8 @@ class RNNBase(_Recurrent):
     def _layers(
         self, out: Tensor, states: list[State], sizes: list[int] | None = None
     ) -> tuple[Tensor, list[Tensor]]:
-        """The last layer's outputs, and the last states of all layers and directions,
-        part by part.
+        """Return the last layer's outputs, and the last states of all layers and
+        directions, part by part.
 
         Args:
             sizes: how many sequences last to each step, of packed ones.
@@ -325,7 +325,7 @@ class RNNBase(_Recurrent):
     def _along(
         self, steps: Sequence[Tensor], first: State, given: Weights, backwards: bool
     ) -> tuple[list[Tensor], State]:
-        """Outputs and last states; of packed sequences fewer last to later steps."""
+        """Run one layer one way; of packed sequences fewer last to later steps."""
         biases = given[2:4] if self.bias else (None, None)
         weights = [*given[:2], *biases, *given[4 if self.bias else 2 :]]
         order = steps[::-1] if backwards else steps

@@ -151,7 +151,7 @@ def _function(activation: Activation) -> Callable[[Tensor], Tensor]:
 
 
 class _Layer(Module):
-    """What layers of both stacks have in common; ``attentions`` names their parts."""
+    """The parts that layers of both stacks have; ``attentions`` names some of them."""
 
     attentions: ClassVar[tuple[str, ...]]
 
@@ -187,7 +187,7 @@ class _Layer(Module):
         return narrow
 
     def _added(self, i: int, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
-        """``x`` plus a part's output, normalised by the i-th normalisation."""
+        """Add a part's output to ``x`` and normalise by the i-th normalisation."""
         norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
         out: Tensor = (
             x + drop(part(norm(x))) if self.norm_first else norm(x + drop(part(x)))
@@ -377,5 +377,5 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: object = None, dtype: object = None
     ) -> Tensor:
-        """-inf above the diagonal and 0 elsewhere: nobody looks ahead."""
+        """Make a mask of -inf above the diagonal and 0 elsewhere."""
         return full((sz, sz), -math.inf, device=device, dtype=dtype).triu(diagonal=1)

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from math import prod
 
-from .checks import EngineError, ShapeError, as_integer, as_sizes, dim_of, dims_of
+from .checks import (
+    EngineError,
+    ShapeError,
+    as_integer,
+    as_sizes,
+    demand_rank,
+    dim_of,
+    dims_of,
+)
 from .index import along
 from .limits import LISTED, check_size
 from .op import LINEAR, PACKED, VIEW, Marker, case, function, row
@@ -37,8 +45,7 @@ row("flip", node="FlipBackward0", star="dims", jvp=LINEAR, fwd=_flip,
 
 def _flipping(name: str, dim: int) -> None:
     def build(call: Call, x: Array) -> Array:
-        if x.ndim <= dim:
-            raise ShapeError(f"{name}: Input must be >= {dim + 1}-d.")
+        demand_rank(name, x, dim + 1)
         return call("flip", x, (dim,))
 
     function(name, build, operands=("x",), formula="y[i] = x[n - 1 - i]",
@@ -119,8 +126,7 @@ row("rot90", node="Rot90Backward0", jvp=LINEAR, fwd=_rot90,
 
 def _triangle(name: str, node: str, formula: str, doc: str) -> None:
     def fwd(xp: Namespace, x: Array, diagonal: int = 0) -> Array:
-        if x.ndim < 2:
-            raise ShapeError(f"{name}: input tensor must have at least 2 dimensions")
+        demand_rank(name, x, 2)
         y: Array = getattr(xp, name)(x, diagonal)
         return y
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple, cast
 
-from .checks import KindError, ShapeError, ValueRangeError
+from .checks import KindError, ShapeError, ValueRangeError, demand_rank
 from .limits import LISTED, check_size
 from .lookup import NO_PADDING, SCALED
 from .op import WHOLES, Fixed, Formula, Rule, case, function, row
@@ -244,9 +244,7 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
             f"embedding_bag: If per_sample_weights ({shown(samples.shape)}) is not "
             "None, then it must have the same shape as the input "
             f"({shown(input.shape)})")
-    if weight.ndim != 2:
-        raise ValueRangeError("weight has to be a 2D Tensor, but got Tensor of "
-                              f"dimension {weight.ndim}")
+    demand_rank("embedding_bag: weight", weight, 2, 2)
     if input.ndim == 2:
         if offsets is not None:
             raise ValueRangeError(
@@ -264,8 +262,7 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
                               f"dimension {input.ndim}")
     elif offsets is None:
         raise ValueRangeError("offsets has to be a 1D Tensor but got None")
-    elif offsets.ndim != 1:
-        raise ValueRangeError("offsets has to be a 1D Tensor")
+    demand_rank("embedding_bag: offsets", offsets, 1, 1)
     if mode not in MODES:
         raise ValueRangeError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .checks import EngineError, ShapeError
+from .checks import EngineError, ShapeError, demand_rank
 from .linalg import square
 from .op import WHOLES, case, function, row
 from .products import turned
@@ -73,9 +73,7 @@ def product_of(call: Call, tensors: list[Array]) -> Array:
         else:
             tensors[i] = call("unsqueeze", tensors[i], i)
     for i, tensor in enumerate(tensors[1:-1], 1):
-        if len(tensor.shape) != 2:
-            raise ShapeError(f"multi_dot(): tensor {i} must be 2D but got "
-                             f"{len(tensor.shape)}D")
+        demand_rank(f"multi_dot(): tensor {i}", tensor, 2, 2)
     for i, (a, b) in enumerate(pairwise(tensors)):
         if a.shape[1] != b.shape[0]:
             raise ShapeError(f"multi_dot(): tensors {i} and {i + 1} with shapes "

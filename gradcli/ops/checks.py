@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Protocol, SupportsFloat, SupportsInt
 
-from .types import Dims, Shape, Sizes
+from .types import Array, Dims, Shape, Sizes
 
 
 class EngineError(RuntimeError):
@@ -119,6 +119,15 @@ def dims_of(shape: Sequence[int], dim: Dims) -> tuple[int, ...]:
         if found.count(d) > 1:
             raise ShapeError(f"dim {d} appears multiple times in the list of dims")
     return (found or everything) if shape else ()
+
+
+def demand_rank(what: str, x: Array, least: int, most: int | None = None) -> None:
+    """Refuse a tensor of fewer dimensions than ``least``, or of more than ``most``."""
+    rank = len(x.shape)
+    if rank < least or (most is not None and rank > most):
+        few, many = f"at least {least}", f"at most {most}"
+        wanted = few if most is None else many if least < most else str(least)
+        raise ShapeError(f"{what}: expected dimensions: {wanted}, got: {rank}")
 
 
 def kept_shape(shape: Sequence[int], dims: Sequence[int]) -> Shape:

@@ -7,7 +7,7 @@ Invariant: the graph is that of PyTorch's own steps, means first.
 
 from __future__ import annotations
 
-from .checks import EngineError, ShapeError, count_of, holds
+from .checks import EngineError, ShapeError, count_of, demand_rank, holds
 from .op import case, function
 from .types import Array, Call, OfKind, Operand
 
@@ -15,17 +15,13 @@ from .types import Array, Call, OfKind, Operand
 
 
 def observations(call: Call, name: str, x: Array) -> Array:
-    if len(x.shape) > 2:
-        raise ShapeError(f"{name}(): expected input to have two or fewer dimensions "
-                         f"but got an input with {len(x.shape)} dimensions")
+    demand_rank(name, x, 0, 2)
     return x if len(x.shape) == 2 else call("view", x, (1, count_of(x.shape)))
 
 
 def check_weights(call: Call, name: str, w: OfKind, whole: bool, x: Array) -> None:
     """Refuse weights that are not one number, 0 or more, for each observation."""
-    if len(w.shape) > 1:
-        raise ShapeError(f"cov(): expected {name} to have one or fewer dimensions but "
-                         f"got {name} with {len(w.shape)} dimensions")
+    demand_rank(f"cov: {name}", w, 0, 1)
     kind = "integral" if whole else "floating point"
     if holds("f", w) is whole:
         raise EngineError(f"cov(): expected {name} to have {kind} dtype but got {name} "

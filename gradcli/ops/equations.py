@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import nan
 
-from .checks import EngineError, ShapeError, ValueRangeError
+from .checks import EngineError, ShapeError, ValueRangeError, demand_rank
 from .linalg import cholesky_rule, cholesky_tangent, factor, lifted, square
 from .norm import INFINITY, matrix_norm
 from .op import WHOLES, case, function, row
@@ -72,9 +72,7 @@ function("linalg.cholesky_ex", torch_cholesky_ex,
 
 
 def cond(call: Call, a: Array, p: float | str | None = None) -> Array:
-    if len(a.shape) < 2:
-        raise ShapeError("linalg.cond: The input tensor must have at least 2 "
-                         "dimensions.")
+    demand_rank("linalg.cond", a, 2)
     if p is not None and p not in ("fro", "nuc", INFINITY, -INFINITY, 1, -1, 2, -2):
         raise EngineError(f"linalg.cond got an invalid norm type: {p}")
     if 0 in a.shape:

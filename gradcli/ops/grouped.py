@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from .checks import ShapeError, ValueRangeError
+from .checks import ShapeError, ValueRangeError, demand_rank
 from .normalise import (
     Normal,
     affine,
@@ -70,9 +70,7 @@ row("group_norm.default", node="NativeGroupNormBackward0",
 
 def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = None,
                bias: Array | None = None, eps: float = 1e-5) -> Array:
-    if len(x.shape) < 2:
-        raise ShapeError("Expected at least 2 dimensions for input tensor but received "
-                         f"{len(x.shape)}")
+    demand_rank("group_norm", x, 2)
     if num_groups < 1 or x.shape[1] % num_groups:
         raise ValueRangeError(
             "Expected number of channels in input to be divisible by num_groups, but "

@@ -6,7 +6,7 @@ determinant's derivative is still exact, and those of logarithms are NaN.
 
 from __future__ import annotations
 
-from .checks import ShapeError, as_integer, broadcast_shape, dim_of
+from .checks import ShapeError, as_integer, broadcast_shape, demand_rank, dim_of
 from .op import (
     LINEAR,
     MULTILINEAR,
@@ -26,8 +26,7 @@ from .types import Array, Call, Namespace, Tangents
 
 
 def square(name: str, a: Array) -> Array:
-    if len(a.shape) < 2:
-        raise ShapeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    demand_rank(name, a, 2)
     n, m = a.shape[-2:]
     if n != m:
         raise ShapeError(f"{name}: A must be batches of square matrices, but they are "
@@ -48,9 +47,7 @@ def traces(xp: Namespace, a: Array) -> Array:
 
 
 def trace(xp: Namespace, x: Array) -> Array:
-    if len(x.shape) != 2:
-        raise ShapeError(
-            f"trace: expected a matrix, but got tensor with dim {len(x.shape)}")
+    demand_rank("trace", x, 2, 2)
     return xp.sum(xp.diagonal(x))
 
 

@@ -8,7 +8,7 @@ The reading row has its transpose beside it. Numbers carry no gradient.
 
 from __future__ import annotations
 
-from .checks import PositionError, ShapeError, ValueRangeError
+from .checks import PositionError, ValueRangeError, demand_rank
 from .index import check_positions, checked_size
 from .limits import check_size
 from .op import LINEAR, PACKED, Fixed, case, function, row
@@ -76,8 +76,7 @@ row("embedding.shares", formula="1/count(indices == indices[i])",
 
 def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None = None,
               scale_grad_by_freq: bool = False) -> Array:
-    if len(weight.shape) != 2:
-        raise ShapeError("'weight' must be 2-D")
+    demand_rank("embedding: weight", weight, 2, 2)
     count = weight.shape[0]
     if padding_idx is None:
         row_of_padding = NO_PADDING

@@ -16,6 +16,7 @@ from .checks import (
     ShapeError,
     ValueRangeError,
     broadcast_shape,
+    demand_rank,
     dim_of,
     dims_of,
 )
@@ -151,9 +152,7 @@ def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
 def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
                 dim: int | Sequence[int] = (-2, -1), keepdim: bool = False) -> Array:
     """The largest (or smallest) sum of absolute values of a column or of a row."""
-    if len(x.shape) < 2:
-        raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 "
-                         "dimensions.")
+    demand_rank("linalg.matrix_norm", x, 2)
     dims = (dim,) if isinstance(dim, int) else dim
     if len(dims) != 2:
         raise ShapeError("linalg.matrix_norm: dim must be a 2-tuple. Got "
@@ -246,9 +245,7 @@ row("dist", node="DistBackward0", formula="norm(a - b, p)",
 def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
     """Every row of ``a`` minus every row of ``b``, at a shape that was asked for."""
     for name, m in (("X1", a), ("X2", b)):
-        if len(m.shape) < 2:
-            raise ShapeError("cdist only supports at least 2D tensors, "
-                             f"{name} got: {len(m.shape)}D")
+        demand_rank(f"cdist: {name}", m, 2)
     if a.shape[-1] != b.shape[-1]:
         raise ShapeError("X1 and X2 must have the same number of columns. "
                          f"X1: {a.shape[-1]} X2: {b.shape[-1]}")
@@ -361,8 +358,7 @@ row("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j
 
 
 def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
-    if len(input.shape) != 2:
-        raise ShapeError(f"pdist only supports 2D tensors, got: {len(input.shape)}D")
+    demand_rank("pdist", input, 2, 2)
     if p < 0:
         raise ValueRangeError("pdist only supports non-negative p values")
     if input.shape[0] > 10**4:

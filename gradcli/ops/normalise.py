@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .checks import ShapeError, ValueRangeError, as_sizes, count_of
+from .checks import ShapeError, ValueRangeError, as_sizes, count_of, demand_rank
 from .op import (
     PACKED,
     WHOLES,
@@ -290,9 +290,7 @@ def batch_norm(call: Call, x: Array, running_mean: Array | None,
                running_var: Array | None, weight: Array | None = None,
                bias: Array | None = None, training: bool = False, momentum: float = 0.1,
                eps: float = 1e-5) -> Array:
-    if len(x.shape) < 2:
-        raise ShapeError("batch_norm needs an input of at least 2 dimensions, the "
-                         f"second of them the channels, not of shape {list(x.shape)}")
+    demand_rank("batch_norm", x, 2)
     if not training and (running_mean is None or running_var is None):
         raise ValueRangeError(
             "Expected running_mean and running_var to be defined when training=False")

@@ -8,10 +8,9 @@ matrix below its diagonal, where ``v`` is 1; above it ``v`` is 0, whatever stand
 
 from __future__ import annotations
 
-from .checks import EngineError, ValueRangeError
+from .checks import EngineError, ValueRangeError, demand_rank
 from .op import NOT_WIDE, case, function, row
 from .products import turned
-from .spectra import matrices
 from .types import Array, Cotangents, Namespace, Outputs, Tangents
 
 # fmt: off
@@ -20,7 +19,7 @@ MODES = ("reduced", "complete", "r")
 
 
 def qr(xp: Namespace, a: Array, mode: str = "reduced") -> Outputs:
-    matrices("linalg.qr", a)
+    demand_rank("linalg.qr", a, 2)
     if mode not in MODES:
         raise ValueRangeError(f"qr received unrecognized mode '{mode}' but expected "
                               "one of 'reduced' (default), 'r', or 'complete'")

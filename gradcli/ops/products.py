@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from .checks import ShapeError, broadcast_shape, count_of, dim_of, holds
+from .checks import ShapeError, broadcast_shape, count_of, demand_rank, dim_of, holds
 from .limits import check_size
 from .op import (
     KEPT,
@@ -44,8 +44,7 @@ def identity(xp: Namespace, like: Array, shape: Sequence[int]) -> Array:
 
 def mm(xp: Namespace, a: Array, b: Array) -> Array:
     for name, x in (("self", a), ("mat2", b)):
-        if len(x.shape) != 2:
-            raise ShapeError(f"{name} must be a matrix, not {len(x.shape)}-D")
+        demand_rank(f"mm: {name}", x, 2, 2)
     if a.shape[1] != b.shape[0]:
         (n, m), (p, q) = a.shape, b.shape
         raise ShapeError(
@@ -77,8 +76,7 @@ def dot(xp: Namespace, a: Array, b: Array) -> Array:
 
 def bmm(xp: Namespace, a: Array, b: Array) -> Array:
     for name, m in (("batch1", a), ("batch2", b)):
-        if len(m.shape) != 3:
-            raise ShapeError(f"{name} must be a 3D tensor, not {len(m.shape)}-D")
+        demand_rank(f"bmm: {name}", m, 3, 3)
     if (a.shape[0], a.shape[2]) != b.shape[:2]:
         raise ShapeError("Expected size for first two dimensions of batch2 tensor to "
                          f"be: {[a.shape[0], a.shape[2]]} but got: {list(b.shape[:2])}")
@@ -297,9 +295,7 @@ fused("addr", "AddrBackward0", "outer",
 
 def outer(call: Call, a: Array, b: Array) -> Array:
     for name, v in (("self", a), ("vec2", b)):
-        if len(v.shape) != 1:
-            raise ShapeError(f"outer: Expected 1-D argument {name}, but got "
-                             f"{len(v.shape)}-D")
+        demand_rank(f"outer: {name}", v, 1, 1)
     check_size((a.shape[0], b.shape[0]))
     return call("mul", call("reshape", a, (a.shape[0], 1)), b)
 
@@ -444,9 +440,7 @@ row("bilinear.trilinear", node="TrilinearBackward0", fwd=trilinear, jvp=MULTILIN
 
 def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None = None
             ) -> Array:
-    if len(weight.shape) != 3:
-        raise ShapeError("bilinear(): weight must have 3 dimensions, not shape "
-                         f"{list(weight.shape)}")
+    demand_rank("bilinear: weight", weight, 3, 3)
     if len(a.shape) != len(b.shape):
         raise ShapeError("bilinear(): input dimensions do not match: got "
                          f"{len(a.shape)} and {len(b.shape)}")

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import EngineError, ShapeError
+from .checks import EngineError, ShapeError, demand_rank
 from .linalg import column, is_vector, square, symmetric
 from .op import NOT_WIDE, case, function, row
 from .products import turned
 from .shape import sum_to
-from .spectra import matrices
 from .triangular import by_columns
 from .types import Array, Call, Cotangents, Namespace, Operand, Outputs, Tangents
 
@@ -55,9 +54,7 @@ def spectrum(xp: Namespace, a: Array, hermitian: bool) -> tuple[Array, Array, Ar
 
 def pinv(xp: Namespace, a: Array, atol: Operand | None = None,
          rtol: Operand | None = None, hermitian: bool = False) -> Array:
-    if len(a.shape) < 2:
-        raise ShapeError("linalg.pinv: expected a tensor with 2 or more dimensions, "
-                         f"got {list(a.shape)}")
+    demand_rank("linalg.pinv", a, 2)
     if 0 in a.shape:
         return xp.new_full(a, (*a.shape[:-2], a.shape[-1], a.shape[-2]), 0)
     u, s, vh = spectrum(xp, a, hermitian)
@@ -133,7 +130,7 @@ function("pinverse", lambda call, a, rcond=1e-15: torch_pinv(call, a, rcond),
 
 def matrix_rank(xp: Namespace, a: Array, atol: Operand | None = None,
                 rtol: Operand | None = None, hermitian: bool = False) -> Array:
-    matrices("torch.linalg.matrix_rank", a, " input")
+    demand_rank("linalg.matrix_rank", a, 2)
     if 0 in a.shape[-2:]:
         return xp.as_index(xp.new_full(a, a.shape[:-2], 0))
     sizes = xp.abs(spectrum(xp, a, hermitian)[1])
@@ -170,10 +167,8 @@ WITH_VALUES = ("gelsd", "gelss")
 def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None,
           driver: str | None = None) -> Outputs:
     name, driver = "torch.linalg.lstsq", driver or "gelsy"
-    for x, called, least in ((a, "input", 2), (b, "other", 1)):
-        if len(x.shape) < least:
-            raise ShapeError(f"{name}: {called} must have at least {least} dimension"
-                             f"{'s' * (least > 1)}.")
+    demand_rank(f"{name}: input", a, 2)
+    demand_rank(f"{name}: other", b, 1)
     if driver not in DRIVERS:
         raise EngineError(f"{name}: parameter `driver` should be one of "
                           f"({', '.join(DRIVERS)})")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .checks import ShapeError, ValueRangeError, dim_of
+from .checks import ShapeError, ValueRangeError, demand_rank, dim_of
 from .op import Formula, case, function
 from .types import Array, Call
 
@@ -31,8 +31,7 @@ def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
         return call("new_full", x, (), q)
     if isinstance(q, list | tuple):
         q = call("as_type_of", q, x)
-    if len(q.shape) > 1:
-        raise ShapeError(f"{name}() q must be a scalar or 1D tensor")
+    demand_rank(f"{name}: q", q, 0, 1)
     inside = call("logical_and", call("ge", q, 0), call("le", q, 1))
     if not bool(call("all", inside)):
         raise ValueRangeError(f"{name}() q values must be in the range [0, 1]")

@@ -7,7 +7,7 @@ Invariant: a slice within the bound is passed on as it is, and so is its cotange
 
 from __future__ import annotations
 
-from .checks import ShapeError, dim_of
+from .checks import ShapeError, demand_rank, dim_of
 from .norm import norm_of, slope_of
 from .op import PACKED, WHOLES, case, row
 from .types import Array, Namespace, Tangents
@@ -20,9 +20,7 @@ ROOM = 1e-7
 
 def others(x: Array, dim: int) -> tuple[int, ...]:
     """The dimensions that a slice has."""
-    if len(x.shape) < 2:
-        raise ShapeError("renorm: input needs at least 2 dimensions, got "
-                         f"{len(x.shape)} dimensions")
+    demand_rank("renorm", x, 2)
     d = dim_of(x.shape, dim)
     return tuple([i for i in range(len(x.shape)) if i != d])
 

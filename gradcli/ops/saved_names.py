@@ -98,7 +98,7 @@ RESAMPLED = (
     *[f"_upsample_nearest_exact{rank}d.vec" for rank in (1, 2, 3)],
     "upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec",
     "upsample_bicubic2d.vec", "_upsample_bilinear2d_aa.vec",
-    "_upsample_bicubic2d_aa.vec", "_upsample_lanczos2d_aa.vec",
+    "_upsample_bicubic2d_aa.vec",
 )  # fmt: skip
 """Rows of `resampling`, whose nodes have a factor for each dimension."""
 
@@ -226,6 +226,10 @@ RENAMED = {
 PLACES = {"index.Tensor": "indices", "index_put.default": "indices"}
 """Parameters that are saved as tensors: the places that are named, dimension by
 dimension."""
+
+RESULT_IN_PLACE = {"celu", "elu", "leaky_relu", "rrelu_with_noise.default"}
+"""Rows whose nodes show their result and not their input where a tensor itself was made
+to be the result."""
 
 UNGIVEN: dict[str, dict[str, int | None]] = {
     "elu": {"scale": 1, "input_scale": 1},

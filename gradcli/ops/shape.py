@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .checks import ShapeError, as_sizes, dim_of, dims_of
+from .checks import ShapeError, as_sizes, demand_rank, dim_of, dims_of
 from .op import LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
 from .reduce import unsqueezed
 from .types import Array, Call, Dims, Namespace, Shape, Sizes
@@ -211,9 +211,7 @@ def swap(xp: Namespace, x: Array, dim0: int, dim1: int) -> Array:
 
 
 def _t(xp: Namespace, x: Array) -> Array:
-    if x.ndim > 2:
-        raise ShapeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
+    demand_rank("t", x, 0, 2)
     return xp.transpose(x, 0, 1) if x.ndim == 2 else x
 
 

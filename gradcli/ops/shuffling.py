@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from operator import truediv
 
-from .checks import KindError, ShapeError, ValueRangeError, as_sizes
+from .checks import KindError, ShapeError, ValueRangeError, as_sizes, demand_rank
 from .exact import fraction
 from .limits import check_size
 from .op import LINEAR, PACKED, TRUTHS, case, function, row
@@ -19,12 +19,6 @@ from .products import turned
 from .types import Array, Call, Namespace, Shape, Sizes
 
 # fmt: off
-
-
-def check_rank(name: str, x: Array) -> None:
-    if len(x.shape) < 3:
-        raise ShapeError(f"{name} expects input to have at least 3 dimensions, but got "
-                         f"input with {len(x.shape)} dimension(s)")
 
 
 def check_factor(name: str, word: str, factor: int) -> None:
@@ -36,7 +30,7 @@ def check_factor(name: str, word: str, factor: int) -> None:
 # Shi et al. 2016, arXiv:1609.05158, section 3.1.
 def shuffled(xp: Namespace, x: Array, upscale_factor: int) -> Array:
     r = upscale_factor
-    check_rank("pixel_shuffle", x)
+    demand_rank("pixel_shuffle", x, 3)
     check_factor("pixel_shuffle", "up", r)
     *lead, channels, height, width = x.shape
     if channels % (r * r):
@@ -52,7 +46,7 @@ def shuffled(xp: Namespace, x: Array, upscale_factor: int) -> Array:
 
 def unshuffled(xp: Namespace, x: Array, downscale_factor: int) -> Array:
     r = downscale_factor
-    check_rank("pixel_unshuffle", x)
+    demand_rank("pixel_unshuffle", x, 3)
     check_factor("pixel_unshuffle", "down", r)
     *lead, channels, height, width = x.shape
     for at, (name, size) in ((-2, ("height", height)), (-1, ("width", width))):
@@ -126,7 +120,6 @@ def matrix_of(xp: Namespace, g: Array, size: Shape, align_corners: bool) -> Arra
 
 
 row("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LINEAR,
-    internal=True,
     doc="The places of a grid's entries, turned and moved by matrices.",
     formula="y[h, w] = theta @ [x_w, y_h, 1]", memory=PACKED,
     refuses=TRUTHS,

@@ -9,7 +9,7 @@ equal the derivative of their vectors divides by zero, as PyTorch's does.
 
 from __future__ import annotations
 
-from .checks import ShapeError, ValueRangeError
+from .checks import ValueRangeError, demand_rank
 from .linalg import square, symmetric
 from .op import NOT_WIDE, case, function, row
 from .products import identity, turned
@@ -20,13 +20,6 @@ from .types import Array, Call, Cotangents, Namespace, Outputs, Tangents
 
 EQUAL = ("where {} are equal the derivative of the vectors is infinite or NaN; that of "
          "the values is one of several")
-
-
-def matrices(name: str, a: Array, operand: str = " A") -> Array:
-    if len(a.shape) < 2:
-        raise ShapeError(
-            f"{name}: The input tensor{operand} must have at least 2 dimensions.")
-    return a
 
 
 def columns(xp: Namespace, values: Array) -> Array:
@@ -57,7 +50,8 @@ def skew(xp: Namespace, a: Array) -> Array:
 
 
 def svd(xp: Namespace, a: Array, full_matrices: bool = True) -> Outputs:
-    return xp.svd_factors(matrices("linalg.svd", a), full_matrices)
+    demand_rank("linalg.svd", a, 2)
+    return xp.svd_factors(a, full_matrices)
 
 
 def thin(xp: Namespace, u: Array, s: Array, vh: Array) -> tuple[Array, Array]:
@@ -149,8 +143,7 @@ def svdvals(call: Call, a: Array) -> Array:
 
 def torch_svd(call: Call, a: Array, some: bool = True, compute_uv: bool = True
              ) -> Outputs:
-    u, s, vh = call("linalg_svd.default", matrices("linalg.svd", a),
-                    not some and compute_uv)
+    u, s, vh = call("linalg_svd.default", a, not some and compute_uv)
     if compute_uv:
         return u, s, call("mH", vh)
     (*lead, m, n), none = a.shape, call("detach", a)

@@ -19,7 +19,14 @@ from itertools import (
 )
 from math import prod
 
-from .checks import KindError, ShapeError, as_integer, broadcast_shape, dim_of
+from .checks import (
+    KindError,
+    ShapeError,
+    as_integer,
+    broadcast_shape,
+    demand_rank,
+    dim_of,
+)
 from .index import along, as_view
 from .join import as_list
 from .limits import PIECE, check_size
@@ -178,9 +185,7 @@ def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array,
         raise ValueError("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", "
                          f"but received: {indexing}")
     for x in xs:
-        if x.ndim > 1:
-            raise ShapeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor "
-                             f"list but got shape {list(x.shape)}")
+        demand_rank("meshgrid", x, 0, 1)
     dims = list(range(len(xs)))
     if indexing == "xy":
         dims[:2] = dims[:2][::-1]
@@ -208,8 +213,7 @@ MOST_DIMS = 64
 def _combinations(
     call: Call, x: Array, r: int = 2, with_replacement: bool = False
 ) -> Array:
-    if x.ndim != 1:
-        raise ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+    demand_rank("combinations", x, 1, 1)
     if r < 0:
         raise ShapeError(f"Expect a non-negative number, but got {r}")
     if r > MOST_DIMS:

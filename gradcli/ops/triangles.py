@@ -8,7 +8,7 @@ moves the triangles smoothly; pivots and permutations carry no gradient.
 
 from __future__ import annotations
 
-from .checks import EngineError, ShapeError, broadcast_shape, holds
+from .checks import EngineError, ShapeError, broadcast_shape, demand_rank, holds
 from .linalg import square
 from .op import NOT_WIDE, PACKED, Fixed, case, function, row
 from .products import identity, turned
@@ -18,12 +18,6 @@ from .triangular import again, by_columns, check_equation
 from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 
 # fmt: off
-
-
-def check_matrix(name: str, a: Array) -> None:
-    if len(a.shape) < 2:
-        raise ShapeError(f"{name}: Expected tensor with 2 or more dimensions. Got "
-                         f"size: {list(a.shape)} instead")
 
 
 def demand_pivots(pivot: bool) -> None:
@@ -144,7 +138,7 @@ def lu_changes(xp: Namespace, t: Array, l: Array, u: Array) -> tuple[Array, Arra
 
 
 def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
-    check_matrix("torch.lu_factor", a)
+    demand_rank("torch.lu_factor", a, 2)
     demand_pivots(pivot)
     return *xp.lu_factors(a), xp.zero_pivots(a)
 
@@ -226,7 +220,7 @@ def apart(xp: Namespace, both: Array, pivots: Array) -> Outputs:
 
 
 def lu(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
-    check_matrix("linalg.lu", a)
+    demand_rank("linalg.lu", a, 2)
     demand_pivots(pivot)
     return apart(xp, *xp.lu_factors(a))
 
@@ -264,7 +258,7 @@ def check_pivots(words: str, pivots: Array) -> None:
 
 def unpack(xp: Namespace, data: Array, pivots: Array, unpack_data: bool = True,
            unpack_pivots: bool = True) -> Outputs:
-    check_matrix("torch.lu_unpack", data)
+    demand_rank("torch.lu_unpack", data, 2)
     none = xp.new_full(data, (0,), 0)
     p = (permutation(xp, pivots, data.shape[-2], data) if unpack_pivots
          else none)
@@ -314,9 +308,7 @@ def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = Tru
              adjoint: bool = False) -> Array:
     name = "linalg.lu_solve"
     square(f"torch.{name}", LU)
-    if len(B.shape) < 2:
-        raise ShapeError(
-            f"{name}: The input tensor B must have at least 2 dimensions.")
+    demand_rank(f"{name}: B", B, 2)
     if pivots.shape[-1:] != LU.shape[-1:]:
         raise ShapeError(f"{name}: Number of pivots per batch should be same as the "
                          "dimension of the matrix")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from .checks import ShapeError, ValueRangeError, broadcast_shape
+from .checks import ShapeError, ValueRangeError, broadcast_shape, demand_rank
 from .linalg import oriented, square, symmetric
 from .op import FIRST, NOT_WIDE, case, function, row
 from .products import turned
@@ -47,9 +47,7 @@ def solve_triangular(xp: Namespace, a: Array, b: Array, upper: bool, left: bool 
                      unitriangular: bool = False) -> Array:
     name = "linalg.solve_triangular"
     square(name, a)
-    if len(b.shape) < 2:
-        raise ShapeError(
-            f"{name}: The input tensor B must have at least 2 dimensions.")
+    demand_rank(f"{name}: B", b, 2)
     check_equation(name, a, b, left)
     broadcast_shape(a.shape[:-2], b.shape[:-2])
     return substituted(xp, a, b, upper, left, unitriangular)
@@ -116,12 +114,8 @@ function("linalg.solve_triangular", torch_solve_triangular, operands=("a", "b"),
 
 def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
                    transpose: bool = False, unitriangular: bool = False) -> Outputs:
-    if len(b.shape) < 2:
-        raise ShapeError("torch.triangular_solve: Expected b to have at least 2 "
-                         f"dimensions, but it has {len(b.shape)} dimensions instead")
-    if len(a.shape) < 2:
-        raise ShapeError("torch.triangular_solve: Expected A to have at least 2 "
-                         f"dimensions, but it has {len(a.shape)} dimensions instead")
+    demand_rank("triangular_solve: b", b, 2)
+    demand_rank("triangular_solve: A", a, 2)
     square("triangular_solve", a)
     if a.shape[-1] != b.shape[-2]:
         raise ShapeError(
@@ -197,12 +191,8 @@ def by_columns(xp: Namespace, a: Array) -> Array:
 
 
 def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Array:
-    if len(b.shape) < 2:
-        raise ShapeError("b should have at least 2 dimensions, but has "
-                         f"{len(b.shape)} dimensions instead")
-    if len(l.shape) < 2:
-        raise ShapeError("u should have at least 2 dimensions, but has "
-                         f"{len(l.shape)} dimensions instead")
+    demand_rank("cholesky_solve: b", b, 2)
+    demand_rank("cholesky_solve: u", l, 2)
     n, m = l.shape[-2:]
     if n != m:
         raise ShapeError("A must be batches of square matrices, but they are "

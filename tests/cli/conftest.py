@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import COLD, ROOT
+from tests.processes import COLD, HANGS, ROOT
 
 COMMAND = COLD
 COLOUR_WISHES = (
@@ -81,7 +81,7 @@ def gradcli(tmp_path: Path, warm_command: list[str]) -> Run:
         *args: str,
         stdin: str | bytes = "",
         env: Mapping[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = HANGS,
     ) -> Ended:
         given = stdin.encode() if isinstance(stdin, str) else stdin
         others = {n for n in env or () if not n.startswith(OWN_WISHES)}

@@ -14,6 +14,7 @@ import pytest
 
 from gradcli.cli.executors import Cluster, in_order
 from gradcli.lang.errors import ProgramError
+from tests.processes import HANGS
 
 from .conftest import COMMAND, Run, environment
 
@@ -63,7 +64,7 @@ def test_a_worker_killed_in_the_middle_loses_and_repeats_no_row(
         worker = next(name for name, tasks in client.processing().items() if tasks)
         pid = client.run(os.getpid, workers=[worker], on_error="ignore")[worker]
         os.kill(pid, signal.SIGKILL)
-    out, err = there.communicate(timeout=300)
+    out, err = there.communicate(timeout=HANGS)
     assert there.returncode == 3
     assert out == here.out
     assert err == here.err

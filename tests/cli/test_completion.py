@@ -20,6 +20,7 @@ import pytest
 
 from gradcli.cli.completion import offers
 from gradcli.cli.shells import POWERSHELLS, SCRIPTS, answer, begun, continued
+from tests.processes import HANGS
 
 from .conftest import Run, environment
 
@@ -210,7 +211,7 @@ class Shell:
         env["PATH"] = f"{folder / 'bin'}:{env['PATH']}"
         self.child = pexpect.spawn(
             command, words, env=env, cwd=str(folder), encoding="utf-8",
-            dimensions=(40, 120), timeout=30,
+            dimensions=(40, 120), timeout=HANGS,
         )  # fmt: skip
         init = "autoload -U compinit; compinit -u -D; " if name == "zsh" else ""
         self.child.sendline(f"{init}source ./{name}; echo RE''ADY")

@@ -12,6 +12,8 @@ from typing import Any
 import pexpect
 import pytest
 
+from tests.processes import HANGS
+
 from .conftest import Ended, Run, environment
 from .test_terminal import ESCAPE, in_terminal
 
@@ -241,7 +243,7 @@ def test_a_closed_pipe_ends_it_quietly(tmp_path: Path) -> None:
     command = shlex.join([sys.executable, "-m", "gradcli", "descend", *FOREVER])
     child = pexpect.spawn(
         "/bin/sh", ["-c", f"{command} | head -1"], env=environment(TERM="dumb"),
-        cwd=str(tmp_path), encoding="utf-8", timeout=30,
+        cwd=str(tmp_path), encoding="utf-8", timeout=HANGS,
     )  # fmt: skip
     child.expect(pexpect.EOF)
     child.close()
@@ -257,7 +259,7 @@ def spawn(tmp_path: Path, *args: str, **wishes: str) -> Any:
     wishes.setdefault("TERM", "xterm-256color")
     return pexpect.spawn(
         sys.executable, ["-m", "gradcli", "descend", *args], dimensions=(50, 80),
-        env=environment(**wishes), cwd=str(tmp_path), encoding="utf-8", timeout=30,
+        env=environment(**wishes), cwd=str(tmp_path), encoding="utf-8", timeout=HANGS,
     )  # fmt: skip
 
 

@@ -7,12 +7,15 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+import typer
+from typer.main import get_command
 
 from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
-from gradcli.cli.manual import _page
+from gradcli.cli.manual import page
 
 from .conftest import Run
 
@@ -79,10 +82,15 @@ def test_man_shows_a_page(folder: Path) -> None:
 
 def test_text_begins_no_instruction() -> None:
     text = '.SH no section\n\n\'nor this \\fB\n\nExample: .x "y"'
-    page = _page("gradcli x", ".about", "", text, [("-o", ".svg")], [], [])
-    assert [line for line in page.splitlines() if line.startswith(".SH no")] == []
-    assert "\\fB" not in page
-    assert "\\&.svg" in page
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+    @app.command(help=text)
+    def main(o: Annotated[str, typer.Option("-o", help=".svg")] = "") -> None: ...
+
+    written = page(typer.Context(get_command(app), info_name="gradcli x"))
+    assert [line for line in written.splitlines() if line.startswith(".SH no")] == []
+    assert "\\fB" not in written
+    assert "\\&.svg" in written
 
 
 def test_pages_go_into_a_folder_alone(gradcli: Run, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gradcli.lang.errors import ProgramError, Span
+from tests.processes import HANGS
 
 from .conftest import Run, environment
 
@@ -32,7 +33,7 @@ print([item for item, _ in found], os.getpid() in {pid for _, pid in found})
 def ran(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", SCRIPT, *words]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env=environment()
+        command, capture_output=True, text=True, timeout=HANGS, env=environment()
     )
 
 

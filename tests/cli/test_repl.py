@@ -13,6 +13,7 @@ from gradcli.cli import keyboard
 from gradcli.cli.repl import Session
 from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
+from tests.processes import HANGS
 
 from .conftest import Run, environment
 
@@ -214,7 +215,7 @@ def test_a_session_in_a_terminal(tmp_path: Path) -> None:
         sys.executable, ["-m", "gradcli", "repl"], cwd=str(tmp_path), encoding="utf-8",
         env=environment(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", NO_COLOR="1",
                         XDG_STATE_HOME=str(tmp_path)),
-        timeout=60, dimensions=(40, 80),
+        timeout=HANGS, dimensions=(40, 80),
     )  # fmt: skip
     child.expect("Ctrl-D ends")
     for line, shown in (("x = 3", "x = 3.0"), ("y = x^2", "y = 9.0")):
@@ -247,7 +248,7 @@ def test_a_tour_shows_eight_steps(gradcli: Run) -> None:
 def test_gradcli_alone_in_a_terminal_shows_what_to_type(tmp_path: Path) -> None:
     shown = pexpect.run(
         f"{sys.executable} -m gradcli", cwd=str(tmp_path), env=environment(TERM="dumb"),
-        encoding="utf-8", timeout=60,
+        encoding="utf-8", timeout=HANGS,
     )  # fmt: skip
     lines = shown.splitlines()
     assert any("gradcli tour" in line for line in lines)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import HANGS
+
 from .conftest import COMMAND, Run, environment
 
 ENDLESS = "for i in range(50000000): x = x*1"
-HANGS = 300
-"""Seconds after which something is taken to hang; no result depends on them."""
 
 
 def shell(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
@@ -24,7 +24,7 @@ def shell(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
         ["bash", "-c", prefix + script],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         cwd=tmp_path,
         env=environment(),
         check=False,

@@ -10,6 +10,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.processes import HANGS
+
 from .conftest import AT, FIVE, Run, environment
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -25,7 +27,7 @@ def in_terminal(tmp_path: Path, *args: str, columns: int = 80, **wishes: str) ->
         env=environment(**wishes),
         cwd=str(tmp_path),
         encoding="utf-8",
-        timeout=30,
+        timeout=HANGS,
     )
     child.expect(pexpect.EOF)
     child.close()
@@ -136,7 +138,7 @@ def test_ctrl_c_during_the_check_is_130(tmp_path: Path) -> None:
         env=environment(TERM="dumb"),
         cwd=str(tmp_path),
         encoding="utf-8",
-        timeout=20,
+        timeout=HANGS,
     )
     child.expect("grad_fn")
     child.sendintr()

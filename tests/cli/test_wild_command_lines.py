@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.processes import ROOT
+from tests.processes import HANGS, ROOT
 
 from .conftest import environment
 
@@ -16,7 +16,7 @@ from .conftest import environment
 def test_no_command_line_ends_inside(seed: int) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.cli.wild", "60", str(seed)],
-        capture_output=True, text=True, timeout=300, cwd=ROOT, env=environment(),
+        capture_output=True, text=True, timeout=HANGS, cwd=ROOT, env=environment(),
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

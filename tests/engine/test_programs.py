@@ -37,6 +37,7 @@ def on_the_gpu(values: Any) -> Tensor:
     return gradcli.tensor(values, device="cuda", requires_grad=True)
 
 
+@pytest.mark.nightly
 @pytest.mark.peers
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_program_computes_what_it_computes_on_pytorch(program: Program) -> None:
@@ -48,6 +49,7 @@ def test_a_program_computes_what_it_computes_on_pytorch(program: Program) -> Non
         np.testing.assert_allclose(found, wanted.detach().numpy(), rtol=3e-7)
 
 
+@pytest.mark.nightly
 @pytest.mark.peers
 @pytest.mark.parametrize("program", REFUSED.values(), ids=REFUSED)
 def test_a_program_is_refused_as_pytorch_refuses_it(program: Program) -> None:

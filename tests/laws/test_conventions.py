@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradcli.views.pages import page
 
 from gradcli.ops import FUNCTIONS, OPS, Composite
 from tests.grouped import by_row
 
-from .conventions import POINTS, Point, gradients, tangents
+from .conventions import NEWER, POINTS, Point, gradients, tangents
+
+RELEASE = "2.15"
+"""The release of PyTorch whose conventions hold where releases differ."""
 
 
 def label(point: Point) -> str:
@@ -45,6 +49,13 @@ def test_every_kink_is_asserted() -> None:
     )
 
 
+def test_a_kink_where_releases_differ_names_the_release() -> None:
+    differing = {point.name for point in POINTS if point.why == NEWER}
+    entries = {**OPS, **FUNCTIONS}
+    assert differing == {name for name, e in entries.items() if RELEASE in e.kink}
+    assert RELEASE in page("conventions").text
+
+
 def _composed(entry: Any) -> bool:
     return isinstance(entry, Composite)
 
@@ -54,6 +65,7 @@ def test_a_point_is_compared_with_pytorch_or_says_why_not(point: Point) -> None:
     assert bool(point.torch) != bool(point.why)
 
 
+@pytest.mark.nightly
 @pytest.mark.peers
 @by_row("point", [p for p in POINTS if p.torch], label, function_of)
 def test_gradient_at_a_kink_is_pytorchs(point: Point, torch: Any) -> None:

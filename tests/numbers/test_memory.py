@@ -70,7 +70,7 @@ def without_layout(told: Answer) -> Any:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-@by_row("trial", TRIALS, attrgetter("ident"), name_of)
+@by_row("trial", TRIALS, attrgetter("ident"), name_of, share=6)
 def test_memory_is_shared_where_the_engines_arrays_share_it(
     trial: Trial, system: str
 ) -> None:

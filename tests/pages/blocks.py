@@ -1,4 +1,4 @@
-"""The console blocks of a page: commands behind `$`, and what they print.
+"""The console blocks of a page or session: commands behind `$`, and what they print.
 
 The blocks of a section run one after the other in a folder of their own.
 """
@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from tests.processes import HANGS
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
+SESSIONS = sorted((ROOT / "tests" / "cli" / "sessions").glob("*.md"))
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 
@@ -78,14 +81,25 @@ gradcli() {{
 """The command, whose verdicts do not depend on how busy the machine is."""
 
 
-def printed(command: str, gradcli: Sequence[str], folder: Path, **wishes: str) -> str:
+def printed(
+    command: str,
+    gradcli: Sequence[str],
+    folder: Path,
+    status: bool = False,
+    **wishes: str,
+) -> str:
     """What a shell prints of a command, results first, then what goes to stderr.
 
-    The folder is its home, too, where settings are.
+    Args:
+        status: whether a line at the end says how it ended, if that was no success.
+
+    The folder is its home, too, where settings are. Nothing is to be read from standard
+    input.
     """
     function = _PATIENT.format(shlex.join(gradcli))
     run = shell(f"{function}\n{command}", folder, **wishes)
-    return run.stdout + run.stderr
+    ended = f"status {run.returncode}\n" if status and run.returncode else ""
+    return run.stdout + run.stderr + ended
 
 
 def shell(
@@ -99,7 +113,7 @@ def shell(
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         cwd=folder,
         env={
             **os.environ,
@@ -113,4 +127,5 @@ def shell(
 
 def without_seconds(text: str) -> str:
     """The text without what differs from run to run."""
+    text = re.sub(r'("seconds": )\d+\.\d+', r"\1?", text)
     return re.sub(r"\d+\.\d+ s\b", "? s", text)

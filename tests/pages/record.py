@@ -1,7 +1,9 @@
-"""Write what commands print now into the pages, the README and its picture.
+"""Write what commands print now into the pages, the README and its picture, and into
+the sessions of `tests/cli`.
 
     python -m tests.pages.record errors tutorial
     python -m tests.pages.record README terminal
+    python -m tests.pages.record sessions
 
 Read the difference before it is kept: a page may say of it what is no longer so.
 """
@@ -12,10 +14,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradcli.views.pages import parts
+from gradcli.answers.pages import parts
 from tests.processes import warm
 
-from .blocks import PAGES, README, ROOT, examples, printed, without_seconds
+from .blocks import (
+    PAGES,
+    README,
+    ROOT,
+    SESSIONS,
+    examples,
+    printed,
+    without_seconds,
+)
 from .screenshot import PICTURE, taken
 
 
@@ -25,6 +35,11 @@ def main(names: list[str]) -> None:
             if not names or path.stem in names:
                 text = "".join(recorded(p, gradcli) for p in parts(path.read_text()))
                 path.write_text(text)
+        for path in SESSIONS if not names or "sessions" in names else ():
+            sections = parts(path.read_text())
+            path.write_text(
+                "".join(recorded(s, gradcli, status=True) for s in sections)
+            )
         if not names or README.stem in names:
             README.write_text(recorded(README.read_text(), gradcli, ROOT))
         if not names or PICTURE.stem in names:
@@ -33,14 +48,16 @@ def main(names: list[str]) -> None:
                 PICTURE.write_text(_newer(taken(gradcli, Path(folder)), kept))
 
 
-def recorded(section: str, gradcli: list[str], folder: Path | None = None) -> str:
+def recorded(
+    section: str, gradcli: list[str], folder: Path | None = None, status: bool = False
+) -> str:
     """The section with what its commands print now, in a folder of their own."""
     if folder is None:
         with tempfile.TemporaryDirectory() as own:
-            return recorded(section, gradcli, Path(own))
+            return recorded(section, gradcli, Path(own), status)
     written, at = "", 0
     for each in examples(section):
-        text = _newer(printed(each.command, gradcli, folder), each.shown)
+        text = _newer(printed(each.command, gradcli, folder, status), each.shown)
         written += section[at : each.start] + text
         at = each.end
     return written + section[at:]

@@ -11,9 +11,9 @@ import typer
 from mkdocs.structure.files import File, Files
 from typer.main import get_command
 
+from gradcli.answers.pages import ORDER, page, schemas, sections, whole
 from gradcli.cli.group import app
 from gradcli.cli.help import OF_COMMANDS, of_commands
-from gradcli.views.pages import ORDER, page, schemas, sections, whole
 
 README = Path(__file__).parents[2] / "README.md"
 COLUMNS = 80

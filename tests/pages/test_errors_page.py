@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from gradcli.answers.pages import section
 from gradcli.lang.errors import CODES
-from gradcli.views.pages import section
 
 from .blocks import ROOT, examples
 

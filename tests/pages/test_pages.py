@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.views.pages import ORDER, page, parts
+from gradcli.answers.pages import ORDER, page, parts
 
 from .blocks import PAGES, examples, printed, without_seconds
 

@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from gradcli.answers.pages import ORDER, sections
 from gradcli.cli.commands import COMMANDS
-from gradcli.views.pages import ORDER, sections
 
 from .blocks import ROOT
 

@@ -21,6 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 COLD = [sys.executable, "-m", "gradcli"]
 HERE = Path(__file__).parent
 
+HANGS = 600.0
+"""Seconds after which a process is taken to hang; no result depends on them."""
+
 
 @contextmanager
 def warm() -> Iterator[list[str]]:

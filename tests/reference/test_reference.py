@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.processes import HANGS
+
 RECORDS = [
     json.loads(line)
     for line in (Path(__file__).parent / "torch-2.13.jsonl").read_text().splitlines()
@@ -30,7 +32,7 @@ def gradcli(warm_command: list[str]) -> Callable[[str, Record], dict[str, Any]]:
         options = ["--json", *(["--no-verify"] if command == "grad" else [])]
         words = [command, record["program"], *bindings, *options]
         run = subprocess.run(
-            [*warm_command, *words], capture_output=True, text=True, timeout=60
+            [*warm_command, *words], capture_output=True, text=True, timeout=HANGS
         )
         assert run.returncode == 0, run.stderr
         read: dict[str, Any] = json.loads(run.stdout)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cupy_stand_in.standing import search_path
+from tests.processes import HANGS
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "samples"
@@ -64,7 +65,7 @@ def shell(
         input=given,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANGS,
     )
 
 

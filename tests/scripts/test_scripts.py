@@ -19,7 +19,7 @@ from tests.grouped import nightly
 
 from .record import FRESH_SEED, SCRIPTS, recorded
 
-LONG = {"polynomial_autograd", "sequence_models"}
+LONG = {"sequence_models"}
 """Scripts of thousands of small steps, run at night: there are shorter ones."""
 
 NEAR = 2e-4

@@ -20,6 +20,7 @@ from gradcli.verify.process.job import PROVED
 from tests.grouped import nightly
 from tests.laws.draw import is_differentiated
 from tests.laws.mutants import ONE, SIGN, SLICE, SWAPPED, Mutant
+from tests.processes import HANGS
 
 from .jobs import checked
 from .mutant_programs import Program, in_programs, programs, table, trial_of
@@ -82,9 +83,9 @@ def faulty(tmp_path: Path) -> Any:
         return subprocess.run(
             [sys.executable, "-m", "gradcli", "grad", program.text, *bindings,
              "--grad-output", str(program.weights.tolist()), "--json",
-             "--verify-seconds", "30"],
+             "--verify-seconds", str(HANGS)],
             env={**os.environ, "PYTHONPATH": path, "MUTANT": fault},
-            cwd=tmp_path, capture_output=True, text=True, timeout=60,
+            cwd=tmp_path, capture_output=True, text=True, timeout=HANGS,
         )  # fmt: skip
 
     return run

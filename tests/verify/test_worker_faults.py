@@ -13,6 +13,7 @@ import pytest
 
 from gradcli.verify.process.client import Checker
 from gradcli.verify.process.job import Verification
+from tests.processes import HANGS
 
 from .jobs import job
 
@@ -65,9 +66,6 @@ FAULTS = {
     "reads nothing": ("os.close(0); sys.exit(3)", "status 3"),
 }  # fmt: skip
 
-HANGS = 300.0
-"""Seconds after which an answer is not waited for; no result depends on it."""
-
 
 def process(code: str, *arguments: str) -> Checker:
     """A checking process with a fault."""
@@ -104,10 +102,10 @@ def test_faulty_process_leaves_unknown_with_a_reason_and_is_gone(fault: str) -> 
 
 
 def test_what_was_shown_before_the_fault_stands() -> None:
-    shown = told(Checker.start(), 20.0)
+    shown = told(Checker.start(), HANGS)
     assert shown.verdict == "proved"
     answer = replace(shown, done=False).to_json()
-    last = told(process(f"print({answer!r}); print('garbage')"), 5.0)
+    last = told(process(f"print({answer!r}); print('garbage')"), HANGS)
     assert (last.verdict, last.inputs) == (shown.verdict, shown.inputs)
 
 
@@ -116,7 +114,7 @@ def test_process_that_takes_memory_without_end_is_stopped_at_its_bound(
     tmp_path: Path,
 ) -> None:
     taken = tmp_path / "taken"
-    last = told(process(HOG, str(taken)), 20.0)
+    last = told(process(HOG, str(taken)), HANGS)
     assert last.verdict == "unknown"
     assert "status 1" in (last.inputs[0].note or "")
     # Of 256 MiB in pieces of 16, all that the process itself did not need.
@@ -125,16 +123,16 @@ def test_process_that_takes_memory_without_end_is_stopped_at_its_bound(
 
 @LINUX
 def test_check_that_takes_memory_without_end_says_so_itself() -> None:
-    last = told(process(HOG_IN_THE_PROGRAM), 20.0)
+    last = told(process(HOG_IN_THE_PROGRAM), HANGS)
     assert last.verdict == "unknown"
     assert "the memory that a check may take ran out" in (last.inputs[0].note or "")
 
 
 @LINUX
 def test_command_outlives_its_checking_process() -> None:
-    endless = ["y = x\nfor i in range(40000): y = sin(y) + lgamma(y*y + 3)", "x=0.5"]
+    endless = ["y = x\nfor i in range(12000): y = sin(y) + lgamma(y*y + 3)", "x=0.5"]
     command = [sys.executable, "-m", "gradcli", "grad", *endless,
-               "--verify-seconds", "60", "--max-seconds", "600"]  # fmt: skip
+               "--verify-seconds", "600", "--max-seconds", "600"]  # fmt: skip
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -146,7 +144,7 @@ def test_command_outlives_its_checking_process() -> None:
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text()
     (child,) = children.split()
     os.kill(int(child), signal.SIGKILL)
-    rest, errors = running.communicate(timeout=30)
+    rest, errors = running.communicate(timeout=HANGS)
     assert running.returncode == 0, errors
     assert "unknown" in rest
     assert "the checking process ended: signal 9" in rest

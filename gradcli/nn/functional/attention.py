@@ -22,7 +22,7 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
-    """``softmax(query @ key.T*scale + mask) @ value`` (Vaswani et al. 2017).
+    """Compute ``softmax(query @ key.T*scale + mask) @ value`` (Vaswani et al. 2017).
 
     Args:
         query: (..., L, E).
@@ -77,7 +77,7 @@ def multi_head_attention_forward(
     static_v: Tensor | None = None, average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """What `nn.MultiheadAttention` computes, whose options and weights these are.
+    """Compute what `nn.MultiheadAttention` does, whose options and weights these are.
 
     Args:
         embed_dim_to_check: the length of a query.

@@ -29,7 +29,7 @@ Function = Callable[..., Any]
 run = cast("Callable[..., Tensor]", call)
 """A function of the table, known to give one tensor."""
 Check = Callable[[Tensor, Tensor, str], None]
-"""Raises, or warns, of two operands and a reduction that do not fit."""
+"""A function that refuses two operands and a reduction that do not fit, or warns."""
 Flag = bool | None
 FLAGS = ("size_average", "reduce")
 
@@ -107,7 +107,7 @@ def of_row(
 
 
 def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
-    """A function of the table with the parameter ``inplace`` after its own, and
+    """Make a function of the table with the parameter ``inplace`` after its own, and
     ``name_``, which always changes its input."""
     apply = function(name)
     parameters, _ = _parameters(name, hidden=hidden)
@@ -139,8 +139,8 @@ def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
 
 
 def along(name: str) -> Function:
-    """A function of the table along a dimension, which may be left out with a warning,
-    and with the type ``dtype`` to compute in."""
+    """Make a function of the table along a dimension, which may be left out with a
+    warning, and with the type ``dtype`` to compute in."""
     apply = function(name)
 
     def run(
@@ -254,7 +254,7 @@ def one_target_a_logit(input: Tensor, target: Tensor, reduction: str) -> None:
 
 
 def class_numbers(input: Tensor, target: Tensor, reduction: str) -> None:
-    """Classes are integers, one for each item of the batch."""
+    """Demand classes that are integers, one for each item of the batch."""
     if input.ndim > 1 and target.ndim and input.raw.shape[0] != target.raw.shape[0]:
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "

@@ -23,14 +23,14 @@ def check_probability(p: float) -> None:
 def dropout(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Entries set to 0 with probability p and the others scaled by ``1/(1 - p)``."""
+    """Set entries to 0 with probability p and scale the others by ``1/(1 - p)``."""
     return _dropped(input, input.shape, p, training, inplace)
 
 
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Channels of (N, C, L) or (C, L) set to 0 as a whole, the others scaled."""
+    """Set channels of (N, C, L) or (C, L) to 0 as a whole, and scale the others."""
     if input.ndim not in (2, 3):
         raise RuntimeError(
             f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. "
@@ -44,14 +44,14 @@ def dropout1d(
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Channels of (N, C, H, W) set to 0 as a whole, the others scaled."""
+    """Set channels of (N, C, H, W) to 0 as a whole, and scale the others."""
     return _channels(input, 2, p, training, inplace)
 
 
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Channels of (N, C, D, H, W) or (C, D, H, W) set to 0 as a whole."""
+    """Set channels of (N, C, D, H, W) or (C, D, H, W) to 0 as a whole."""
     return _channels(input, 2 if input.ndim == 5 else 1, p, training, inplace)
 
 
@@ -80,7 +80,7 @@ def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
     training: bool = False, inplace: bool = False,
 ) -> Tensor:  # fmt: skip
-    """``input`` where it is positive, else times a slope (Xu et al. 2015).
+    """Return ``input`` where it is positive, else times a slope (Xu et al. 2015).
 
     Args:
         lower, upper: between what slopes are drawn; their mean is the slope out of
@@ -101,7 +101,7 @@ def rrelu_(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
     training: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`rrelu`, in place."""
+    """Apply `rrelu` in place."""
     changed: Tensor = change(input, lambda old: rrelu(old, lower, upper, training))
     return changed
 
@@ -110,7 +110,7 @@ def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
     dim: int = -1,
 ) -> Tensor:  # fmt: skip
-    """A draw from categories that is differentiable in their logits (Jang et al. 2017).
+    """Draw from categories, differentiably in their logits (Jang et al. 2017).
 
     Args:
         logits: logarithms of probabilities, not normalised.

@@ -21,7 +21,7 @@ from ...ops.normalise import demand_channels
 from .declare import Flag, reduction_of, run
 
 ADDED_TO_ROW_NORM = 1e-7
-"""What a row's length is raised by before it is divided by."""
+"""The number that a row's length is raised by before it is divided by."""
 
 
 def embedding(
@@ -29,7 +29,7 @@ def embedding(
     max_norm: float | None = None, norm_type: float = 2.0,
     scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Rows of ``weight`` by number.
+    """Look up rows of ``weight`` by number.
 
     Args:
         input: integers, of any shape.
@@ -54,7 +54,7 @@ def embedding_bag(
     per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """Rows of ``weight`` by number, put together bag by bag.
+    """Look up rows of ``weight`` by number and put them together bag by bag.
 
     Args:
         input: integers, (N, L): N bags of L each; or (L,): bags one behind the other.
@@ -114,7 +114,7 @@ def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> Non
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Each integer as a row of zeros with a one; -1 classes: as many as needed."""
+    """Make of each integer a row of zeros with a one; -1 classes: as many as needed."""
     if tensor.dtype.code != "i8":
         raise RuntimeError(
             "one_hot is only applicable to index tensor of type LongTensor."
@@ -127,7 +127,7 @@ def batch_norm(
     weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Mean 0 and variance 1 per channel, then scaled and shifted.
+    """Normalise to mean 0 and variance 1 per channel, then scale and shift.
 
     In training the batch's own statistics are used, and the running ones are moved
     towards them by ``momentum``, in place; otherwise the running ones are used.
@@ -166,7 +166,7 @@ def instance_norm(
     bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Mean 0 and variance 1 per item and channel, then scaled and shifted.
+    """Normalise to mean 0 and variance 1 per item and channel, then scale and shift.
 
     Running statistics follow the mean of the items' own.
     """
@@ -204,7 +204,7 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:  # fmt: skip
-    """Mean square 1 over the last dimensions, scaled; ``eps`` None: the dtype's."""
+    """Normalise to mean square 1 over the last dimensions; no ``eps``: the dtype's."""
     half = input.dtype is float16
     x = input.to(float32) if half else input
     least = finfo(x.dtype).eps if eps is None else eps
@@ -223,7 +223,7 @@ def rms_norm(
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """The norm of ``x1 - x2 + eps`` along the last dimension."""
+    """Compute the norm of ``x1 - x2 + eps`` along the last dimension."""
     return run("norm", x1 - x2 + eps, p, -1, keepdim)
 
 
@@ -232,7 +232,7 @@ def triplet_margin_loss(
     p: float = 2, eps: float = 1e-6, swap: bool = False, size_average: Flag = None,
     reduce: Flag = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """``max(0, margin + d(anchor, positive) - d(anchor, negative))``.
+    """Compute ``max(0, margin + d(anchor, positive) - d(anchor, negative))``.
 
     Args:
         anchor, positive, negative: vectors along the last dimension.

@@ -14,7 +14,7 @@ from ...engine.tensor import Tensor
 from ..functional.declare import run
 
 ADDED_TO_TOTAL_NORM = 1e-6
-"""What a norm is raised by before it is divided by."""
+"""The number that a norm is raised by before it is divided by."""
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -58,7 +58,7 @@ class PackedSequence(PackedSequence_):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: object, **kwargs: object) -> PackedSequence:
-        """The entries on another device or of another dtype; itself, if they are."""
+        """Move the entries to another device or dtype; itself, if they are there."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
@@ -70,16 +70,16 @@ class PackedSequence(PackedSequence_):
         return type(self)(data, self.batch_sizes, *indices)
 
     def cpu(self, *args: object, **kwargs: object) -> PackedSequence:
-        """The entries in main memory."""
+        """Move the entries to main memory."""
         return self.to("cpu", *args, **kwargs)
 
     def cuda(self, *args: object, **kwargs: object) -> PackedSequence:
-        """The entries on a GPU."""
+        """Move the entries to a GPU."""
         return self.to("cuda", *args, **kwargs)
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the entries are on a GPU."""
+        """True if the entries are on a GPU."""
         return self.data.is_cuda
 
 
@@ -87,7 +87,7 @@ def pack_padded_sequence(
     input: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:  # fmt: skip
-    """Sequences that were filled up, without what fills them.
+    """Pack sequences that were filled up, without what fills them.
 
     Args:
         input: (T, B, ...), or (B, T, ...) with ``batch_first``.
@@ -154,7 +154,7 @@ def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The opposite of `pack_padded_sequence`.
+    """Undo `pack_padded_sequence`.
 
     Args:
         sequence: packed.
@@ -200,7 +200,7 @@ def pad_sequence(
     sequences: Sequence[Tensor], batch_first: bool = False,
     padding_value: float = 0.0, padding_side: str = "right",
 ) -> Tensor:  # fmt: skip
-    """Sequences (length, ...) as one tensor, short ones filled up.
+    """Join sequences (length, ...) to one tensor, short ones filled up.
 
     Args:
         sequences: tensors that differ in their first size alone.

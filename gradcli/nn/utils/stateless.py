@@ -56,7 +56,7 @@ def functional_call(
 def stack_module_state(
     models: Sequence[Module],
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The parameters and the buffers of modules of one class, stacked by name.
+    """Stack the parameters and the buffers of modules of one class by name.
 
     Raises:
         RuntimeError: there are none, or they are of several classes or modes.
@@ -72,7 +72,7 @@ def stack_module_state(
 
 
 def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
-    """New leaves, where what was stacked asks for gradients."""
+    """Make new leaves, where what is stacked asks for gradients."""
     found = {}
     for name, first in named[0].items():
         if len({tensors[name].requires_grad for tensors in named}) > 1:
@@ -121,7 +121,7 @@ Slot = tuple[Any, str]
 
 
 def _slots(module: Module) -> dict[str, Slot]:
-    """Where each parameter and buffer stands, under every name that it has."""
+    """Find each parameter and buffer, under every name that it has."""
     found: dict[str, Slot] = {}
     for prefix, owner in module.named_modules(remove_duplicate=False):
         for table in (owner._parameters, owner._buffers):
@@ -132,7 +132,7 @@ def _slots(module: Module) -> dict[str, Slot]:
 
 
 def _tied(given: Named, slots: Mapping[str, Slot]) -> dict[str, Tensor]:
-    """What was given, also under the other names of the same tensors."""
+    """Give what was given also under the other names of the same tensors."""
     own = {name: id(table[key]) for name, (table, key) in slots.items()}
     by_identity = {own[name]: tensor for name, tensor in given.items()}
     found = {name: by_identity[i] for name, i in own.items() if i in by_identity}

@@ -27,6 +27,8 @@ from tests.random.generate import random_program
 from .programs import run_of, summed_gradient, text_of, zeros_for
 
 SEEDS = range(120)
+SHARE = 4
+"""One ten of so many tens of seeds is drawn in every run, the others at night."""
 
 MOST_ALONE = 40
 """Of these programs so many at most may hold at their own point alone."""
@@ -131,11 +133,12 @@ def ten(seed: str) -> str:
     return f"{seed[:-1] or '0'}x"
 
 
+@pytest.mark.nightly
 def test_most_programs_hold_at_both_points() -> None:
     assert sum(len(made(seed).points) < 2 for seed in SEEDS) <= MOST_ALONE
 
 
-@by_row("seed", SEEDS, str, ten)
+@by_row("seed", SEEDS, str, ten, share=SHARE)
 def test_program_gives_the_gradients(seed: int) -> None:
     gives_the_gradients(made(seed))
 
@@ -149,7 +152,7 @@ def gives_the_gradients(made: Made) -> None:
             assert not differs(found.raw, first[name]), made.program.text
 
 
-@by_row("seed", SEEDS, str, ten)
+@by_row("seed", SEEDS, str, ten, share=SHARE)
 def test_gradient_of_the_program_is_the_second_derivative(seed: int) -> None:
     text, own_names = made(seed).program.text, made(seed).program.gradients
     for point, run in made(seed).runs():
@@ -172,13 +175,13 @@ def pulled_ones(y: Tensor | None, inputs: list[Tensor]) -> list[Any]:
     return [zeros_for(g, x) for g, x in zip(found, inputs, strict=True)]
 
 
-@by_row("seed", SEEDS, str, ten)
+@by_row("seed", SEEDS, str, ten, share=SHARE)
 def test_function_on_numpy_gives_the_value_and_the_gradients(seed: int) -> None:
     gives_value_and_gradients(made(seed), "numpy", np.array)
 
 
 @pytest.mark.peers
-@by_row("seed", SEEDS, str, ten)
+@by_row("seed", SEEDS, str, ten, share=SHARE)
 def test_function_on_torch_gives_the_value_and_the_gradients(
     seed: int, torch: Any
 ) -> None:
@@ -210,11 +213,12 @@ def changing(seed: int) -> Made | None:
         return None
 
 
+@pytest.mark.nightly
 def test_most_programs_that_change_values_are_written() -> None:
     assert sum(changing(seed) is None for seed in CHANGING) <= MOST_REFUSED
 
 
-@by_row("seed", CHANGING, str, ten)
+@by_row("seed", CHANGING, str, ten, share=SHARE)
 def test_program_that_changes_values_gives_the_gradients(seed: int) -> None:
     made = changing(seed)
     if made is not None:

@@ -11,16 +11,19 @@ from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.run import evaluate
 from gradcli.render.code.dialect import LANGUAGE
 from gradcli.render.code.libraries import HELPERS, NumPy, PyTorch
-from tests.grouped import by_row, written_or_lacking
+from tests.grouped import by_row, nightly, written_or_lacking
 from tests.laws.draw import ident, spots
 
 from .rows import Grown, differs
+
+SHARE = 5
+"""One row of so many is written for libraries in every run, the others at night."""
 
 SEVEN_DIGITS = {"digamma", "polygamma.order"}
 """Rows whose derivative PyTorch itself has to seven digits (its trigamma)."""
 
 
-@pytest.mark.parametrize("drawn", [True, False], ids=["weighed", "sum"])
+@pytest.mark.parametrize("drawn", [True, *nightly([False])], ids=["weighed", "sum"])
 @by_row("spot", spots(), ident)
 def test_language_gives_the_rows_value_and_gradient(
     spot: tuple[str, int], drawn: bool
@@ -33,7 +36,7 @@ def test_language_gives_the_rows_value_and_gradient(
         assert not differs(found.raw, true), f"{name} of\n{text}"
 
 
-@by_row("spot", spots(), ident)
+@by_row("spot", spots(), ident, share=SHARE)
 def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
     from scipy import special
 
@@ -50,7 +53,7 @@ def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
 
 @pytest.mark.peers
 @pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated")
-@by_row("spot", spots(), ident)
+@by_row("spot", spots(), ident, share=SHARE)
 def test_torch_gives_the_rows_value_and_gradient(
     spot: tuple[str, int], torch: Any
 ) -> None:
