@@ -61,7 +61,7 @@ class Point:
         return next(b for b in self.blocks if b.slot.name == name)
 
 
-Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
+Test = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
 
 
 def pairs_of(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:

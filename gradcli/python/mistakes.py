@@ -25,8 +25,8 @@ from ..views.claims import Diagnosis
 from .call import Call
 from .checker import Checked
 from .forwards import (
-    Hypothesis,
     Point,
+    Test,
     elsewhere,
     gradient_by,
     here,
@@ -386,7 +386,7 @@ def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
     return all(same(b.true, g) for b, g in pairs if b.slot.name in wrong)
 
 
-HYPOTHESES: tuple[Hypothesis, ...] = (
+HYPOTHESES: tuple[Test, ...] = (
     partial(_by_replacing, IN_PLACE),
     straight_through,
     on_purpose,
