@@ -22,6 +22,7 @@ from ..engine.record import RECORDING
 from ..engine.rules import sum_to
 from ..engine.tensor import Tensor, zeros_for
 from ..engine.underived import Refusal
+from ..engine.unheard import heard
 from .context import FunctionCtx
 
 TWICE = (
@@ -45,7 +46,7 @@ class FunctionNode(CustomNode):
     def __init__(self, ctx: FunctionCtx, args: Sequence[object]) -> None:
         self.ctx = ctx
         tensors = [x for x in args if isinstance(x, Tensor)]
-        self.edges = tuple(x.edge for x in tensors)
+        self.edges = tuple(map(heard, tensors))
         self.xp = next((x.xp for x in tensors if x.edge is not None), tensors[0].xp)
         self.span = None
         self.arguments = tuple(map(_like, args))

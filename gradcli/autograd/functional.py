@@ -79,9 +79,10 @@ def jacobian(
     """
     check_strategy(strategy, HINT)
     check_vectorized(strict, vectorize)
-    run = _Run(func, inputs, create_graph, strict, "jacobian")
+    forward = strategy == FORWARD
+    run = _Run(func, inputs, create_graph, strict, "jacobian", forward)
     with enable_grad():
-        blocks = blocks_of(run.outputs, run.own, create_graph, strategy == FORWARD)
+        blocks = blocks_of(run.outputs, run.own, create_graph, forward)
     if strict:
         check_jacobian(run.outputs, run.own, blocks, create_graph)
     return run.as_outputs([run.as_inputs(row) for row in blocks])
@@ -111,8 +112,8 @@ def hessian(
     """
     check_strategy(outer_jacobian_strategy)
     check_vectorized(strict, vectorize)
-    run = _Run(func, inputs, create_graph, strict, "hessian")
     forward = outer_jacobian_strategy == FORWARD
+    run = _Run(func, inputs, create_graph, strict, "hessian", forward)
     with enable_grad():
         first = run.gradient(demand_all=False)
         blocks = blocks_of(first, run.own, create_graph, forward)
@@ -249,13 +250,15 @@ class _Run:
     """
 
     def __init__(
-        self, func: Func, inputs: object, create_graph: bool, strict: bool, name: str
-    ) -> None:
+        self, func: Func, inputs: object, create_graph: bool, strict: bool, name: str,
+        forward: bool = False,
+    ) -> None:  # fmt: skip
         self.create_graph, self.strict, self.name = create_graph, strict, name
         given = demand_tensors(inputs, "inputs", name)
         with enable_grad():
             self.own = tuple(_own(x, create_graph) for x in given)
-            with following(frozenset(x.edge for x in self.own), transform=False):
+            edges = frozenset(x.edge for x in self.own)
+            with following(edges, transform=False, forward=forward):
                 result = func(*self.own)
         what = "outputs of the user-provided function"
         self.outputs = demand_tensors(result, what, name)

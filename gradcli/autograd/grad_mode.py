@@ -2,8 +2,8 @@
 
 Invariant: the function of a forward-mode transform (`gradcli.func.jvp`, ``jacfwd``,
 ``linearize``) is recorded in order to push tangents through its graph; there `no_grad`
-stops no recording, as in PyTorch no tangent is stopped. The engine's own blocks
-(`gradcli.engine.modes`) stop it everywhere.
+stops gradients alone (`gradcli.engine.unheard`), as in PyTorch no tangent is stopped.
+The engine's own blocks (`gradcli.engine.modes`) stop all recording everywhere.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ class no_grad(modes.no_grad):
 
     def enter(self) -> None:
         """Stop recording, unless tangents are to be pushed through the graph."""
-        if not MODE.pushes:
-            super().enter()
+        MODE.allow(False)
 
 
 class set_grad_enabled(modes.set_grad_enabled):
@@ -36,14 +35,9 @@ class set_grad_enabled(modes.set_grad_enabled):
     As a plain call it takes effect at once, as in PyTorch.
     """
 
-    def __init__(self, mode: bool) -> None:
-        super().__init__(mode or (MODE.pushes and MODE.enabled))
-        self.wanted = bool(mode)
-
     def enter(self) -> None:
-        """Set the switch, which stays on while tangents are to be pushed."""
-        self.mode = self.wanted or (MODE.pushes and MODE.enabled)
-        super().enter()
+        """Set the switch; for tangents that are to be pushed all is recorded."""
+        MODE.allow(self.mode)
 
 
 class set_multithreading_enabled:

@@ -71,7 +71,7 @@ def main() -> NoReturn:
 
 def _abandon_files() -> None:
     """Remove files that are not written to their end."""
-    writing: Any = sys.modules.get("gradcli.lang.replacing")
+    writing: Any = sys.modules.get("gradcli.lang.filesystem")
     if writing is not None:
         writing.abandon()
 

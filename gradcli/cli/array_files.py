@@ -20,13 +20,12 @@ from ..engine.devices import host
 from ..engine.jacobian import Block
 from ..engine.jacobian.files import WRITERS
 from ..lang.errors import ProgramError
-from ..lang.refusals import FOLDER, refusal
-from ..lang.replacing import replacing
+from ..lang.filesystem import FOLDER, refusal, replacing
 from .problems import wrong
 
 if TYPE_CHECKING:
+    from ..answers.gradients import Gradients
     from ..engine.raw import Host
-    from .session import Gradients
 
 NAME: Final = "{}"
 """The part of a file's name that stands for that of an input or a block."""

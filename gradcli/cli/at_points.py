@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..answers.plot import Surface
 from ..engine import resolve
 from ..lang import compiled
 from ..lang.bindings import read_bindings
@@ -40,7 +41,6 @@ from ..render.contours import contours
 from ..render.curve import curve
 from ..render.progress import Bar, wants_bar
 from ..render.ticks import labels
-from ..views.plot import Surface
 from .ending import before_exit
 from .executors import Workers, in_order, workers
 from .exits import Exit
@@ -50,8 +50,7 @@ from .options import Request
 from .output import Printer, note, standard_output, tell_at_once
 from .point_task import Done, Task, header, results
 from .problems import typed, wrong
-from .session import listed, tell_data, tell_readings
-from .sources import program_and_bindings
+from .sources import listed, program_and_bindings, tell_data, tell_readings
 from .tracing import tell
 
 if TYPE_CHECKING:
@@ -438,4 +437,4 @@ def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:
         for numbers in (found.value, *(found.grads.get(n, nothing) for n in axes))
     )
     (across, x), (up, y) = axes.items()
-    return Surface(across, up, x, y, value, (slopes[0], slopes[1]))
+    return Surface((across, up), x, y, value, (slopes[0], slopes[1]))

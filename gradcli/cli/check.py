@@ -4,7 +4,7 @@ what is wrong with it; are two programs the same function."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,13 +12,6 @@ from .checking import Check
 from .exits import Exit
 from .options import IS_EXACT, Request, without
 from .problems import wrong
-
-if TYPE_CHECKING:
-    from ..verify.claims.task import ClaimsTask, Judgement
-    from ..views.claims import ClaimsView
-
-DIAGNOSIS_SECONDS = 3.0
-"""Most time for finding the mistake in one claim."""
 
 _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
@@ -60,22 +53,21 @@ def main(
     Example: gradcli check "sin(x**2)" --claim "d/dx = cos(x**2)"
     """
     _refuse(request, claim, same)
-    check = Check.start(request, needed=True)
-    from .claims import claims_task
-
-    task = claims_task(request, claim or [], same, points)
-    judgement = check.judge(task)
-    view = _view(task, judgement)
+    checker = Check.start(request, needed=True)
+    from ..answers.check import check, claims_task
     from ..render import claims
     from .output import show
+    from .sources import question_of
 
+    task = claims_task(question_of(request), claim or [], same, points)
+    answer = check(task, checker.judge(task))
     show(
         request,
-        json=lambda: [claims.as_object(view)],
-        bare=lambda: claims.bare(view),
-        text=lambda _: claims.claims(view),
+        answer,
+        bare=lambda: claims.bare(answer),
+        text=lambda _: claims.claims(answer),
     )
-    return _STATUS.get(view.verdict, Exit.DONE)
+    return _STATUS.get(answer.verification.verdict, Exit.DONE)
 
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
@@ -93,28 +85,6 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
     if request.wrt is not None and same is None:
         hint = "leave --wrt out, or compare two programs with --same"
         raise wrong("E590", "a claim names its inputs itself", hint)
-
-
-def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
-    from ..diagnosis.answer import right_derivative
-    from ..diagnosis.diagnose import diagnose
-    from ..views.claims import ClaimsView, Judged
-
-    seconds = min(DIAGNOSIS_SECONDS, task.seconds)
-    found = [
-        Judged(
-            claim,
-            ruling,
-            diagnose(task, claim, seconds) if ruling.verdict == "refuted" else None,
-            right_derivative(task, claim, seconds)
-            if ruling.verdict == "refuted" and task.prove
-            else (),
-        )
-        for claim, ruling in zip(task.claims, judgement.rulings, strict=True)
-    ]
-    return ClaimsView(
-        task.source, task.other, task.seed, judgement.seconds, tuple(found)
-    )
 
 
 _STATUS = {"refuted": Exit.REFUTED, "unknown": Exit.LIMIT}

@@ -5,7 +5,7 @@ Invariant: whatever happens, the checking process is stopped before this one end
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
@@ -15,11 +15,11 @@ from .preset import anything_set
 from .problems import wrong
 
 if TYPE_CHECKING:
-    from ..engine import Tensor
-    from ..lang.run import Run
+    from ..render.line import Line
     from ..verify.claims.task import ClaimsTask, Judgement
-    from ..verify.process.job import Block, InputVerdict, Job, Verification
+    from ..verify.process.job import InputVerdict, Job, Verification
     from .options import Request
+    from .output import Printer
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
@@ -32,9 +32,6 @@ _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep",
 _QUIET = frozenset({"-q", "--quiet"})
 _SHOWN = ("--require", "--json", "--symbolic", "--latex")
 """Options that show something of the check even where nothing else is shown."""
-
-MAX_NUMBERS = 1 << 23
-"""Of a job: the values of inputs and output, and their derivatives."""
 
 NO_THREAD = "there is no memory left to hand it to the checking process"
 
@@ -160,71 +157,32 @@ class Check:
         return self._checker is not None
 
 
-def job_for(
-    run: Run,
+def conclude(
     request: Request,
-    kind: str,
-    claims: Mapping[str, Block],
-    cotangent: Tensor | None = None,
-    formulas: bool = False,
-    numbers: bool = True,
-) -> Job:
-    """Make a job of the program, the point and the derivatives by input; with or
-    without the numbers of the point."""
-    from ..verify.process.job import Input, Job
+    printer: Printer,
+    verification: Verification | None,
+    require: str | None,
+    answer: Callable[[Verification | None], object],
+    text: Callable[[Verification | None], Iterable[Line]],
+) -> int:
+    """Print the whole answer as an object, or behind its numbers what the check says.
 
-    inputs = tuple(
-        Input(
-            given.name,
-            block_of(given.tensor, numbers),
-            claims.get(given.name),
-        )
-        for given in run.inputs
-    )
-    return Job(
-        run.source,
-        inputs,
-        block_of(run.output, numbers),
-        kind=kind,
-        of=request.of,
-        cotangent=None if cotangent is None else block_of(cotangent),
-        dtype=run.dtype,
-        seconds=request.verify_seconds,
-        seed=run.seed,
-        formulas=formulas,
-    )
+    Args:
+        request: says which form.
+        printer: has printed the numbers, where there is no object.
+        verification: the verdicts; None: nothing was checked.
+        require: the weakest verdict that is no failure.
+        answer: the answer with its verdicts.
+        text: the verdicts for people.
+    """
+    if request.json:
+        from ..render.jsons import as_json
 
-
-def claimed(
-    gradients: Mapping[str, tuple[Tensor, Tensor | None]], numbers: bool = True
-) -> dict[str, Block]:
-    """Gradients as claims, of inputs by name; with or without their numbers. One that
-    does not arrive claims that it is zero."""
-    from ..engine import Tensor
-
-    claims = {}
-    for name, (x, gradient) in gradients.items():
-        if gradient is None:
-            gradient = Tensor(x.xp.zeros_like(x.raw), x.xp) if numbers else x
-        claims[name] = block_of(gradient, numbers)
-    return claims
-
-
-def block_of(tensor: Tensor, numbers: bool = True) -> Block:
-    """A tensor as it is handed over; without its numbers: its shape alone."""
-    from ..engine.devices import host
-    from ..verify.process.job import Block
-
-    shape = tuple(tensor.shape)
-    if not numbers:
-        return Block(shape, b"", b"")
-    return Block(shape, host(tensor.raw).astype("float64").tobytes())
-
-
-def numbers_in(tensor: Tensor) -> list[float]:
-    """The entries of a tensor in C order, as floats."""
-    entries = tensor.raw.reshape(-1).tolist()
-    return [float(entry) for entry in entries]
+        printer.lines(as_json(answer(verification)))
+    else:
+        printer.lines(text(verification))
+    printer.flush()
+    return exit_status(verification, require)
 
 
 def exit_status(verification: Verification | None, require: str | None = None) -> int:

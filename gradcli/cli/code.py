@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..lang.errors import ProgramError
-from .checking import numbers_in
 
 if TYPE_CHECKING:
+    from ..answers.closed_forms import ProgramView
+    from ..answers.gradients import Gradients
     from ..engine import Tensor
     from ..lang.run import Run
     from ..render.line import Line
-    from ..views.closed_forms import ProgramView
-    from .session import Gradients
 
 MAX_SHOWN_ENTRIES: Final = 12
 """Entries of a cotangent that are written out."""
@@ -52,9 +51,9 @@ def code_of(
 def program_of_gradients(found: Gradients) -> ProgramView | None:
     """The adjoint program; None for scalars, whose formulas say it all, and where it
     cannot be written."""
+    from ..answers.closed_forms import ProgramView
     from ..numbers.trees.tree import TooLong, Unwritable
     from ..render.code.programs import program
-    from ..views.closed_forms import ProgramView
 
     if not any(given.tensor.shape for given in found.inputs):
         return None
@@ -72,7 +71,7 @@ def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
     from ..lang.syntax import Call, walk
 
     if cotangent is not None:
-        numbers = numbers_in(cotangent)
+        numbers = cotangent.raw.reshape(-1).tolist()
         shown = ", ".join(map(repr, numbers[:MAX_SHOWN_ENTRIES]))
         more = ", ..." if len(numbers) > MAX_SHOWN_ENTRIES else ""
         yield f"The gradient is contracted with --grad-output [{shown}{more}]."
@@ -82,16 +81,9 @@ def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
         yield f"Random numbers are those that seed {run.seed} gives."
 
 
-def as_json(
-    lines: Sequence[str] | None, steps: ProgramView | None = None
-) -> dict[str, str]:
-    """The keys that code adds to the JSON object."""
-    texts = {"code": lines, "adjoint_program": None if steps is None else steps.lines}
-    return {
-        key: "".join(f"{line}\n" for line in text)
-        for key, text in texts.items()
-        if text is not None
-    }
+def joined(lines: Sequence[str] | None) -> str | None:
+    """Return the text of some lines; None: there are none."""
+    return None if lines is None else "".join(f"{line}\n" for line in lines)
 
 
 def code_lines(lines: Sequence[str]) -> Iterator[Line]:

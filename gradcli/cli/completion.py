@@ -67,14 +67,14 @@ def files(begun: str) -> list[str]:
 
 def functions() -> list[str]:
     """Return the names of all operations."""
-    from ..views.catalog import known_names
+    from ..answers.catalog import known_names
 
     return sorted(known_names())
 
 
 def told(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return what operations are and how each is used, unless there are very many."""
-    from ..views.catalog import find
+    from ..answers.catalog import find
 
     known = map(find, names if len(names) <= MAX_TOLD else ())
     return {
@@ -246,8 +246,8 @@ class _Line:
     def _assigned(self) -> list[str]:
         """Return the names that get values, also while the program is being typed."""
         from ..lang.errors import ProgramError
-        from ..lang.names import assigned_names
         from ..lang.parser import parse
+        from ..lang.syntax import assigned_names
 
         text = self._program()
         try:

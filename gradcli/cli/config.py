@@ -219,7 +219,7 @@ def _content(where: str) -> str:
 
 def _write(where: str, text: str) -> None:
     """Put the new file in the place of the old one at once."""
-    from ..lang.replacing import replacing
+    from ..lang.filesystem import replacing
 
     try:
         os.makedirs(os.path.dirname(where), exist_ok=True)

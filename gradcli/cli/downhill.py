@@ -14,8 +14,8 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from .. import optim
-from ..lang.batches import Batches
-from ..lang.descent import Descent, End, Step
+from ..answers.descent import DescentView, StepLine, reached_views
+from ..lang.descent import Batches, Descent, End, Step
 from ..lang.errors import ProgramError
 from ..lang.run import Input, Run, Session
 from ..lang.suggest import did_you_mean
@@ -23,7 +23,6 @@ from ..render import descent as text
 from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
-from ..views.descent import DescentView, reached_views
 from .descent_options import Choice
 from .ending import before_exit
 from .exits import Exit
@@ -31,7 +30,7 @@ from .limits import once, renew
 from .options import Request
 from .output import Printer, note
 from .problems import wrong
-from .session import run_program
+from .sources import question_of
 
 MAX_LINE_SEARCH_LOSSES: Final = 25
 """Losses that a line search may look at in one step."""
@@ -82,7 +81,7 @@ class Downhill:
         self._choice = choice
         self._kind = OPTIMIZERS[choice.optimizer]
         self._lr = self._kind.lr if choice.lr is None else choice.lr
-        self._run = run_program(request)
+        self._run = question_of(request).run()
         cut, rows = _batch_asked(choice.batch, self._run, request.wrt)
         self._run.require_graph()
         self._run.require_scalar()
@@ -173,8 +172,9 @@ class Downhill:
             self._bar.at(step.number, lambda: f"loss {step.loss:.6g}")
 
     def _print_step(self, step: Step) -> None:
-        line = jsons.step if self._request.json else text.step_line
-        self._printer.lines([line(*step)])
+        json = self._request.json
+        line = jsons.line_of(StepLine(*step)) if json else text.step_line(*step)
+        self._printer.lines([line])
         now = monotonic()
         if now - self._flushed > FLUSH_SECONDS:
             self._flushed = now
@@ -183,7 +183,7 @@ class Downhill:
     def _print_end(self, reached: Step, stopped: str) -> None:
         view = self._view(reached, stopped)
         if self._request.json:
-            self._printer.lines([jsons.descent(view)])
+            self._printer.lines(jsons.as_json(view))
         elif self._request.quiet:
             self._printer.lines(text.bare(view))
         else:

@@ -10,20 +10,21 @@ from importlib.util import find_spec
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from ..answers.jobs import claimed, job_for
 from ..lang.errors import ProgramError
-from ..lang.replacing import replacing
+from ..lang.filesystem import replacing
 from ..render.graphs.shown import ENDINGS, ShownGraph
 from ..render.theme import chosen
-from .checking import Check, claimed, job_for
+from .checking import Check
 from .options import Request
 from .output import note
 from .problems import unwritable, wrong
 
 if TYPE_CHECKING:
+    from ..answers.explanation import StepView
     from ..engine import Tensor
     from ..lang.factory import Factory
     from ..lang.run import Run
-    from ..views.explanation import StepView
     from ..views.graph import GraphView
     from ..views.names import Names
 
@@ -86,18 +87,20 @@ def drawn(
         folded: whether what repeats may be drawn once.
     """
     check = Check.start(request) if checked else None
+    from ..answers.picture import picture_of
+    from ..answers.values import Listener, values
     from ..render.code.rules import Rules
-    from ..views.picture import picture_of
-    from ..views.values import Listener, values
-    from .session import graph_of, run_with_names
+    from ..views.graph import graph_of
+    from .sources import question_of
 
+    question = question_of(request)
     listeners: list[Listener] = []
 
     def listening(factory: Factory) -> Listener:
         listeners.append(Listener(factory))
         return listeners[-1]
 
-    run, names = run_with_names(request, listening)
+    run, names = question.run_with_names(listening)
     run.require_graph()
     view = graph_of(run, local_gradients=True)
     made = values(run.output, listeners[-1].heard)
@@ -115,8 +118,8 @@ def _passed(
     run: Run, names: Names, view: GraphView, grad_output: str | None
 ) -> tuple[tuple[StepView, ...], Tensor | None]:
     """The backward pass, where one can be begun."""
-    from ..views.briefly import briefly
-    from ..views.explanation import explain
+    from ..answers.briefly import briefly
+    from ..answers.explanation import explain
 
     if grad_output is None and run.output.numel() != 1:
         shape = list(run.output.shape)
@@ -135,7 +138,9 @@ def _verdicts(
 ) -> dict[str, str]:
     """What the check says of each gradient."""
     found = {i.name: (i.tensor, i.tensor.grad) for i in run.differentiated}
-    check.submit(job_for(run, request, "gradient", claimed(found), cotangent))
+    check.submit(
+        job_for(run, request.verify_seconds, "gradient", claimed(found), cotangent)
+    )
     verification = check.finish()
     given = verification.inputs if verification is not None else ()
     return {each.name: each.verdict for each in given}

@@ -11,8 +11,9 @@ from .options import VERIFIES_NOTHING, GradOutput, Request, without
 from .problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
+    from ..answers.explanation import Explanation
+    from ..render.code.stated import Stated
     from ..render.worked.rows import Rules
-    from ..views.explanation import Explanation
 
 
 @without(VERIFIES_NOTHING)
@@ -47,19 +48,26 @@ def main(
     written = _form(request, step, latex=latex, markdown=markdown, html=html)
     if step:
         _require_terminal(request)
+    from ..answers.explanation import explanation
     from ..render import explanation as draw
     from .output import show
+    from .sources import question_of
 
-    explanation, rules = _explained(request, grad_output, written is not None)
+    question = question_of(request, grad_output)
     if written is not None:
-        return _worked(written, explanation, rules)
+        from ..render.code.stated import rules_of
+
+        rules: dict[tuple[int, int], Stated | None] = {}
+        found = explanation(question, lambda *graph: rules.update(rules_of(*graph)))
+        return _worked(written, found, rules)
+    found = explanation(question)
     if step:
-        return _stepwise(explanation)
+        return _stepwise(found)
     return show(
         request,
-        json=lambda: draw.as_json(explanation),
-        bare=lambda: draw.bare(explanation),
-        text=lambda layout: draw.lines(explanation, layout),
+        found,
+        bare=lambda: draw.bare(found),
+        text=lambda layout: draw.lines(found, layout),
     )
 
 
@@ -105,26 +113,6 @@ def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
         printer.lines(draw(explanation, rules))
     printer.flush()
     return Exit.DONE
-
-
-def _explained(
-    request: Request, grad_output: str | None, with_rules: bool
-) -> tuple[Explanation, Rules]:
-    """The pass, and before it frees what they need the rules of its edges."""
-    from ..render.code.stated import rules_of
-    from ..views.explanation import Explanation, explain
-    from ..views.numbers import plain
-    from .session import graph_of, output_of_run, run_with_names
-
-    run, names = run_with_names(request)
-    run.require_graph()
-    start = run.first_cotangent(grad_output)
-    view = graph_of(run, local_gradients=False)
-    rules = rules_of(run.output, view) if with_rules else {}
-    with run.explained():
-        steps = explain(run.output, start, names, view)
-    output, given = output_of_run(run), grad_output is not None
-    return Explanation(run.source, output, plain(start.raw), given, steps), rules
 
 
 def _stepwise(explanation: Explanation) -> int:

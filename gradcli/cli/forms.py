@@ -14,10 +14,11 @@ from .options import Request
 from .problems import typed, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from ..views.closed_forms import FormulaView
-    from .output import Printer
+    from ..answers.closed_forms import FormulaView
+    from ..answers.verdicts import Formulas
+    from ..render.line import Layout, Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +79,14 @@ class Forms:
             message = f"--code prints the code alone, without {extra[0]}"
             raise wrong("E590", message, "drop one of them, or add --json")
 
-    def show(
+    def lines(
         self,
-        printer: Printer,
         views: Sequence[FormulaView],
         conditions: Sequence[str],
+        layout: Layout,
         bare: bool,
-    ) -> None:
-        """Print the formulas.
+    ) -> Iterator[Line]:
+        """Write the formulas.
 
         Args:
             conditions: where they hold, which the verdicts say unless nothing but the
@@ -102,9 +103,13 @@ class Forms:
             note(f"note: what is shown holds where {printable(', '.join(conditions))}")
 
         if self.symbolic:
-            printer.lines(
-                bare_formulas(views) if bare else formulas(views, printer.layout)
-            )
+            yield from bare_formulas(views) if bare else formulas(views, layout)
         if self.latex:
-            printer.lines([] if bare else [BLANK])
-            printer.lines(latex_lines(views))
+            yield from () if bare else (BLANK,)
+            yield from latex_lines(views)
+
+    def written(self, views: Sequence[FormulaView]) -> list[Formulas]:
+        """Return the formulas of each block for an object."""
+        from ..render.latex_forms import formulas_of
+
+        return formulas_of(views, self.latex)

@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .accuracy import extras_of
-from .box import read_boxes, tell_middles
-from .checking import (
-    MAX_NUMBERS,
-    Check,
-    claimed,
-    exit_status,
-    job_for,
-    require_check,
-)
-from .code import as_json as code_json
-from .code import code_lines, code_of, program_of_gradients
+from .checking import Check, conclude, require_check
+from .code import code_lines, code_of, joined, program_of_gradients
 from .forms import Forms
 from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
@@ -30,19 +20,21 @@ from .options import (
     was_typed,
 )
 from .problems import typed
-from .tracing import begin_trace, tell, trace_json
+from .sources import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ..lang.fusion import Fusion
-    from ..render.line import Line
-    from ..verify.process.job import Job, Verification
-    from ..views.closed_forms import ProgramView
-    from ..views.gradients import GradView
-    from .accuracy import Extras
-    from .output import Printer
-    from .session import Gradients
+    from ..answers.accuracy import Extras
+    from ..answers.box import Box
+    from ..answers.closed_forms import ProgramView
+    from ..answers.grad import Grad
+    from ..answers.gradients import GradView
+    from ..answers.question import Question
+    from ..lang.in_parts import Fusion
+    from ..lang.run import Run
+    from ..render.line import Layout, Line
+    from ..verify.process.job import Verification
 
 
 @on_programs
@@ -104,76 +96,110 @@ def main(
     beside = {**forms.asked, "grad_output": grad_output, "digits": digits,
               "condition": condition, "box": box}  # fmt: skip
     if many.asked:
-        from .at_points import run
+        from .at_points import run as at_points
 
         others = {"require": require, "order": order > 1, "shape": request.shape,
                   "verify-seconds": was_typed("verify_seconds")}  # fmt: skip
-        return run(request, many, {**beside, **others}, trace)
+        return at_points(request, many, {**beside, **others}, trace)
     if order > 1:
         from .order import of_order
 
         return of_order(request, order, {**beside, "trace": trace}, require)
+    from ..answers.accuracy import extras_of
+    from ..answers.gradients import gradients
+    from ..render import gradients as draw
+    from .output import Printer, tell_trouble
+
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
-    boxes = read_boxes(request, box)
+    question = question_of(request, grad_output)
     check = Check.start(request, needed=forms.formulas or require is not None)
-    from .output import Printer
-    from .session import gradients, run_program
-
-    wholly = typed(**beside)
-    fusion = begin_trace(wholly) if trace else None
-    session = run_program(
-        request,
-        parts=not wholly,
-        more=[each.middle() for each in boxes],
-        fusion=fusion,
-    )
-    if not request.json:
-        tell(fusion)
-    tell_middles(boxes)
+    run, boxes, fusion = _run(request, question, box, typed(**beside), trace)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
-    found = gradients(session, grad_output, with_graph=drawn)
-    precise = digits is not None or bool(boxes)
-    needed = check.wanted or precise
+    found = gradients(run, grad_output, with_graph=drawn)
+    tell_trouble(found.trouble)
     files: dict[str, str] = {}
     if many.out is not None:
         from .array_files import write_gradients
 
         files = write_gradients(many.out, found)
-    count = 0 if precise else numbers_of(found)
-    too_many = count > MAX_NUMBERS
-    job = gradient_job(request, found, forms.formulas, not too_many) if needed else None
+    precise = digits is not None or bool(boxes)
+    job = reason = None
+    if check.wanted or precise:
+        job, reason = found.task(question.seconds, forms.formulas, precise)
     if job is not None and check.wanted:
-        reason = f"{count:,} numbers are too many to be checked"
-        check.hand(job, reason if too_many else None)
+        check.hand(job, reason)
     printer = Printer()
     if not (request.json or alone or (request.quiet and precise)):
-        _show_numbers(printer, request, found.view, files)
-    answer = Answer(
-        found,
-        forms,
-        code_of(session, forms.code, "gradient", found.cotangent),
-        program_of_gradients(found) if forms.symbolic else None,
-        extras_of(request, found, job, grad_output, digits, condition, boxes),
-        files,
-        fusion,
-    )
-    if not request.json:
-        printer.lines(answer.unchecked(drawn, alone, precise))
+        if request.quiet:
+            printer.lines(draw.bare(found.view, files))
+        else:
+            printer.lines(draw.answer(found.view, printer.layout, files))
         printer.flush()
-    verification = check.finish()
-    if request.json:
-        printer.lines([answer.as_json(verification)])
-    elif drawn or alone:
-        answer.checked(printer, verification, alone)
+    code = code_of(run, forms.code, "gradient", found.cotangent)
+    program = program_of_gradients(found) if forms.symbolic else None
+    extras = extras_of(question, found, job, digits, condition, boxes)
+    if alone:
+        printer.lines(code_lines(code or ()))
+    elif drawn:
+        printer.lines(draw.beside(found.view, extras))
+    elif precise and not request.json:
+        printer.lines(draw.bare_beside(found.view, extras))
     printer.flush()
-    return exit_status(verification, require)
+    whole = Whole(found.view, forms, code, program, extras, files, fusion)
+    return conclude(
+        request,
+        printer,
+        check.finish(),
+        require,
+        answer=whole.judged,
+        text=lambda verification: whole.text(verification, printer.layout, drawn),
+    )
+
+
+def _run(
+    request: Request,
+    question: Question,
+    box: list[str] | None,
+    wholly: Sequence[str],
+    trace: bool,
+) -> tuple[Run, tuple[Box, ...], Fusion | None]:
+    """Run the program, at the middle of the box if there is one.
+
+    Args:
+        request: the shared options.
+        question: the program and its point.
+        box: the intervals that were asked for.
+        wholly: options that need the graph of everything.
+        trace: whether it is told what ran part by part.
+    """
+    boxes: tuple[Box, ...] = ()
+    middle, fusion = question, None
+    if box:
+        from ..answers.box import at_middles, read_boxes
+
+        boxes = read_boxes(question, box)
+        middle = at_middles(question, boxes)
+    if trace:
+        from .tracing import begin_trace
+
+        fusion = begin_trace(wholly)
+    run = middle.run() if wholly else middle.run_in_parts(fusion)
+    if trace and not request.json:
+        from .tracing import tell
+
+        tell(fusion)
+    if boxes:
+        from ..answers.box import tell_middles
+
+        tell_middles(question, boxes)
+    return run, boxes, fusion
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What is printed besides the numbers.
+class Whole:
+    """Everything that is printed of gradients, but for the verdicts.
 
     code     a function's lines, if one was asked for
     program  the adjoint program, if there is one to be shown
@@ -182,7 +208,7 @@ class Answer:
     fusion   what was computed part by part, if that was asked for
     """
 
-    found: Gradients
+    view: GradView
     forms: Forms
     code: list[str] | None
     program: ProgramView | None
@@ -190,96 +216,51 @@ class Answer:
     files: Mapping[str, str]
     fusion: Fusion | None
 
-    def unchecked(self, drawn: bool, alone: bool, precise: bool) -> Iterable[Line]:
-        """Lines that can be printed before the verdicts are known."""
-        if alone:
-            return code_lines(self.code or ())
-        if drawn:
-            return self.extras.lines(self.found)
-        return self.extras.bare(self.found) if precise else ()
+    def judged(self, verification: Verification | None) -> Grad:
+        """Return the answer with its verdicts."""
+        from ..answers.closed_forms import of_gradients
+        from ..answers.grad import judged
+        from ..answers.gradients import without
 
-    def checked(
-        self, printer: Printer, verification: Verification | None, alone: bool
-    ) -> None:
-        """Verdicts and formulas."""
-        if verification is not None:
-            if not alone:
-                _show_verdicts(printer, self.found.view, verification)
-            if self.forms.formulas:
-                from ..views.closed_forms import of_gradients
-
-                views = of_gradients(self.found.view, verification.inputs)
-                conditions = verification.side_conditions
-                self.forms.show(printer, views, conditions, alone)
-        if self.program is not None and not alone:
-            from ..render.closed_forms import program
-
-            printer.lines(program(self.program))
-
-    def as_json(self, verification: Verification | None) -> Line:
-        """The whole answer as one object."""
-        from ..render.jsons import grad as as_json
-        from ..views.gradients import without
-
-        whole, more = self.extras.as_json(self.found)
-        by_input = dict(more)
-        for name, place in self.files.items():
-            by_input[name] = {**by_input.get(name, {}), "file": place}
-        view = self.found.view
-        return as_json(
+        view, formulas = self.view, None
+        adjoint = None if self.program is None else self.program.lines
+        if self.forms.formulas:
+            verdicts = verification.inputs if verification is not None else ()
+            formulas = self.forms.written(of_gradients(view, verdicts))
+        return judged(
             without(view, self.files) if self.files else view,
             verification,
-            self.forms.formulas,
-            {
-                **whole,
-                **code_json(self.code, self.program),
-                **trace_json(self.fusion),
-            },
-            by_input,
-            self.forms.latex,
+            self.extras,
+            formulas,
+            self.files,
+            code=joined(self.code),
+            adjoint_program=joined(adjoint),
+            fusion=self.fusion,
         )
 
+    def text(
+        self, verification: Verification | None, layout: Layout, drawn: bool
+    ) -> Iterator[Line]:
+        """Write the verdicts, the formulas and the adjoint program.
 
-def _show_numbers(
-    printer: Printer, request: Request, view: GradView, files: Mapping[str, str]
-) -> None:
-    from ..render import gradients
+        Args:
+            verification: the verdicts; None: nothing was checked.
+            layout: the room for them.
+            drawn: whether numbers stand above them.
+        """
+        if verification is not None and drawn:
+            from ..render.gradients import labels
+            from ..render.verdicts import verdict_lines
 
-    if request.quiet:
-        printer.lines(gradients.bare(view, files))
-    else:
-        printer.lines(gradients.answer(view, printer.layout, files))
-    printer.flush()
+            yield from verdict_lines(verification, labels(self.view), "gradients")
+        if verification is not None and self.forms.formulas:
+            from ..answers.closed_forms import of_gradients
 
+            views = of_gradients(self.view, verification.inputs)
+            yield from self.forms.lines(
+                views, verification.side_conditions, layout, not drawn
+            )
+        if self.program is not None and drawn:
+            from ..render.closed_forms import program
 
-def _show_verdicts(
-    printer: Printer, view: GradView, verification: Verification
-) -> None:
-    from ..render.gradients import labels
-    from ..render.verdicts import verdict_lines
-
-    printer.lines(verdict_lines(verification, labels(view), "gradients"))
-
-
-def numbers_of(found: Gradients) -> int:
-    """How many numbers there are to be handed to the checking process."""
-    values = [given.tensor for given in found.run.inputs]
-    wanted = [given.tensor for given in found.inputs]
-    return sum(tensor.numel() for tensor in (*values, *wanted, found.run.output))
-
-
-def gradient_job(
-    request: Request, found: Gradients, symbolic: bool = False, numbers: bool = True
-) -> Job:
-    """What to check: the gradients as claims; with or without their numbers."""
-    wanted = {i.name: (i.tensor, found.by_name[i.name]) for i in found.inputs}
-    claims = claimed(wanted, numbers)
-    return job_for(
-        found.run,
-        request,
-        "gradient",
-        claims,
-        found.cotangent,
-        formulas=symbolic,
-        numbers=numbers,
-    )
+            yield from program(self.program)

@@ -99,14 +99,14 @@ def main(
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
-    from ..render.jsons import graph as as_json
+    from ..views.graph import graph_of
     from .output import show
-    from .session import graph_of, run_program
+    from .sources import question_of
 
-    view = graph_of(run_program(request), local_gradients=form != "chain")
+    view = graph_of(question_of(request).run(), local_gradients=form != "chain")
     return show(
         request,
-        json=lambda: as_json(view),
+        view,
         text=lambda layout: _drawn(form, view, layout),
     )
 
@@ -131,8 +131,8 @@ def _written(
                 raise wrong("E590", f"{message} {told}", "leave it out")
     found = drawn(request, grad_output, suffix == PAGE, not unfold)
     write(out, suffix, found, heat)
+    from ..answers.picture import GraphFile
     from ..lang.excerpt import printable
-    from ..render.jsons import answer
     from ..render.line import Line
     from .output import show
 
@@ -140,9 +140,7 @@ def _written(
     said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
     return show(
         request,
-        json=lambda: [
-            answer("graph", program=found.view.program, file=out, nodes=nodes)
-        ],
+        GraphFile(found.view.program, out, nodes),
         bare=list,
         text=lambda layout: [Line(((said, "plain"),))],
     )

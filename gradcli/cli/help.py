@@ -21,7 +21,7 @@ OF_COMMANDS = "commands"
 
 def topics() -> dict[str, str]:
     """Return what can be asked for, each with a line that says what it is."""
-    from ..views.pages import pages, schemas, sections
+    from ..answers.pages import pages, schemas, sections
 
     return {
         **{each.name: each.about for each in pages()},
@@ -100,7 +100,7 @@ def _written(group: typer.Context, topic: str | None, folder: str, json: bool) -
 
 def _text(group: typer.Context, topic: str) -> str:
     """Return what is said of a topic: Markdown, a command's help or a JSON Schema."""
-    from ..views.pages import ORDER, schema, schemas, section, whole
+    from ..answers.pages import ORDER, schema, schemas, section, whole
 
     if topic in COMMANDS:
         return of_command(group, topic)
@@ -117,8 +117,8 @@ def _text(group: typer.Context, topic: str) -> str:
 
 
 def _unknown(topic: str) -> Exception:
+    from ..answers.catalog import find
     from ..lang.suggest import did_you_mean
-    from ..views.catalog import find
 
     hint = "gradcli help lists the topics"
     if find(topic) is not None:
@@ -129,7 +129,7 @@ def _unknown(topic: str) -> Exception:
 
 def _listing(group: typer.Context) -> str:
     """Return the topics, a line each."""
-    from ..views.pages import pages
+    from ..answers.pages import pages
 
     listed = [(each.name, each.about) for each in pages()]
     commands = [(name, _command(group, name).get_short_help_str()) for name in COMMANDS]

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .forms import Forms
 from .matrices import Matrices
 from .options import Request, Requirement, Times, on_programs
-
-if TYPE_CHECKING:
-    from ..lang.run import Run
-    from .blocks import Blocks
 
 
 @on_programs
@@ -29,28 +23,11 @@ def main(
     Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
     if times:
-        from .products import product, refuse
+        from .times import multiply, refuse
 
-        refuse(times, **forms.asked, **matrices.asked)
-        return product("hessian", request, times, require)
+        refuse(**forms.asked, **matrices.asked)
+        return multiply("hessian", request, times, require)
+    from ..answers.derivatives import hessian
     from .blocks import derivative
 
-    return derivative("hessian", request, forms, matrices, require, _blocks)
-
-
-def _blocks(run: Run) -> Blocks:
-    """A block per pair of inputs; all rows of an input's column are its claim."""
-    from .blocks import Blocks
-
-    rows = run.hessian()
-    names = [given.name for given in run.differentiated]
-    return Blocks(
-        "rev",
-        1 + sum(given.tensor.numel() for given in run.differentiated),
-        {
-            (first, second): block
-            for first, row in zip(names, rows, strict=True)
-            for second, block in zip(names, row, strict=True)
-        },
-        dict(zip(names, zip(*rows, strict=True), strict=True)),
-    )
+    return derivative(request, forms, matrices, require, hessian)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from .forms import Forms
 from .matrices import Matrices
 from .options import Request, Requirement, Times, on_programs
-
-if TYPE_CHECKING:
-    from ..autograd.blocks import Mode
-    from ..lang.run import Run
-    from .blocks import Blocks
 
 
 @on_programs
@@ -39,27 +34,14 @@ def main(
     Example: gradcli jacobian "tanh(A@x)" "A=[[1,2],[3,4]]" "x=[0.1,0.2]"
     """
     if times:
-        from .products import product, refuse
+        from .times import multiply, refuse
 
         backward = mode if mode == "rev" else None
-        refuse(times, mode=backward, **forms.asked, **matrices.asked)
-        return product("jacobian", request, times, require)
+        refuse(mode=backward, **forms.asked, **matrices.asked)
+        return multiply("jacobian", request, times, require)
+    from ..answers.derivatives import jacobian
     from .blocks import derivative
 
-    compute = lambda run: _blocks(run, mode)
-    return derivative("jacobian", request, forms, matrices, require, compute)
-
-
-def _blocks(run: Run, mode: Mode) -> Blocks:
-    """A block per input, whose rows are the entries of the output."""
-    from .blocks import Blocks
-
-    found = run.jacobian(mode)
-    names = [given.name for given in run.differentiated]
-    by_name = dict(zip(names, found.blocks, strict=True))
-    return Blocks(
-        found.mode,
-        found.passes,
-        {(name,): block for name, block in by_name.items()},
-        {name: [block] for name, block in by_name.items()},
+    return derivative(
+        request, forms, matrices, require, lambda run: jacobian(run, mode)
     )

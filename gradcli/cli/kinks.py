@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,10 +14,6 @@ from .options import (
     Request,
     without,
 )
-
-if TYPE_CHECKING:
-    from ..verify.kinks.report import Report
-    from ..verify.process.job import Job
 
 
 @without(IS_A_CHECK, PRINTS_NOTHING_SHORTER)
@@ -43,32 +39,15 @@ def main(
 
     Example: gradcli kinks "relu(x) - relu(-x)" x=0
     """
-    from ..render.kinks import as_json, lines
-    from ..views.kinks import kinks_view
-    from .grad import gradient_job
-    from .output import show
-    from .session import gradients, run_program
+    from ..answers.gradients import gradients
+    from ..answers.kinks import kinks
+    from ..render.kinks import lines
+    from .output import show, tell_trouble
+    from .sources import question_of
 
-    found = gradients(run_program(request), grad_output, with_graph=False)
-    report = report_of(gradient_job(request, found), radius)
-    view = kinks_view(found.run.source, found.view.output, report)
-    return show(request, json=lambda: [as_json(view)], text=lambda _: lines(view))
-
-
-def report_of(job: Job, radius: float) -> Report:
-    """The kinks within a radius; raises a ProgramError where they cannot be found."""
-    from ..lang.errors import ProgramError
-    from ..numbers.system import NoMeaning
-    from ..verify.kinks.report import kinks_of
-    from ..verify.process.budget import OutOfTime
-
-    allow(job.seconds)
-    try:
-        return kinks_of(job, radius)
-    except OutOfTime:
-        message = f"the search for kinks took more than {job.seconds:g} s"
-        hint = "give more time with --verify-seconds, or smaller inputs"
-        raise ProgramError("E405", message, hint=hint) from None
-    except NoMeaning as error:
-        message = f"the program does not run on numbers of many digits: {error}"
-        raise ProgramError("E596", message) from None
+    question = question_of(request, grad_output)
+    found = gradients(question.run(), grad_output, with_graph=False)
+    tell_trouble(found.trouble)
+    allow(question.seconds)
+    answer = kinks(found, radius, question.seconds)
+    return show(request, answer, text=lambda _: lines(answer))

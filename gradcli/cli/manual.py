@@ -17,7 +17,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from ..lang.replacing import replacing
+from ..lang.filesystem import replacing
 from . import defaults, version
 from .commands import COMMANDS
 from .problems import unwritable

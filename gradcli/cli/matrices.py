@@ -13,9 +13,10 @@ import typer
 from .problems import wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from ..views.derivatives import BlockView, Form
+    from ..answers.derivatives import Form
+    from ..engine.jacobian import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +74,17 @@ class Matrices:
 
             check_format(self.out)
 
-    def paths(self, blocks: Sequence[BlockView]) -> list[str] | None:
-        """The file of each block; None if none was asked for.
+    def write(self, blocks: Mapping[tuple[str, ...], Block]) -> list[str] | None:
+        """Write the blocks; the file of each, or None if none was asked for.
 
         Raises:
-            ProgramError: several blocks would go to one file.
+            ProgramError: a file cannot be written, or several blocks would go to one.
         """
         if self.out is None:
             return None
-        from .array_files import NAME
+        from .array_files import NAME, write_block
 
-        names = ["-".join(block.by) for block in blocks]
+        names = ["-".join(by) for by in blocks]
         if len(names) > 1 and NAME not in self.out:
             stem, dot, suffix = self.out.rpartition(".")
             raise wrong(
@@ -93,4 +94,7 @@ class Matrices:
                 f"choose one input with --wrt, or let {{}} stand for the names: "
                 f"--out {stem}-{{}}{dot}{suffix}",
             )
-        return [self.out.replace(NAME, name) for name in names]
+        files = [self.out.replace(NAME, name) for name in names]
+        for path, block in zip(files, blocks.values(), strict=True):
+            write_block(path, block)
+        return files

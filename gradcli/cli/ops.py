@@ -36,9 +36,9 @@ def main(
 
     Example: gradcli ops maximum
     """
+    from ..answers.catalog import catalog, find, known_names
     from ..render.catalog import listing, page
     from ..render.jsons import functions
-    from ..views.catalog import catalog, find, known_names
     from .output import Printer
 
     found = None if name is None else find(name)

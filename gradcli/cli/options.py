@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_type
 import typer
 from typer.core import TyperCommand
 
-from ..lang.limits import MAX_PROGRAM_BYTES
+from ..lang.maxima import MAX_PROGRAM_BYTES
 from .limits import (
     MAX_MEMORY_BYTES,
     MAX_SECONDS,

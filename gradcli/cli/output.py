@@ -17,6 +17,7 @@ from .exits import Exit
 from .limits import printing
 
 if TYPE_CHECKING:
+    from ..diagnosis.blame import Trouble
     from ..lang.errors import ProgramError
     from ..render.line import Layout, Line
     from ..render.writer import Writer
@@ -93,22 +94,24 @@ class Printer:
 
 def show(
     request: Request,
+    answer: object,
     *,
-    json: Callable[[], Iterable[Line]],
     text: Callable[[Layout], Iterable[Line]],
     bare: Callable[[], Iterable[Line]] | None = None,
 ) -> int:
-    """Write a result in the form that was asked for; the exit status of success.
+    """Write an answer in the form that was asked for; the exit status of success.
 
     Args:
         request: says which form.
-        json: the result as one object.
-        text: the result for people.
+        answer: what is written as one object.
+        text: the answer for people.
         bare: the numbers alone, for ``--quiet``; None: `text` stands for it.
     """
     printer = Printer()
     if request.json:
-        printer.lines(json())
+        from ..render.jsons import as_json
+
+        printer.lines(as_json(answer))
     elif request.quiet and bare is not None:
         printer.lines(bare())
     else:
@@ -136,6 +139,21 @@ def note(text: str) -> None:
         with suppress(OSError, ValueError):
             sys.stderr.write(suited(text, sys.stderr) + "\n")
             sys.stderr.flush()
+
+
+def tell(text: str) -> None:
+    """Note what is worth knowing beside a result."""
+    note(f"note: {text}")
+
+
+def tell_trouble(arose: Trouble | None) -> None:
+    """Tell where a gradient or the value stopped being finite, if one did."""
+    if arose is None:
+        return
+    from ..render.blame import notes
+
+    for text in notes(arose):
+        tell(text)
 
 
 def tell_at_once() -> None:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ..lang.errors import ProgramError
 from .options import VERIFIES_NOTHING, GradOutput, Request, without
 from .problems import refuse_both, typed, wrong
-
-if TYPE_CHECKING:
-    from ..engine import Tensor
-    from ..lang.run import Run
-    from ..views.names import Names
-    from ..views.paths import PathsAnswer
 
 
 @without(VERIFIES_NOTHING)
@@ -57,89 +50,23 @@ def main(
     if latex:
         others = typed(quiet=request.quiet, json=request.json)
         refuse_both(["--latex", *others])
+    from ..answers.paths import paths
     from ..render import paths as draw
     from .output import show
-    from .session import as_name, run_with_names
+    from .sources import as_name, listed, question_of
 
-    run, names = run_with_names(request)
-    if start is not None:
-        name = as_name(start)
-        run = run.of_value(name, _value(name, "--from", _outputs(run)))
-    run.require_graph()
-    answer = _answer(run, names, to, most, grad_output)
+    question = question_of(request, grad_output)
+    ends = listed(to)
+    if ends == []:
+        raise wrong("E595", "--to gives no names", "give names: --to a,b")
+    answer = paths(question, None if start is None else as_name(start), ends, most)
     if latex:
         from ..render.worked.latex import paths_latex
 
-        return show(
-            request,
-            json=lambda: draw.as_json(answer),
-            text=lambda layout: paths_latex(answer),
-        )
+        return show(request, answer, text=lambda _: paths_latex(answer))
     return show(
         request,
-        json=lambda: draw.as_json(answer),
+        answer,
         bare=lambda: draw.bare(answer),
         text=lambda layout: draw.listing(answer, layout),
     )
-
-
-def _answer(
-    run: Run, names: Names, to: str | None, most: int, grad_output: str | None
-) -> PathsAnswer:
-    from ..views.paths import Paths, PathsAnswer
-    from .session import graph_of
-
-    ends = _ends(run, to)
-    cotangent = run.first_cotangent(grad_output)
-    view = graph_of(run, local_gradients=False)
-    with run.explained():
-        paths = Paths(run.output, cotangent, ends, names, view)
-        targets = tuple(paths.to(name, most) for name in ends)
-    derived = run.output_name if run.names_output else ""
-    weighted = grad_output is not None
-    return PathsAnswer(run.source, run.output_name, derived, weighted, targets)
-
-
-def _ends(run: Run, to: str | None) -> dict[str, Tensor]:
-    """The tensors to look for, by name."""
-    from .session import listed
-
-    asked = listed(to)
-    if asked is None:
-        return {given.name: given.tensor for given in run.differentiated}
-    if not asked:
-        raise wrong("E595", "--to gives no names", "give names: --to a,b")
-    return {name: _value(name, "--to", _inputs(run)) for name in asked}
-
-
-def _outputs(run: Run) -> dict[str, object]:
-    """Values by name, as they are when the program ends."""
-    return {
-        run.output_name: run.output,
-        **run.prepared.environment,
-        **run.variables,
-    }
-
-
-def _inputs(run: Run) -> dict[str, object]:
-    """Values by name; an input's name is the input, also if it was assigned to."""
-    return {**run.variables, **run.prepared.environment}
-
-
-def _value(name: str, option: str, values: dict[str, object]) -> Tensor:
-    from ..engine import Tensor
-
-    found = values.get(name)
-    if isinstance(found, Tensor):
-        return found
-    tensors = [n for n, value in values.items() if isinstance(value, Tensor)]
-    known = f"the values are {', '.join(tensors)}"
-    if name in values:
-        from ..lang.frame import described
-
-        message = f"{option}: '{name}' is {described(found)}, not a tensor"
-        raise ProgramError("E507", message, hint=known)
-    from ..lang.suggest import did_you_mean
-
-    hint = did_you_mean(name, tensors) or known
-    raise ProgramError("E507", f"{option}: no value is called '{name}'", hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,11 +23,12 @@ from .sources import refuse_slip
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ..answers.plot import Curve, Field, KinkMark
+    from ..answers.question import Question
     from ..lang.nested import Floats
     from ..lang.point import Gradients
     from ..lang.run import Run
     from ..render.line import Line
-    from ..views.plot import Curve, Field, KinkMark
 
 POINTS = 401
 """Points of a curve."""
@@ -80,10 +81,12 @@ def main(
 
     axes, found = over_sweep(asked, many)
     view = _curve(asked, axes, found) if len(axes) == 1 else _field(asked, axes, found)
-    if request.json:
-        return _printed(request, view)
-    assert out is not None
-    return _written(request, view, out)
+    if not request.json:
+        assert out is not None
+        return _written(request, view, out)
+    from .output import show
+
+    return show(request, view, text=lambda _: ())
 
 
 def _ranges(request: Request) -> tuple[Request, list[str]]:
@@ -148,79 +151,86 @@ def _kinks(
     """The kinks between two values; None where they cannot be looked for."""
     if request.no_verify:
         return None
+    from ..answers.gradients import gradients
+    from ..answers.kinks import kinks
+    from ..answers.plot import KinkMark
     from ..lang.errors import ProgramError
-    from ..views.kinks import kinks_view
-    from ..views.plot import KinkMark
-    from .grad import gradient_job
-    from .kinks import report_of
-    from .output import note
-    from .session import gradients
+    from .limits import allow
+    from .output import tell, tell_trouble
 
     middle, radius = (low + high) / 2, (high - low) / 2
-    alone = replace(request, wrt=name)
+    question = _question(replace(request, wrt=name))
     try:
-        found = gradients(_run_at(alone, name, middle), None, with_graph=False)
-        report = report_of(gradient_job(alone, found), radius)
+        found = gradients(_run_at(question, name, middle), None, with_graph=False)
+        tell_trouble(found.trouble)
+        allow(question.seconds)
+        answer = kinks(found, radius, question.seconds)
     except ProgramError as error:
-        note(f"note: kinks are not marked: {error.message}")
+        tell(f"kinks are not marked: {error.message}")
         return None
-    view = kinks_view(found.run.source, found.view.output, report)
     marks: dict[float, str] = {}
-    for kink, where in zip(report.kinks, view.where, strict=True):
-        values = dict(report.places[kink.place].values)
+    for kink in answer.kinks:
+        values = answer.places[kink.place].values
         others_stay = all(n == name for n in values)
         at = values.get(name, middle) if others_stay else None
         if at is not None and low <= at <= high:
-            marks.setdefault(at, where.text or kink.condition or kink.function)
+            known = kink.line is not None
+            other = kink.condition or kink.function or ""
+            marks.setdefault(at, kink.source if known else other)
     return tuple(
-        KinkMark(at, marks[at], _value_at(alone, name, at)) for at in sorted(marks)
+        KinkMark(at, marks[at], _value_at(question, name, at)) for at in sorted(marks)
     )
 
 
-def _value_at(request: Request, name: str, at: float) -> float:
+def _question(request: Request) -> Question:
+    """The question of a program whose values have been told."""
+    from .sources import asked, program_and_bindings
+
+    return asked(request, *program_and_bindings(request))
+
+
+def _value_at(question: Question, name: str, at: float) -> float:
     """The value at a kink; NaN where the program has none."""
     from ..lang.errors import ProgramError
 
     try:
-        return float(_run_at(request, name, at).output.item())
+        return float(_run_at(question, name, at).output.item())
     except (ProgramError, ValueError):
         return nan
 
 
-def _run_at(request: Request, name: str, value: float) -> Run:
+def _run_at(question: Question, name: str, value: float) -> Run:
     """The program at one point."""
     from sys import maxsize
 
-    from ..lang.bindings import read_bindings
+    from ..lang.bindings import read_binding
     from ..lang.run import execute
-    from .session import prepared
-    from .sources import program_and_bindings
 
-    source, words = program_and_bindings(request)
-    bindings = read_bindings([*words, f"{name}={value!r}"])
-    found = prepared(replace(request, wrt=name), source, bindings)
-    return execute(found, of=request.of, max_steps=maxsize)
+    values = (*question.values, read_binding(f"{name}={value!r}"))
+    found = replace(question, values=values).prepared()
+    return execute(found, of=question.of, max_steps=maxsize)
 
 
 def _curve(request: Request, axes: Mapping[str, Floats], found: Gradients) -> Curve:
-    from ..views.plot import Curve
+    from ..answers.plot import Curve
 
     ((name, x),) = axes.items()
     if getattr(found.value, "ndim", 1) > 1:
         raise _several()
     source, output = _named(request)
     kinks = _kinks(request, name, float(min(x)), float(max(x)))
-    slope = found.grads.get(name)
-    return Curve(source, output, name, x, found.value, slope, kinks)
+    slope: Any = found.grads.get(name)
+    return Curve(source, output or None, (name,), x, found.value, slope, kinks)
 
 
 def _field(request: Request, axes: Mapping[str, Floats], found: Gradients) -> Field:
-    from ..views.plot import Field
+    from ..answers.plot import Field
     from .at_points import surface
 
     if getattr(found.value, "ndim", 1) > 1:
         raise _several()
-    return Field(*_named(request), surface(axes, found))
+    source, output = _named(request)
+    return Field(source, output or None, surface(axes, found))
 
 
 def _several() -> Exception:
@@ -244,16 +254,9 @@ def _named(request: Request) -> tuple[str, str]:
     return source, name if name in assigned else ""
 
 
-def _printed(request: Request, view: Curve | Field) -> int:
-    from ..render.graphs.plot import as_json
-    from .output import show
-
-    return show(request, json=lambda: [as_json(view)], text=lambda _: ())
-
-
 def _written(request: Request, view: Curve | Field, out: str) -> int:
     from ..lang.excerpt import printable
-    from ..render.graphs.plot import as_json, plot
+    from ..render.graphs.plot import plot
     from ..render.graphs.svg import whole
     from ..render.line import Line
     from ..render.theme import chosen
@@ -262,7 +265,10 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
 
     suffix = check_ending(out, ENDINGS)
     if suffix == ".json":
-        content = (as_json(view).text + "\n").encode()
+        from ..render.jsons import as_json
+
+        (line,) = as_json(view)
+        content = f"{line.text}\n".encode()
     else:
         document = whole(plot(view, chosen.name))
         content = document.encode()
@@ -273,4 +279,4 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
     put(out, content)
     note_letters(suffix, view.program)
     said = Line(((f"written to {printable(out)}", "plain"),))
-    return show(request, json=list, bare=list, text=lambda layout: [said])
+    return show(request, view, bare=list, text=lambda layout: [said])

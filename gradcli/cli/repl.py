@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 
 from ..lang.errors import ProgramError
-from ..lang.replacing import replacing
+from ..lang.filesystem import replacing
 from .commands import COMMANDS
 from .completion import files, functions, offers
 from .exits import Exit

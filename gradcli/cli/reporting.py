@@ -72,10 +72,10 @@ class Reports:
     def _explained(
         self, made: Pass, view: Any, run: Callable[..., object]
     ) -> Iterable[Line]:
+        from ..answers.explanation import Explanation, explain
+        from ..answers.gradients import output_view
         from ..engine.tensor import ones_for
         from ..render.explanation import lines
-        from ..views.explanation import Explanation, explain
-        from ..views.gradients import output_view
         from ..views.names import Names
         from ..views.numbers import plain
 

@@ -6,14 +6,10 @@ shapes_of(["X=3,2", "x=()"])        # {"X": (3, 2), "x": ()}
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from ..lang.errors import ProgramError, Span
-from ..lang.excerpt import enumerated
-from ..lang.suggest import did_you_mean
 from .problems import wrong
-
-Shapes = Mapping[str, tuple[int, ...]]
 
 _SIZES = re.compile(r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?")
 
@@ -35,21 +31,3 @@ def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
             raise wrong("E595", f"--shape: '{name}' has two shapes", "keep one")
         found[name] = tuple(int(n) for n in re.findall(r"\d+", text))
     return found
-
-
-def refuse_shapes(
-    shapes: Shapes, names: Collection[str], sampled: Collection[str]
-) -> None:
-    """See that every shape is that of an input without a value.
-
-    Raises:
-        ProgramError: one is not.
-    """
-    for name in shapes:
-        if name not in names:
-            listed = f"the inputs are {enumerated(tuple(names))}" if names else None
-            hint = did_you_mean(name, tuple(names)) or listed
-            raise wrong("E595", f"--shape: no input is called '{name}'", hint)
-        if name not in sampled:
-            hint = "leave --shape out for it"
-            raise wrong("E595", f"--shape: '{name}' has a value, and so a shape", hint)

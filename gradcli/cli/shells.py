@@ -319,7 +319,7 @@ def install(shell: str) -> str:
         ProgramError: there is none, or it cannot be written.
     """
     script = print_script(shell)
-    from ..lang.replacing import replacing
+    from ..lang.filesystem import replacing
     from .problems import wrong
 
     try:

@@ -1,4 +1,6 @@
-"""Where the program comes from: the command line, a file, or standard input.
+"""From the words of a command line to a question.
+
+The program comes from the command line, a file, or standard input.
 
 Invariants: the text is UTF-8 or an error says where it is not; standard input is read
 for one thing only. A slip that the words beside a wrong one give away is refused with
@@ -9,15 +11,23 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os.path import exists, isfile
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
+from unicodedata import normalize
 
+from ..lang.bindings import read_bindings
 from ..lang.errors import ProgramError
-from ..lang.span import Span
+from ..lang.excerpt import Span, printable
 from .commands import COMMANDS
+from .limits import begin
 from .options import Request
+from .output import tell
 from .problems import wrong
+from .shapes import shapes_of
+
+if TYPE_CHECKING:
+    from ..answers.question import Question
 
 STDIN = "-"
 
@@ -27,6 +37,86 @@ _VALUE: Final = re.compile(r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)")
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")
 
 _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
+
+
+def question_of(request: Request, grad_output: str | None = None) -> Question:
+    """Return what a command line asks, with the limits on its work begun.
+
+    Raises:
+        ProgramError: there is no program, it cannot be read, or a word is no value.
+    """
+    source, words = program_and_bindings(request)
+    tell_readings(words)
+    begin()
+    return asked(request, source, words, grad_output)
+
+
+def asked(
+    request: Request, source: str, words: Iterable[str], grad_output: str | None = None
+) -> Question:
+    """Return the question of a program and ``NAME=VALUE`` words that have been read.
+
+    Raises:
+        ProgramError: a word is no value, or an option no shape.
+    """
+    from ..answers.question import Question
+
+    return Question(
+        source,
+        read_bindings(words),
+        of=request.of,
+        wrt=listed(request.wrt),
+        shapes=shapes_of(request.shape),
+        seed=request.seed,
+        strict=request.strict,
+        dtype=request.dtype,
+        device=request.device,
+        grad_output=grad_output,
+        seconds=request.verify_seconds,
+        verified=not request.no_verify,
+        tell=tell,
+    )
+
+
+def tell_readings(words: Iterable[str]) -> None:
+    """Tell how values were read that could be read in another way."""
+    asked = [word for word in words if not _is_plain(word.partition("=")[2])]
+    if asked:
+        from .readings import readings
+
+        for text in readings(asked):
+            tell(printable(text))
+
+
+def _is_plain(value: str) -> bool:
+    """Whether everybody reads a value alike: a number, or what begins like none."""
+    if value[:1] not in "+-0123456789":
+        return True
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def tell_data(names: Sequence[str]) -> None:
+    """Tell which inputs are data, and what asks for derivatives by them."""
+    from ..answers.question import notes_on_data
+
+    for text in notes_on_data(names):
+        tell(text)
+
+
+def listed(text: str | None) -> list[str] | None:
+    """Return the names in an option's text, as the language spells them."""
+    if text is None:
+        return None
+    return [as_name(name) for name in text.split(",") if name.strip()]
+
+
+def as_name(text: str) -> str:
+    """Return a name as a program spells it: in Unicode's form NFC."""
+    return normalize("NFC", text.strip())
 
 
 def program_and_bindings(request: Request) -> tuple[str, list[str]]:
@@ -72,7 +162,7 @@ def _contents(path: str, limit: int) -> bytes:
         with open(path, "rb") as file:
             return _read(file, path, limit)
     except (OSError, ValueError) as error:
-        from ..lang.refusals import refusal
+        from ..lang.filesystem import refusal
 
         hint = "give a file of text, or the program itself without -f"
         raise wrong("E594", *refusal(path, error, hint)) from None
@@ -98,7 +188,7 @@ def _standard_input(limit: int) -> bytes:
     try:
         return _read(sys.stdin.buffer, "standard input", limit)
     except OSError as error:
-        from ..lang.refusals import reason_of
+        from ..lang.filesystem import reason_of
 
         message = f"standard input cannot be read: {reason_of(error)}"
         raise wrong("E594", message, "write the program, or -f FILE") from None

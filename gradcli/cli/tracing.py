@@ -1,4 +1,4 @@
-"""``--trace``: what was computed part by part, on stderr or in JSON.
+"""``--trace``: what was computed part by part, on stderr.
 
 Invariant: importing this costs nothing, and nothing is done where it was not asked for.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .output import note
 
 if TYPE_CHECKING:
-    from ..lang.fusion import Fusion
+    from ..lang.in_parts import Fusion
 
 
 def begin_trace(wholly: Sequence[str]) -> Fusion:
@@ -20,7 +20,7 @@ def begin_trace(wholly: Sequence[str]) -> Fusion:
     Args:
         wholly: options that need the graph of everything.
     """
-    from ..lang.fusion import Fusion
+    from ..lang.in_parts import Fusion
 
     fusion = Fusion()
     for option in wholly:
@@ -36,12 +36,3 @@ def tell(fusion: Fusion | None) -> None:
 
     for line in lines(fusion):
         note(line)
-
-
-def trace_json(fusion: Fusion | None) -> dict[str, object]:
-    """What is added to the object of a result."""
-    if fusion is None:
-        return {}
-    from ..render.fusion import as_json
-
-    return {"trace": as_json(fusion)}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..lang.excerpt import printable
 from .options import HAS_NO_DERIVATIVES, VERIFIES_NOTHING, Request, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..render.line import Layout, Line
-    from ..views.gradients import OutputView
 
 
 @without(VERIFIES_NOTHING, HAS_NO_DERIVATIVES)
@@ -19,24 +19,17 @@ def main(request: Request) -> int:
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
-    from ..render.arrays import bare_line
-    from ..render.jsons import answer, output_object
+    from ..answers.value import value
+    from ..render.arrays import SHORTENED, bare_line, value_lines
     from .output import show
-    from .session import output_of_run, run_program
+    from .sources import question_of
 
-    run = run_program(request, differentiate=False)
-    view = output_of_run(run)
-    return show(
-        request,
-        json=lambda: [answer("value", program=run.source, output=output_object(view))],
-        bare=lambda: [bare_line(view.value)],
-        text=lambda layout: _text(view, layout),
-    )
+    answer = value(question_of(request))
 
+    def text(layout: Layout) -> Iterator[Line]:
+        label = printable(answer.output.name)
+        if (yield from value_lines(label, answer.output.value, layout)):
+            yield SHORTENED
 
-def _text(view: OutputView, layout: Layout) -> Iterator[Line]:
-    from ..lang.excerpt import printable
-    from ..render.arrays import SHORTENED, value_lines
-
-    if (yield from value_lines(printable(view.name), view.value, layout)):
-        yield SHORTENED
+    bare = lambda: [bare_line(answer.output.value)]
+    return show(request, answer, text=text, bare=bare)

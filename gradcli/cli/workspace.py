@@ -196,7 +196,7 @@ def _is_expression(line: str) -> bool:
 
 
 def _assigned(program: str) -> frozenset[str]:
-    from ..lang.names import assigned_names
+    from ..lang.syntax import assigned_names
 
     try:
         return frozenset(assigned_names(_parsed(program)))
@@ -224,7 +224,8 @@ def ran(words: Sequence[str]) -> int:
 
 def load() -> None:
     """Import what commands need, so that children need not."""
-    from . import grad, graph, group, session  # noqa: F401
+    from ..answers import question  # noqa: F401
+    from . import grad, graph, group  # noqa: F401
 
 
 def _forked(words: Sequence[str]) -> int:

@@ -26,6 +26,7 @@ from .rules import times
 from .saved import pushed_parts
 from .tensor import Tensor, lifted, raw_of, zeros_for
 from .unchanged import demand_unchanged
+from .unheard import as_heard
 from .versions import CLOCK
 from .walk import inputs_first
 
@@ -131,8 +132,9 @@ def push(
     slots = range(len(raw)) if op.variadic else node.slots
     by_slot = dict(zip(slots, arriving, strict=True))
     if op.partials is not None:
+        partials: Any = op.partials
         total = _add_up(
-            times(op.partials[slot], op.masks)(xp, t, y, *raw, **node.params)
+            times(partials[slot], op.masks)(xp, t, y, *raw, **node.params)
             for slot, t in by_slot.items()
             if t is not None
         )
@@ -166,7 +168,8 @@ def _run(node: Node, xp: Namespace, inputs: tuple[object, ...]) -> Any:
 
 def _push_custom(node: CustomNode, arriving: Sequence[Any], recorded: bool) -> Any:
     if recorded:
-        return node.push_tensors(arriving)
+        with as_heard(node):
+            return node.push_tensors(arriving)
     pushed = node.push_tensors([lifted(t, node.xp) for t in arriving])
     several = isinstance(pushed, tuple)
     return tuple(map(raw_of, pushed)) if several else raw_of(pushed)

@@ -106,9 +106,10 @@ def where(self: Tensor, condition: Tensor, other: object) -> Any:
 
 
 def _in_place(name: str) -> Callable[..., Tensor]:
-    from .inplace import in_place
+    from . import inplace
 
-    return in_place(name)
+    own = vars(inplace).get(f"{name}_")
+    return own or inplace.in_place(name)
 
 
 def _finder(find: Callable[..., object], name: str) -> Callable[..., object]:

@@ -37,8 +37,9 @@ class _Mode(local):
     ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
     inputs and output, made tensors again. ``home`` is the namespace that new floats are
     of; None: that of the device they are asked for. ``made`` tells what was made since
-    the innermost transform that runs has begun; ``pushes`` says that transforms run,
-    and that all of them push tangents.
+    the innermost transform that runs has begun; ``pushes`` says that a transform runs
+    that pushes tangents; ``muffled`` that what is recorded is for these alone, as no
+    gradient goes through it.
     """
 
     def __init__(self) -> None:
@@ -55,11 +56,22 @@ class _Mode(local):
         self.on_change: tuple[Callable[..., None], ...] = ()
         self.home: Any = None
         self.made: Any = None
-        self.pushes = False
+        self.pushes = self.muffled = False
 
     def record(self, enabled: bool) -> None:
         """Turn recording on or off."""
         self.enabled = enabled
+        self._settle()
+
+    def allow(self, gradients: bool) -> None:
+        """Let gradients through what is recorded from here on, or do not; for tangents
+        that are to be pushed it is recorded all the same."""
+        self.muffle(self.pushes and self.enabled and not gradients)
+        self.record(gradients or self.muffled)
+
+    def muffle(self, muffled: bool) -> None:
+        """Let no gradient through what is recorded from here on, or let all through."""
+        self.muffled = muffled
         self._settle()
 
     def infer(self, inference: bool) -> None:
@@ -109,7 +121,7 @@ class _Mode(local):
         return self.enabled and not self.inference
 
     def _settle(self) -> None:
-        seen = self.on_node or self.on_call or self.made
+        seen = self.on_node or self.on_call or self.made or self.muffled
         self.looked_at = bool(seen) or self.inference
         self.fast = self.enabled and not self.looked_at
 
@@ -119,7 +131,7 @@ MODE = _Mode()
 
 def is_grad_enabled() -> bool:
     """Whether operations are recorded at present."""
-    return MODE.enabled
+    return MODE.enabled and not MODE.muffled
 
 
 def is_inference_mode_enabled() -> bool:
@@ -131,14 +143,14 @@ class _Block:
     """A ``with`` block, entered as often as wanted, or a decorator."""
 
     def __init__(self) -> None:
-        self._before: list[tuple[bool, bool]] = []
+        self._before: list[tuple[bool, bool, bool]] = []
 
     def enter(self) -> None:
         """Set the switch to what holds inside."""
         raise NotImplementedError
 
     def __enter__(self) -> None:
-        self._before.append((MODE.enabled, MODE.inference))
+        self._before.append((MODE.enabled, MODE.muffled, MODE.inference))
         self.enter()
 
     def __exit__(
@@ -147,7 +159,8 @@ class _Block:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        enabled, inference = self._before.pop()
+        enabled, muffled, inference = self._before.pop()
+        MODE.muffle(muffled)
         MODE.infer(inference)
         MODE.record(enabled)
 
@@ -222,10 +235,10 @@ def following(
 
     Args:
         transform: it is the function that a transform of `gradcli.func` runs.
-        forward: tangents will be pushed, and no gradient pulled.
+        forward: tangents will be pushed.
     """
     before = MODE.traces, MODE.traced, MODE.pushes
-    MODE.pushes = forward and (MODE.pushes or not MODE.traced)
+    MODE.pushes = MODE.pushes or forward
     MODE.traced = (*MODE.traced, edges)
     if transform:
         MODE.traces = (*MODE.traces, edges)
@@ -253,7 +266,7 @@ class enable_grad(_Named):
     """A block in which all is recorded, also within `no_grad`; also a decorator."""
 
     def enter(self) -> None:
-        MODE.record(True)
+        MODE.allow(True)
 
 
 class set_grad_enabled(_Block):
@@ -265,23 +278,27 @@ class set_grad_enabled(_Block):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.mode = bool(mode)
-        self._outside: bool | None = MODE.enabled
-        MODE.record(self.mode)
+        self._outside: tuple[bool, bool] | None = MODE.enabled, MODE.muffled
+        self.enter()
 
     def __enter__(self) -> None:
-        if self._outside is not None:
-            MODE.record(self._outside)
-            self._outside = None
+        self._take_back()
         super().__enter__()
 
     def enter(self) -> None:
         MODE.record(self.mode)
 
     def __call__(self, function: Run) -> Run:
-        if self._outside is not None:
-            MODE.record(self._outside)
-            self._outside = None
+        self._take_back()
         return super().__call__(function)
+
+    def _take_back(self) -> None:
+        """Undo what the plain call did."""
+        if self._outside is not None:
+            enabled, muffled = self._outside
+            MODE.muffle(muffled)
+            MODE.record(enabled)
+            self._outside = None
 
 
 class inference_mode(_Block):

@@ -55,6 +55,7 @@ from .raw import Params, Raw, Run
 from .returns import class_of, class_of_row
 from .rules import reverse_rules
 from .tensor import Tensor, constant, with_edge
+from .unheard import heard
 from .versions import CLOCK, own
 from .views import note_sharer, note_view
 
@@ -174,7 +175,7 @@ class Recorder:
         if self.cls is None or not MODE.enabled or MODE.inference:
             return None
         chosen = inputs if self.op.variadic else [inputs[i] for i in self.slots]
-        edges = [t.edge if isinstance(t, Tensor) else None for t in chosen]
+        edges = [heard(t) if isinstance(t, Tensor) else None for t in chosen]
         if edges.count(None) == len(edges):
             return None
         node = _new(self.cls)

@@ -34,9 +34,9 @@ def times(partial: Partial | float, masks: bool) -> ArrayRule:
     Args:
         masks: where the partial is 0 the product is, whatever arrives.
     """
-    if masks:
-        return _masked(partial)
     if callable(partial):
+        if masks:
+            return _masked(partial)
         return lambda xp, g, y, *inputs, **params: g * partial(xp, y, *inputs, **params)
     if partial == 1:
         return lambda xp, g, y, *inputs, **params: g

@@ -8,15 +8,15 @@ Nothing here knows tensors: values, functions and methods come from a `Library`.
 only exceptions that leave are `ProgramError` and `KeyboardInterrupt`.
 """
 
-from gradcli.lang.code import Code as Code
-from gradcli.lang.compiler import compile_program as compile_program
-from gradcli.lang.errors import CODES as CODES
-from gradcli.lang.errors import ProgramError as ProgramError
-from gradcli.lang.errors import Span as Span
-from gradcli.lang.library import Library as Library
-from gradcli.lang.machine import Note as Note
-from gradcli.lang.machine import Result as Result
-from gradcli.lang.names import assigned_names as assigned_names
-from gradcli.lang.names import free_names as free_names
-from gradcli.lang.parser import parse as parse
-from gradcli.lang.syntax import Program as Program
+from .code import Code as Code
+from .compiler import compile_program as compile_program
+from .errors import CODES as CODES
+from .errors import ProgramError as ProgramError
+from .errors import Span as Span
+from .library import Library as Library
+from .machine import Note as Note
+from .machine import Result as Result
+from .parser import parse as parse
+from .syntax import Program as Program
+from .syntax import assigned_names as assigned_names
+from .syntax import free_names as free_names

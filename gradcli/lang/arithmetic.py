@@ -12,8 +12,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.limits import MAX_INTEGER_BITS
+from .errors import ProgramError
+from .maxima import MAX_INTEGER_BITS
 
 Number = int | float
 Note = Callable[[str], None]
@@ -53,7 +53,7 @@ SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
 
 
 def binary(sign: str, left: Number, right: Number, note: Note) -> Number:
-    """The value of `left sign right` for two plain numbers."""
+    """Return the value of `left sign right` for two plain numbers."""
     if sign == "@":
         message = "'@' multiplies matrices and vectors, not two numbers"
         raise ProgramError("E301", message, hint="write '*'")
@@ -98,10 +98,6 @@ def _divided_by_zero(left: Number, right: Number) -> float:
     return -math.inf if negative else math.inf
 
 
-def _remainder_by_zero(left: Number, right: Number) -> float:
-    return math.nan
-
-
 def _zero_to_negative_power(base: Number, exponent: Number) -> float:
     odd = float(exponent).is_integer() and exponent % 2 == 1
     return math.copysign(math.inf, base) if odd else math.inf
@@ -110,7 +106,7 @@ def _zero_to_negative_power(base: Number, exponent: Number) -> float:
 _BY_ZERO: dict[str, Callable[[Number, Number], float]] = {
     "/": _divided_by_zero,
     "//": _divided_by_zero,
-    "%": _remainder_by_zero,
+    "%": lambda left, right: math.nan,
     "**": _zero_to_negative_power,
 }
 

@@ -9,14 +9,14 @@ the argument itself with a caret under what is wrong.
 
 from collections.abc import Iterable
 
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import KEYWORDS
-from gradcli.lang.limits import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
-from gradcli.lang.record import Record
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import KEYWORDS
+from .maxima import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
+from .record import Record
 
 FILE = "@"
-"""What a VALUE begins with that names a file."""
+"""Sign at the beginning of a VALUE that names a file."""
 
 
 class Binding(Record):
@@ -38,7 +38,7 @@ class Binding(Record):
 
 
 def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
-    """The bindings that the arguments make.
+    """Return the bindings that the arguments make.
 
     Raises:
         ProgramError: an argument is no binding, or a name is given a value twice.
@@ -61,7 +61,8 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
 
 
 def read_binding(argument: str, after: str = "") -> Binding:
-    """The binding that one argument makes; ``after`` is the argument behind it."""
+    """Return the binding that one argument makes; ``after`` is the argument behind
+    it."""
     head, equals, text = argument.partition("=")
     if not equals:
         raise _no_binding(argument, after)

@@ -6,10 +6,10 @@ Registers hold variables, constants, called functions and intermediate values al
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gradcli.lang.frame import Frame
-from gradcli.lang.record import Record
-from gradcli.lang.span import Span
-from gradcli.lang.syntax import Note
+from .excerpt import Span
+from .frame import Frame
+from .record import Record
+from .syntax import Note
 
 Registers = list[Any]
 
@@ -18,7 +18,7 @@ Step = Callable[[Registers, Frame], int | None]
 
 
 class Origin(NamedTuple):
-    """What a step was made from, for errors in it.
+    """The text and the operands that a step was made from, for errors in it.
 
     at      the operator or the called name, where an error points
     kind    what it does: operator, function, method, attribute, index, iterate, truth

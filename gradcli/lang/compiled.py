@@ -9,19 +9,30 @@ as the kind that was given.
     program.jacobian(x=np.arange(3.0), a=1.0).blocks["x"]
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from gc import collect
 from typing import Any
 
-from gradcli.engine import Tensor, grad, resolve
-from gradcli.engine.jacobian import rows_of
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.fusion import Fusion
-from gradcli.lang.in_parts import in_parts
-from gradcli.lang.point import Gradients, Point, Settings
-from gradcli.lang.reading import Reading
-from gradcli.lang.record import Record
-from gradcli.lang.rows import fusion_of, table
+import numpy as np
+
+from ..engine import Tensor, grad, resolve
+from ..engine.errors import EngineError
+from ..engine.jacobian import rows_of
+from ..engine.raw import Raw
+from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
+from .excerpt import enumerated
+from .in_parts import Fusion, entrywise, in_parts, tell_region
+from .point import (
+    Gradients,
+    Point,
+    Reading,
+    Settings,
+    dtype_of,
+    raw_of,
+)
+from .process import is_out_of_memory
+from .record import Record
 
 Array = Any
 
@@ -104,14 +115,14 @@ class Compiled:
         return f"gradcli.compile({self.text!r})"
 
     def reading(self, bound: Iterable[str]) -> Reading:
-        """The program as it is read where these names have values."""
+        """Return the program as it is read where these names have values."""
         key = frozenset(bound)
         if key not in self._readings:
             self._readings[key] = Reading(self.text, key, self.settings.of)
         return self._readings[key]
 
     def at(self, values: Mapping[str, object]) -> Point:
-        """The program's inputs at a point.
+        """Return the program's inputs at a point.
 
         Raises:
             ProgramError: an input is missing or unknown.
@@ -119,12 +130,12 @@ class Compiled:
         return Point(self.reading(values), values, self.settings)
 
     def __call__(self, **values: object) -> Array:
-        """The program's value, of the kind of the arrays given."""
+        """Return the program's value, of the kind of the arrays given."""
         point = self.at(values)
         return point.back(point.run())
 
     def grad(self, **values: object) -> Gradients:
-        """The value and the gradients at a point.
+        """Return the value and the gradients at a point.
 
         Args:
             values: a number, a list, an array or a tensor for each input.
@@ -135,11 +146,15 @@ class Compiled:
         """
         point = self.at(values)
         cut = in_parts(point.prepared, point.reading)
-        y, found = _at_once(point) if cut is None else cut[:2]
+        if cut is None:
+            y = point.run()
+            found = grad([y], list(point.wanted.values()))
+        else:
+            y, found = cut[:2]
         return Gradients(point.back(y), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
-        """The value and its Jacobian at a point.
+        """Return the value and its Jacobian at a point.
 
         Args:
             sparse: True gives every block as a ``csr_array``, False none, None those
@@ -159,7 +174,7 @@ class Compiled:
         return Jacobians(point.back(y), by_name)
 
     def table(self, columns: Mapping[str, object], **shared: object) -> Gradients:
-        """The value and the gradients at many points.
+        """Return the value and the gradients at many points.
 
         Args:
             columns: by an input's name an array with an entry, or a row, for each
@@ -185,21 +200,27 @@ class Compiled:
         each: AbstractContextManager[None] | None = None,
         first: bool = False,
     ) -> Gradients:
-        """As `table`; ``failed`` takes the errors of rows by their number, and their
-        results are NaN; a row that is computed for itself is computed inside ``each``;
-        those behind the ``first`` that fails are left."""
-        return table(self.at, columns, shared, failed, each, first)
+        """Return the values and the gradients at rows of columns, as `table` does.
+
+        Args:
+            columns: an array for each input, with an entry for each row.
+            shared: values of the other inputs.
+            failed: takes the errors of rows by their number; their results are NaN.
+            each: a context for a row that is computed for itself.
+            first: leave the rows behind the first that fails.
+        """
+        return _table(self.at, columns, shared, failed, each, first)
 
     def fusion(
         self, columns: Mapping[str, object], shared: Mapping[str, object]
     ) -> Fusion:
-        """How `table` computes such rows: at once, part by part, or one by one, and
-        why."""
-        return fusion_of(self.at, columns, shared)
+        """Return how `table` computes such rows: at once, part by part, or one by one,
+        and why."""
+        return _fusion_of(self.at, columns, shared)
 
 
 def _by_name(columns: Any) -> Mapping[str, object]:
-    """The columns of whatever has some.
+    """Return the columns of whatever has some.
 
     Raises:
         ProgramError: it has no names for them.
@@ -214,7 +235,201 @@ def _by_name(columns: Any) -> Mapping[str, object]:
     return {name: columns[name] for name in names}
 
 
-def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:
-    """The value and the gradients from one recorded run."""
-    y = point.run()
-    return y, grad([y], list(point.wanted.values()))
+def _table(
+    at: Callable[[Mapping[str, object]], Point],
+    columns: Mapping[str, object],
+    shared: Mapping[str, object],
+    failed: dict[int, ProgramError] | None = None,
+    each: AbstractContextManager[None] | None = None,
+    first: bool = False,
+) -> Gradients:
+    """Return the values and the gradients at each row of the columns.
+
+    Args:
+        at: makes a point of values by name.
+        columns: arrays of one length.
+        shared: values that all rows share.
+        failed: takes the errors of rows at which the program fails, by their number;
+            their results are NaN. None: the first is raised.
+        each: what a row is computed inside of, where they are computed one by one.
+        first: leave the rows behind the first that fails.
+
+    Raises:
+        ProgramError: columns differ in length, a shared value is a column too, or the
+            program fails.
+    """
+    twice = next((name for name in shared if name in columns), None)
+    if twice is not None:
+        hint = "leave out one of the two"
+        raise ProgramError("E503", f"{twice} is a column and a value", hint=hint)
+    count = _length(columns)
+    point, whole = _point(at, columns, shared, count)
+    apart = not _in_the_way(point, whole)
+    cut = entrywise(point.prepared, point.reading) if apart else None
+    if cut is None:
+        within = each or nullcontext()
+        y, grads = _row_by_row(point, count, whole, failed, within, first)
+    else:
+        y, grads = cut[:2]
+    return Gradients(point.back(y), point.by_name(grads))
+
+
+def _fusion_of(
+    at: Callable[[Mapping[str, object]], Point],
+    columns: Mapping[str, object],
+    shared: Mapping[str, object],
+) -> Fusion:
+    """Tell whether `_table` computes the rows at once, part by part, or why one by
+    one."""
+    point, whole = _point(at, columns, shared, _length(columns))
+    reading, fusion = point.reading, Fusion()
+    reason = _in_the_way(point, whole)
+    if reason:
+        fusion.refused(reason)
+    if reading.pointwise is not None and reading.pointwise.obstacles:
+        fusion.obstacles(point.prepared.source, reading.pointwise.obstacles)
+    if fusion.rest:
+        return fusion
+    cut = entrywise(point.prepared, reading)
+    if cut is None:
+        fusion.refused("its value is not one number for each row")
+    else:
+        tell_region(point.prepared, reading, fusion, cut.tile_entries)
+    return fusion
+
+
+def _point(
+    at: Callable[[Mapping[str, object]], Point],
+    columns: Mapping[str, object],
+    shared: Mapping[str, object],
+    count: int,
+) -> tuple[Point, set[str]]:
+    """Return all rows as one point, and the inputs that are arrays in every row."""
+    dtype = dtype_of({**columns, **shared})
+    point = at({**columns, **{n: _shared(v, count, dtype) for n, v in shared.items()}})
+    return point, {name for name, value in shared.items() if _dimensions(value)}
+
+
+def _in_the_way(point: Point, whole: set[str]) -> str:
+    """Return why the rows are not computed at once; empty: they may be."""
+    if whole:
+        return f"{enumerated(sorted(whole))} has many entries in each row"
+    if any(t.raw.ndim != 1 for t in point.tensors.values()):
+        return "an input has many entries in each row"
+    if point.of is not None:
+        return "--of asks for another value than the last"
+    return ""
+
+
+def _row_by_row(
+    point: Point,
+    count: int,
+    whole: set[str],
+    failed: dict[int, ProgramError] | None,
+    each: AbstractContextManager[None],
+    first: bool,
+) -> tuple[Tensor, list[Tensor | None]]:
+    """Run the program for each row, with the values of ``whole`` as they are."""
+    xp, session = point.factory.xp, point.session()
+    rows: list[tuple[object, ...] | None] = []
+    with np.errstate(all="ignore"):
+        for row in range(count):
+            if first and failed:
+                rows += [None] * (count - row)
+                break
+            leaves = {
+                name: Tensor(
+                    t.raw if name in whole else t.raw[row],
+                    xp,
+                    requires_grad=name in point.wanted,
+                )
+                for name, t in point.tensors.items()
+            }
+            session.rebind(leaves)
+            wanted = [leaves[name] for name in point.wanted]
+            try:
+                with each:
+                    y = session()
+                    _demand_number(y)
+                    found = (y.raw, *_gradients_of_row(y, wanted))
+            except Exception as error:
+                told = _told(error)
+                if failed is None or told is None:
+                    raise
+                failed[row] = told
+                rows.append(None)
+            else:
+                rows.append(found)
+            if failed and row in failed and failed[row].code == "E403":
+                collect()  # what it held, in a circle with where it failed
+    like = next((row for row in rows if row is not None), None)
+    if like is None:
+        like = (np.nan,) * (1 + len(point.wanted))
+    nothing = tuple(np.full_like(part, np.nan) for part in like)
+    if not rows:
+        y, *grads = (Tensor(xp.np.empty(0), xp) for _ in like)
+        return y, [*grads]
+    parts = zip(*(nothing if row is None else row for row in rows), strict=True)
+    y, *grads = (Tensor(xp.np.array(part), xp) for part in parts)
+    return y, [*grads]
+
+
+def _told(error: Exception) -> ProgramError | None:
+    """Return the error of a row without the values it held; None: an internal one."""
+    if isinstance(error, ProgramError):
+        error.__cause__ = error.__context__ = error.__traceback__ = None
+        return error
+    if is_out_of_memory(error):
+        return ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
+    return ProgramError("E596", str(error)) if isinstance(error, EngineError) else None
+
+
+def _demand_number(y: Tensor) -> None:
+    """See that a row's value is one number.
+
+    Raises:
+        ProgramError: it is not.
+    """
+    if y.numel() != 1:
+        message = (
+            f"the value has shape {list(y.shape)}, and a gradient is of one number"
+        )
+        raise ProgramError("E596", message, hint="add .sum(), or take an entry")
+
+
+def _gradients_of_row(y: Tensor, wanted: Sequence[Tensor]) -> list[Raw]:
+    """Return the raw gradients of a row's value; zeros where it does not depend on
+    one."""
+    found = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
+    return [
+        x.xp.zeros_like(x.raw) if g is None else g.raw
+        for x, g in zip(wanted, found, strict=True)
+    ]
+
+
+def _length(columns: Mapping[str, Any]) -> int:
+    """Return how many rows the columns have.
+
+    Raises:
+        ProgramError: they differ, or there are none.
+    """
+    lengths = {n: len(c) for n, c in columns.items() if _dimensions(c)}
+    if not lengths:
+        raise ProgramError("E509", "no column has rows", hint="give an array")
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ProgramError("E509", f"the columns differ in length: {listed}")
+    return next(iter(lengths.values()))
+
+
+def _shared(value: Any, count: int, dtype: str) -> object:
+    """Return a value that all rows share; a number as a column."""
+    if _dimensions(value):
+        return value
+    raw = raw_of(value)
+    return np.full(count, value, dtype) if raw is None else np.full(count, raw)
+
+
+def _dimensions(value: Any) -> int:
+    raw = raw_of(value)
+    return np.ndim(value if raw is None else raw)

@@ -10,22 +10,30 @@ each statement keeps which value the program ends with.
     # ['*', '']
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from gradcli.lang import steps, syntax
-from gradcli.lang.code import Code
-from gradcli.lang.emitter import Constant
-from gradcli.lang.names import assigned_names
-from gradcli.lang.span import Span
-from gradcli.lang.trampoline import Steps, bounce
-from gradcli.lang.translate import Translator
-from gradcli.lang.uncollected import uncollected
+from . import steps, syntax
+from .code import Code, Origin, Read, Step
+from .errors import ProgramError
+from .excerpt import Span
+from .parser import parse
+from .syntax import Literal, Name, Node, Note, assigned_names
+from .trampoline import Steps, bounce, uncollected
+
+Constant = Callable[[Literal], object]
+"""The value that a literal of the program stands for."""
+
+Jump = Callable[[int], Step]
+"""Makes a jump from the number of the step that it leads to."""
 
 
 def compile_program(
     program: syntax.Program, constant: Constant = lambda literal: literal.value
 ) -> Code:
-    """The program's steps.
+    """Return the program's steps.
 
     Args:
         program: what was parsed.
@@ -38,6 +46,162 @@ def compile_program(
         return compiler.code(program.notes)
 
 
+class _Emitter:
+    """Collects the steps of one program: registers, labels and jumps.
+
+    A register holds a variable, a constant, a function or an intermediate value; those
+    of the last kind are used again. A label stands for the number of a step that is not
+    known yet. `has_value` lists the variables that surely have a value here: an
+    assignment or a passed `check` adds one, and what is added in a part that may not
+    run (`maybe`) is removed after it.
+    """
+
+    def __init__(
+        self, source: str, assigned: frozenset[str], constant: Constant
+    ) -> None:
+        self.source = source
+        self.assigned = assigned
+        self.value_of = constant
+        self.steps: list[Step] = []
+        self.origins: list[Origin] = []
+        self.jumps: dict[int, tuple[Jump, int]] = {}
+        self.labels: list[int] = []
+        self.register_count = 0
+        self.spare: list[int] = []
+        self.temporaries: set[int] = set()
+        self.variables: dict[str, Read] = {}
+        self.qualified: dict[str, Read] = {}
+        self.functions: dict[str, Read] = {}
+        self.constants: dict[tuple[type, object], tuple[int, object]] = {}
+        self.has_value: dict[str, None] = {}
+        self.assigned_above: set[str] = set()
+        self.visitors: dict[type[Node], Callable[..., object]] = {}
+        self.changes = False
+
+    def visit(self, node: Node, *given: object) -> Any:
+        """Call the method that is named after the node's class."""
+        kind = type(node)
+        visitor = self.visitors.get(kind)
+        if visitor is None:
+            visitor = self.visitors[kind] = getattr(self, f"visit_{kind.__name__}")
+        return visitor(node, *given)
+
+    def emit(
+        self,
+        step: Step,
+        at: Span,
+        kind: str = "",
+        name: str = "",
+        reads: tuple[int, ...] = (),
+    ) -> None:
+        self.steps.append(step)
+        self.origins.append(Origin(at, kind, name, reads))
+
+    def jump(
+        self, to: int, make: Jump, at: Span, kind: str, reads: tuple[int, ...] = ()
+    ) -> None:
+        """Emit a step that goes on at a label, or may."""
+        self.jumps[len(self.steps)] = make, to
+        self.emit(_unmade, at, kind, "", reads)
+
+    def jump_always(self, to: int, at: Span) -> None:
+        number = len(self.steps)
+        self.jump(to, lambda there: steps.jump(there, number - there + 1), at, "")
+
+    def jump_on(self, wanted: bool, source: int, to: int, at: Span) -> None:
+        """Go on at a label if the truth of a value is ``wanted``."""
+        make = lambda there: steps.jump_on(there, wanted, source)
+        self.jump(to, make, at, "truth", (source,))
+
+    def label(self) -> int:
+        self.labels.append(-1)
+        return len(self.labels) - 1
+
+    def set_label(self, label: int) -> None:
+        """Let a label stand for the next step."""
+        self.labels[label] = len(self.steps)
+
+    @contextmanager
+    def maybe(self) -> Iterator[None]:
+        """Mark what is emitted inside as steps that may not run."""
+        before = len(self.has_value)
+        yield
+        while len(self.has_value) > before:
+            self.has_value.popitem()
+
+    def temporary(self) -> int:
+        register = self.spare.pop() if self.spare else self._register()
+        self.temporaries.add(register)
+        return register
+
+    def release(self, *registers: int) -> None:
+        """Let intermediate values be overwritten; other registers are kept."""
+        for register in registers:
+            if register in self.temporaries:
+                self.temporaries.remove(register)
+                self.spare.append(register)
+
+    def constant(self, value: object) -> int:
+        # Two exact numbers may have one float.
+        key = (type(value), getattr(value, "args", value))
+        if key not in self.constants:
+            self.constants[key] = self._register(), value
+        return self.constants[key][0]
+
+    def variable(self, name: str, span: Span) -> int:
+        return self._read(self.variables, name, span)
+
+    def function(self, name: str, at: Span) -> int:
+        """Return the register of a function that is called."""
+        return self._read(self.functions, name, at)
+
+    def operand(self, node: Literal | Name) -> int:
+        """Return the register of a value that needs no computing."""
+        if isinstance(node, Literal):
+            return self.constant(self.value_of(node))
+        if node.qualified:
+            return self._read(self.qualified, node.name, node.span)
+        register = self.variable(node.name, node.span)
+        if node.name in self.assigned and node.name not in self.has_value:
+            self.emit(steps.check(register, node.name), node.span)
+            self.has_value[node.name] = None
+        return register
+
+    def code(self, notes: tuple[Note, ...] = ()) -> Code:
+        for number, (make, label) in self.jumps.items():
+            self.steps[number] = make(self.labels[label])
+        return Code(
+            self.source,
+            tuple(self.steps),
+            tuple(self.origins),
+            self.register_count,
+            self.variables,
+            self.qualified,
+            self.functions,
+            dict(self.constants.values()),
+            self.assigned,
+            self.changes,
+            notes,
+        )
+
+    def _read(self, known: dict[str, Read], name: str, span: Span) -> int:
+        """Return the register of a name, which is new where it is first read."""
+        if name not in known:
+            known[name] = Read(self._register(), span)
+        return known[name].register
+
+    def _register(self) -> int:
+        self.register_count += 1
+        return self.register_count - 1
+
+
+def _unmade(registers: object, frame: object) -> None:
+    """Stands where a jump will be, until the numbers of all steps are known."""
+
+
+Into = int | None
+
+
 class _Loop(NamedTuple):
     """Where `continue` and `break` go, and how many `with` are open there."""
 
@@ -46,8 +210,15 @@ class _Loop(NamedTuple):
     modes: int
 
 
-class _Compiler(Translator):
-    """Writes the steps of statements; one method for each class of them."""
+class _Compiler(_Emitter):
+    """Writes the steps of nodes; one method for each class of them.
+
+    The method of an expression yields the register that will hold the value. With
+    `into` its last step writes there, and no earlier one does; where several steps may
+    write the result (`and`, a chain of comparisons, a condition) they write an
+    intermediate register, which is then moved, because they may still have to read the
+    old value.
+    """
 
     def __init__(
         self, source: str, assigned: frozenset[str], constant: Constant
@@ -55,6 +226,158 @@ class _Compiler(Translator):
         super().__init__(source, assigned, constant)
         self.loops: list[_Loop] = []
         self.modes = 0
+
+    def value(self, node: syntax.Expression, into: Into = None) -> Steps[int]:
+        made: Steps[int] = self.visit(node, into)
+        return made
+
+    def _values(self, *nodes: syntax.Expression) -> Steps[tuple[int, ...]]:
+        registers = []
+        for node in nodes:
+            if isinstance(node, syntax.Literal | syntax.Name):
+                registers.append(self.operand(node))
+            else:
+                registers.append((yield self.value(node)))
+        return tuple(registers)
+
+    def _finish(
+        self,
+        make: Callable[..., Step],
+        node: Any,
+        into: Into,
+        reads: tuple[int, ...],
+        *known: object,
+        kind: str = "",
+        name: str = "",
+    ) -> int:
+        """Emit the last step of an expression, whose operands are read for good."""
+        self.release(*reads)
+        out = self.temporary() if into is None else into
+        at = getattr(node, "op_span", node.span)
+        self.emit(make(out, reads, *known), at, kind, name, reads)
+        return out
+
+    def _deliver(self, result: int, node: syntax.Expression, into: Into) -> int:
+        """Move a value to where it is wanted."""
+        if into is None or into == result:
+            return result
+        self.emit(steps.move(into, result), node.span)
+        self.release(result)
+        return into
+
+    def visit_Literal(self, node: syntax.Literal, into: Into) -> Steps[int]:
+        return self._deliver(self.operand(node), node, into)
+        yield
+
+    def visit_Name(self, node: syntax.Name, into: Into) -> Steps[int]:
+        return self._deliver(self.operand(node), node, into)
+        yield
+
+    def visit_Unary(self, node: syntax.Unary, into: Into) -> Steps[int]:
+        reads = yield self._values(node.operand)
+        known, sign = (node.operator, node.span), node.operator
+        return self._finish(
+            steps.unary, node, into, reads, *known, kind="operator", name=sign
+        )
+
+    def visit_Binary(self, node: syntax.Binary, into: Into) -> Steps[int]:
+        reads = yield self._values(node.left, node.right)
+        known, sign = (node.operator, node.span, node.op_span), node.operator
+        return self._finish(
+            steps.binary, node, into, reads, *known, kind="operator", name=sign
+        )
+
+    def visit_Compare(self, node: syntax.Compare, into: Into) -> Steps[int]:
+        result, done = self.temporary(), self.label()
+        first, *others = node.operands
+        left: int = yield self.value(first)
+        right: int = yield self.value(others[0])
+        self._compared(node, 0, result, left, right)
+        with self.maybe():
+            for number, other in enumerate(others[1:], 1):
+                self.jump_on(False, result, done, node.op_spans[number - 1])
+                left, right = right, (yield self.value(other))
+                self._compared(node, number, result, left, right)
+        self.release(right)
+        self.set_label(done)
+        return self._deliver(result, node, into)
+
+    def _compared(
+        self, node: syntax.Compare, number: int, out: int, left: int, right: int
+    ) -> None:
+        """Emit one comparison, and let its left operand be overwritten."""
+        sign, at, reads = node.operators[number], node.op_spans[number], (left, right)
+        step = steps.binary(out, reads, sign, node.span, at)
+        self.emit(step, at, "operator", sign, reads)
+        self.release(left)
+
+    def visit_Logic(self, node: syntax.Logic, into: Into) -> Steps[int]:
+        result, done = self.temporary(), self.label()
+        yield self.value(node.operands[0], result)
+        with self.maybe():
+            for before, operand in pairwise(node.operands):
+                self.jump_on(node.operator == "or", result, done, before.span)
+                yield self.value(operand, result)
+        self.set_label(done)
+        return self._deliver(result, node, into)
+
+    def visit_Conditional(self, node: syntax.Conditional, into: Into) -> Steps[int]:
+        result, otherwise, done = self.temporary(), self.label(), self.label()
+        test: int = yield self.value(node.test)
+        self.jump_on(False, test, otherwise, node.test.span)
+        self.release(test)
+        with self.maybe():
+            yield self.value(node.then, result)
+            self.jump_always(done, node.span)
+        self.set_label(otherwise)
+        with self.maybe():
+            yield self.value(node.otherwise, result)
+        self.set_label(done)
+        return self._deliver(result, node, into)
+
+    def visit_Call(self, node: syntax.Call, into: Into) -> Steps[int]:
+        name = node.function
+        if name in self.assigned_above:
+            from .mend import multiplied
+
+            message = f"'{name}' is a value here, not a function"
+            error = ProgramError("E102", message, node.op_span, self.source)
+            raise multiplied(error, node.op_span, parse)
+        reads = yield self._values(*node.arguments, *(k.value for k in node.keywords))
+        known = _names(node), node.span, self.function(name, node.op_span)
+        return self._finish(
+            steps.call, node, into, reads, *known, kind="function", name=name
+        )
+
+    def visit_MethodCall(self, node: syntax.MethodCall, into: Into) -> Steps[int]:
+        named = [keyword.value for keyword in node.keywords]
+        reads = yield self._values(node.receiver, *node.arguments, *named)
+        known = _names(node), node.span, node.method
+        return self._finish(
+            steps.method, node, into, reads, *known, kind="method", name=node.method
+        )
+
+    def visit_Attribute(self, node: syntax.Attribute, into: Into) -> Steps[int]:
+        reads = yield self._values(node.value)
+        known, kind = (node.name, node.span), "attribute"
+        return self._finish(
+            steps.attribute, node, into, reads, *known, kind=kind, name=node.name
+        )
+
+    def visit_Index(self, node: syntax.Index, into: Into) -> Steps[int]:
+        reads = yield self._values(node.value, node.key)
+        return self._finish(steps.index, node, into, reads, node.span, kind="index")
+
+    def visit_Slice(self, node: syntax.Slice, into: Into) -> Steps[int]:
+        absent = syntax.Literal(node.span, None)
+        bounds = (bound or absent for bound in (node.start, node.stop, node.step))
+        reads = yield self._values(*bounds)
+        make: Callable[..., slice] = lambda bounds: slice(*bounds)
+        return self._finish(steps.sequence, node, into, reads, make, kind="index")
+
+    def visit_Sequence(self, node: syntax.Sequence, into: Into) -> Steps[int]:
+        reads = yield self._values(*node.items)
+        return self._finish(steps.sequence, node, into, reads, node.kind)
 
     def block(self, block: syntax.Block) -> Steps[None]:
         for statement in block.statements:
@@ -191,3 +514,7 @@ class _Compiler(Translator):
     def visit_Pass(self, node: syntax.Pass) -> Steps[None]:
         return
         yield
+
+
+def _names(node: syntax.Call | syntax.MethodCall) -> tuple[str, ...]:
+    return tuple(keyword.name for keyword in node.keywords)

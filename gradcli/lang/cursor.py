@@ -6,10 +6,10 @@ cursor.expect(")")           # the token, or an error that says what was found
 
 from collections.abc import Iterable
 
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import BESIDE, FOREIGN_WORDS, ROOTS
-from gradcli.lang.tokens import Token, tokenize
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import BESIDE, FOREIGN_WORDS, ROOTS
+from .tokens import Token, tokenize
 
 _VALUES = frozenset({"name", "number", "string", "True", "False", "None"})
 OPERAND_STARTS = _VALUES | {"(", "[", *ROOTS}
@@ -65,7 +65,7 @@ class Cursor:
         return self.tokens[at].kind if at >= 0 else ""
 
     def span_from(self, start: int) -> Span:
-        """From `start` to the end of the last token taken."""
+        """Return the span from `start` to the end of the last token taken."""
         return Span(start, self.tokens[self.at - 1].end)
 
     def fail(
@@ -74,7 +74,7 @@ class Cursor:
         return ProgramError(code, message, span, self.source, hint=hint)
 
     def unexpected(self, wanted: str, hint: str | None = None) -> ProgramError:
-        """The error for a token that cannot stand here."""
+        """Return the error for a token that cannot stand here."""
         token = self.token
         if token.kind in FOREIGN_WORDS:
             return self.foreign_word()
@@ -117,13 +117,14 @@ class Cursor:
         return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
 
     def _counts_up(self) -> bool:
-        """Whether the two tokens before are `++` or `--`, as other languages count."""
+        """Return whether the two tokens before are `++` or `--`, as other languages
+        count."""
         one, other = self.tokens[max(self.at - 2, 0)], self.tokens[self.at - 1]
         return other.kind in ("+", "-") and one.kind == other.kind
 
     def missing_operator(self, before: Token, after: Token) -> ProgramError:
-        """The error for two operands side by side; its hint is a multiplication, or a
-        call where the first one is a function's name."""
+        """Return the error for two operands side by side; its hint is a multiplication,
+        or a call where the first one is a function's name."""
         left, right = self.text(before), self.text(after)
         bracketless = not {before.kind, after.kind} & set("()[]")
         product = f"{left}*{right}" if bracketless else "'*' between them"
@@ -147,26 +148,26 @@ class Cursor:
         error = self.fail("E208", message, span, f"to multiply, write {product}")
         if "string" in (before.kind, after.kind):
             return error
-        from gradcli.lang.mend import between
+        from .mend import between
 
         return between(error, self.tokens, at, self.function_meant)
 
     def function_meant(self, token: Token) -> str | None:
-        """The function that a token names, however it is spelled; None for a variable
-        and for what names none."""
+        """Return the function that a token names, however it is spelled; None for a
+        variable and for what names none."""
         name = str(token.value)
         if token.kind != "name" or len(name) == 1 or name in self.variables:
             return None
         if self.names_function(name):
             return name
-        from gradcli.lang.suggest import other_spelling
+        from .suggest import other_spelling
 
         return other_spelling(name, self.names_function)
 
     def names_function(self, name: str) -> bool:
-        """Whether a name is that of a function; a single letter is a variable's before
-        it is that."""
-        from gradcli.lang.tensors import is_function
+        """Return whether a name is that of a function; a single letter is a variable's
+        before it is that."""
+        from .tensor_library import is_function
 
         return len(name) > 1 and name not in self.variables and is_function(name)
 

@@ -11,15 +11,84 @@ optimizer, except where that evaluates it again itself.
 
 from collections.abc import Callable, Mapping, Sequence
 from math import hypot, inf, isfinite, sqrt
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.engine.errors import EngineError
-from gradcli.lang.batches import Batches
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.record import Record
+from ..engine import Tensor
+from ..engine.errors import EngineError
+from .errors import ProgramError
+from .record import Record
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from ..engine.raw import Host
+
+
+class Batches:
+    """Cuts tensors into batches of ``size`` rows, round after round.
+
+    The inputs of a batch are cut at the same rows, so that what belongs together stays
+    together; every row comes once in each round, the last batch of a round may be
+    smaller, and the order of a shuffled round follows from the seed alone.
+
+    Args:
+        inputs: tensors that have their rows along the first dimension.
+        size: rows in a batch.
+        generator: shuffles each round; None: the rows come in order.
+
+    Raises:
+        ProgramError: an input has no rows, or another number of them.
+    """
+
+    def __init__(
+        self,
+        inputs: Mapping[str, Tensor],
+        size: int,
+        generator: "Generator | None" = None,
+    ) -> None:
+        self._inputs = inputs
+        self._size = size
+        self._generator = generator
+        self._rows = _common_rows(inputs)
+        self._start = self._rows
+        self._order: Host | None = None
+
+    def all_rows(self) -> dict[str, Tensor]:
+        """Return every row, as constants."""
+        return {name: x.detach() for name, x in self._inputs.items()}
+
+    def next_rows(self) -> dict[str, Tensor]:
+        """Return the next batch, as constants."""
+        if self._start >= self._rows:
+            self._start = 0
+            if self._generator is not None:
+                self._order = self._generator.permutation(self._rows)
+        start, self._start = self._start, self._start + self._size
+        return {name: self._rows_of(x, start) for name, x in self._inputs.items()}
+
+    def _rows_of(self, x: Tensor, start: int) -> Tensor:
+        some = slice(start, start + self._size)
+        if self._order is None:
+            return Tensor(x.raw[some], x.xp)
+        return Tensor(x.raw[x.xp.as_index(self._order[some])], x.xp)
+
+
+def _common_rows(inputs: Mapping[str, Tensor]) -> int:
+    for name, x in inputs.items():
+        if not x.shape or not x.shape[0]:
+            shape = list(x.shape)
+            message = f"--batch: '{name}' has no rows to take, its shape is {shape}"
+            hint = "rows run along the first dimension"
+            raise ProgramError("E509", message, hint=hint)
+    counts = {name: int(x.shape[0]) for name, x in inputs.items()}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        message = f"--batch: the inputs differ in their number of rows: {listed}"
+        hint = "a batch takes the same rows of all of them"
+        raise ProgramError("E509", message, hint=hint)
+    return next(iter(counts.values()))
 
 
 class Step(NamedTuple):
@@ -48,14 +117,14 @@ class End(Record):
 
 
 class Program(Protocol):
-    """What is minimised; a `gradcli.lang.run.Session` is one."""
+    """A program that is minimised; a `gradcli.lang.run.Session` is one."""
 
     def rebind(self, values: Mapping[str, Tensor]) -> None: ...
     def __call__(self) -> Tensor: ...
 
 
 class Optimizer(Protocol):
-    """What changes the inputs by their gradients."""
+    """An optimizer, which changes the inputs by their gradients."""
 
     def zero_grad(self) -> None: ...
     def step(self, closure: Callable[[], Tensor]) -> object: ...
@@ -122,7 +191,7 @@ class Descent:
         return self._end(None, "steps", steps)
 
     def _end(self, step: Step | None, stopped: str, number: int = 0) -> End:
-        """The end of the descent, with the loss on all rows of the data."""
+        """Return the end of the descent, with the loss on all rows of the data."""
         if self._batches is not None:
             self._program.rebind(self._batches.all_rows())
         elif step is not None:
@@ -148,7 +217,7 @@ class Descent:
         return loss
 
     def _closure(self) -> Tensor:
-        """The loss and its gradients; at the first call those of this step."""
+        """Return the loss and its gradients; at the first call those of this step."""
         loss, self._fresh = self._fresh, None
         return self._differentiated() if loss is None else loss
 

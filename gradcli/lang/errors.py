@@ -14,7 +14,10 @@ renders as
         |     ^^^^ did you mean 'tanh'?
 """
 
-from gradcli.lang.span import Span as Span
+from functools import partial
+
+from .excerpt import Span as Span
+from .excerpt import block, locate
 
 CODES: dict[str, str] = {
     "E101": "a name that nothing defines",
@@ -114,7 +117,7 @@ _EXIT_STATUS = {
 
 
 def _status_of(code: str) -> int:
-    """The exit status of an error with this code."""
+    """Return the exit status of an error with this code."""
     fitting = [begin for begin in _EXIT_STATUS if code.startswith(begin)]
     return _EXIT_STATUS[max(fitting, key=len)] if fitting else PROGRAM_IS_WRONG
 
@@ -145,14 +148,14 @@ class ProgramError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let it be sent from one process to another."""
-        at = (self.code, self.message, self.span, self.source)
-        return _again, (*at, self.hint, self.exit_status)
+        again = partial(ProgramError, hint=self.hint, exit_status=self.exit_status)
+        return again, (self.code, self.message, self.span, self.source)
 
     def __str__(self) -> str:
         return self.render()
 
     def mended_by(self, *edits: Edit, lead: str = "write") -> "ProgramError":
-        """The same error, which these edits of its text would take away.
+        """Add the edits of the text that would take this error away, and return it.
 
         `gradcli.lang.mend` makes of them a hint that shows the whole line, behind
         ``lead``.
@@ -161,15 +164,12 @@ class ProgramError(Exception):
         return self
 
     def render(self) -> str:
-        """The error as a block of text without escape codes or a final newline."""
-        from gradcli.lang.excerpt import block
-
+        """Return the error as a block of text without escape codes or a final
+        newline."""
         return block(self.code, self.message, self.span, self.source, self.hint)
 
     def as_dict(self) -> dict[str, object]:
-        """The error as the object that `--json` prints."""
-        from gradcli.lang.excerpt import locate
-
+        """Return the error as the object that `--json` prints."""
         place = locate(self.source, self.span) if self.span is not None else None
         return {
             "schema": "gradcli/1",
@@ -183,15 +183,3 @@ class ProgramError(Exception):
                 "source_line": place.text if place else None,
             },
         }
-
-
-def _again(
-    code: str,
-    message: str,
-    span: Span | None,
-    source: str,
-    hint: str | None,
-    exit_status: int,
-) -> ProgramError:
-    """The error that was sent."""
-    return ProgramError(code, message, span, source, hint=hint, exit_status=exit_status)

@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.lang.arithmetic import OPERATORS, Note, Number, binary
-from gradcli.lang.code import Code
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.factory import Draws, Factory
-from gradcli.lang.nested import Floats
-from gradcli.lang.syntax import Literal, Program
-from gradcli.lang.tensors import CONSTANTS, TensorLibrary
-from gradcli.ops.basis import ARITHMETIC
-from gradcli.ops.exact import PI, E, Exact, decimal, fraction, function, standing_for
+from ..engine import Tensor
+from ..ops.basis import ARITHMETIC
+from ..ops.exact import PI, E, Exact, decimal, fraction, function, standing_for
+from .arithmetic import OPERATORS, Note, Number, binary
+from .code import Code
+from .compiler import compile_program
+from .factory import Draws, Factory
+from .nested import Floats
+from .syntax import Literal, Program
+from .tensor_library import CONSTANTS, TensorLibrary
 
 _NAMED = {"pi": PI, "Pi": PI, "π": PI, "e": E, "tau": 2 * PI}
 _FUNCTIONS = {plain: name for name, plain in ARITHMETIC.items()}
@@ -83,7 +83,7 @@ class ExactFactory(Factory):
 
 
 def _kept(entries: list[Any], shape: tuple[int, ...]) -> Floats:
-    """The numbers in an array that leaves them as they are."""
+    """Return the numbers in an array that leaves them as they are."""
     kept: Any = np.empty(len(entries), dtype=object)
     kept[:] = entries
     found: Floats = kept.reshape(shape)
@@ -91,7 +91,7 @@ def _kept(entries: list[Any], shape: tuple[int, ...]) -> Floats:
 
 
 def _left(value: Tensor) -> object:
-    """The number that leaves a tensor; no derivative is taken through it."""
+    """Return the number that leaves a tensor; no derivative is taken through it."""
     number = value.item()
     if not value.xp.symbolic or not isinstance(number, float):
         return number

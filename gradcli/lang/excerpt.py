@@ -1,4 +1,4 @@
-r"""A line of a program with carets under a span, for any terminal.
+r"""Spans of a program's text, shown as a line with carets, for any terminal.
 
 Carets stand by display width: a wide character takes two columns, a combining mark
 none. Nothing that could steer a terminal or reorder text is let through: control and
@@ -14,17 +14,23 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gradcli.lang.limits import (
+from .maxima import (
     MAX_MESSAGE_CHARACTERS,
     MAX_QUOTE_CHARACTERS,
     MAX_SHOWN_NAME_CHARACTERS,
     MAX_SHOWN_NAMES,
     WINDOW_COLUMNS,
 )
-from gradcli.lang.span import Span
 
 CUT = "…"
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+class Span(NamedTuple):
+    """A stretch of the program's text: offsets in characters, end excluded."""
+
+    start: int
+    end: int
 
 
 class Place(NamedTuple):
@@ -69,7 +75,7 @@ def place_of(span: Span, source: str) -> str:
 def block(
     code: str, message: str, span: Span | None, source: str, hint: str | None
 ) -> str:
-    """An error as text: a headline, the line, the carets and the way out."""
+    """Return an error as text: a headline, the line, the carets and the way out."""
     headline = f"error[{code}]: {printable(_middle_cut(message))}"
     help_text = printable(_middle_cut(hint)) if hint else ""
     if span is None:
@@ -110,7 +116,7 @@ def shortened(text: str, limit: int = MAX_QUOTE_CHARACTERS) -> str:
 
 
 def _window(place: Place) -> tuple[str, str]:
-    """The part of the line that is shown, and the blanks and carets under it."""
+    """Return the part of the line that is shown, and the blanks and carets under it."""
     first, after = place.column - 1, place.end_column - 1
     # Only characters this near can be in the window: far ones are not measured.
     low, high = max(0, first - WINDOW_COLUMNS), first + 2 * WINDOW_COLUMNS

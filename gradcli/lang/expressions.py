@@ -17,11 +17,11 @@ put right, or `notes` says how it was read.
 
 from collections.abc import Iterable
 
-from gradcli.lang import syntax
-from gradcli.lang.cursor import AN_EXPRESSION, Cursor
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import (
+from . import syntax
+from .cursor import AN_EXPRESSION, Cursor
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import (
     BAR,
     CLOSING,
     DOTTED,
@@ -30,8 +30,8 @@ from gradcli.lang.lexicon import (
     PREFIXES,
     ROOTS,
 )
-from gradcli.lang.tokens import Token
-from gradcli.lang.trampoline import Steps
+from .tokens import Token
+from .trampoline import Steps
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 LOGIC = {"or": 1, "and": 2}
@@ -50,7 +50,7 @@ _FACTOR_ENDS = frozenset({"number", ")", "superscript", BAR})
 _FACTOR_STARTS = frozenset({"name", "(", BAR, *ROOTS})
 _ARGUMENT_STARTS = _FACTOR_STARTS | {"number"}
 _FOLLOWERS = _OPENERS | _FACTOR_STARTS
-"""What may stand behind a number or a name and go on with the same operand."""
+"""Kinds of tokens that go on with the operand that a number or a name begins."""
 _QUOTIENTS = frozenset({"/", "//", "%"})
 _ITEM_ENDS = frozenset(",]")
 
@@ -61,8 +61,9 @@ class ExpressionParser(Cursor):
     def __init__(self, source: str, variables: Iterable[str]) -> None:
         super().__init__(source, variables)
         self.notes: list[syntax.Note] = []
+        self.reading_targets = False
         self.within = ""
-        """What the operands stand in that are read: a bracket, bars, or `for`."""
+        """The bracket, the bars or the `for` that the operands being read stand in."""
 
     def expressions(self) -> Steps[syntax.Expression]:
         """One expression, or several with commas: a tuple without parentheses."""
@@ -78,7 +79,7 @@ class ExpressionParser(Cursor):
         return syntax.Sequence(self.span_from(start), tuple, tuple(items))
 
     def expression(self) -> Steps[syntax.Expression]:
-        """An expression, perhaps conditional."""
+        """Return an expression, perhaps conditional."""
         start = self.token.start
         value: syntax.Expression = yield self._operation(0)
         asked = self.take_if("if")
@@ -107,8 +108,9 @@ class ExpressionParser(Cursor):
                     left = yield self._joined(left, start, before)
                     before = "*"
                     continue
-                if sign in ("is", "in"):
-                    self._refuse_membership(sign)
+                # The `in` of a `for` is read by the statement, which stops before it.
+                if sign == "is" or (sign == "in" and not self.reading_targets):
+                    raise self.foreign_word()
                 return left
             if sign in COMPARISONS or sign in LOGIC:
                 left = yield self._chain(left, start, power)
@@ -148,7 +150,7 @@ class ExpressionParser(Cursor):
             self.notes.append(syntax.Note(message, sign))
 
     def _joins(self, left: syntax.Expression) -> bool:
-        """Whether the token begins a factor of a product without a sign.
+        """Return whether the token begins a factor of a product without a sign.
 
         Raises:
             ProgramError: people would read it in two ways.
@@ -173,20 +175,21 @@ class ExpressionParser(Cursor):
         return True
 
     def _is_exponent(self, last: Token) -> bool:
-        """Whether the last token is a number behind `**`: in `x^2 y` people take `y`
-        for a factor or for a part of the exponent."""
+        """Return whether the last token is a number behind `**`: in `x^2 y` people take
+        `y` for a factor or for a part of the exponent."""
         signed = self.kind_before(2) in ("+", "-")
         return last.kind == "number" and self.kind_before(2 + signed) == "**"
 
     def _subscript(self, token: Token) -> ProgramError:
-        """The error for the kind of a norm behind its bars: `||w||_2`."""
+        """Return the error for the kind of a norm behind its bars: `||w||_2`."""
         kind = self.text(token).strip("_")
         error = self.fail("E208", "a norm's kind does not stand behind it", token.span)
         error.hint = f"write norm(x, {kind})"
         return error.mended_by((*token.span, "")) if kind == "2" else error
 
     def _bar_closes(self) -> bool:
-        """Whether another bar follows in the statement: `sin|x|`, but not `x | y`."""
+        """Return whether another bar follows in the statement: `sin|x|`, but not `x |
+        y`."""
         for token in self.tokens[self.at + 1 :]:
             if token.kind in ("newline", ";"):
                 return False
@@ -204,7 +207,7 @@ class ExpressionParser(Cursor):
     def _joined(
         self, left: syntax.Expression, start: int, before: str
     ) -> Steps[syntax.Expression]:
-        """The product with a factor that no sign stands before."""
+        """Read the product with a factor that no sign stands before."""
         last, first = self.tokens[self.at - 1], self.token
         right: syntax.Expression = yield self._operation(PRODUCT + 1)
         span = self.span_from(start)
@@ -218,23 +221,16 @@ class ExpressionParser(Cursor):
         return syntax.Binary(span, "*", left, right, span)
 
     def _is_bare_root(self, left: syntax.Expression, last: Token) -> bool:
-        """Whether it is `√2`, behind which people may go on under the root."""
+        """Return whether it is `√2`, behind which people may go on under the root."""
         sign = left.op_span.start if isinstance(left, syntax.Call) else last.start
         return last.kind == "number" and self.source[sign] in ROOTS
 
     def _is_raised_function(self, power: syntax.Expression) -> bool:
-        """Whether it is `sin**2`, which people put before the argument."""
+        """Return whether it is `sin**2`, which people put before the argument."""
         if not isinstance(power, syntax.Binary) or power.operator != "**":
             return False
         base = power.left
         return isinstance(base, syntax.Name) and self.names_function(base.name)
-
-    def _refuse_membership(self, word: str) -> None:
-        # The `in` of a `for` is read by the statement, which stops before it.
-        if word == "is" or not self.reading_targets:
-            raise self.foreign_word()
-
-    reading_targets = False
 
     def _prefixed(self, floor: int) -> Steps[syntax.Expression]:
         sign = self.take()
@@ -274,8 +270,8 @@ class ExpressionParser(Cursor):
         return None
 
     def _postfixed(self, raised: bool = True) -> Steps[syntax.Expression]:
-        """An operand with what stands behind it; exponents above the line only where
-        it may be ``raised``."""
+        """Read an operand with what stands behind it; exponents above the line only
+        where it may be ``raised``."""
         start, opened = self.token.start, self.token.kind == "("
         value: syntax.Expression = yield self._atom()
         while self.token.kind in _OPENERS:
@@ -313,7 +309,7 @@ class ExpressionParser(Cursor):
         sign = self.take()
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
-            from gradcli.lang.mend import bracketed
+            from .mend import bracketed
 
             root, power = self.text(sign), self.text(self.token)
             message = f"it is not said whether {power} is of the root, or under it"
@@ -337,7 +333,7 @@ class ExpressionParser(Cursor):
         return syntax.Call(span, "abs", (inside,), (), span)
 
     def _no_call(self, value: syntax.Call) -> ProgramError:
-        """The error for the arguments of a layer."""
+        """Return the error for the arguments of a layer."""
         message = f"the layer '{value.function}' is not part of the language"
         lowered = value.function.lower()
         there_is = f"the function is {lowered}(...)"
@@ -375,7 +371,8 @@ class ExpressionParser(Cursor):
         return self._qualified(text, token)
 
     def _qualified(self, head: str, token: Token) -> syntax.Expression:
-        """A name without the prefix in front of it; those of the table are kept."""
+        """Read a name without the prefix in front of it; those of the table are
+        kept."""
         name, qualified = head, False
         path: tuple[str, ...] = (head,)
         while path in PREFIXES and self._dot_and_name_follow():
@@ -518,7 +515,7 @@ class ExpressionParser(Cursor):
         raise error.mended_by((start, end, f"{function}("), (*token.span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
-        """An expression, `...`, or a slice."""
+        """Read an expression, `...`, or a slice."""
         start = self.token.start
         dots = self.take_if("...")
         if dots:

@@ -1,4 +1,4 @@
-"""Numbers in text that no float is near.
+"""Numbers in text, and those that no float is near.
 
 Invariant: `beyond_floats` tells of nothing where a pattern finds nothing, so that most
 texts take one search.
@@ -9,7 +9,7 @@ texts take one search.
 import re
 
 EXTREME = re.compile(r"[eE][+-]?\d{3}|\d{300}")
-"""What is in every text of numbers with one that `beyond_floats` tells of."""
+"""Pattern that every text has in which a number is beyond all floats."""
 
 EXTREME_BYTES = re.compile(EXTREME.pattern.encode())
 
@@ -24,3 +24,12 @@ def beyond_floats(text: str, value: float) -> str | None:
     if value == value and value and any(digit in digits for digit in "123456789"):
         return "larger than any float, which would be infinite"
     return None
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a text is a number that Python reads as a float."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

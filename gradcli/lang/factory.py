@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.nested import Floats, NotAnArray, array_of
-from gradcli.lang.plain import whole_number
-from gradcli.ops.limits import check_size
+from ..engine import Tensor
+from ..ops.limits import check_size
+from .errors import ProgramError
+from .nested import Floats, NotAnArray, array_of
+from .plain import whole_number
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -36,7 +36,7 @@ RANDOM = frozenset({"rand", "randn", "rand_like", "randn_like"})
 """Constructors of random numbers."""
 
 HASH_BYTES = 32
-"""Of a name that is longer; a shorter one stands for itself."""
+"""Length of the hash of a longer name, in bytes; a shorter name is its own."""
 
 _LEFT_OUT = {
     "requires_grad": "leave the line out and bind the name: w=randn(3) on the command "
@@ -56,7 +56,7 @@ class Factory:
         self.seed = seed
 
     def raw(self, values: object) -> Any:
-        """A NumPy array or number, as this run's own kind of array."""
+        """Return a NumPy array or number, as this run's own kind of array."""
         raw = self.xp.array(np.asarray(values, dtype=self.dtype))
         # NumPy's own scalars are three times faster than arrays of shape ().
         return raw[()] if isinstance(raw, np.ndarray) else raw
@@ -65,14 +65,14 @@ class Factory:
         return Tensor(self.raw(values), self.xp)
 
     def leaf(self, values: object) -> Tensor:
-        """A tensor that gradients are taken for, on memory of its own, or on memory
-        that cannot be written to."""
+        """Return a tensor that gradients are taken for, on memory of its own, or on
+        memory that cannot be written to."""
         fixed = isinstance(values, np.ndarray) and not values.flags.writeable
         own = values if fixed else np.array(values)
         return Tensor(self.raw(own), self.xp, requires_grad=True)
 
     def stream(self, name: str) -> "Generator":
-        """The random generator of an input, or of the program itself."""
+        """Return the random generator of an input, or of the program itself."""
         from numpy.random import PCG64, Generator, SeedSequence
 
         number = int.from_bytes(_key(name), "big")
@@ -83,7 +83,7 @@ class Factory:
         return self.stream(name).standard_normal(shape)
 
     def numbers_of(self, value: object) -> Floats:
-        """The NumPy array that a number or a list of numbers in a program means.
+        """Return the NumPy array that a number or a list of numbers in a program means.
 
         Raises:
             ProgramError: it is something else.
@@ -111,12 +111,14 @@ class Factory:
     def constructors(
         self, draws: "Draws | None" = None
     ) -> dict[str, Callable[..., object]]:
-        """The constructors by name, the random ones with ``draws`` of a stream."""
+        """Return the constructors by name, the random ones with ``draws`` of a
+        stream."""
         return _Constructors(self, draws or Draws(self, PROGRAM_STREAM)).table()
 
 
 def _key(name: str) -> bytes:
-    """The bytes that a stream is seeded with: a name, or the hash of a long one."""
+    """Return the bytes that a stream is seeded with: a name, or the hash of a long
+    one."""
     spelled = name.encode()
     if len(spelled) <= HASH_BYTES:
         return spelled
@@ -218,7 +220,7 @@ def _as_float(number: float) -> float:
 
 
 def _all_truths(data: object) -> bool:
-    """Whether a nested list is a mask: all its entries are True or False."""
+    """Return whether a nested list is a mask: all its entries are True or False."""
     waiting, found = [data], False
     while waiting:
         entry = waiting.pop()
@@ -247,7 +249,8 @@ def _guarded(name: str, make: Callable[..., object]) -> Callable[..., object]:
 
 
 def _shape(name: str, sizes: tuple[object, ...], size: object) -> tuple[int, ...]:
-    """The shape of ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``."""
+    """Return the shape of ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2,
+    3))``."""
     if size is not None:
         sizes = (*sizes, size)
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):

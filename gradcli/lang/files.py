@@ -9,29 +9,34 @@ comes back as float64; one of many numbers may be the file itself, not to be wri
     read_file("-")                    # standard input: JSON, a table, or .npy
 """
 
+import csv
+import json
 import os
 import re
 import sys
-from collections.abc import Callable
-from io import BufferedReader, BytesIO
-from math import prod
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from io import BufferedReader, BytesIO, TextIOWrapper
+from math import inf, prod
+from os.path import splitext
 from stat import S_ISREG
 from typing import IO
 
 import numpy as np
 
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.extreme import EXTREME_BYTES
-from gradcli.lang.limits import (
+from ..ops.limits import LIMIT, size_text
+from .excerpt import enumerated, shortened
+from .extreme import EXTREME_BYTES, beyond_floats, is_number
+from .filesystem import reason_of, refusal
+from .maxima import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
     MAX_SHOWN_KEYS,
 )
-from gradcli.lang.nested import Floats, NotAnArray, array_of, number_of_json
-from gradcli.lang.refusals import reason_of, refusal
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.tables import UTF8, read_table
-from gradcli.ops.limits import LIMIT, size_text
+from .nested import Floats, NotAnArray, array_of, number_of_json
+from .points import NoColumn, read_points
+from .points.text_tables import MAX_LINE_BYTES
+from .suggest import did_you_mean, nearest
 
 STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
@@ -60,7 +65,7 @@ _KEYED = re.compile(
 
 
 def read_file(source: str, limit: int | None = None) -> Floats:
-    """The array in a file; `source` is a path, `path.npz:key`, or `-`.
+    """Return the array in a file; `source` is a path, `path.npz:key`, or `-`.
 
     Args:
         source: where it is; behind a colon the member of an archive or of an object,
@@ -113,9 +118,8 @@ def _path_and_key(source: str) -> tuple[str, str | None]:
 
 
 def _column(path: str, key: str, limit: int) -> Floats:
-    """The column of a table."""
-    from gradcli.lang.columns import read_column
-    from gradcli.lang.errors import ProgramError
+    """Return the column of a table."""
+    from .errors import ProgramError
 
     try:
         return read_column(path, key, limit)
@@ -212,7 +216,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
 
 def _value_of_key(value: object, what: str, key: str) -> object:
-    """A value of an object; of a list of objects, each one's."""
+    """Return a value of an object; of a list of objects, each one's."""
     if isinstance(value, dict):
         if key in value:
             return value[key]
@@ -238,7 +242,8 @@ def _json_number(entry: object) -> object:
 
 
 def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    """An array in NumPy's format, whose header is checked before its data is read."""
+    """Return an array in NumPy's format, whose header is checked before its data is
+    read."""
     layout = np.lib.format
     try:
         version = layout.read_magic(file)
@@ -268,8 +273,8 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
 
 def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats | None:
-    """The rest of a file as it lies on the disk, not to be written to; None where it
-    is not float64, or no file."""
+    """Return the rest of a file as it lies on the disk, not to be written to; None
+    where it is not float64, or no file."""
     start = file.tell()
     if dtype != np.float64 or not isinstance(file, BufferedReader):
         return None
@@ -349,7 +354,7 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
 
 def _member(names: list[str], what: str, key: str | None) -> str:
-    """The member that `key` names, with or without its suffix."""
+    """Return the member that `key` names, with or without its suffix."""
     keys = [name.removesuffix(".npy") for name in names]
     listed = ", ".join(keys[:MAX_SHOWN_KEYS]) + (", …" * (len(keys) > MAX_SHOWN_KEYS))
     if not keys:
@@ -374,3 +379,201 @@ _READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {
     ".tsv": lambda file, what, key, limit: read_table(file, what, limit, "\t"),
     ".json": _json,
 }
+
+
+def read_column(path: str, key: str, limit: int) -> Floats:
+    """Return the numbers of a column, in the order of the rows.
+
+    The table is read block by block, so that memory is that of the column.
+
+    Args:
+        path: a table, as `gradcli.lang.points` reads them.
+        key: the column's name.
+        limit: bytes that its numbers may take.
+
+    Raises:
+        NotAnArray: there is no such column, or it holds something else.
+        ProgramError: the table cannot be read.
+    """
+    parts: list[Floats] = []
+    taken = 0
+    try:
+        _demand_fields(path, key)
+        for points in read_points(path, [key]):
+            if points.bad:
+                bad = points.bad[0]
+                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", _NUMBERS)
+            parts.append(points.columns[key])
+            taken += parts[-1].nbytes
+            if taken > limit:
+                message = f"the column {key!r} of {path} has more numbers than allowed"
+                raise NotAnArray("E515", message, _FEWER_ROWS)
+    except NoColumn as error:
+        raise _no_column(path, error) from None
+    if not parts:
+        raise NotAnArray(
+            "E513", f"{path} has no rows", "a heading alone has no numbers"
+        )
+    if len({part.shape[1:] for part in parts}) > 1:
+        raise NotAnArray("E516", f"{path}: rows of {key!r} differ in shape")
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+_NUMBERS = "a column holds a number in each row: write nan for a missing one"
+_FEWER_ROWS = "take fewer rows, or allow more with --max-memory"
+
+
+def _demand_fields(path: str, key: str) -> None:
+    """See that an array has fields, and the first line of JSON a value, of that name.
+
+    Other tables have a header, which their reader looks at.
+    """
+    suffix = splitext(path)[1].lower()
+    try:
+        if suffix == ".npy":
+            table = np.load(path, mmap_mode="r", allow_pickle=False)
+            if not table.dtype.names:
+                message = f"{path} has no columns with names: it holds {table.dtype}"
+                hint = f"leave :{key} out, and take [:, 0] of it"
+                raise NotAnArray("E518", message, hint)
+        elif suffix == ".jsonl":
+            with open(path, "rb") as file:
+                first = json.loads(file.readline(MAX_LINE_BYTES))
+            if isinstance(first, dict) and key not in first:
+                raise NoColumn(key, path, list(first))
+    except (OSError, ValueError, TypeError, OverflowError, EOFError, RecursionError):
+        return  # said by the reader, and where
+
+
+def _no_column(path: str, error: NoColumn) -> NotAnArray:
+    header = error.header
+    if not header:
+        return NotAnArray(
+            "E518", f"{error.what} has no columns: its first line is empty"
+        )
+    known = f"its columns are {enumerated(header)}"
+    if not error.missing:
+        message = f"{path} is a table: {known}"
+        return NotAnArray("E518", message, f"name one: @{path}:{header[0]}")
+    near = nearest(error.missing, header)
+    hint = f"did you mean '@{path}:{near}'? {known}" if near else known
+    message = f"{error.what} has no column {error.missing!r}"
+    return NotAnArray("E518", message, hint)
+
+
+_SEPARATORS = "\t;,"
+_BYTES_PER_NUMBER = 8
+_ROWS = "a row is numbers with commas, tabs or blanks between them"
+_CELLS = "a cell is a number, inf or nan"
+UTF8 = "save it as UTF-8"
+
+
+def read_table(
+    file: IO[bytes], what: str, limit: int, separator: str | None = None
+) -> Floats:
+    """Return the numbers of a table in text: CSV, TSV, blanks between columns.
+
+    It is read line by line into one packed array, so memory is what the numbers need.
+    A first line of words is a heading; `#` opens a comment. A table of one row or one
+    column is a vector, a table of one cell a number.
+
+    Args:
+        file: the table.
+        what: its name in errors.
+        limit: bytes that its numbers may take.
+        separator: what stands between cells; None: it is looked for.
+
+    Raises:
+        NotAnArray: a cell is no number, a row has another length, or there are more
+            numbers than `limit` bytes hold.
+    """
+    text = TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    try:
+        return _table_of(_rows(text, separator), what, limit)
+    except UnicodeDecodeError:
+        raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
+    except csv.Error as error:
+        raise NotAnArray("E513", f"{what} is not a table: {error}", _ROWS) from None
+    finally:
+        text.detach()
+
+
+def _rows(
+    text: Iterable[str], separator: str | None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines that hold something: the line's number and its cells."""
+    for number, line in enumerate(text, 1):
+        line = line.partition("#")[0].strip(" \r\n" if separator else " \t\r\n")
+        if not line.strip():
+            continue
+        if separator is None:
+            separator = next((mark for mark in _SEPARATORS if mark in line), " ")
+        if separator == " ":
+            yield number, line.split()
+        elif '"' in line:
+            yield number, next(csv.reader([line], delimiter=separator))
+        else:
+            yield number, line.split(separator)
+
+
+def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> Floats:
+    numbers = array("d")
+    width = first_line = 0
+    headed = False
+    for line, cells in rows:
+        if not width and not headed and _is_heading(cells):
+            headed = True
+            continue
+        if not width:
+            width, first_line = len(cells), line
+        if len(cells) != width:
+            columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+            message = (
+                f"{what}, line {line} has {columns}, line {first_line} has {width}"
+            )
+            raise NotAnArray("E516", message, "all rows need the same length")
+        try:
+            row = [float(cell) for cell in cells]
+        except ValueError:
+            raise _bad_cell(cells, line, what) from None
+        if 0 in row or inf in row or -inf in row:
+            _refuse_beyond(cells, row, line, what)
+        numbers.extend(row)
+        if len(numbers) * _BYTES_PER_NUMBER > limit:
+            allowed = limit // _BYTES_PER_NUMBER
+            message = f"{what} holds more than the {allowed:,} numbers allowed"
+            raise NotAnArray("E515", message, "take a part of it")
+    if not width:
+        hint = "its one line was taken for a heading" if headed else _ROWS
+        raise NotAnArray("E513", f"{what} holds no numbers", hint)
+    table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+    return table.reshape([length for length in table.shape if length != 1])
+
+
+def _refuse_beyond(cells: list[str], row: list[float], line: int, what: str) -> None:
+    """Refuse a number that is 0 or infinite as a float alone."""
+    for column, (cell, number) in enumerate(zip(cells, row, strict=True), 1):
+        beyond = beyond_floats(cell, number)
+        if beyond is not None:
+            place = f"{what}, line {line}, column {column}"
+            hint = f"write {'inf' if number else 0}"
+            shown = shortened(cell.strip())
+            raise NotAnArray("E517", f"{place} is {shown}, {beyond}", hint)
+
+
+def _is_heading(cells: list[str]) -> bool:
+    """Return whether cells are words: none is a number, and not all are empty."""
+    return not any(map(is_number, cells)) and any(cell.strip() for cell in cells)
+
+
+def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
+    column = next(i for i, cell in enumerate(cells, 1) if not is_number(cell))
+    cell = cells[column - 1].strip()
+    cell_name = f"{what}, line {line}, column {column}"
+    if not cell:
+        return NotAnArray(
+            "E517", f"{cell_name} is empty", "write nan for a missing value"
+        )
+    pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
+    hint = f"write {pointed} or {joined}" if is_number(pointed) else _CELLS
+    return NotAnArray("E517", f"{cell_name} is {shortened(cell)!r}, not a number", hint)

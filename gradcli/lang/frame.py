@@ -9,13 +9,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import EllipsisType, NoneType
 
-from gradcli.lang.arithmetic import NUMBERS, Number, binary
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.library import Library
+from .arithmetic import NUMBERS, Number, binary
+from .errors import ProgramError, Span
+from .library import Library
 
 
 class Unset:
-    """What a variable holds before it has a value."""
+    """The content of a variable before it has a value."""
 
 
 UNSET = Unset()
@@ -82,7 +82,7 @@ class Frame:
         return self.arithmetic(sign, left, right, note)
 
     def admitted(self, value: object) -> object:
-        """The value as an operand: a list as the vector that it means.
+        """Return the value as an operand: a list as the vector that it means.
 
         Raises:
             ProgramError: it cannot be an operand.
@@ -99,7 +99,7 @@ class Frame:
         return value
 
     def as_vector(self, value: list[object]) -> object:
-        """What the library makes of a list; the list itself if that is nothing."""
+        """Return the vector that the library makes of a list; else the list itself."""
         made = self.library.vector(value)
         return value if made is None else made
 

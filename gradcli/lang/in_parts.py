@@ -1,32 +1,29 @@
 """The gradients of a program of sums of entries, part by part on all cores.
 
-Invariant: the numbers of one run over everything, bit for bit; where a program cannot
-be recorded, a gradient by a single number that is read more than once is added up in
-another order. Nothing on the way is larger than a part.
+Invariant: the numbers of one run over everything, bit for bit; nothing on the way is
+larger than a part. What `--trace` tells comes from what decides it (`pointwise` of the
+program, `tiles` of the arrays), not from a second look.
 
     run_in_parts(prepare("sum(tanh(a*b))", read_bindings(["a=@a.npy", "b=@b.npy"])))
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor
-from gradcli.engine.dtypes import default_dtype
-from gradcli.lang import tiles
-from gradcli.lang.code import Code
-from gradcli.lang.entries import (
-    Entries,
-    entries_of,
-    number_of,
-    on_part,
-    sum_of,
-)
-from gradcli.lang.fusion import Fusion
-from gradcli.lang.kernels.kernel import Number
-from gradcli.lang.prepare import Prepared
-from gradcli.lang.reading import Reading
-from gradcli.lang.run import Run, Session, all_finite
+from ..engine import NUMPY, Tensor
+from ..engine.dtypes import default_dtype
+from . import tiles
+from .excerpt import Span, locate
+from .kernels.kernel import Number
+from .point import Reading
+from .pointwise import Obstacle
+from .prepare import Prepared
+from .recordings import entries_of, number_of, on_part
+from .run import Run, Session, all_finite
 
 
 class InParts(NamedTuple):
@@ -46,8 +43,69 @@ class RunInParts(Run):
         return list(self.found)
 
 
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A region that runs forward and backward part by part.
+
+    text       of the program
+    reduction  what its entries end in: sum, mean, or nothing
+    entries    how many there are
+    parts      how many parts they were cut into
+    threads    that share them
+    """
+
+    text: str
+    line: int
+    column: int
+    reduction: str
+    entries: int
+    parts: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A reason why more does not run part by part; without a place where it is the
+    numbers."""
+
+    text: str | None
+    line: int | None
+    column: int | None
+    reason: str
+
+
+class Fusion:
+    """The regions of one run that ran part by part, and the reasons of the rest."""
+
+    def __init__(self) -> None:
+        self.fused: list[Fused] = []
+        self.rest: list[Whole] = []
+
+    def region(
+        self, source: str, span: Span, reduction: str, entries: int, most: int
+    ) -> None:
+        """Tell that a stretch of the program was run in parts of so many entries."""
+        parts = sum(1 for _ in tiles.parts(0, entries, most))
+        place = locate(source, span)
+        text = source[span.start : span.end]
+        threads = min(tiles.cores(), parts)
+        self.fused.append(
+            Fused(text, place.line, place.column, reduction, entries, parts, threads)
+        )
+
+    def refused(self, reason: str) -> None:
+        """Tell that the numbers do not let anything run in parts."""
+        self.rest.append(Whole(None, None, None, reason))
+
+    def obstacles(self, source: str, found: tuple[Obstacle, ...]) -> None:
+        """Tell what in the program stands in the way."""
+        for span, reason, _ in found:
+            place, text = locate(source, span), source[span.start : span.end]
+            self.rest.append(Whole(text, place.line, place.column, reason))
+
+
 def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts | None:
-    """A prepared program run part by part; None where that does not apply, or where a
+    """Run a prepared program part by part; None where that does not apply, or where a
     number is not finite, whose origin is looked for in the graph of everything.
 
     Args:
@@ -70,7 +128,7 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
         return None
     if fusion is not None:
         tell_region(prepared, reading, fusion, tile_entries)
-    first = on_part(prepared, *next(tiles.parts(0, _count(prepared))))
+    first = on_part(prepared, *next(tiles.parts(0, _count(prepared), tile_entries)))
     run = Session(first).run()
     value.edge = run.output.edge
     # The graph's leaves are those of the part: they have the inputs' names.
@@ -100,37 +158,40 @@ def _tell_why(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
         # Sums are none, but where there is nothing else to be told.
         others = tuple(o for o in found if not o.is_sum)
         fusion.obstacles(prepared.source, others or found)
-    elif reading.reduction == "":
+    elif reading.pointwise is not None and not reading.pointwise.reduction:
         fusion.refused("it ends with no sum and no mean of all entries")
     if not fusion.rest:
-        fusion.refused("its value has not one entry for each of the inputs'")
+        fusion.refused(
+            "its value has not one entry for each of the inputs', or is not computed "
+            "entry by entry"
+        )
 
 
 def in_parts(prepared: Prepared, reading: Reading) -> InParts | None:
-    """The value and the gradients of sums and means of entries; None where the program
-    is of no such, or its arrays are small."""
+    """Return the value and the gradients of a program of sums of entries; None where it
+    is none, or its arrays are small."""
     factory, shape = prepared.factory, _shape(prepared)
     if reading.pointwise is None or shape is None:
         return None
     with default_dtype(factory.dtype):
-        found = number_of(prepared, reading.known) or _sum(prepared, reading)
+        found = number_of(prepared, reading.known)
     if found is None:
         return None
     grads = [
         None if g is None else Tensor(_of_shape(g, shape), factory.xp)
         for g in found.grads.values()
     ]
-    return InParts(Tensor(found.total, factory.xp), grads, found.tile_entries)
+    return InParts(Tensor(found.value, factory.xp), grads, found.tile_entries)
 
 
 def _of_shape(found: Number, shape: tuple[int, ...]) -> Number:
-    """Entries in the shape of an input; a single number as it is."""
+    """Return entries in the shape of an input; a single number as it is."""
     return np.reshape(found, shape) if np.ndim(found) else found
 
 
 def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
-    """Each entry of a pointwise program's value, and its derivative by each input's
-    entry; None where the program is no such one.
+    """Return each entry of a pointwise program's value, and its derivative by each
+    input's entry; None where the program is not pointwise.
 
     All inputs are vectors of one length.
     """
@@ -138,45 +199,27 @@ def entrywise(prepared: Prepared, reading: Reading) -> InParts | None:
         return None
     if not _count(prepared):
         return None
-    with default_dtype(prepared.factory.dtype):
-        found = entries_of(_alone(prepared, reading.entries), reading.known)
+    source, factory, inputs = prepared.source, prepared.factory, prepared.inputs
+    alone = Prepared(source, reading.entries, factory, inputs)
+    with default_dtype(factory.dtype):
+        found = entries_of(alone, reading.known)
     if found is None:
         return None
-    xp = prepared.factory.xp
+    xp = factory.xp
     grads: list[Tensor | None] = [
-        Tensor(np.zeros_like(found.values) if g is None else g, xp)
+        Tensor(np.zeros_like(found.value) if g is None else g, xp)
         for g in found.grads.values()
     ]
-    return InParts(Tensor(found.values, xp), grads, found.tile_entries)
+    return InParts(Tensor(found.value, xp), grads, found.tile_entries)
 
 
 def _shape(prepared: Prepared) -> tuple[int, ...] | None:
-    """The one shape of all large inputs, where it pays to cut them."""
+    """Return the one shape of all large inputs; None where cutting does not pay."""
     if prepared.factory.xp is not NUMPY:
         return None
     return tiles.common_shape([given.tensor.raw for given in prepared.inputs])
 
 
 def _count(prepared: Prepared) -> int:
-    """The entries of the large inputs."""
+    """Return how many entries the large inputs have."""
     return max(given.tensor.numel() for given in prepared.inputs)
-
-
-def _sum(prepared: Prepared, reading: Reading) -> Entries | None:
-    """The sum or the mean of a pointwise program's entries, by runs on parts."""
-    if reading.entries is None or not reading.reduction:
-        return None
-    one = np.ones((), prepared.factory.dtype)
-    alone = _alone(prepared, reading.entries)
-    if reading.reduction == "sum":
-        return sum_of(alone, one)
-    count = _count(prepared)
-    found = sum_of(alone, one / count)
-    if found is None:
-        return None
-    return found._replace(total=np.divide(found.total, count))
-
-
-def _alone(prepared: Prepared, code: Code) -> Prepared:
-    """The program of single entries on the same inputs."""
-    return Prepared(prepared.source, code, prepared.factory, prepared.inputs)

@@ -13,19 +13,18 @@ import re
 
 import numpy as np
 
-from gradcli.engine import Tensor
-from gradcli.lang.bindings import Binding
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
-from gradcli.lang.factory import Factory
-from gradcli.lang.machine import run
-from gradcli.lang.names import free_names
-from gradcli.lang.nested import Floats, NotAnArray, array_of
-from gradcli.lang.parser import parse
-from gradcli.lang.process import relieve
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Evaluate, Name, Program, walk
-from gradcli.lang.tensors import CONSTANTS, TensorLibrary
+from ..engine import Tensor
+from .bindings import Binding
+from .compiler import compile_program
+from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
+from .factory import Factory
+from .machine import run
+from .nested import Floats, NotAnArray, array_of
+from .parser import parse
+from .process import relieve
+from .suggest import did_you_mean
+from .syntax import Evaluate, Name, Program, free_names, walk
+from .tensor_library import CONSTANTS, TensorLibrary
 
 Array = Floats | np.float64
 _NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
@@ -33,7 +32,7 @@ _LIST = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 
 
 def value_of(binding: Binding, factory: Factory) -> Array:
-    """The binding's value as a NumPy array of real numbers.
+    """Return the binding's value as a NumPy array of real numbers.
 
     Raises:
         ProgramError: the text, the file or the value is wrong.
@@ -42,7 +41,7 @@ def value_of(binding: Binding, factory: Factory) -> Array:
     try:
         place = binding.place
         if place is not None:
-            from gradcli.lang.files import read_file
+            from .files import read_file
 
             return read_file(place)
         number = np.float64(text) if _NUMBER.fullmatch(text) else None
@@ -68,7 +67,8 @@ def value_of(binding: Binding, factory: Factory) -> Array:
 
 
 def _numbers_listed(text: str) -> object:
-    """The nested list that the text is, read at once; None if it is anything else.
+    """Return the nested list that the text is, read at once; None if it is anything
+    else.
 
     What JSON does not know, as `.5` and trailing commas, is left to the language; so is
     what may be beyond all floats.
@@ -77,7 +77,7 @@ def _numbers_listed(text: str) -> object:
         return None
     import json
 
-    from gradcli.lang.extreme import EXTREME
+    from .extreme import EXTREME
 
     if EXTREME.search(text):
         return None
@@ -89,7 +89,7 @@ def _numbers_listed(text: str) -> object:
 
 
 def _evaluated(binding: Binding, factory: Factory) -> Array:
-    """The value of an expression that reads no names."""
+    """Return the value of an expression that reads no names."""
     program = parse(binding.text)
     if len(program.body.statements) != 1 or not isinstance(
         program.body.statements[0], Evaluate
@@ -145,7 +145,7 @@ def _alone_hint(text: str, bound: str) -> str:
 
 
 def _in_argument(error: ProgramError, binding: Binding) -> ProgramError:
-    """An error in VALUE, with its span counted in the argument."""
+    """Return an error in VALUE, with its span counted in the argument."""
     span = error.span or Span(0, len(binding.text))
     start = binding.value.start
     right = f"{error.lead} {binding.name}={error.right}" if error.right else None

@@ -139,8 +139,8 @@ DERIVATIVE = re.compile(
     r"|(?:the )?(?:derivative|gradient|slope)\s+of\b"
     r"|(?:differentiate|derive|evaluate|compute|calculate|plot)\b)\s*"
 )
-"""What says that a derivative or a value is wanted: before what it is wanted of, or on
-the left of a claim."""
+"""Words and signs that ask for a derivative or a value: before a formula, or on the
+left of a claim."""
 
 WORDS_BETWEEN = {
     **dict.fromkeys(("mod", "rem"), "%"),
@@ -229,7 +229,7 @@ FOREIGN_CHARACTERS = {
 }
 
 CHARACTER_HINTS = {"": "delete it", " ": "type an ordinary space"}
-"""What to do about a character whose replacement cannot be seen."""
+"""Hints for characters whose replacement cannot be seen."""
 
 LOOKALIKES = dict(
     zip(

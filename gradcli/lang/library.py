@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from gradcli.lang.errors import Span
+from .errors import Span
 
 Explanation = tuple[str, str, str | None]
 
@@ -26,31 +26,31 @@ class Library(Protocol):
         """Names with a fixed value, which a program or binding may still redefine."""
 
     def method(self, value: object, name: str) -> Callable[..., object] | None:
-        """The bound method of a value, or None if it has none of that name."""
+        """Return the bound method of a value, or None if it has none of that name."""
 
     def attribute(self, value: object, name: str) -> tuple[bool, object]:
-        """Whether the value has the attribute, and the attribute."""
+        """Return whether the value has the attribute, and the attribute."""
 
     def method_names(self, value: object) -> Iterable[str]:
-        """What may be called or read on the value, for suggestions."""
+        """Return the methods and attributes of the value, for suggestions."""
 
     def grad_mode(self, enabled: bool) -> AbstractContextManager[object]:
-        """A context in which recording is on or off."""
+        """Return a context in which recording is on or off."""
 
     def changing(self) -> AbstractContextManager[object]:
-        """A context in which values are changed in place."""
+        """Return a context in which values are changed in place."""
 
     def own(self, value: object) -> object:
-        """A value that a program is given, so that it can change it for itself."""
+        """Return a copy that in-place steps may change; or the value where none can."""
 
     def vector(self, items: list[object]) -> object:
-        """The value that a list is as an operand, or None if it can be none."""
+        """Return the value that a list is as an operand, or None if it can be none."""
 
     def truth(self, value: object) -> bool:
-        """The truth of a value that is not a plain number."""
+        """Return the truth of a value that is not a plain number."""
 
     def iterate(self, value: object) -> Iterable[object]:
-        """The items that a `for` goes through."""
+        """Return the items that a `for` goes through."""
 
     def on_result(self, value: object, span: Span) -> None:
         """Called with each result of an operator, function or method, and its text."""

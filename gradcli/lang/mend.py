@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from gradcli.lang.errors import Edit, ProgramError, Span
-from gradcli.lang.excerpt import LINE_BREAK, locate
-from gradcli.lang.lexicon import BAR, CLOSING, DERIVATIVE, ROOTS, WORDS_BETWEEN
-from gradcli.lang.limits import MAX_MENDED_CHARACTERS, MAX_MENDS
-from gradcli.lang.tokens import Token, tokenize
+from .errors import Edit, ProgramError, Span
+from .excerpt import LINE_BREAK, locate
+from .lexicon import BAR, CLOSING, DERIVATIVE, ROOTS, WORDS_BETWEEN
+from .maxima import MAX_MENDED_CHARACTERS, MAX_MENDS
+from .tokens import Token, tokenize
 
 Meant = Callable[[Token], str | None]
 """The function that a token names, properly spelled; None if it names none."""
@@ -35,7 +35,7 @@ _OF_STATEMENT = frozenset({"newline", ";", "=", "indent", "dedent", ":"})
 
 
 def mended(error: ProgramError, read: Reader) -> ProgramError:
-    """The error with a hint that shows the line put right, if one is found.
+    """Return the error with a hint that shows the line put right, if one is found.
 
     Args:
         error: it has edits.
@@ -62,9 +62,10 @@ def mended(error: ProgramError, read: Reader) -> ProgramError:
 
 
 def _respelled(text: str) -> str:
-    """The text with functions called by their names, where it calls them otherwise."""
-    from gradcli.lang.suggest import other_spelling
-    from gradcli.lang.tensors import is_function
+    """Return the text with functions called by their names, where it calls them
+    otherwise."""
+    from .suggest import other_spelling
+    from .tensor_library import is_function
 
     edits = []
     for token, follower in pairwise(tokenize(text)):
@@ -81,7 +82,7 @@ def _line_of(error: ProgramError) -> int:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """The text with each stretch replaced by what is to stand there."""
+    """Return the text with each stretch replaced by what is to stand there."""
     parts, done = [], 0
     for start, end, new in sorted(edits):
         parts += [text[done:start], new]
@@ -92,7 +93,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 def between(
     error: ProgramError, tokens: Sequence[Token], at: int, meant: Meant
 ) -> ProgramError:
-    """The error about a missing operator, with the edits that put one there.
+    """Return the error about a missing operator, with the edits that put one there.
 
     Args:
         error: the error.
@@ -126,7 +127,8 @@ def between(
 
 
 def _numbers(source: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """What joins two numbers side by side: thousands apart, a fraction, or factors."""
+    """Return the edits that join two numbers side by side: thousands, a fraction, or
+    factors."""
     before, after = tokens[at - 1], tokens[at]
     first, second = source[slice(*before.span)], source[slice(*after.span)]
     if _THOUSANDS.fullmatch(f"{first} {second}") and before.value:
@@ -140,8 +142,8 @@ def _numbers(source: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 
 
 def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
-    """The error about a call of what is a factor: `x(y + 1)`; or about a derivative
-    that is written before a bracket: `d/dx(x^2)`."""
+    """Return the error about a call of what is a factor: `x(y + 1)`; or about a
+    derivative that is written before a bracket: `d/dx(x^2)`."""
     derived = _BEFORE_CALL.search(error.source, 0, name.start)
     if derived is not None and error.source[name.start] in "d∂":
         edit = (derived.start(), name.end, "")
@@ -158,7 +160,8 @@ def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
 
 
 def with_base(error: ProgramError, name: Span, base: str, read: Reader) -> ProgramError:
-    """The error about `log_3(x)`: the base of a logarithm is its second argument."""
+    """Return the error about `log_3(x)`: the base of a logarithm is its second
+    argument."""
     tokens = tokenize(error.source)
     at = next(at for at, token in enumerate(tokens) if token.span == name)
     closing = tokens[_behind_group(tokens, at + 1) - 1]
@@ -167,8 +170,8 @@ def with_base(error: ProgramError, name: Span, base: str, read: Reader) -> Progr
 
 
 def called(error: ProgramError, name: Span, meant: Meant, read: Reader) -> ProgramError:
-    """The error about a function that is used as a value, with the line put right if
-    it is as `exp -x`, where a blank is before the sign and none behind it."""
+    """Return the error about a function that is used as a value, with the line put
+    right if it is as `exp -x`, where a blank is before the sign and none behind it."""
     tokens = tokenize(error.source)
     for at, token in enumerate(tokens[:-2]):
         sign, operand = tokens[at + 1], tokens[at + 2]
@@ -181,9 +184,11 @@ def called(error: ProgramError, name: Span, meant: Meant, read: Reader) -> Progr
 
 
 def apart(source: str, name: Span, parts: str) -> list[Edit]:
-    """What takes a name apart that was written together: a product is in brackets
-    where it is an exponent, a divisor or under a root, as it is one word there; and a
-    power behind a function without brackets is of its argument."""
+    """Return the edits that take apart a name that was written together.
+
+    A product is put in brackets where it is an exponent, a divisor or under a root, as
+    it is one word there; a power behind a function without brackets is of its argument.
+    """
     tokens = tokenize(source)
     at = next(at for at, token in enumerate(tokens) if token.span == name)
     before = at - 1
@@ -200,7 +205,8 @@ def apart(source: str, name: Span, parts: str) -> list[Edit]:
 
 
 def bracketed(error: ProgramError, tokens: Sequence[Token], at: int) -> ProgramError:
-    """The error about a power behind a root, with all that follows under the root."""
+    """Return the error about a power behind a root, with all that follows under the
+    root."""
     end = _behind_factor(tokens, at + 1)
     return error.mended_by(
         (tokens[at].end, tokens[at].end, "("),
@@ -210,7 +216,7 @@ def bracketed(error: ProgramError, tokens: Sequence[Token], at: int) -> ProgramE
 
 
 def _called(tokens: Sequence[Token], name: int, at: int, meant: Meant) -> list[Edit]:
-    """What puts brackets around the argument that begins at a token."""
+    """Return the edits that put brackets around the argument that begins at a token."""
     lone = tokens[at].kind == BAR
     end = _behind_bars(tokens, at) if lone else _behind_argument(tokens, at, meant)
     last = tokens[end - 1].end
@@ -220,7 +226,8 @@ def _called(tokens: Sequence[Token], name: int, at: int, meant: Meant) -> list[E
 
 
 def _base_of_power(tokens: Sequence[Token], at: int) -> int | None:
-    """Where the base stands of a power that ends before a token; None if none does."""
+    """Return where the base stands of a power that ends before a token; None if none
+    does."""
     exponent = at - 1
     if tokens[exponent].kind == "superscript":
         return exponent - 1
@@ -242,8 +249,8 @@ def _raised(
     error: ProgramError, tokens: Sequence[Token], base: int, at: int,
     meant: Meant,
 ) -> ProgramError:  # fmt: skip
-    """The error about `sin^2(x)`: the exponent belongs behind the argument; of -1 it
-    means the inverse function."""
+    """Return the error about `sin^2(x)`: the exponent belongs behind the argument; of
+    -1 it means the inverse function."""
     name, after = tokens[base], tokens[at]
     exponent = error.source[name.end : tokens[at - 1].end].strip()
     lone = after.kind == "("

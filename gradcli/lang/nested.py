@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradcli.lang.excerpt import shortened
-from gradcli.lang.limits import MAX_LIST_DEPTH
+from .excerpt import shortened
+from .maxima import MAX_LIST_DEPTH
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 """An array of real numbers."""
@@ -43,7 +43,7 @@ def number_of_json(text: str) -> float:
     Raises:
         NotAnArray: none is near it.
     """
-    from gradcli.lang.extreme import beyond_floats
+    from .extreme import beyond_floats
 
     value = float(text)
     beyond = beyond_floats(text, value)
@@ -54,12 +54,12 @@ def number_of_json(text: str) -> float:
 
 
 def itself(entry: object) -> object:
-    """An entry as it is."""
+    """Return the entry as it is."""
     return entry
 
 
 def array_of(value: object, number: Callable[[object], object] = itself) -> Floats:
-    """The float64 array that a number or a nested list of numbers means.
+    """Return the float64 array that a number or a nested list of numbers means.
 
     `number` turns an entry that is none into the number that it stands for.
 
@@ -76,7 +76,8 @@ def array_of(value: object, number: Callable[[object], object] = itself) -> Floa
 
 
 def nested(entries: Sequence[object], shape: Sequence[int]) -> Any:
-    """Entries in C order as lists nested by the shape; the entry alone for ``()``."""
+    """Return entries in C order as lists nested by the shape; the entry alone for
+    ``()``."""
     return _nested(entries, shape, list, [])
 
 
@@ -100,7 +101,7 @@ def _nested(
 
 
 def _shape(value: object) -> tuple[int, ...]:
-    """The shape, read off the first entry at every depth."""
+    """Return the shape, read off the first entry at every depth."""
     shape: list[int] = []
     while isinstance(value, (list, tuple)):
         if len(shape) == MAX_LIST_DEPTH:
@@ -116,7 +117,8 @@ def _shape(value: object) -> tuple[int, ...]:
 def _flat(
     value: object, shape: tuple[int, ...], number: Callable[[object], object]
 ) -> list[object]:
-    """All numbers in order; each list on the way has the length that `shape` says."""
+    """Return all numbers in order; each list on the way has the length that `shape`
+    says."""
     level = [value]
     for depth, length in enumerate(shape):
         following: list[object] = []

@@ -11,12 +11,11 @@ line, or indented below. `else` and `elif` may also follow a body on the same li
 
 from collections.abc import Callable, Iterable
 
-from gradcli.lang import syntax
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.expressions import ExpressionParser
-from gradcli.lang.lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
-from gradcli.lang.trampoline import Steps, bounce
-from gradcli.lang.uncollected import uncollected
+from . import syntax
+from .errors import ProgramError, Span
+from .expressions import ExpressionParser
+from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
+from .trampoline import Steps, bounce, uncollected
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
 _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
@@ -40,7 +39,7 @@ _NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - 
 
 
 def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
-    """The tree of a program.
+    """Return the tree of a program.
 
     Raises:
         ProgramError: it points at what cannot stand there, and shows the line put
@@ -51,7 +50,7 @@ def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
     except ProgramError as error:
         if not error.edits:
             raise
-        from gradcli.lang.mend import mended
+        from .mend import mended
 
         raise mended(error, lambda text: _read(text, variables)) from None
 
@@ -94,7 +93,8 @@ class _Parser(ExpressionParser):
         return syntax.Program(span, self.source, body, tuple(self.notes))
 
     def _line(self) -> Steps[list[syntax.Statement]]:
-        """The statements of one line, and all of a body that is indented below it."""
+        """Read the statements of one line, and all of a body that is indented below
+        it."""
         if self.token.kind == "indent":
             message = "this line is indented, but no body begins here"
             raise self.fail("E206", message, self.token.span, "remove the indentation")
@@ -185,7 +185,7 @@ class _Parser(ExpressionParser):
         return assigned, target
 
     def _targets(self, target: syntax.Expression) -> tuple[syntax.Target, ...]:
-        """The names on the left of `=`; `a, b` and `[a, b]` are several."""
+        """Read the names on the left of `=`; `a, b` and `[a, b]` are several."""
         if isinstance(target, syntax.Sequence):
             *before, last = target.items or (None,)
             if isinstance(last, syntax.Name) and any(map(_is_formula, before)):
@@ -313,7 +313,7 @@ class _Parser(ExpressionParser):
         return syntax.Block(Span(start, statements[-1].span.end), tuple(statements))
 
     def _statement_span(self, start: int) -> Span:
-        """From `start` to the last token that is seen, not an end of line or body."""
+        """Return the span from `start` to the last visible token."""
         at = self.at - 1
         while self.tokens[at].kind in ("newline", "dedent"):
             at -= 1
@@ -325,6 +325,7 @@ def _is_formula(item: object) -> bool:
 
 
 def _defines(call: syntax.Call) -> bool:
-    """Whether what is assigned to looks as a function with its parameters: `f(x)`."""
+    """Return whether what is assigned to looks as a function with its parameters:
+    `f(x)`."""
     names = all(isinstance(each, syntax.Name) for each in call.arguments)
     return names and not call.keywords

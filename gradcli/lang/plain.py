@@ -12,10 +12,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.lang.arithmetic import NUMBERS, Number, binary, bounded
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.frame import described
-from gradcli.lang.limits import (
+from .arithmetic import NUMBERS, Number, binary, bounded
+from .errors import ProgramError
+from .frame import described
+from .maxima import (
     MAX_INTEGER_BITS,
     MAX_RANGE_ENTRIES,
     MAX_ROUND_DIGITS,
@@ -23,14 +23,14 @@ from gradcli.lang.limits import (
 
 
 def is_plain(value: object) -> bool:
-    """Whether the value is a number, or a list, tuple or range of numbers."""
+    """Return whether the value is a number, or a list, tuple or range of numbers."""
     if isinstance(value, (list, tuple)):
         return all(isinstance(item, NUMBERS) for item in value)
     return isinstance(value, (*NUMBERS, range))
 
 
 def whole_number(value: Any) -> int:
-    """An integer from an integer or from anything else with an integer value."""
+    """Return an integer from an integer or from anything else with an integer value."""
     try:
         return operator.index(value)
     except TypeError:
@@ -54,7 +54,7 @@ def make_range(*bounds: object) -> range:
 
 
 def _limited(values: tuple[object, ...]) -> tuple[Any, ...]:
-    """The values, unless a range among them is too long to loop over."""
+    """Return the values, unless a range among them is too long to loop over."""
     for value in values:
         if (
             isinstance(value, range)
@@ -98,7 +98,7 @@ def _round(value: Number, digits: int | None = None) -> Number:
 
 
 def _choose(n: Number, k: Number) -> object:
-    """The binomial coefficient of whole numbers that are not too large."""
+    """Return the binomial coefficient of whole numbers that are not too large."""
     whole = float(n).is_integer() and float(k).is_integer() and 0 <= k <= n
     fewer = min(k, n - k)
     if whole and fewer * n < MAX_INTEGER_BITS:

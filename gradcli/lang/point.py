@@ -8,25 +8,49 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, resolve
-from gradcli.engine.devices import cuda
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.factory import Factory
-from gradcli.lang.prepare import differentiated
-from gradcli.lang.reading import Reading
-from gradcli.lang.record import Record
-from gradcli.lang.run import Input, Prepared, Session
-from gradcli.lang.suggest import did_you_mean
+from ..engine import NUMPY, Tensor, resolve
+from ..engine.devices import cuda
+from .code import Code
+from .compiler import compile_program
+from .errors import ProgramError
+from .excerpt import enumerated
+from .factory import Factory
+from .parser import parse
+from .pointwise import pointwise
+from .prepare import differentiated
+from .record import Record
+from .recordings import Known
+from .run import Input, Prepared, Session, input_names
+from .suggest import did_you_mean
+
+
+class Reading:
+    """A program's text, read and compiled for the names that have values.
+
+    pointwise  the program as one of single entries; None: not its last value is asked
+               for
+    entries    the code of a pointwise program, without its reduction
+    known      what was recorded of the program
+    """
+
+    def __init__(self, text: str, bound: frozenset[str], of: str | None) -> None:
+        program = parse(text, bound)
+        self.names = input_names(program, bound)
+        self.code = compile_program(program)
+        self.pointwise = None if of is not None else pointwise(program)
+        self.entries: Code | None = None
+        if self.pointwise is not None and self.pointwise.program is not None:
+            self.entries = compile_program(self.pointwise.program)
+        self.known: Known = {}
 
 
 class Settings(NamedTuple):
-    """What is the same at every point.
+    """The settings of a program that are the same at every point.
 
     wrt    the inputs that derivatives are taken for; None: all
-    dtype  of all numbers; None: that of the arrays that come
+    dtype  the type of all numbers; None: that of the arrays that come
     device where numbers and lists go: ``cpu``, ``cuda`` or ``auto``
-    seed   of the numbers that the program draws
+    seed   the seed of the numbers that the program draws
     of     the variable that is the value; None: the last statement's value
     """
 
@@ -93,11 +117,11 @@ class Point:
         return Prepared(code.source, code, self.factory, inputs)
 
     def session(self) -> Session:
-        """The program linked to its inputs."""
+        """Return the program linked to its inputs."""
         return Session(self.prepared, self.of)
 
     def run(self) -> Tensor:
-        """The program's value, with the graph below it."""
+        """Return the program's value, with the graph below it."""
         with np.errstate(all="ignore"):
             return self.session()()
 
@@ -113,7 +137,8 @@ class Point:
         return by_name
 
     def back(self, y: Tensor, name: str | None = None) -> Any:
-        """A result as the kind of what was given, or what the input ``name`` was."""
+        """Return a result as the kind of what was given, or what the input ``name``
+        was."""
         values = self.given.values() if name is None else (self.given[name],)
         if any(isinstance(value, Tensor) for value in values):
             return y.detach()
@@ -130,18 +155,20 @@ class Point:
 
 
 def _own(raw: Any, taken: Sequence[Any]) -> Any:
-    """An array that may be written to, and changes no other when it is."""
+    """Return an array that may be written to, and changes no other when it is."""
     shared = any(np.may_share_memory(raw, other) for other in taken)
     return raw.copy() if shared or not raw.flags.writeable else raw
 
 
 def _is_torch(value: object) -> TypeGuard[Any]:
-    """Whether a value is a tensor of PyTorch, which need not be imported to say so."""
+    """Return whether a value is a tensor of PyTorch, which need not be imported to say
+    so."""
     return hasattr(value, "new_tensor") and not isinstance(value, Tensor)
 
 
 def raw_of(value: object) -> Any:
-    """The array of a tensor or of what is, or becomes, an array; None: it is none."""
+    """Return the array of a tensor or of what is, or becomes, an array; None: it is
+    none."""
     if isinstance(value, Tensor):
         return value.raw
     if _is_torch(value):
@@ -181,7 +208,7 @@ def check_names(
 
 
 def _namespace(values: Mapping[str, object], device: str) -> Any:
-    """Where the arrays are: the first one's device, if there is an array."""
+    """Return where the arrays are: the first one's device, if there is an array."""
     for value in values.values():
         if isinstance(value, Tensor):
             return value.xp

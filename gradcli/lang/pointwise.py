@@ -10,8 +10,10 @@ run on any part of its inputs; the sum or the mean that it may end with is told 
 from itertools import islice
 from typing import NamedTuple
 
-from gradcli.lang.span import Span
-from gradcli.lang.syntax import (
+from ..ops import FUNCTIONS, Op
+from ..ops.op import overloads
+from .excerpt import Span
+from .syntax import (
     Assign,
     Augment,
     Binary,
@@ -37,20 +39,18 @@ from gradcli.lang.syntax import (
     While,
     walk,
 )
-from gradcli.lang.tensors import public_name
-from gradcli.ops import FUNCTIONS, Op
-from gradcli.ops.op import overloads
+from .tensor_library import public_name
 
 REDUCTIONS = ("sum", "mean")
 """The functions of all entries that a pointwise program may end with."""
 
 
 MAX_OBSTACLES = 8
-"""That are told of one program."""
+"""Most obstacles that are told of one program."""
 
 
 class Obstacle(NamedTuple):
-    """What keeps a program from being pointwise: where it stands, and why.
+    """A text that keeps a program from being pointwise, and the reason why.
 
     is_sum  it is a sum or a mean of all entries
     """
@@ -76,7 +76,8 @@ class Pointwise(NamedTuple):
 
 
 def pointwise(program: Program) -> Pointwise:
-    """The program as one of single entries, or what stands in the way of that."""
+    """Return the program as one of single entries, or what stands in the way of
+    that."""
     statements = program.body.statements
     last = statements[-1] if statements else program
     if not isinstance(last, Assign | Evaluate) or (
@@ -105,7 +106,7 @@ def pointwise(program: Program) -> Pointwise:
 
 
 def _reduced(value: Expression) -> tuple[Expression, str]:
-    """What a final sum or mean is of, and its name."""
+    """Return the operand of a final sum or mean, and its name; else the value."""
     if isinstance(value, Call) and not value.keywords and len(value.arguments) == 1:
         name, inner = value.function, value.arguments[0]
     elif isinstance(value, MethodCall) and not (value.arguments or value.keywords):
@@ -116,7 +117,7 @@ def _reduced(value: Expression) -> tuple[Expression, str]:
 
 
 def _obstacle(node: Node) -> str:
-    """Why a node is not pointwise; empty: it is."""
+    """Return why a node is not pointwise; empty: it is."""
     if isinstance(node, Call | MethodCall):
         name = node.function if isinstance(node, Call) else node.method
         if node.keywords and is_elementwise(name):
@@ -150,7 +151,7 @@ _OTHERS: dict[type[Node], str] = {
 
 
 def is_elementwise(name: str) -> bool:
-    """Whether a function gives each entry from one entry of each operand."""
+    """Return whether a function gives each entry from one entry of each operand."""
     try:
         entry = FUNCTIONS[public_name(name)]
     except KeyError:

@@ -13,24 +13,23 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gradcli.engine import Tensor, resolve
-from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import DeviceError
-from gradcli.lang.bindings import Binding
-from gradcli.lang.code import Code
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import Edit, ProgramError, Span
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.factory import Factory
-from gradcli.lang.inputs import Array, value_of
-from gradcli.lang.limits import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
-from gradcli.lang.names import read_names
-from gradcli.lang.parser import parse
-from gradcli.lang.record import Record
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Call, Evaluate, Literal, Name, Program, walk
-from gradcli.lang.tensors import CONSTANTS, is_function
-from gradcli.ops.limits import LimitError, check_size
+from ..engine import Tensor, resolve
+from ..engine.dtypes import default_dtype
+from ..engine.errors import DeviceError
+from ..ops.limits import LimitError, check_size
+from .bindings import Binding
+from .code import Code
+from .compiler import compile_program
+from .errors import Edit, ProgramError, Span
+from .excerpt import enumerated
+from .factory import Factory
+from .inputs import Array, value_of
+from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .parser import parse
+from .record import Record
+from .suggest import did_you_mean
+from .syntax import Call, Evaluate, Literal, Name, Program, read_names, walk
+from .tensor_library import CONSTANTS, is_function
 
 DTYPES = ("float64", "float32")
 
@@ -61,7 +60,7 @@ class Prepared(Record):
         return {given.name: given.tensor for given in self.inputs}
 
     def with_values(self, values: Mapping[str, Tensor]) -> "Prepared":
-        """The same program with other tensors for some of its inputs."""
+        """Return the program with other tensors for some of its inputs."""
         if not values:
             return self
         inputs = tuple(
@@ -73,7 +72,8 @@ class Prepared(Record):
         return Prepared(self.source, self.code, self.factory, inputs)
 
     def option_value(self, text: str, option: str) -> Tensor:
-        """The constant tensor that the VALUE of an option means, as `--grad-output`.
+        """Return the constant tensor that the VALUE of an option means, as
+        `--grad-output`.
 
         Raises:
             ProgramError: with the option's text and a caret.
@@ -137,7 +137,7 @@ def prepare(
 
 
 def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names that a program reads and does not make, in order of first use.
+    """Return the names that a program reads and does not make, in order of first use.
 
     A name that is bound is an input whatever else it could mean. A function's name is
     none by itself, except a single letter: `t` is time before it is a transpose.
@@ -161,8 +161,8 @@ def _factory(device: str, dtype: str, seed: int) -> Factory:
 
 
 def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[str]:
-    """The inputs that are data, as their values are read from files or from standard
-    input; none where that is so of all."""
+    """Return the inputs that are data, as their values are read from files or from
+    standard input; none where that is so of all."""
     read = {binding.name for binding in bindings if binding.place is not None}
     found = read.intersection(names)
     return frozenset() if len(found) == len(names) else frozenset(found)
@@ -208,7 +208,7 @@ def _refuse_quoted(program: Program) -> None:
         return
     value, (start, end) = lone.value, lone.span
     if isinstance(value, Literal) and isinstance(value.value, str):
-        from gradcli.lang.mend import mended
+        from .mend import mended
 
         message = "the program is in quotes twice, so it is a string"
         hint = "leave out one pair"
@@ -243,9 +243,10 @@ def _refuse_unread(
 def _apart(
     program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
 ) -> str | None:
-    """The line put right that has ``unread`` written together with other names."""
-    from gradcli.lang.mend import TO_MULTIPLY, apart, mended
-    from gradcli.lang.suggest import before_function, written_together
+    """Return the line put right that has ``unread`` written together with other
+    names."""
+    from .mend import TO_MULTIPLY, apart, mended
+    from .suggest import before_function, written_together
 
     values = {*given, *names, *CONSTANTS}
     edits: list[Edit] = []
@@ -274,7 +275,7 @@ def _refuse_call(name: str, program: Program) -> None:
     """Refuse a product that is written as a call: `x(y + 1)`."""
     for node in walk(program):
         if isinstance(node, Call) and node.function == name and not is_function(name):
-            from gradcli.lang.mend import multiplied
+            from .mend import multiplied
 
             message = f"'{name}' is a value, not a function"
             error = ProgramError("E102", message, node.op_span, program.source)
@@ -284,7 +285,7 @@ def _refuse_call(name: str, program: Program) -> None:
 def differentiated(
     wrt: Iterable[str] | None, names: Sequence[str], where: str = "--wrt"
 ) -> frozenset[str]:
-    """The inputs that are differentiated by; None asks for all.
+    """Return the inputs that are differentiated by; None asks for all.
 
     Raises:
         ProgramError: one is none.

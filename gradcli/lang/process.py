@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 relief: list[Callable[[], None]] = []
-"""What gives memory back, to say with what is wrong when there is no more."""
+"""Functions that free reserved memory, so that its lack can be reported."""
 
 
 def relieve() -> None:
@@ -88,7 +88,7 @@ def restore(kind: str, before: int | None) -> None:
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Whether an error, or what led to it, is that the system gave no memory.
+    """Return whether an error, or what led to it, is that the system gave no memory.
 
     A library that cannot be loaded and a thread that cannot be started say so in words
     of their own.
@@ -143,7 +143,7 @@ def heard(kind: type[BaseException], again: Callable[[], None]) -> Iterator[None
 
 
 LOOK_SECONDS = 0.1
-"""Between two looks of a process at whether the one that started it is there."""
+"""Time between two looks for the process that started this one, in seconds."""
 
 _PR_SET_PDEATHSIG = 1
 

@@ -66,7 +66,7 @@ class Record(metaclass=RecordType):
 def _arrange(
     kind: RecordType, values: tuple[object, ...], named: dict[str, object]
 ) -> tuple[object, ...]:
-    """The field values in order, from positional, named and default values."""
+    """Return the field values in order, from positional, named and default values."""
     fields = kind._fields
     given = {**kind._defaults, **dict(zip(fields, values, strict=False)), **named}
     doubled = [f for f in fields[: len(values)] if f in named]
@@ -81,7 +81,8 @@ def _arrange(
 
 
 def _brief(value: object) -> str:
-    """A field as `repr` shows it: records inside it by the name of their class."""
+    """Return a field as `repr` shows it: records inside it by the name of their
+    class."""
     if isinstance(value, Record):
         return f"<{type(value).__name__}>"
     if type(value) is tuple and any(isinstance(item, Record) for item in value):

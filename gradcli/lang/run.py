@@ -21,33 +21,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, grad
-from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import NOT_SCALAR, EngineError, UnknownSlope
-from gradcli.lang.code import Code
-from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import OTHER_ARGUMENTS, ProgramError, Span
-from gradcli.lang.excerpt import enumerated, place_of
-from gradcli.lang.factory import Factory
-from gradcli.lang.limits import MAX_STEPS
-from gradcli.lang.machine import Machine, Result, Trace
-from gradcli.lang.machine import run as run_code
-from gradcli.lang.parser import parse
-from gradcli.lang.prepare import Input as Input
-from gradcli.lang.prepare import Prepared as Prepared
-from gradcli.lang.prepare import input_names as input_names
-from gradcli.lang.prepare import prepare as prepare
-from gradcli.lang.record import Record
-from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.tensors import TensorLibrary, vector
+from ..engine import NUMPY, Tensor, grad
+from ..engine.dtypes import default_dtype
+from ..engine.errors import NOT_SCALAR, EngineError, UnknownSlope
+from .code import Code
+from .compiler import compile_program
+from .errors import OTHER_ARGUMENTS, ProgramError, Span
+from .excerpt import enumerated, place_of
+from .factory import Factory
+from .machine import Machine, Result, Trace
+from .machine import run as run_code
+from .maxima import MAX_STEPS
+from .parser import parse
+from .prepare import Input as Input
+from .prepare import Prepared as Prepared
+from .prepare import input_names as input_names
+from .prepare import prepare as prepare
+from .record import Record
+from .suggest import did_you_mean
+from .tensor_library import TensorLibrary, vector
 
 if TYPE_CHECKING:
-    from gradcli.autograd.blocks import Jacobian, Mode
-    from gradcli.engine.jacobian import Block
+    from ..autograd.blocks import Jacobian, Mode
+    from ..engine.jacobian import Block
 
 OUTPUT = "output"
+"""Name of a result that the program gave no name."""
+
 _CONTRACTED = "give --grad-output, or use gradcli jacobian"
-"""What a result is called that the program gave no name."""
 
 
 class Session:
@@ -177,11 +178,11 @@ class Run(Record):
         return None if made is None or made.span is None else Span(*made.span)
 
     def of_value(self, name: str, value: Tensor) -> Run:
-        """The same run with another of its values as the output."""
+        """Return this run with another of its values as the output."""
         return Run(self.prepared, name, value, name, self.variables, self.notes)
 
     def value(self, name: str) -> Tensor:
-        """What an input or a variable is, as the output would be.
+        """Return the tensor that an input or a variable is.
 
         Raises:
             ProgramError: that is no tensor.
@@ -223,7 +224,7 @@ class Run(Record):
             raise self._vector_output(other)
 
     def cotangent(self, text: str) -> Tensor:
-        """The value of ``--grad-output``, of the output's shape."""
+        """Return the value of ``--grad-output``, of the output's shape."""
         given = self.prepared.option_value(text, "--grad-output")
         shape, wanted = list(given.shape), list(self.output.shape)
         if shape == wanted:
@@ -234,28 +235,29 @@ class Run(Record):
         )
 
     def first_cotangent(self, text: str | None) -> Tensor:
-        """The output's cotangent: the ``--grad-output`` given, or 1 for a scalar."""
+        """Return the output's cotangent: the ``--grad-output`` given, or 1 for a
+        scalar."""
         if text is not None:
             return self.cotangent(text)
         self.require_scalar(_CONTRACTED)
         return Tensor(self.output.xp.ones_like(self.output.raw), self.output.xp)
 
     def gradients(self, cotangent: Tensor | None = None) -> list[Tensor | None]:
-        """The gradient of the output by each differentiated input."""
+        """Return the gradient of the output by each differentiated input."""
         with self.explained():
             return grad([self.output], self._leaves(), [cotangent])
 
     def jacobian(self, mode: Mode = "auto") -> Jacobian[Block]:
-        """The derivative of each entry of the output by each of the inputs."""
-        from gradcli.autograd.blocks import jacobian_matrices
+        """Return the derivative of each entry of the output by each of the inputs."""
+        from ..autograd.blocks import jacobian_matrices
 
         self.require_graph()
         with self.explained():
             return jacobian_matrices(self.output, self._leaves(), mode)
 
     def hessian(self) -> list[list[Block]]:
-        """The second derivatives of a scalar: a block per pair of inputs."""
-        from gradcli.autograd.blocks import hessian_matrices
+        """Return the second derivatives of a scalar: a block per pair of inputs."""
+        from ..autograd.blocks import hessian_matrices
 
         self.require_graph()
         self.require_scalar()
@@ -274,7 +276,7 @@ class Run(Record):
             raise self._worded(error) from error
 
     def _worded(self, error: EngineError) -> ProgramError:
-        from gradcli.engine.jacobian import TooManyEntries
+        from ..engine.jacobian import TooManyEntries
 
         if str(error) == NOT_SCALAR:
             return self._vector_output()
@@ -290,7 +292,7 @@ class Run(Record):
         return self._refusal(NOT_SCALAR, f"shape {shape}: add .sum(), {other}")
 
     def _refusal(self, message: str, hint: str | None = None) -> ProgramError:
-        """An error that points at the operation that made the output."""
+        """Return an error that points at the operation that made the output."""
         return ProgramError("E596", message, self.output_span, self.source, hint=hint)
 
 
@@ -330,7 +332,7 @@ def evaluate(
     program = parse(source, inputs)
     with default_dtype(dtype):
         if xp.symbolic:
-            from gradcli.lang.exactly import ExactFactory, ExactLibrary, exact_code
+            from .exactly import ExactFactory, ExactLibrary, exact_code
 
             exact = ExactLibrary(ExactFactory(xp, dtype, seed))
             with xp.taking_numbers():
@@ -357,7 +359,7 @@ def computed(
 
 
 def all_finite(tensor: Tensor) -> bool:
-    """Whether no entry is infinite or NaN, as far as that can be asked."""
+    """Return whether no entry is infinite or NaN, as far as that can be asked."""
     kind = getattr(getattr(tensor.raw, "dtype", None), "kind", None)
     if tensor.xp.symbolic or kind != "f":
         return True
@@ -367,7 +369,7 @@ def all_finite(tensor: Tensor) -> bool:
 def output_of(
     result: Result, of: str | None, code: Code, factory: Factory
 ) -> tuple[Tensor, str]:
-    """What a run gave, or the variable ``of``, and what it is called.
+    """Return the value of a run, or the variable ``of``, and its name.
 
     Raises:
         ProgramError: that is no tensor, or nothing.
@@ -426,8 +428,8 @@ _THOUSANDS = re.compile(r"(?<![\w.])[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 
 
 def _with_points(error: ProgramError) -> ProgramError:
-    """The error with decimal points in the place of commas, if there are any."""
-    from gradcli.lang.mend import mended
+    """Return the error with decimal points in the place of commas, if there are any."""
+    from .mend import mended
 
     assert error.span is not None
     commas = re.compile(r"(?<=\d),(?=\d)").finditer(error.source, *error.span)

@@ -6,22 +6,27 @@ writes last, so that an error leaves every register as it was. It returns the nu
 the step to go on with, or None for the one behind it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from operator import itemgetter
+from typing import Any
 
-from gradcli.lang import arithmetic, values
-from gradcli.lang.arithmetic import NUMBERS
-from gradcli.lang.code import Registers, Step
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.frame import UNSET, Frame
-from gradcli.lang.span import Span
+from . import arithmetic
+from .arithmetic import NUMBERS
+from .code import Registers, Step
+from .errors import ProgramError
+from .excerpt import Span
+from .frame import UNSET, Frame, described
+from .lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
+from .library import Library
+from .suggest import did_you_mean
 
 Reads = tuple[int, ...]
 Value = Callable[[Registers, Frame], object]
-"""What a step computes from the registers."""
+"""A function that computes a step's value from the registers."""
 
 Called = Callable[[Registers, Frame], Callable[..., object]]
-"""What finds the function that a step calls."""
+"""A function that finds the function that a step calls."""
 
 
 def write(out: int, value: Value) -> Step:
@@ -167,7 +172,7 @@ def method(
         value = registers[receiver]
         if isinstance(value, list):
             value = frame.as_vector(value)
-        return values.method(frame.library, value, name)
+        return _method_of(frame.library, value, name)
 
     return _call(out, tuple(arguments), keywords, span, found)
 
@@ -179,7 +184,7 @@ def attribute(out: int, reads: Reads, name: str, span: Span) -> Step:
         value = registers[source]
         if isinstance(value, list):
             value = frame.as_vector(value)
-        return values.attribute(frame.library, value, name)
+        return _attribute_of(frame.library, value, name)
 
     return write_result(out, span, value)
 
@@ -187,14 +192,14 @@ def attribute(out: int, reads: Reads, name: str, span: Span) -> Step:
 def index(out: int, reads: Reads, span: Span) -> Step:
     source, key = reads
     return write_result(
-        out, span, lambda registers, _: values.item(registers[source], registers[key])
+        out, span, lambda registers, _: _item_of(registers[source], registers[key])
     )
 
 
 def sequence(
     out: int, reads: Reads, kind: Callable[[tuple[object, ...]], object]
 ) -> Step:
-    """A list, a tuple or a slice of several registers."""
+    """Return a list, a tuple or a slice of several registers."""
     gather = _gather(reads)
     return write(out, lambda registers, _: kind(gather(registers)))
 
@@ -230,7 +235,7 @@ def jump_on(destination: int, wanted: bool, source: int) -> Step:
 def iterate(out: int, source: int) -> Step:
     """Begin to take the items of a value."""
     return write(
-        out, lambda registers, frame: values.iterator(frame.library, registers[source])
+        out, lambda registers, frame: _iterator_of(frame.library, registers[source])
     )
 
 
@@ -249,7 +254,7 @@ def advance(destination: int, out: int, source: int) -> Step:
 
 def unpack(outs: tuple[int, ...], source: int) -> Step:
     def step(registers: Registers, frame: Frame) -> None:
-        items = values.unpacked(frame.library, registers[source], len(outs))
+        items = _unpacked(frame.library, registers[source], len(outs))
         for out, item in zip(outs, items, strict=True):
             registers[out] = item
 
@@ -262,3 +267,89 @@ def open_mode(enabled: bool) -> Step:
 
 def close_modes(count: int) -> Step:
     return lambda registers, frame: frame.close_modes(count)
+
+
+_LISTS = (list, tuple, range)
+
+
+def _method_of(library: Library, value: object, name: str) -> Callable[..., object]:
+    """Return the method `name` of a value."""
+    if name in METHODS_LEFT_OUT:
+        message = f"'.{name}()' is not called here"
+        raise ProgramError("E106", message, hint=METHODS_LEFT_OUT[name])
+    found = library.method(value, name)
+    if found is None:
+        raise _no_method(library, value, name)
+    return found
+
+
+def _no_method(library: Library, value: object, name: str) -> ProgramError:
+    message = f"{described(value)} has no method '{name}'"
+    found, _ = library.attribute(value, name)
+    if found:
+        hint: str | None = f"it is an attribute: write .{name} without ()"
+    else:
+        hint = MISSING_METHODS.get(name) or _in_place_hint(library, value, name)
+    return ProgramError("E103", message, hint=hint or _near(library, value, name))
+
+
+def _in_place_hint(library: Library, value: object, name: str) -> str | None:
+    plain = name.rstrip("_")
+    if plain == name or library.method(value, plain) is None:
+        return None
+    return f"a method gives a new value: write y = y.{plain}(...)"
+
+
+def _near(library: Library, value: object, name: str) -> str | None:
+    return did_you_mean(name, library.method_names(value))
+
+
+def _attribute_of(library: Library, value: object, name: str) -> object:
+    """Return the attribute `name` of a value."""
+    found, result = library.attribute(value, name)
+    if found:
+        return result
+    message = f"{described(value)} has no attribute '{name}'"
+    if library.method(value, name) is not None:
+        hint: str | None = f"it is a method: write .{name}()"
+    else:
+        hint = MISSING_ATTRIBUTES.get(name) or _near(library, value, name)
+    raise ProgramError("E104", message, hint=hint)
+
+
+def _item_of(value: Any, key: Any) -> Any:
+    """`value[key]`."""
+    if isinstance(value, (*NUMBERS, str)) or value is None:
+        message = f"{described(value)} cannot be indexed"
+        raise ProgramError("E304", message, hint="only tensors and lists have elements")
+    if not isinstance(value, _LISTS):
+        return value[key]
+    try:
+        return value[key]
+    except IndexError:
+        message = f"index {key} is outside a list of {len(value)}"
+        raise ProgramError("E304", message, hint="counting starts at 0") from None
+    except (TypeError, ValueError):
+        message = f"{described(key)} is no index of a list"
+        hint = "write tensor([...]) to index by several keys"
+        raise ProgramError("E304", message, hint=hint) from None
+
+
+def _iterator_of(library: Library, value: object) -> Iterator[object]:
+    """Return the items that a `for` goes through."""
+    if isinstance(value, _LISTS):
+        return iter(value)
+    if isinstance(value, (*NUMBERS, str)) or value is None:
+        message = f"a loop cannot run over {described(value)}"
+        raise ProgramError("E306", message, hint="write range(n)")
+    return iter(library.iterate(value))
+
+
+def _unpacked(library: Library, value: object, count: int) -> list[object]:
+    """Exactly `count` items of a value."""
+    items = list(islice(_iterator_of(library, value), count + 1))
+    if len(items) != count:
+        found = "more" if len(items) > count else str(len(items))
+        message = f"{count} names on the left, but {found} values"
+        raise ProgramError("E306", message, hint="one name for each value")
+    return items

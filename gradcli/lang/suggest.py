@@ -11,15 +11,15 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from itertools import takewhile
 
-from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
-from gradcli.lang.limits import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
+from .lexicon import LOOKALIKES, SYNONYMS
+from .maxima import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
 
 _CLOSE_ENOUGH = 0.6
 _LATIN = str.maketrans(LOOKALIKES)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `name` most likely stands for, or None."""
+    """Return the candidate that `name` most likely stands for, or None."""
     if len(name) > MAX_NAME_CHARACTERS:
         return None
     known = sorted(set(candidates))
@@ -42,13 +42,13 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def synonym(name: str) -> str | None:
-    """What another word for a function or a constant means here."""
+    """Return the language's word for another word for a function or a constant."""
     return SYNONYMS.get(name) or _spoken().get(name)
 
 
 def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
-    """The function that another library or another hand writes as `name`: `tg`, `Sin`;
-    None if it is none."""
+    """Return the function that another library or another hand writes as `name`: `tg`,
+    `Sin`; None if it is none."""
     lowered = name.lower() if len(name) > 1 else ""
     found = (synonym(name), synonym(lowered), lowered)
     return next((f for f in found if f and is_function(f)), None)
@@ -111,8 +111,8 @@ def other_reading(
     constants: Collection[str],
     is_function: Callable[[str], bool],
 ) -> str | None:
-    """What to write if an input's name was not meant as one: `PI`, `xe`, `T`; None if
-    there is no sign of that."""
+    """Return a hint for a name of an input that was not meant as one: `PI`, `xe`, `T`;
+    None if there is no sign of that."""
     if name in _SIGNS_READ_AS_NAMES:
         return _SIGNS_READ_AS_NAMES[name]
     constant = next((c for c in (synonym(name), name.lower()) if c in constants), None)
@@ -124,14 +124,14 @@ def other_reading(
 
 @cache
 def _spoken() -> dict[str, str]:
-    """The functions of the table by their synonyms."""
-    from gradcli.ops import FUNCTIONS
+    """Return the functions of the table by their synonyms."""
+    from ..ops import FUNCTIONS
 
     return {word: entry.name for entry in FUNCTIONS.values() for word in entry.also}
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """A hint that names the nearest candidate, or None if none is near."""
+    """Return a hint that names the nearest candidate, or None if none is near."""
     found = nearest(name, candidates)
     if found and lookalike(name, [found]):
         return f"did you mean '{found}'? {letters_apart(name, found)}"
@@ -147,6 +147,6 @@ def lookalike(name: str, others: Collection[str]) -> str | None:
 
 
 def letters_apart(name: str, other: str) -> str:
-    """Where two names that look alike differ."""
+    """Return where two names that look alike differ."""
     one, two = next(p for p in zip(name, other, strict=True) if p[0] != p[1])
     return f"'{one}' is U+{ord(one):04X}, '{two}' is U+{ord(two):04X}"

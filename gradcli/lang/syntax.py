@@ -9,12 +9,12 @@ A class names its parts in the order in which they are run, which is that of the
 except that a value comes before what it is assigned to.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from gradcli.lang.errors import Span
-from gradcli.lang.record import Record
+from .errors import Span
+from .record import Record
 
 
 class Node(Record):
@@ -252,13 +252,13 @@ class Program(Node):
     notes: tuple[Note, ...] = ()
 
     def text(self, node: Node) -> str:
-        """The node's own text."""
+        """Return the node's own text."""
         return self.source[node.span.start : node.span.end]
 
 
 @cache
 def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
-    """The fields of a class that hold a node, several, or perhaps one."""
+    """Return the fields of a class that hold a node, several, or perhaps one."""
     hints = get_type_hints(kind)
     return tuple(field for field in kind._fields if _holds_nodes(hints[field]))
 
@@ -269,7 +269,7 @@ def _holds_nodes(hint: object) -> bool:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """A node's direct parts, in the order of its fields."""
+    """Return a node's direct parts, in the order of its fields."""
     parts: list[Node] = []
     for field in _fields_of_nodes(type(node)):
         value = getattr(node, field)
@@ -281,9 +281,43 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """The node and everything below it, each before its children."""
+    """Yield the node and everything below it, each before its children."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(children(node)))
+
+
+def free_names(program: Program, known: Container[str] = ()) -> tuple[str, ...]:
+    """Return names read before assignment, in order of the text; none that is in
+    `known`."""
+    assigned: set[str] = set()
+    free: dict[str, None] = {}
+    for node in walk(program):
+        if isinstance(node, Target):
+            assigned.add(node.name)
+        elif (
+            isinstance(node, Name)
+            and not node.qualified
+            and node.name not in assigned
+            and node.name not in known
+        ):
+            free[node.name] = None
+    return tuple(free)
+
+
+def read_names(
+    program: Program, constants: Container[str], bound: Container[str]
+) -> tuple[str, ...]:
+    """Return the free names but for constants; one that is bound, or that the program
+    assigns to anywhere, is no constant."""
+    own = set(assigned_names(program))
+    names = free_names(program)
+    return tuple(n for n in names if n not in constants or n in bound or n in own)
+
+
+def assigned_names(program: Program) -> tuple[str, ...]:
+    """Return names that the program gives a value to, in order of first assignment."""
+    targets = (node.name for node in walk(program) if isinstance(node, Target))
+    return tuple(dict.fromkeys(targets))

@@ -5,7 +5,7 @@ processor's cache, and parts are what NumPy's pairwise summation halves an array
 so that a sum of their sums is the sum of the whole to the last bit, on any number of
 cores.
 
-    parts(0, 100_000)           # [(0, 12496), (12496, 24992), ...]
+    parts(0, 100_000, 1 << 14)  # [(0, 12496), (12496, 24992), ...]
 """
 
 import os
@@ -16,16 +16,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from gradcli.engine.raw import Raw
-
-PART_ENTRIES = 1 << 14
-"""The most entries of a part: 128 KiB of doubles."""
+from ..engine.raw import Raw
 
 MIN_ENTRIES = 1 << 17
-"""Arrays of fewer entries are computed in one piece."""
+"""Fewest entries of an array that is computed part by part."""
 
 HALVES_DIVIDE_BY = 8
-"""NumPy's pairwise summation cuts at multiples of this."""
+"""Multiple of entries at which NumPy's pairwise summation cuts."""
 
 Part = tuple[int, int]
 
@@ -33,19 +30,13 @@ T = TypeVar("T")
 
 
 def cut(start: int, stop: int) -> int:
-    """Where pairwise summation halves a range."""
+    """Return where pairwise summation halves a range."""
     half = (stop - start) // 2
     return start + half - half % HALVES_DIVIDE_BY
 
 
-def parts(start: int, stop: int, most: int | None = None) -> Iterator[Part]:
-    """The parts of a range, in order.
-
-    Args:
-        most: entries of a part; None: `PART_ENTRIES`.
-    """
-    if most is None:
-        most = PART_ENTRIES
+def parts(start: int, stop: int, most: int) -> Iterator[Part]:
+    """Yield the parts of a range, of at most so many entries, in order."""
     waiting = [(start, stop)]
     while waiting:
         first, last = waiting.pop()
@@ -57,7 +48,7 @@ def parts(start: int, stop: int, most: int | None = None) -> Iterator[Part]:
 
 
 def totals(sums: Mapping[Part, Sequence[Raw]], count: int) -> list[Raw]:
-    """The sums of all parts' sums, added as pairwise summation adds them."""
+    """Return the sums of all parts' sums, added as pairwise summation adds them."""
 
     def total(start: int, stop: int) -> Sequence[Raw]:
         if (start, stop) in sums:
@@ -70,13 +61,13 @@ def totals(sums: Mapping[Part, Sequence[Raw]], count: int) -> list[Raw]:
         return list(total(0, count))
 
 
-def over_parts(
-    count: int, work: Callable[[int, int], T], most: int | None = None
-) -> dict[Part, T]:
-    """What ``work(start, stop)`` gives for each part of ``count`` entries.
+def over_parts(count: int, work: Callable[[int, int], T], most: int) -> dict[Part, T]:
+    """Return the results of ``work(start, stop)`` for each part of ``count`` entries.
 
     Args:
-        most: entries of a part; None: `PART_ENTRIES`.
+        count: the entries of the whole.
+        work: computes a part.
+        most: the most entries of a part.
     """
     ranges = list(parts(0, count, most))
     found: dict[Part, T] = {}
@@ -103,14 +94,15 @@ def over_parts(
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def common_shape(arrays: Sequence[Raw]) -> tuple[int, ...] | None:
-    """The one shape of all arrays that are no scalars; None where parts do not help.
+    """Return the one shape of all arrays that are no scalars; None where parts do not
+    help.
 
     All have to lie in memory in the order of their indices.
     """
@@ -120,7 +112,7 @@ def common_shape(arrays: Sequence[Raw]) -> tuple[int, ...] | None:
 
 
 def in_the_way(arrays: Sequence[Raw]) -> str:
-    """Why parts of arrays do not help; empty: they do."""
+    """Return why parts of arrays do not help; empty: they do."""
     large = [a for a in arrays if np.ndim(a)]
     shapes = {a.shape for a in large}
     if all(a.size < MIN_ENTRIES for a in large):

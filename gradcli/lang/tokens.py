@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from gradcli.lang.errors import Edit, ProgramError, Span
-from gradcli.lang.lexicon import (
+from .errors import Edit, ProgramError, Span
+from .lexicon import (
     AUGMENTED,
     BAR,
     CHARACTER_HINTS,
@@ -36,7 +36,7 @@ from gradcli.lang.lexicon import (
     STRING_ESCAPES,
     SUPERSCRIPTS,
 )
-from gradcli.lang.limits import (
+from .maxima import (
     MAX_INTEGER_BITS,
     MAX_INTEGER_DIGITS,
     MAX_NAME_CHARACTERS,
@@ -87,7 +87,7 @@ _OPERAND_ENDS = frozenset({"name", "number", ")"})
 
 
 def tokenize(source: str) -> list[Token]:
-    """All tokens of a program, the last one of kind `end`."""
+    """Return all tokens of a program, the last one of kind `end`."""
     return _Tokenizer(source).read()
 
 
@@ -145,7 +145,8 @@ class _Tokenizer:
         self.tokens.append(Token(kind, text, start, end))
 
     def _wide_name(self, start: int, end: int) -> int:
-        """A name with characters beyond ASCII, normalised so that bindings find it."""
+        """Read a name with characters beyond ASCII, normalised so that bindings find
+        it."""
         source = self.source
         while end < len(source) and _continues_name(source[end]):
             if _is_raised(source[end]):
@@ -191,7 +192,8 @@ class _Tokenizer:
         )
 
     def _fraction(self, start: int, text: str) -> Iterator[Edit]:
-        """What writes a fraction of one character: behind a digit it is added."""
+        """Yield the edits that write out a fraction of one character: behind a digit it
+        is added."""
         before = self.tokens[-1] if self.tokens else None
         if before and before.kind == "number" and before.end == start:
             yield before.start, before.start, "("
@@ -260,7 +262,7 @@ class _Tokenizer:
         return end
 
     def _check_reach(self, text: str, value: float, start: int, end: int) -> None:
-        from gradcli.lang.extreme import beyond_floats
+        from .extreme import beyond_floats
 
         beyond = beyond_floats(text, value)
         if beyond is not None:
@@ -386,7 +388,7 @@ class _Tokenizer:
         return end
 
     def _factorial(self, sign: str, start: int, end: int) -> Iterator[Edit]:
-        """What writes `n!` as the language does."""
+        """Yield the edits that write `n!` as the language does."""
         before = self.tokens[-1] if self.tokens else None
         operand = before and before.kind in _OPERAND_ENDS
         lone = not self.source.startswith("!", end)
@@ -397,7 +399,7 @@ class _Tokenizer:
                 yield start, end, " + 1))"
 
     def _operand_start(self) -> int | None:
-        """Where the operand begins that the last token ends."""
+        """Return where the operand begins that the last token ends."""
         tokens = self.tokens
         if not tokens or tokens[-1].kind not in _OPERAND_ENDS:
             return None
@@ -412,7 +414,7 @@ class _Tokenizer:
         return None
 
     def _superscript(self, start: int, end: int) -> int:
-        """An exponent above the line."""
+        """Read an exponent above the line."""
         digits = "".join(SUPERSCRIPTS[each] for each in self.source[start:end])
         if len(digits) > MAX_INTEGER_DIGITS:
             message = f"the integer has more than {MAX_INTEGER_BITS} bits"
@@ -430,7 +432,7 @@ class _Tokenizer:
                 if derived is not None:
                     error.mended_by((start, derived.end(), ""))
                 elif message == NO_LATEX:
-                    from gradcli.lang.latex import plain
+                    from .from_latex import plain
 
                     text = plain(self.source)
                     if text is not None:
@@ -510,7 +512,8 @@ class _Tokenizer:
 
 
 def _is_raised(character: str) -> bool:
-    """Whether it is a letter above the line, or a sign there that no digit follows."""
+    """Return whether it is a letter above the line, or a sign there that no digit
+    follows."""
     if character.isascii() or character in FOREIGN_CHARACTERS:
         return False
     import unicodedata
@@ -520,7 +523,8 @@ def _is_raised(character: str) -> bool:
 
 
 def _braces(source: str, start: int) -> Iterator[Edit]:
-    """What makes a pair of braces a list, or brackets if there is no comma in it."""
+    """Yield the edits that make a pair of braces a list, or brackets if there is no
+    comma in it."""
     depth, comma = 0, False
     for at in range(start, len(source)):
         depth += (source[at] == "{") - (source[at] == "}")
@@ -533,7 +537,7 @@ def _braces(source: str, start: int) -> Iterator[Edit]:
 
 
 def _continues_name(character: str) -> bool:
-    """Whether it can stand inside a name; nothing cannot."""
+    """Return whether it can stand inside a name; nothing cannot."""
     if not character:
         return False
     foreign = character in FOREIGN_CHARACTERS or character in SAME_SIGN

@@ -109,7 +109,6 @@ MODES_OF_GROWTH = {
     "upsample_linear": "linear", "upsample_bilinear": "bilinear",
     "upsample_trilinear": "trilinear", "upsample_bicubic": "bicubic",
     "_upsample_bilinear2d_aa": "bilinear", "_upsample_bicubic2d_aa": "bicubic",
-    "_upsample_lanczos2d_aa": "lanczos",
 }  # fmt: skip
 
 

@@ -243,8 +243,7 @@ NAMES = {
         upsample_trilinear3d.vec upsample_trilinear3d.backward upsample_bicubic2d.vec
         upsample_bicubic2d.backward _upsample_bilinear2d_aa.vec
         _upsample_bilinear2d_aa.backward _upsample_bicubic2d_aa.vec
-        _upsample_bicubic2d_aa.backward _upsample_lanczos2d_aa.vec
-        _upsample_lanczos2d_aa.backward
+        _upsample_bicubic2d_aa.backward
     """,
     "shuffling": """
         pixel_shuffle pixel_unshuffle affine_grid_generator affine_grid
@@ -261,7 +260,6 @@ NAMES = {
 
 INNER = """
     alias numpy_T matrix_H mT mH as_entries as_index diagonal_copy as_type_of
-    affine_grid_generator grid_sampler_2d grid_sampler_3d
 """
 """Those without a dot that users are not offered."""
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import floor, isfinite, pi, sin
+from math import floor, isfinite
 from typing import NamedTuple
 
 from .checks import KindError, ShapeError, ValueRangeError, as_sizes
@@ -118,12 +118,6 @@ def triangle(d: float) -> float:
     return max(0.0, 1 - abs(d))
 
 
-def lanczos(d: float) -> float:
-    def sinc(a: float) -> float:
-        return sin(pi * a) / (pi * a) if a else 1.0
-    return sinc(d) * sinc(d / 3) if abs(d) < 3 else 0.0
-
-
 # Pillow's resize: the filter is as wide as the entries of the result are apart.
 def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
     """Means of all that an entry of the result covers, by a filter."""
@@ -152,8 +146,6 @@ FILTERS: dict[str, Filter] = {
     "bilinear_aa": partial(smoothed, filter_of=triangle, reach=1),
     "bicubic_aa": partial(
         smoothed, filter_of=lambda d: cubic(d, CUBIC_OF_MEANS), reach=2),
-    # Sines over sums of sines are too long to be written out for each weight.
-    "lanczos_aa": lambda way: smoothed(way._replace(exact=False), lanczos, 3),
 }
 
 NEAREST = " bool int8 int16 int32 int64"
@@ -267,7 +259,7 @@ for _rank in (1, 2, 3):
     rows_of_filter(f"upsample_{_title.lower()}{_rank}d", _rank, f"{_title}{_rank}D",
                    "linear", True)
 rows_of_filter("upsample_bicubic2d", 2, "Bicubic2D", "bicubic", True)
-for _title in ("Bilinear", "Bicubic", "Lanczos"):
+for _title in ("Bilinear", "Bicubic"):
     rows_of_filter(f"_upsample_{_title.lower()}2d_aa", 2, f"{_title}2DAa",
                    f"{_title.lower()}_aa", True)
 
@@ -282,7 +274,7 @@ MODES = {
 """Rows by the mode and the number of dimensions."""
 
 UNALIGNED = ("nearest", "area", "nearest-exact")
-SMOOTH = ("bilinear", "bicubic", "lanczos")
+SMOOTH = ("bilinear", "bicubic")
 
 
 def interpolate(call: Call, input: Array, size: Sizes | None = None,
@@ -303,18 +295,13 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
         sizes, factors = sizes_of(input.shape[2:], sizes, factors), None
     if antialias and not (mode in SMOOTH and rank == 2):
         raise ValueRangeError(
-            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes "
-            "and requires a 4-D tensor as input")
+            "Anti-alias option is restricted to bilinear and bicubic modes, and it "
+            "requires a 4-D tensor as input")
     if mode == "area" and rank in (1, 2, 3):
         return call(f"adaptive_avg_pool{rank}d", input, sizes)
     name = MODES.get((mode, rank))
     if antialias:
         name = f"_upsample_{mode}2d_aa"
-    if mode == "lanczos" and rank == 2:
-        if align_corners:
-            raise ValueRangeError("Lanczos mode does not support align_corners=True")
-        if not antialias:
-            raise ValueRangeError("Lanczos mode requires antialias=True")
     if name is None:
         raise KindError(unknown(mode, rank))
     check_sizes(input, sizes_of(input.shape[2:], sizes, factors), rank)
@@ -359,7 +346,7 @@ def unknown(mode: str, rank: int) -> str:
         return f"Got {dims}D input, but {mode} mode needs {wanted}D input"
     return (
         f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims}D) for "
-        "the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area "
+        "the modes: nearest | linear | bilinear | bicubic | trilinear | area "
         f"| nearest-exact (got {mode})")
 
 

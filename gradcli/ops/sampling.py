@@ -260,7 +260,6 @@ def row_of_sampling(rank: int) -> None:
              (NEAREST, ZEROS, False, 1.2)]
     modes += [(BICUBIC, ZEROS, True, 1.2)] if rank == 2 else []
     row(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0", fwd=fwd,
-        internal=True,
         refuses=WHOLES, saves="x grid",
         memory=PACKED, one_type=True,
         rule=Rule(f"GridSampler{rank}DBackwardBackward0", (0, 1), zeros=False),

@@ -98,7 +98,7 @@ RESAMPLED = (
     *[f"_upsample_nearest_exact{rank}d.vec" for rank in (1, 2, 3)],
     "upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec",
     "upsample_bicubic2d.vec", "_upsample_bilinear2d_aa.vec",
-    "_upsample_bicubic2d_aa.vec", "_upsample_lanczos2d_aa.vec",
+    "_upsample_bicubic2d_aa.vec",
 )  # fmt: skip
 """Rows of `resampling`, whose nodes have a factor for each dimension."""
 

@@ -120,7 +120,6 @@ def matrix_of(xp: Namespace, g: Array, size: Shape, align_corners: bool) -> Arra
 
 
 row("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LINEAR,
-    internal=True,
     doc="The places of a grid's entries, turned and moved by matrices.",
     formula="y[h, w] = theta @ [x_w, y_h, 1]", memory=PACKED,
     refuses=TRUTHS,

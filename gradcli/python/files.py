@@ -38,10 +38,9 @@ from ..engine.size import Size
 from ..engine.tensor import Tensor, ones_for
 from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError
-from ..lang.excerpt import enumerated
+from ..lang.excerpt import Span, enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
-from ..lang.span import Span
 from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor

@@ -1,4 +1,4 @@
-"""Ranges over a box as text and as JSON.
+"""Ranges over a box as text.
 
 over the box x = -1.0 .. 2.0
   output  [0.0, 4.0], certified to 3.7e-09
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
 from ..lang.nested import nested
@@ -17,8 +17,8 @@ from .line import BLANK, Line, Part, title
 from .numbers import inline, number
 
 if TYPE_CHECKING:
+    from ..answers.gradients import GradView
     from ..verify.box import Place, Range, Ranges, Span
-    from ..views.gradients import GradView
 
 MAX_ROWS = 20
 """Entries of an array up to which each has a line."""
@@ -63,54 +63,6 @@ def bare_ranges(found: Ranges, view: GradView) -> Iterator[Line]:
         yield Line(((inline(nested(pairs, shapes[name])), "number"),))
 
 
-def range_json(
-    found: Ranges, box: Mapping[str, Span], view: GradView
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What to add to the whole, and by input."""
-    shapes = {given.name: given.shape for given in view.inputs}
-    whole = {
-        "box": {
-            "inputs": {
-                name: {"lower": nested(span.lower, shapes[name]),
-                       "upper": nested(span.upper, shapes[name])}
-                for name, span in box.items()
-            },
-            "output": _fields(found.value, view.output.shape),
-            "kinks": [_place(p) for p in found.kinks],
-            "holes": [_place(p) for p in found.holes],
-            "pieces": found.pieces,
-            "close": found.close,
-        }
-    }  # fmt: skip
-    inputs = {
-        name: {"range": _signed(own, shapes[name])}
-        for name, own in found.gradients.items()
-    }
-    return whole, inputs
-
-
-def _fields(found: Sequence[Range], shape: Sequence[int]) -> dict[str, object]:
-    return {
-        "lower": nested([r.lower for r in found], shape),
-        "upper": nested([r.upper for r in found], shape),
-        "least": nested([_found(r.least) for r in found], shape),
-        "most": nested([_found(r.most) for r in found], shape),
-    }
-
-
-def _signed(found: Sequence[Range], shape: Sequence[int]) -> dict[str, object]:
-    points = [[dict(p) for p in r.at] or None for r in found]
-    return {
-        **_fields(found, shape),
-        "sign": nested([r.sign for r in found], shape),
-        "changes_at": nested(points, shape),
-    }
-
-
-def _place(place: Place) -> dict[str, object]:
-    return {"what": place.what, "near": {n: list(e) for n, e in place.near.items()}}
-
-
 def _places(shape: Sequence[int]) -> list[str]:
     """``[0,1]`` per entry; nothing of a scalar."""
     found: list[tuple[int, ...]] = [()]
@@ -138,11 +90,6 @@ def _shown(each: Range) -> str:
     if _is_found(each):
         return f"[{number(each.least)}, {number(each.most)}]"
     return f"[{number(each.lower)}, {number(each.upper)}]"
-
-
-def _found(number: float) -> float | None:
-    """A number that was found at a point; None: none was."""
-    return number if isfinite(number) else None
 
 
 def _excess(each: Range) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ..views.catalog import FunctionView, RowView
+from ..answers.catalog import FunctionView, RowView
 from .line import BLANK, Line, title
 
 _WORD = {True: "formula", False: "meaning"}

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
+from ..answers.closed_forms import FormulaView, ProgramView
 from ..lang.excerpt import printable
-from ..views.closed_forms import FormulaView, ProgramView
 from .limits import MAX_TABLE_COLUMNS
 from .line import BLANK, Layout, Line, Part, Role, aligned
 

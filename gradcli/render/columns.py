@@ -19,8 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ..lang.errors import ProgramError
-from ..lang.refusals import FOLDER, refusal
-from ..lang.replacing import replacing
+from ..lang.filesystem import FOLDER, refusal, replacing
 from .jsons import dumps
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from math import atan2, ceil, floor, inf, log10, pi
 
 import numpy as np
 
+from ..answers.plot import Surface
 from ..engine.raw import Host
-from ..views.plot import Surface
 from .curve import (
     BITS,
     DECADES,
@@ -70,7 +70,8 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
     yield Line((("value", "title"),))
     across = [six_digits(float(v)) for v in (surface.x[0], surface.x[-1])]
     yield from framed(_picture(surface, lines, columns, rows), columns, ends, across)
-    yield Line(((f"{surface.across} across, {surface.up} up, arrows uphill", "dim"),))
+    first, second = surface.inputs
+    yield Line(((f"{first} across, {second} up, arrows uphill", "dim"),))
     listed = ", ".join(map(six_digits, lines))
     low, high = six_digits(float(known.min())), six_digits(float(known.max()))
     text = f"lines at {listed}" if lines else "no lines"

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..answers.derivatives import BlockView, Derivative
+from ..answers.pattern import Pattern
 from ..lang.excerpt import printable
-from ..views.derivatives import BlockView, DerivativeView
 from ..views.numbers import plain
-from ..views.pattern import Pattern
 from .arrays import SHORTENED, array_lines, bare_line, value_lines
 from .gradients import derivative_label, derived, size_of
 from .limits import MAX_TERMINAL_ENTRIES
@@ -24,7 +24,7 @@ from .numbers import number
 from .spy import spy
 
 
-def block_label(view: DerivativeView, block: BlockView) -> str:
+def block_label(view: Derivative, block: BlockView) -> str:
     """``dy/dx``, or ``d2L/dx dz`` in a Hessian."""
     if len(block.by) == 1:
         return derivative_label(view.output, block.by[0])
@@ -32,7 +32,7 @@ def block_label(view: DerivativeView, block: BlockView) -> str:
     return f"d2{derived(view.output)}/{by}"
 
 
-def verdict_label(view: DerivativeView, block: BlockView) -> str:
+def verdict_label(view: Derivative, block: BlockView) -> str:
     """What the verdict on a block's last input is about: its column of blocks."""
     if len(block.by) == 1:
         return block_label(view, block)
@@ -53,9 +53,7 @@ class Shown(NamedTuple):
 ENTRIES = Shown()
 
 
-def blocks(
-    view: DerivativeView, layout: Layout, shown: Shown = ENTRIES
-) -> Iterator[Line]:
+def blocks(view: Derivative, layout: Layout, shown: Shown = ENTRIES) -> Iterator[Line]:
     """The blocks, and how they were computed."""
     cut = False
     for nr, block in enumerate(view.blocks):
@@ -82,7 +80,7 @@ def blocks(
     yield Line(((_passes(view), "dim"),))
 
 
-def _passes(view: DerivativeView) -> str:
+def _passes(view: Derivative) -> str:
     """How the blocks were computed."""
     kind = {"rev": "backward", "fwd": "forward"}[view.mode]
     if not any(block.is_sparse for block in view.blocks):
@@ -154,7 +152,7 @@ def _coordinates(block: BlockView, layout: Layout) -> Generator[Line, None, bool
     return most < pattern.stored
 
 
-def bare(view: DerivativeView, shown: Shown = ENTRIES) -> Iterator[Line]:
+def bare(view: Derivative, shown: Shown = ENTRIES) -> Iterator[Line]:
     """The blocks alone, one a line: the numbers, or of a sparse block the lists of its
     rows, columns and values; or the pictures."""
     for block in view.blocks:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
+from ..answers.descent import DescentView, ReachedView
 from ..lang.excerpt import printable
-from ..views.descent import DescentView, ReachedView
 from ..views.numbers import Plain
 from .arrays import SHORTENED
 from .limits import MAX_BINDING_CHARACTERS

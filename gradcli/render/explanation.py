@@ -1,4 +1,4 @@
-"""The backward pass step by step, as text and as JSON.
+"""The backward pass step by step, as text.
 
 1  RsubBackward1  L = 10 - d
    arrives  1.0
@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..answers.briefly import extent
+from ..answers.explanation import Explanation, Send, StepView
 from ..lang.excerpt import printable
-from ..views.briefly import extent
-from ..views.explanation import Explanation, Send, StepView
 from ..views.numbers import Plain, Shown
 from .gradients import derived
-from .jsons import answer, entries, listed, output_object
 from .labels import made, shape_text, size_text
 from .limits import MAX_LABEL_COLUMNS, MAX_VALUE_CHARACTERS
 from .line import BLANK, Layout, Line, Part, aligned
@@ -129,26 +128,3 @@ def bare(explanation: Explanation) -> Iterator[Line]:
     for view in explanation.steps:
         text = " ".join("None" if g is None else inline(g) for g in view.incoming)
         yield Line(((text, "number"),))
-
-
-def as_json(explanation: Explanation) -> Iterator[Line]:
-    """One object, a line per step."""
-    head = answer(
-        "explain",
-        program=explanation.program,
-        output=output_object(explanation.output),
-        grad_output=explanation.start,
-    )
-    return listed(head, "steps", map(_step_object, explanation.steps))
-
-
-def _step_object(view: StepView) -> dict[str, object]:
-    single = view.incoming[0] if len(view.incoming) == 1 else view.incoming
-    return {
-        "step": view.number,
-        **entries(view, "number"),
-        "incoming": single,
-        "outputs": len(view.incoming),
-        "local_gradients": [send.local_gradient for send in view.sends],
-        "sends": [entries(send, "local_gradient", "reduced") for send in view.sends],
-    }

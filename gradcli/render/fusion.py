@@ -1,4 +1,4 @@
-"""What of a program ran part by part, and what did not, as lines and as JSON.
+"""What of a program ran part by part, and what did not, as lines.
 
 trace: fused: tanh(a*b + c)*exp(-a*a) (line 1, column 1), then sum
 trace:   10,000,000 entries in 1,024 parts, on 2 threads, forward and backward
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lang.excerpt import printable, shortened
-from ..lang.fusion import Fused, Fusion, Whole
+from ..lang.in_parts import Fused, Fusion, Whole
 
 MAX_TEXT_CHARACTERS = 60
 """Of a region that is told."""
@@ -44,11 +44,3 @@ def _text(place: Fused | Whole) -> str:
     text = "; ".join(filter(None, map(str.strip, (place.text or "").splitlines())))
     shown = printable(shortened(text, MAX_TEXT_CHARACTERS))
     return f"{shown} (line {place.line}, column {place.column})"
-
-
-def as_json(fusion: Fusion) -> dict[str, object]:
-    """The value of the key ``trace``."""
-    return {
-        "fused": [region._asdict() for region in fusion.fused],
-        "rest": [whole._asdict() for whole in fusion.rest],
-    }

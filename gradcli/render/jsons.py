@@ -17,21 +17,15 @@ from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ..views.closed_forms import FormulaView, of_blocks, of_gradients
-from ..views.descent import DescentView
-from ..views.gradients import GradView, OutputView
-from ..views.graph import GraphView
-from ..views.numbers import Entries
-from .latex_forms import equations
+from ..views.numbers import Entries, plain
+from .limits import MAX_JSON_NUMBER
 from .line import Line, LongLine
 from .long import listed as listed_pieces
+from .numbers import count_text
 from .remarks import taken
 
 if TYPE_CHECKING:
-    from ..verify.process.job import InputVerdict, Verification
-    from ..views.catalog import FunctionView
-    from ..views.derivatives import BlockView, DerivativeView
-    from .derivatives import Shown
+    from ..answers.catalog import FunctionView
 
 SCHEMA = "gradcli/1"
 
@@ -49,12 +43,34 @@ UNVERIFIED: Mapping[str, object] = {
 
 
 def entries(view: Any, *hidden: str) -> dict[str, Any]:
-    """A view's fields by name, but for the hidden ones."""
-    names = [field.name for field in fields(view) if field.name not in hidden]
-    return {name: getattr(view, name) for name in names}
+    """Return an answer, or a part of one, as the keys and values of its object.
+
+    Args:
+        view: says with its fields' metadata how they stand there (`answers/fields.py`).
+        hidden: further fields that are left out.
+    """
+    found: dict[str, Any] = {}
+    if not is_dataclass(view):
+        return {key: getattr(view, key) for key in view.json_keys()}
+    for each in fields(view):
+        value, how = getattr(view, each.name), each.metadata.get("json")
+        if each.name in hidden or how in ("hidden", "rows"):
+            continue
+        if how == "flat":
+            found |= {} if value is None else entries(value)
+        elif how is None or value is not None:
+            large = isinstance(value, int) and value >= MAX_JSON_NUMBER
+            key = each.metadata.get("key", each.name)
+            found[key] = count_text(value) if large else value
+    return found
 
 
-_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=entries)
+def _part(value: Any) -> Any:
+    """Return a part of an answer that JSON has no word for in lists and objects."""
+    return plain(value) if hasattr(value, "dtype") else entries(value)
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_part)
 
 
 def dumps(value: object) -> str:
@@ -82,8 +98,9 @@ def _finite(value: object) -> object:
         return [_finite(entry) for entry in value]
     if value is None or isinstance(value, str | int):
         return value
-    known = value if isinstance(value, Mapping) else entries(value)
-    return {key: _finite(entry) for key, entry in known.items()}
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    return _finite(_part(value))
 
 
 def line_of(value: object) -> Line:
@@ -132,6 +149,16 @@ def unbroken(text: str) -> Line:
     return Line(((text, "plain"),), hang="")
 
 
+def as_json(found: Any) -> Iterator[Line]:
+    """Write the answer of a command as one object; its rows have a line each."""
+    parts = entries(found, "command")
+    head = answer(found.command, **parts)
+    rows = [f.name for f in fields(found) if f.metadata.get("json") == "rows"]
+    if not rows:
+        return iter((head,))
+    return listed(head, rows[0], map(entries, getattr(found, rows[0])))
+
+
 def answer(command: str, **parts: object) -> Line:
     """The result of a command."""
     head = {"schema": SCHEMA, "command": command}
@@ -155,159 +182,6 @@ def _with(line: Line, end: str) -> Line:
     if isinstance(line, LongLine):
         return LongLine.of(lambda: chain(line.pieces(), (end,)))
     return unbroken(line.text + end)
-
-
-def grad(
-    view: GradView,
-    verification: Verification | None,
-    symbolic: bool = False,
-    more: Mapping[str, object] = EMPTY,
-    by_input: Mapping[str, Mapping[str, object]] = EMPTY,
-    latex: bool = False,
-) -> Line:
-    """The answer with its verdicts, with ``symbolic`` all formulas too, with
-    ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the result and to
-    the inputs."""
-    verdicts = by_name(verification)
-    formulas = {}
-    if symbolic:
-        written = _written(of_gradients(view, verdicts.values()), latex)
-        names = [given.name for given in view.differentiated]
-        formulas = dict(zip(names, written, strict=True))
-    inputs = []
-    for given in view.inputs:
-        verdict = verdicts.get(given.name)
-        closed_form = {"closed_form": verdict.closed_form if verdict else None}
-        further = (by_input.get(given.name, EMPTY), formulas.get(given.name, EMPTY))
-        inputs.append(entries(given) | closed_form | checked(verdict))
-        for each in further:
-            inputs[-1] |= each
-    return answer(
-        "grad",
-        program=view.program,
-        device=view.device,
-        dtype=view.dtype,
-        output=output_object(view.output),
-        inputs=inputs,
-        **more,
-        verification=verified(verification),
-    )
-
-
-def by_name(verification: Verification | None) -> Mapping[str, InputVerdict]:
-    """The verdicts by the names of the inputs."""
-    return {v.name: v for v in verification.inputs} if verification else {}
-
-
-def checked(verdict: InputVerdict | None) -> dict[str, float | int | str | None]:
-    """What was shown of one derivative."""
-    return {
-        "verdict": verdict.verdict if verdict else "unknown",
-        "max_error": verdict.max_error if verdict else None,
-        "max_ulps": verdict.max_ulps if verdict else None,
-        "correct_digits": verdict.digits if verdict else None,
-        "note": verdict.note if verdict else UNASKED,
-    }
-
-
-def _written(views: Sequence[FormulaView], latex: bool) -> list[dict[str, Any]]:
-    """The formulas of each block, with ``latex`` its equation too."""
-    found = [
-        {"symbolic": view.nested(), "symbolic_note": view.missing} for view in views
-    ]
-    if latex:
-        for entry, text in zip(found, equations(views), strict=True):
-            entry["latex"] = text
-    return found
-
-
-def verified(verification: Verification | None) -> Mapping[str, object]:
-    """The summary of a verification, or that there was none."""
-    if verification is None:
-        return UNVERIFIED
-    seconds = round(verification.seconds, 3)
-    return entries(verification, "inputs", "done") | {"seconds": seconds}
-
-
-def output_object(output: OutputView) -> dict[str, object]:
-    """An output with its value and node."""
-    return entries(output, "named")
-
-
-def graph(view: GraphView) -> Iterator[Line]:
-    """The graph, a line per node."""
-    head = answer(
-        "graph",
-        program=view.program,
-        output=view.name,
-        output_nr=view.output_nr,
-        root=view.root,
-    )
-    nodes = (node._asdict() for node in view.nodes)
-    kept = ({k: v for k, v in node.items() if k != "address"} for node in nodes)
-    return listed(head, "nodes", kept)
-
-
-def derivative(
-    view: DerivativeView,
-    verification: Verification | None,
-    symbolic: bool,
-    latex: bool = False,
-    more: Mapping[str, Any] = EMPTY,
-    shown: Shown | None = None,
-) -> Line:
-    """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too, with
-    ``latex`` also as LaTeX; ``more`` is added to the result."""
-    verdicts = by_name(verification)
-    written: Sequence[Mapping[str, Any]] = [EMPTY] * len(view.blocks)
-    if symbolic:
-        written = _written(of_blocks(view, verdicts.values()), latex)
-    blocks = []
-    for nr, (block, formulas) in enumerate(zip(view.blocks, written, strict=True)):
-        both = {"inputs": block.by} if len(block.by) > 1 else {}
-        verdict = checked(verdicts.get(block.by[-1]))
-        names = {"input": block.by[0], **both}
-        files = None if shown is None else shown.files
-        numbers: dict[str, object] = (
-            _numbers(block) if files is None else {"file": files[nr]}
-        )
-        if shown is not None and shown.spied:
-            from ..views.pattern import colours_of
-
-            numbers["colours"] = colours_of(block.pattern)
-        told = {"shape": block.shape, **numbers, "structure": block.structure}
-        blocks.append({**names, **told, **verdict, **formulas})
-    return answer(
-        **entries(view, "output", "blocks"),
-        output=output_object(view.output),
-        blocks=blocks,
-        **more,
-        verification=verified(verification),
-    )
-
-
-def _numbers(block: BlockView) -> dict[str, object]:
-    """A block's numbers: nested lists, or of a sparse block coordinates and values, as
-    a matrix of ``size``."""
-    if not block.is_sparse:
-        return {"value": block.value}
-    pattern = block.pattern
-    return {
-        "size": pattern.shape,
-        "stored": pattern.stored,
-        "bandwidth": (pattern.below, pattern.above),
-        **block.coordinates._asdict(),
-    }
-
-
-def step(number: int, loss: float, grad_norm: float) -> Line:
-    """One step of a descent."""
-    return unbroken(dumps({"step": number, "loss": loss, "grad_norm": grad_norm}))
-
-
-def descent(view: DescentView) -> Line:
-    """Where a descent ended."""
-    return answer("descend", **entries(view, "losses"))
 
 
 def functions(views: Sequence[FunctionView]) -> Line:

@@ -1,4 +1,4 @@
-"""Kinks as text and as JSON: a line per kink, then what its sides say.
+"""Kinks as text: a line per kink, then what its sides say.
 
 at the point
   relu(x)  line 1, column 1  x == 0  distance 0.0  at 0 the derivative is 0
@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
 from .gradients import derived
-from .jsons import answer, entries
 from .line import BLANK, Line, Part, Role, aligned, title
 from .numbers import number
 
 if TYPE_CHECKING:
-    from ..verify.kinks.report import Kink, Place, Report, Side
-    from ..views.kinks import KinksView
-    from ..views.places import Where
+    from ..answers.kinks import Kink, Kinks, Place
+    from ..verify.kinks.report import Side
 
 SAYS: Mapping[str, tuple[str, Role]] = {
     "gradient": ("both sides agree, and on it", "good"),
@@ -31,53 +29,51 @@ SAYS: Mapping[str, tuple[str, Role]] = {
     "neither": ("no gradient and no subgradient", "bad"),
 }
 
-OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
-BRANCH = "a branch"
-SMOOTH_ROW = "no rule: the derivative of the side that was taken"
+
+MAX_VALUES = 8
+"""Most values of a place that are shown."""
 
 
-def lines(view: KinksView) -> Iterator[Line]:
-    """The kinks, point by point, nearest first."""
-    report = view.report
-    if not report.kinks:
-        yield Line(((f"no kink {_reach(report)}", "plain"),))
-    for nr, place in enumerate(report.places):
+def lines(answer: Kinks) -> Iterator[Line]:
+    """Write the kinks, point by point, nearest first."""
+    if not answer.kinks:
+        yield Line(((f"no kink {_reach(answer)}", "plain"),))
+    for nr, place in enumerate(answer.places):
         if nr:
             yield BLANK
         yield title("at the point" if place.here else f"at {_values(place)}")
-        both = zip(report.kinks, view.where, strict=True)
-        here = [_kink(k, where) for k, where in both if k.place == nr]
+        here = [_kink(kink) for kink in answer.kinks if kink.place == nr]
         yield from aligned(here, 3, "      ")
-        yield from _sides(view, place)
-    if report.left_out:
-        more = f"{report.left_out} farther places were not looked at"
+        yield from _sides(answer, place)
+    if answer.left_out:
+        more = f"{answer.left_out} farther places were not looked at"
         yield Line(((more, "dim"),))
-    if report.unsearched:
-        more = f"of {report.unsearched} conditions the nearest place alone was found"
+    if answer.unsearched:
+        more = f"of {answer.unsearched} conditions the nearest place alone was found"
         yield Line(((more, "dim"),))
 
 
-def _reach(report: Report) -> str:
-    if not report.radius:
+def _reach(answer: Kinks) -> str:
+    if not answer.radius:
         return "at the point"
-    return f"within {number(report.radius)} of the point"
+    return f"within {number(answer.radius)} of the point"
 
 
 def _values(place: Place) -> str:
-    shown = place.values[:8]
-    more = ", …" if len(shown) < len(place.values) else ""
-    return ", ".join(f"{printable(n)} = {number(v)}" for n, v in shown) + more
+    shown = [f"{printable(n)} = {number(v)}" for n, v in place.values.items()]
+    more = ", …" if len(shown) > MAX_VALUES else ""
+    return ", ".join(shown[:MAX_VALUES]) + more
 
 
-def _kink(kink: Kink, where: Where) -> list[Part]:
-    known = where.line is not None
-    place = f"line {where.line}, column {where.column}" if known else ""
+def _kink(kink: Kink) -> list[Part]:
+    known = kink.line is not None
+    place = f"line {kink.line}, column {kink.column}" if known else ""
     return [
-        ("  " + printable(where.text or BRANCH), "node"),
+        ("  " + printable(kink.source), "node"),
         ("  " + place, "dim"),
         ("  " + _condition(kink), "plain"),
         (f"  distance {number(kink.distance)}", "number"),
-        (f"  {rule(kink)}", "dim"),
+        (f"  {kink.rule}", "dim"),
     ]
 
 
@@ -86,15 +82,8 @@ def _condition(kink: Kink) -> str:
     return f"{text} (and {kink.more} more)" if kink.more else text
 
 
-def rule(kink: Kink) -> str:
-    """The convention that gave the engine's answer."""
-    if not kink.function:
-        return OWN_COMPARISON
-    return kink.rule or SMOOTH_ROW
-
-
-def _sides(view: KinksView, place: Place) -> Iterator[Line]:
-    before = f"d{derived(view.output)}/d"
+def _sides(answer: Kinks, place: Place) -> Iterator[Line]:
+    before = f"d{derived(answer.output)}/d"
     yield from aligned((_side(before, side) for side in place.sides), 1, "      ")
     if place.left_out:
         more = f"  … the sides by {place.left_out} more entries were not looked at"
@@ -125,37 +114,3 @@ def said(side: Side) -> str:
 
 def _number(value: float) -> str:
     return number(float(value))
-
-
-def as_json(view: KinksView) -> Line:
-    """The report as one object."""
-    report = view.report
-    return answer(
-        "kinks",
-        program=view.program,
-        radius=report.radius,
-        output={"name": view.output.name, "value": view.output.value},
-        kinks=[*map(_kink_json, report.kinks, view.where)],
-        places=[
-            entries(place)
-            | {"values": dict(place.values), "sides": [*map(_side_json, place.sides)]}
-            for place in report.places
-        ],
-        left_out=report.left_out,
-        unsearched=report.unsearched,
-    )
-
-
-def _kink_json(kink: Kink, where: Where) -> dict[str, str | int | None]:
-    return {
-        **entries(kink, "span"),
-        "function": kink.function or None,
-        "source": where.text or BRANCH,
-        "line": where.line,
-        "column": where.column,
-        "rule": rule(kink),
-    }
-
-
-def _side_json(side: Side) -> dict[str, object]:
-    return entries(side) | {"below": float(side.below), "above": float(side.above)}

@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from ..answers.closed_forms import FormulaView
+from ..answers.verdicts import Formulas, Latex
 from ..lang.excerpt import printable
-from ..views.closed_forms import FormulaView
 from .code.latex_names import WORDS, Symbols, matrix
 from .line import Line
 
@@ -33,6 +34,15 @@ def equations(views: Sequence[FormulaView]) -> list[str | None]:
     output = next((n for n in UNNAMED if n not in names), "f_")
     symbols = Symbols([*names, output])
     return [_equation(view, symbols, view.output or output) for view in views]
+
+
+def formulas_of(views: Sequence[FormulaView], latex: bool) -> list[Formulas]:
+    """Return the formulas of each block; with ``latex`` its equation, too."""
+    texts = [Latex(text) for text in equations(views)] if latex else [None] * len(views)
+    return [
+        Formulas(view.nested(), view.missing, text)
+        for view, text in zip(views, texts, strict=True)
+    ]
 
 
 def latex_lines(views: Sequence[FormulaView]) -> Iterator[Line]:

@@ -16,6 +16,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ..views.numbers import Entries, Plain, Shown, sizes
+from .limits import MAX_JSON_NUMBER
 from .line import Layout
 
 ELLIPSIS = "…"
@@ -145,3 +146,10 @@ def _block(
         inner[-1] += closing
         lines.extend((opening if i == 0 else " ") + t for i, t in enumerate(inner))
     return lines
+
+
+def count_text(count: int) -> str:
+    """Write all digits of a count; Python itself refuses to write very many."""
+    from decimal import Decimal
+
+    return str(count) if count < MAX_JSON_NUMBER else f"{Decimal(count):f}"

@@ -1,4 +1,4 @@
-"""The chain rule path by path, as text and as JSON.
+"""The chain rule path by path, as text.
 
 dL/da = -1.125  2 paths
 
@@ -16,20 +16,18 @@ from collections.abc import Generator, Iterator, Sequence
 from itertools import groupby
 from math import isfinite, log10
 
+from ..answers.paths import Cancellation, PathsAnswer, PathsView, PathView
 from ..lang.excerpt import printable
 from ..views.numbers import Plain
-from ..views.paths import Cancellation, PathsAnswer, PathsView, PathView
 from .arrays import SHORTENED, array_lines, value_lines
-from .jsons import answer, entries
 from .limits import (
     MAX_COUNT_DIGITS,
     MAX_FACTORS_CHARACTERS,
-    MAX_JSON_NUMBER,
     MAX_TERMINAL_RUNS,
     MIN_COUNTED_NEIGHBOURS,
 )
 from .line import BLANK, Layout, Line, Part
-from .numbers import ELLIPSIS, inline, number
+from .numbers import ELLIPSIS, count_text, inline, number
 
 ARROW = " → "
 
@@ -181,13 +179,6 @@ def _lost(found: Cancellation) -> str:
     return f"{text}: about {log10(found.ratio):.0f} digits are lost"
 
 
-def count_text(count: int) -> str:
-    """All digits; Python itself refuses to write very many."""
-    from decimal import Decimal
-
-    return str(count) if count < MAX_JSON_NUMBER else f"{Decimal(count):f}"
-
-
 def _rounded(count: int) -> str:
     from decimal import Decimal
 
@@ -199,17 +190,3 @@ def bare(answer: PathsAnswer) -> Iterator[Line]:
     for target in answer.targets:
         for path in target.paths:
             yield Line(((inline(path.product), "number"),))
-
-
-def as_json(found: PathsAnswer) -> Iterator[Line]:
-    """One object with a list of targets; a lone target stands in it flat, too."""
-    targets = [
-        entries(target) | {"count": _readable(target.count)} for target in found.targets
-    ]
-    flat = targets[0] if len(targets) == 1 else {}
-    head = {"program": found.program, "from": found.start}
-    yield answer("paths", **head, **flat, targets=targets)
-
-
-def _readable(count: int) -> int | str:
-    return count if count < MAX_JSON_NUMBER else count_text(count)

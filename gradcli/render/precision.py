@@ -1,4 +1,4 @@
-"""Digits and condition numbers of a gradient, as text and as JSON.
+"""Digits and condition numbers of a gradient, as text.
 
 condition: what a relative error of an input becomes in the output
   x  1.5e+03  amplified 1500 times: an error of 1e-16 becomes 1.5e-13
@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..answers.accuracy import doubt
 from ..lang.excerpt import printable
-from ..lang.nested import bracketed, nested
-from .jsons import entries
+from ..lang.nested import bracketed
 from .line import BLANK, Line, Part, aligned, title
 
 if TYPE_CHECKING:
+    from ..answers.condition import Condition
+    from ..answers.gradients import GradView
     from ..verify.digits import Numerals, Precisely
-    from ..views.condition import Condition
-    from ..views.gradients import GradView
 
 ROUNDING: Mapping[str, float] = {"float64": 1e-16, "float32": 6e-8}
 """About half the distance between a number and its neighbours, relative to it."""
@@ -64,11 +64,6 @@ def in_words(number: float, rounding: float) -> str:
     return f"amplified {number:.3g} times: {becomes}"
 
 
-def condition_json(found: Sequence[Condition]) -> dict[str, dict[str, object]]:
-    """By input, what to add to it."""
-    return {each.name: {"condition": entries(each, "name")} for each in found}
-
-
 def digit_lines(
     found: Precisely, view: GradView, labels: Mapping[str, str]
 ) -> Iterator[Line]:
@@ -93,11 +88,6 @@ def _digits(label: str, numerals: Numerals | None) -> list[Part]:
     return parts
 
 
-def doubt(number: float) -> str:
-    """What a constant that is known to 17 digits does to the rest of them."""
-    return f"{number!r} is known to 17 digits only; further digits rest on a guess"
-
-
 def bare_digits(found: Precisely) -> Iterator[Line]:
     """The gradients alone, one a line."""
     for numerals in found.gradients.values():
@@ -109,19 +99,3 @@ def written(numerals: Numerals | None) -> str:
     if numerals is None:
         return "None"
     return bracketed(numerals.texts, numerals.shape)
-
-
-def digits_json(found: Precisely) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What to add to the result, and by input."""
-    result = {
-        "digits": {
-            "digits": found.digits,
-            "output": nested(found.output.texts, found.output.shape),
-            "notes": [doubt(number) for number in found.doubtful],
-        }
-    }
-    inputs = {
-        name: {"grad_digits": n and nested(n.texts, n.shape)}
-        for name, n in found.gradients.items()
-    }
-    return result, inputs

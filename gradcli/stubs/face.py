@@ -180,7 +180,7 @@ def method_stubs() -> Iterator[str]:
         if name in taken or name in elsewhere:
             continue
         yield function_stub(name, name, "    ", method=True)
-        if public.has_in_place(name):
+        if public.has_in_place(name) and f"{name}_" not in elsewhere:
             entry = ALIASES.get(name, name)
             taken_by = parameters(as_method(listed(FUNCTIONS[entry])), types_of(entry))
             yield f"    def {name}_{taken_by} -> Tensor: ..."

@@ -1,5 +1,5 @@
-"""Frozen views of what the engine recorded, ready for any renderer.
+"""What is read off a recorded graph: nodes, names, places, paths, plain numbers.
 
 Invariant: a view is made once, from a graph whose saved values are still there, and
-never changes; renderers read views and nothing else.
+never changes.
 """

@@ -13,18 +13,19 @@ frees what the nodes saved, because shapes and local gradients are read from the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, overload
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode, Edge, UnaryNode
+from .fields import HIDDEN, ROWS, named
 from .numbers import Shown, shown
 from .partials import raw_partials
 from .places import Places, Span
 
 if TYPE_CHECKING:
-    pass
+    from ..lang.run import Run
 
 Shape: TypeAlias = tuple[int, ...]
 GraphNode: TypeAlias = Node | AccumulateGrad
@@ -56,6 +57,11 @@ class NodeView(NamedTuple):
     next_functions: tuple[tuple[int | None, int], ...]
     local_gradients: tuple[Shown | None, ...]
 
+    @classmethod
+    def json_keys(cls) -> list[str]:
+        """Return the fields that are keys of the node's object."""
+        return [name for name in cls._fields if name != "address"]
+
     @property
     def is_leaf(self) -> bool:
         """Whether this is the `AccumulateGrad` of an input."""
@@ -64,14 +70,24 @@ class NodeView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """A graph below one output; ``root`` is None if the output needs no gradient."""
+    """What `gradcli graph` prints: the graph below one output.
+
+    program    The program's text.
+    name       The output's name.
+    shape      the output's shape
+    output_nr  Which of the root's outputs it is.
+    root       The id of the node that made the output; null: it needs no gradient.
+    nodes      The nodes, by id.
+    """
+
+    command: ClassVar = "graph"
 
     program: str
-    name: str
-    shape: Shape
-    root: int | None
+    name: str = field(metadata=named("output"))
+    shape: Shape = field(metadata=HIDDEN)
     output_nr: int
-    nodes: Sequence[NodeView]
+    root: int | None
+    nodes: Sequence[NodeView] = field(metadata=ROWS)
 
     def uses(self) -> list[int]:
         """How many edges lead to each node."""
@@ -108,13 +124,26 @@ def graph_view(
     root = _ends_at(output.edge)
     shape = tuple(output.shape)
     if root is None:
-        return GraphView(source, name, shape, None, output.output_nr, ())
+        return GraphView(source, name, shape, output.output_nr, None, ())
     ids, shapes = _discover(root, shape)
     places = Places(source, MAX_SOURCE_CHARACTERS)
     names = _names(variables) | _names(inputs or {})
     nodes = _Nodes(ids, shapes, names, places, local_gradients)
     made = tuple(nodes) if at_once else nodes
-    return GraphView(source, name, shape, 0, output.output_nr, made)
+    return GraphView(source, name, shape, output.output_nr, 0, made)
+
+
+def graph_of(run: Run, local_gradients: bool, at_once: bool = True) -> GraphView:
+    """Return the graph below a run's output; to be made before a backward pass."""
+    return graph_view(
+        run.output,
+        source=run.source,
+        name=run.output_name,
+        variables={**run.prepared.environment, **run.variables},
+        inputs=run.prepared.environment,
+        local_gradients=local_gradients,
+        at_once=at_once,
+    )
 
 
 class _Nodes(Sequence[NodeView]):

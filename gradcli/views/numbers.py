@@ -10,11 +10,11 @@ and no other digits are shown: a float32 tenth is 0.1, not 0.10000000149011612.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from ..engine.raw import Raw
 
-Plain: TypeAlias = "float | list[Any]"
+Plain: TypeAlias = Annotated[float | list[Any], "value"]
 """A number, or lists of numbers nested as deep as the shape is long."""
 
 
@@ -48,7 +48,7 @@ class Entries:
         return Entries(raw).listed()
 
 
-Shown: TypeAlias = "Plain | Entries"
+Shown: TypeAlias = Plain | Entries
 """What a view holds of an array."""
 
 

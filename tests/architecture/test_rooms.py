@@ -27,23 +27,28 @@ MAY_KNOW = {
     "verify": {"numbers", "lang", "autograd", "engine", "ops"},
     "views": {"verify", "numbers", "lang", "autograd", "engine", "ops"},
     "diagnosis": {"views", "verify", "numbers", "lang", "autograd", "engine", "ops"},
-    "render": {
-        "diagnosis", "views", "verify", "numbers", "lang", "autograd", "engine", "ops",
-    },
     "python": {
         "diagnosis", "views", "verify", "numbers", "lang", "nn", "autograd", "engine",
         "ops",
     },
-    "cli": {
-        "python", "render", "diagnosis", "views", "verify", "numbers", "lang", "optim",
+    "answers": {
+        "python", "diagnosis", "views", "verify", "numbers", "lang", "optim",
         "autograd", "engine", "ops",
+    },
+    "render": {
+        "answers", "diagnosis", "views", "verify", "numbers", "lang", "autograd",
+        "engine", "ops",
+    },
+    "cli": {
+        "python", "render", "answers", "diagnosis", "views", "verify", "numbers",
+        "lang", "optim", "autograd", "engine", "ops",
     },
 }  # fmt: skip
 # Each heavy library, and where it may be imported.
 HOME = {
     "numpy": {
         "engine", "autograd", "nn", "optim", "utils", "lang", "numbers", "verify",
-        "views", "diagnosis", "render", "python", "cli",
+        "views", "diagnosis", "answers", "render", "python", "cli",
     },
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import referencing
 
-from gradcli.views.pages import schema, schemas
+from gradcli.answers.pages import schema, schemas
 
 NO_JSON = {"repl", "tour", "run"}
 """Commands that print no object."""

@@ -15,94 +15,6 @@ from tests.processes import HANGS
 from .conftest import AT, FIVE, Run, environment
 from .test_terminal import ESCAPE, in_terminal
 
-FIVE_STEPS = """\
-L = 7.75
-the pass starts with dL/dL = 1.0
-
-1  RsubBackward1  L = 10 - d
-   arrives  1.0
-   to d     1.0 * -1.0 = -1.0
-
-2  AddBackward0  d = w3*b + w4*c
-   arrives  -1.0
-   to w3*b  -1.0 * 1.0 = -1.0
-   to w4*c  -1.0 * 1.0 = -1.0
-
-3  MulBackward0  w4*c
-   arrives  -1.0
-   to w4    -1.0 * -3.0 = 3.0
-   to c     -1.0 * 0.25 = -0.25
-
-4  MulBackward0  c = w2*a
-   arrives  -0.25
-   to w2    -0.25 * 2.0 = -0.5
-   to a     -0.25 * -1.5 = 0.375
-
-5  AccumulateGrad  w2
-   arrives  -0.5
-   w2.grad  -0.5  (was None)
-
-6  AccumulateGrad  w4
-   arrives  3.0
-   w4.grad  3.0  (was None)
-
-7  MulBackward0  w3*b
-   arrives  -1.0
-   to w3    -1.0 * 1.0 = -1.0
-   to b     -1.0 * 3.0 = -3.0
-
-8  MulBackward0  b = w1*a
-   arrives  -3.0
-   to w1    -3.0 * 2.0 = -6.0
-   to a     -3.0 * 0.5 = -1.5  (0.375 had arrived: together -1.125)
-
-9  AccumulateGrad  a
-   arrives  -1.125
-   a.grad   -1.125  (was None)
-
-10  AccumulateGrad  w1
-    arrives  -6.0
-    w1.grad  -6.0  (was None)
-
-11  AccumulateGrad  w3
-    arrives  -1.0
-    w3.grad  -1.0  (was None)
-"""
-
-ARRAYS = """\
-output = 2.0
-the pass starts with 1.0
-
-1  SumBackward0  relu(x*b).sum()
-   arrives       1.0
-   to relu(x*b)  [1.0, 1.0]  (not elementwise: by the node's own rule)
-
-2  ReluBackward0  relu(x*b)
-   arrives  [1.0, 1.0]
-   to x*b   [1.0, 1.0] * [1.0, 0.0] = [1.0, 0.0]
-
-3  MulBackward0  x*b
-   arrives  [1.0, 0.0]
-   to x     [1.0, 0.0] * 2.0 = [2.0, 0.0]
-   to b     [1.0, 0.0] * [1.0, -1.0] = 1.0  (summed to the shape [])
-
-4  AccumulateGrad  b
-   arrives  1.0
-   b.grad   1.0  (was None)
-
-5  AccumulateGrad  x
-   arrives  [2.0, 0.0]
-   x.grad   [2.0, 0.0]  (was None)
-"""
-
-
-def test_the_five_neurons_step_by_step(gradcli: Run) -> None:
-    assert gradcli("explain", FIVE, *AT).out == FIVE_STEPS
-
-
-def test_arrays_say_what_is_elementwise_and_what_is_summed(gradcli: Run) -> None:
-    assert gradcli("explain", "relu(x*b).sum()", "x=[1,-1]", "b=2").out == ARRAYS
-
 
 def test_the_json_lists_the_steps(gradcli: Run) -> None:
     told = gradcli("explain", FIVE, *AT, "--json").json
@@ -121,24 +33,6 @@ def test_the_json_lists_the_steps(gradcli: Run) -> None:
     }  # fmt: skip
     leaf = told["steps"][8]
     assert (leaf["grad_before"], leaf["grad_after"]) == (None, -1.125)
-
-
-def test_quiet_prints_what_arrives(gradcli: Run) -> None:
-    assert gradcli("explain", "x*x", "x=3", "-q").out == "1.0\n6.0\n"
-
-
-def test_a_vector_starts_with_what_is_given(gradcli: Run) -> None:
-    ended = gradcli("explain", "x*2", "x=[1,2]")
-    assert ended.status == 3
-    assert "scalar outputs" in ended.err
-    out = gradcli("explain", "x*2", "x=[1,2]", "--grad-output", "[1,0.5]").out
-    assert "the pass starts with --grad-output = [1.0, 0.5]\n" in out
-    assert "x.grad   [2.0, 1.0]  (was None)\n" in out
-
-
-def test_only_asked_inputs_accumulate(gradcli: Run) -> None:
-    out = gradcli("explain", FIVE, *AT, "--wrt", "a").out
-    assert out.count("AccumulateGrad") == 1
 
 
 def test_large_arrays_are_whole_in_a_pipe_and_short_in_a_terminal(
@@ -160,19 +54,6 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> Non
     seen = in_terminal(tmp_path, "explain", program, *given, columns=columns)
     assert ESCAPE.search(seen)
     assert max(map(len, ESCAPE.sub("", seen).splitlines())) <= columns
-
-
-def test_step_needs_a_terminal(gradcli: Run) -> None:
-    ended = gradcli("explain", "x*x", "x=3", "--step")
-    assert (ended.status, ended.out) == (2, "")
-    assert "leave --step out" in ended.err
-
-
-def test_step_excludes_what_is_for_scripts(gradcli: Run) -> None:
-    for option in ("--json", "--quiet"):
-        ended = gradcli("explain", "x*x", "x=3", "--step", option)
-        assert ended.status == 2
-        assert f"--step and {option} exclude each other" in ended.err
 
 
 def stepping(tmp_path: Path, **wishes: str) -> Any:
@@ -233,9 +114,3 @@ def test_ctrl_c_ends_it_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> Non
     child.expect(pexpect.EOF)
     child.close()
     assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
-
-
-def test_help_has_an_example(gradcli: Run) -> None:
-    out = gradcli("explain", "--help").out
-    assert "Example: gradcli explain" in out
-    assert "--step" in out

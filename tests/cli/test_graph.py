@@ -4,40 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from .conftest import AT, FIVE, Run
-
-TREE = """\
-RsubBackward1  L = 10 - d
-└─ -1.0 ─ AddBackward0  d = w3*b + w4*c
-   ├─ 1.0 ─ MulBackward0  w3*b
-   │  ├─ 1.0 ─ AccumulateGrad w3
-   │  └─ 3.0 ─ MulBackward0  b = w1*a
-   │     ├─ 2.0 ─ AccumulateGrad w1
-   │     └─ 0.5 ─ AccumulateGrad a
-   └─ 1.0 ─ MulBackward0  w4*c
-      ├─ -3.0 ─ AccumulateGrad w4
-      └─ 0.25 ─ MulBackward0  c = w2*a
-         ├─ 2.0 ─ AccumulateGrad w2
-         └─ -1.5 ─ AccumulateGrad a
-"""
-
-SHARED = """\
-MulBackward0  z = y*y
-├─ 4.0 ─ PowBackward0 (1)  y = x**2
-│  └─ 4.0 ─ AccumulateGrad x
-└─ 4.0 ─ PowBackward0 (1)  drawn above
-"""
-
-
-def test_the_tree_of_the_five_neurons(gradcli: Run) -> None:
-    assert gradcli("graph", FIVE, *AT).out == TREE
-    assert gradcli("graph", FIVE, *AT, "--tree").out == TREE
-
-
-def test_a_shared_node_is_drawn_once(gradcli: Run) -> None:
-    assert gradcli("graph", "y = x**2; z = y*y", "x=2").out == SHARED
 
 
 def test_the_chain_prints_next_functions_as_pytorch_does(gradcli: Run) -> None:
@@ -74,32 +41,6 @@ def test_json_describes_every_node_and_edge(gradcli: Run) -> None:
     assert (product["line"], product["column"]) == (1, 25)
     assert product["next_functions"] == [[3, 0], [4, 0]]
     assert product["local_gradients"] == [1.0, 3.0]
-
-
-def test_a_node_that_is_not_elementwise_has_no_local_gradient(gradcli: Run) -> None:
-    told = gradcli("graph", "(x**2).sum()", "x=[1,2]", "--json").json
-    assert told["nodes"][0]["local_gradients"] == [None]
-    assert told["nodes"][1]["local_gradients"] == [[2.0, 4.0]]
-    assert told["nodes"][1]["shape"] == [2]
-
-
-@pytest.mark.parametrize("form", ["--dot", "--mermaid"])
-def test_pictures_have_every_node_and_edge(gradcli: Run, form: str) -> None:
-    out = gradcli("graph", FIVE, *AT, form).out
-    assert len(re.findall(r"^  n\d+[\[(]| n\d+ \[label", out, re.M)) >= 11
-    assert len(re.findall(r"^  n\d+ --?>", out, re.M)) == 11
-
-
-def test_forms_exclude_each_other(gradcli: Run) -> None:
-    ended = gradcli("graph", "x", "x=1", "--dot", "--json")
-    assert ended.status == 2
-    assert "--dot and --json exclude each other" in ended.err
-
-
-def test_a_leaf_and_a_constant_are_graphs_too(gradcli: Run) -> None:
-    assert gradcli("graph", "x", "x=1").out == "AccumulateGrad x\n"
-    assert gradcli("graph", "2+3").out.startswith("no graph")
-    assert gradcli("graph", "2+3", "--json").json["root"] is None
 
 
 def test_a_deep_graph_is_drawn_in_linear_size(gradcli: Run) -> None:

@@ -8,11 +8,11 @@ import json
 import pytest
 from rich.console import Console
 
+from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
 from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
 from gradcli.cli.options import HELPING, PANELS
 from gradcli.render.markdown import drawn, theme
-from gradcli.views.pages import ORDER, page, schema, schemas, section, whole
 
 from .conftest import Run
 

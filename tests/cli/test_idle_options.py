@@ -10,13 +10,13 @@ from typing import Final
 
 import pytest
 
+from gradcli.answers.pages import schema as schema_of
 from gradcli.cli.app import run
 from gradcli.cli.command import command_of
 from gradcli.cli.commands import ON_PROGRAMS
 from gradcli.cli.defaults import SETTINGS, Setting
 from gradcli.cli.options import SO_ANYWAY, Request
 from gradcli.cli.readings import readings
-from gradcli.views.pages import schema as schema_of
 
 from .conftest import Run
 from .examples import example

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.cli import products
+from gradcli.answers import products
 from gradcli.cli.app import run
 from gradcli.engine import Tensor
 

@@ -8,8 +8,9 @@ import shlex
 import jsonschema
 import pytest
 
+from gradcli.answers.pages import schema, schemas
 from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
-from gradcli.views.pages import schema, schemas
+from gradcli.render.schemas import texts
 from tests.processes import ROOT
 
 from .conftest import Run
@@ -125,6 +126,11 @@ def test_every_command_has_a_schema_that_is_tried() -> None:
     assert {*schemas()} == expected, "gradcli/documents/schemas holds them"
     untried = {*printing, "error"} - {*PRINTED.values(), *ON_PROGRAMS}
     assert not untried, "PRINTED needs a command line of each"
+
+
+def test_schemas_of_answers_say_what_their_classes_say() -> None:
+    for name, text in texts().items():
+        assert schema(name) == text, "run python -m gradcli.render.schemas"
 
 
 @pytest.mark.parametrize("name", schemas())

@@ -35,14 +35,6 @@ def test_a_large_banded_block_is_a_line_per_stored_entry_in_a_pipe(
     assert lines[-1] == "one backward pass for all 4,999 rows"
 
 
-@pytest.mark.parametrize("command", ["jacobian", "hessian"])
-def test_a_number_by_a_number_is_one_entry_without_an_index(
-    gradcli: Run, command: str
-) -> None:
-    lines = gradcli(command, "b^2", "b=1", "--sparse", "--no-verify").out.splitlines()
-    assert lines[1:3] == ["  1 of 1 entries stored (100%)", "  [] = 2.0"]
-
-
 def test_json_has_coordinates_and_values(gradcli: Run) -> None:
     (block,) = gradcli("jacobian", *STENCIL, "--json", "--no-verify").json["blocks"]
     assert "value" not in block
@@ -75,43 +67,6 @@ def test_small_blocks_and_dense_ones_keep_their_zeros(gradcli: Run) -> None:
     np.testing.assert_array_equal(full, np.diag(np.cos(np.linspace(0, 1, 70))))
 
 
-def test_dense_beyond_the_limit_is_refused_with_a_way_out(gradcli: Run) -> None:
-    words = [STENCIL[0], "x=linspace(0,1,20000)", "--no-verify"]
-    ended = gradcli("jacobian", *words, "--dense")
-    assert (ended.status, ended.out) == (4, "")
-    assert "399,980,000 entries are more than the limit" in ended.err
-    assert "leave out --dense" in ended.err
-
-
-def test_a_dense_jacobian_beyond_the_limit_is_refused(gradcli: Run) -> None:
-    words = ["x.sum()*ones(20000)", "x=linspace(0,1,20000)", "--no-verify"]
-    ended = gradcli("jacobian", *words)
-    assert ended.status == 4
-    assert "E403" in ended.err
-
-
-def test_formulas_of_very_many_entries_are_refused(gradcli: Run) -> None:
-    ended = gradcli("jacobian", *STENCIL, "--symbolic")
-    assert (ended.status, ended.out) == (4, "")
-    assert "24,995,000 entries are too many to be shown as formulas" in ended.err
-
-
-def test_a_picture_of_the_pattern_has_its_colours(gradcli: Run) -> None:
-    words = ["x[2:] - 2*x[1:-1]^2 + sin(x[:-2])", "x=linspace(0,1,10)", "--no-verify"]
-    ended = gradcli("jacobian", *words, "--spy")
-    assert ended.out == (
-        "d/dx  (8, 10)  dense\n"
-        "  3 colours of columns\n"
-        "  │⠙⢷⣄  │\n"
-        "  │  ⠙⢷⣄│\n"
-        "\n"
-        "8 backward passes\n"
-    )
-    assert gradcli("jacobian", *words, "--spy", "-q").out.startswith("3 colours")
-    told = gradcli("jacobian", *words, "--spy", "--json").json
-    assert told["blocks"][0]["colours"] == 3
-
-
 @pytest.mark.parametrize("suffix", ["npz", "mtx", "npy", "NPZ"])
 def test_a_block_is_written_to_a_file(
     gradcli: Run, tmp_path: Path, suffix: str
@@ -141,29 +96,6 @@ def test_several_blocks_are_written_by_their_names(
     assert {path.name for path in tmp_path.iterdir()} == {"J-a.npz", "J-x.npz"}
     gradcli("hessian", "x^2*y", "x=3", "y=2", "--out", "H-{}.npy", "--no-verify")
     assert np.load(tmp_path / "H-x-y.npy") == 6
-
-
-@pytest.mark.parametrize(
-    ("options", "status", "said"),
-    [
-        (["--out", "J.csv"], 2, "'J.csv' ends with '.csv', which is no format"),
-        (["--out", "J"], 2, "'J' has no ending"),
-        (
-            ["--out", "nowhere/J.npz"],
-            74,
-            "'nowhere/J.npz' cannot be written: there is no folder 'nowhere'",
-        ),
-        (["--sparse", "--dense"], 2, "--sparse leaves zeros out, --dense shows them"),
-        (["--spy", "--code", "numpy"], 2, "--code prints the code alone"),
-    ],
-)
-def test_what_cannot_be_done_is_said(
-    gradcli: Run, options: list[str], status: int, said: str
-) -> None:
-    ended = gradcli("jacobian", *SMALL, *options, "--no-verify")
-    assert (ended.status, ended.out) == (status, "")
-    assert said in ended.err
-    assert "help:" in ended.err
 
 
 def test_a_sparse_hessian_is_banded(gradcli: Run) -> None:

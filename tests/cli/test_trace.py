@@ -21,7 +21,6 @@ ENTRIES = 1000
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "MIN_ENTRIES", 500)
-    monkeypatch.setattr(tiles, "PART_ENTRIES", 300)
     monkeypatch.setattr(kernel, "TILE_ENTRIES", (1, 300))
     monkeypatch.setattr(tiles, "cores", lambda: 3)
 

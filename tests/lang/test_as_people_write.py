@@ -9,7 +9,7 @@ from gradcli.lang import ProgramError
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.lang.suggest import other_reading
-from gradcli.lang.tensors import CONSTANTS, is_function
+from gradcli.lang.tensor_library import CONSTANTS, is_function
 
 X, Y, W, B = sympy.symbols("x y w b", real=True)
 POINT = {X: 0.75, Y: 2.5, W: -1.5, B: 0.25}

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from gradcli.engine import NUMPY, Tensor
-from gradcli.lang.batches import Batches
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.descent import Descent, End, Step
+from gradcli.lang.descent import Batches, Descent, End, Step
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import Prepared, Session, execute, prepare
 from gradcli.optim import LBFGS, SGD, Adam

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import gradcli
-from gradcli.lang.tensors import is_function
+from gradcli.answers.catalog import catalog, find, known_names
+from gradcli.lang.tensor_library import is_function
 from gradcli.ops import FUNCTIONS, offered
-from gradcli.views.catalog import catalog, find, known_names
 
 INTERNAL = sorted(set(FUNCTIONS) - set(offered()))
 STUBS = Path(gradcli.__file__).parent / "__init__.pyi"

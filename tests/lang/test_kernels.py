@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.lang import entries, tiles
+from gradcli.lang import recordings, tiles
 from gradcli.lang.compiled import compile
 from gradcli.lang.kernels import kernel
-from gradcli.lang.kernels.needed import needed
-from gradcli.lang.kernels.recorded import Results, recorded
+from gradcli.lang.kernels.plan import needed
 from gradcli.lang.kernels.traced import Recording, Traced, Untraceable
 from gradcli.lang.pointwise import is_elementwise
+from gradcli.lang.recordings import Results, recorded
 from gradcli.ops import FUNCTIONS, Op, offered
 from gradcli.ops.basis import SPECIAL as LIBRARY
 from gradcli.ops.op import overloads
@@ -68,7 +68,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         told.append(found is not None)
         return found
 
-    monkeypatch.setattr(entries, "recorded", spied)
+    monkeypatch.setattr(recordings, "recorded", spied)
     return told
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.points import Points, read_points, text
+from gradcli.lang.points import Points, read_points, text_tables
 
 READERS = ["arrow", "numpy"]
 
@@ -19,11 +19,11 @@ READERS = ["arrow", "numpy"]
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to read a block of text."""
     if request.param == "numpy":
-        monkeypatch.setattr(text, "find_spec", lambda name: None)
+        monkeypatch.setattr(text_tables, "find_spec", lambda name: None)
     elif find_spec("pyarrow") is None:
         pytest.skip("pyarrow is not installed")
     else:
-        monkeypatch.setattr(text, "ARROW_BYTES", 0)
+        monkeypatch.setattr(text_tables, "ARROW_BYTES", 0)
     return str(request.param)
 
 
@@ -100,7 +100,7 @@ def test_a_bad_line_of_json_is_told(tmp_path: Path) -> None:
 def test_long_text_is_read_in_blocks_with_the_numbers_of_its_lines(
     reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(text_tables, "BLOCK_BYTES", 64)
     path = tmp_path / "t.csv"
     rows = [f"{n},{n * n}" for n in range(200)]
     rows[150] = "what,1"
@@ -207,7 +207,7 @@ def test_marks_between_quotes_separate_nothing(reader: str, tmp_path: Path) -> N
 def test_a_block_does_not_end_between_quotes(
     reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(text_tables, "BLOCK_BYTES", 40)
     path = tmp_path / "t.csv"
     rows = [f'{k},"over\n{k},9,\nlines",{k + 1}\n' for k in range(50)]
     path.write_text("x,note,b\n" + "".join(rows) + "bad,a,1\n")
@@ -303,7 +303,9 @@ def test_a_line_of_json_is_the_same_whoever_reads_it(
     path.write_text(line + "\n")
     found = []
     for size in (0, 1 << 30):
-        monkeypatch.setattr(text, "_worth_arrow", lambda data, size=size: not size)
+        monkeypatch.setattr(
+            text_tables, "_worth_arrow", lambda data, size=size: not size
+        )
         (points,) = read(path, "x")
         found.append((repr(points.columns["x"].tolist()), points.bad))
     assert found[0] == found[1]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.lang.refusals import refusal
+from gradcli.lang.filesystem import refusal
 
 OTHERWISE = "another way"
 

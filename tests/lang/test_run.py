@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.diagnose import first_not_finite
 from gradcli.lang.errors import CODES, ProgramError
+from gradcli.lang.not_finite import first_not_finite
 from gradcli.lang.run import Run, Session, evaluate, execute, prepare
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.numbers import Balls

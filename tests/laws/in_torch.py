@@ -81,7 +81,6 @@ RESAMPLED = [
     *(f"_upsample_nearest_exact{rank}d" for rank in (1, 2, 3)),
     "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d",
     "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
-    "_upsample_lanczos2d_aa",
 ]  # fmt: skip
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradcli.views.pages import page
 
 from gradcli.ops import FUNCTIONS, OPS, Composite
-from gradcli.views.pages import page
 from tests.grouped import by_row
 
 from .conventions import NEWER, POINTS, Point, gradients, tangents

@@ -23,7 +23,7 @@ from gradcli.verify.process import client, worker
 from gradcli.verify.process.budget import Budget
 
 LOADED = (
-    "numpy", "gradcli.cli.group", "gradcli.cli.session", "gradcli.verify.whole",
+    "numpy", "gradcli.cli.group", "gradcli.answers.question", "gradcli.verify.whole",
     "gradcli.verify.process.tasks", "gradcli.verify.process.runner",
     "gradcli.views", "gradcli.render.jsons",
     *(f"gradcli.cli.{name}" for name in COMMANDS),

@@ -25,7 +25,7 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import run as run_code
 from gradcli.lang.parser import parse
-from gradcli.lang.tensors import TensorLibrary
+from gradcli.lang.tensor_library import TensorLibrary
 from gradcli.ops import Case
 from tests.random.calls import (
     Argument,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.answers.plot import Surface
 from gradcli.render.contours import ARROWS, LEVEL, contours, levels
-from gradcli.views.plot import Surface
 
 Function = Callable[[Any, Any], Any]
 
@@ -23,7 +23,7 @@ def surface(
         east, north = np.meshgrid(across, up)
         value = f(east, north) + 0 * east
         by_x, by_y = slopes(east, north)
-    return Surface("x", "y", across, up, value, (by_x + 0 * east, by_y + 0 * east))
+    return Surface(("x", "y"), across, up, value, (by_x + 0 * east, by_y + 0 * east))
 
 
 def picture(drawn: Surface, width: int = 60) -> list[str]:

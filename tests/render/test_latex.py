@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import sympy
 
+from gradcli.answers.closed_forms import FIRST, FormulaView, indices
 from gradcli.ops import OPS
 from gradcli.render.code.latex_names import Symbols
 from gradcli.render.latex_forms import equations, latex_lines, symbols_in
 from gradcli.render.latex_forms import written as with_symbols
 from gradcli.verify.closed import _LATEX, _NAMES
-from gradcli.views.closed_forms import FIRST, FormulaView, indices
 
 NAMES = ["a", "b", "c", "x", "y", "z", "w3", "foo", "bar_1", "lambda_"]
 LETTERS: dict[str, Any] = {name: sympy.Dummy(name, real=True) for name in NAMES}

@@ -180,14 +180,11 @@ THRESHOLDS = {
 }  # fmt: skip
 """Rows that hold numbers against the rounding of floats, no part of a value."""
 
-LONG = {"_upsample_lanczos2d_aa.vec", "_upsample_lanczos2d_aa.backward"}
-"""Rows whose numbers, sines over sums of sines, are too long for SymPy: floats."""
-
 CASES = [
     (op, number)
     for op in OPS.values()
     for number in range(len(op.cases))
-    if not getattr(op, "query", False) and op.name not in THRESHOLDS | LONG
+    if not getattr(op, "query", False) and op.name not in THRESHOLDS
 ]
 
 

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.cli import blocks as commands_blocks
-from gradcli.cli.blocks import claim
-from gradcli.cli.checking import job_for
-from gradcli.cli.options import Request
+from gradcli.answers import jobs
+from gradcli.answers.jobs import claim, job_for
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.verify.process.job import REFUTED, SAMPLED, Block, Job
@@ -35,13 +33,12 @@ def columns_of(run: Run, kind: str) -> list[Any]:
 @pytest.fixture(params=sorted(PROGRAMS))
 def handed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Job:
     """A job of whose claim not all numbers are handed over."""
-    monkeypatch.setattr(commands_blocks, "MAX_HANDED", 100)
-    monkeypatch.setattr(commands_blocks, "DRAWN", 20)
+    monkeypatch.setattr(jobs, "MAX_HANDED", 100)
+    monkeypatch.setattr(jobs, "DRAWN", 20)
     kind, source = PROGRAMS[request.param]
     run = execute(prepare(source, read_bindings([f"x=linspace(1,2,{SIZE})"])))
     blocks = columns_of(run, kind)
-    asked = Request(verify_seconds=float("inf"))
-    return job_for(run, asked, kind, {"x": claim(blocks, 0)})
+    return job_for(run, float("inf"), kind, {"x": claim(blocks, 0)})
 
 
 def claimed(job: Job) -> Block:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from operator import itemgetter
 
+from gradcli.answers.catalog import catalog, find
 from gradcli.lang.parser import parse
 from gradcli.render.catalog import page
-from gradcli.views.catalog import catalog, find
 from tests.grouped import by_row
 
 DERIVATIVES = [

@@ -6,12 +6,12 @@ from math import exp, hypot, inf, isnan, tan
 
 import pytest
 
+from gradcli.answers.condition import Condition, conditions
+from gradcli.answers.gradients import GradView, input_views, output_view
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import execute, prepare
 from gradcli.render.precision import in_words
-from gradcli.views.condition import Condition, conditions
-from gradcli.views.gradients import GradView, input_views, output_view
 
 
 def condition_of(

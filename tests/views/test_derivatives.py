@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gradcli.answers.pattern import pattern_of
 from gradcli.autograd import blocks
 from gradcli.autograd.blocks import TooManyEntries, hessian, jacobian
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.errors import GradError
-from gradcli.views.pattern import pattern_of
 
 
 def leaf(values: object) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.views.explanation import StepView, explain
+from gradcli.answers.explanation import StepView, explain
 
 from .recorded import PROGRAMS, Named, ran, ran_known
 

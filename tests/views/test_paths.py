@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradcli.answers import paths as module
+from gradcli.answers.explanation import explain
+from gradcli.answers.paths import Paths, PathsView
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
-from gradcli.views import paths as module
-from gradcli.views.explanation import explain
 from gradcli.views.graph import graph_view
 from gradcli.views.names import Names
-from gradcli.views.paths import Paths, PathsView
 
 from .recorded import PROGRAMS, Named, ran, ran_known
 

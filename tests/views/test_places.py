@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.lang.excerpt import locate
-from gradcli.lang.span import Span
+from gradcli.lang.excerpt import Span, locate
 from gradcli.views.places import MAX_NOTE_CHARACTERS, Places, Where
 
 

@@ -15,19 +15,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gradcli.engine.raw import Host, Raw
-from gradcli.lang import tiles
-from gradcli.lang.kernels.plan import Buffer, Input, Output, Place, Plan, Round, Spread
-from gradcli.lang.kernels.traced import Function, Operand, Uniform, Value
+from ...engine.raw import Host, Raw
+from .. import tiles
+from .plan import Buffer, Input, Output, Place, Plan, Round, Spread
+from .traced import Function, Operand, Uniform, Value
 
 Memory: TypeAlias = dict[tuple[int, int], Host]
-"""What buffers lie in, by the bytes of an entry and their number."""
+"""The memory of buffers, by the bytes of an entry and their number."""
 
 Held: TypeAlias = Place | None
-"""What a call reads or writes; None: nothing yet."""
+"""An operand or a result of a call; None: nothing yet."""
 
 Put: TypeAlias = Callable[[Held], None]
-"""Puts what a call reads or writes where it looks for it."""
+"""Puts an operand or a result where its call looks for it."""
 
 Number: TypeAlias = Raw | np.generic | float
 """One number."""
@@ -36,14 +36,14 @@ Known: TypeAlias = dict[Value, Raw]
 """The numbers that are known by now."""
 
 CACHE_BYTES = 4 << 20
-"""Of a tile's buffers, and of its part of what is read and asked for."""
+"""Memory that a tile's buffers, inputs and outputs take together, in bytes."""
 
 TILE_ENTRIES = (1 << 13, 1 << 16)
-"""The fewest and the most of a tile: of fewer the calls themselves take long, of more
-nothing is gained."""
+"""Fewest and most entries of a tile: with fewer the calls themselves take long, with
+more nothing is gained."""
 
 LINE_BYTES = 64
-"""Of the processor's cache; buffers begin with one."""
+"""Length of a line of the processor's cache, in bytes; buffers begin with one."""
 
 
 class Kernel:
@@ -67,7 +67,7 @@ class Kernel:
         self.tile_entries = max(fewest, min(CACHE_BYTES // width, most))
 
     def run(self) -> list[Number]:
-        """Write the outputs; the numbers that are asked for."""
+        """Write the outputs, and return the numbers that are asked for."""
         known: Known = {}
         count = len(self.arrays[0])
         for each in self.plan.rounds:
@@ -91,7 +91,7 @@ class _Benches(local):
         self.of = kernel, each, known
 
     def run(self, start: int, stop: int) -> list[Raw]:
-        """Do the work on some entries; the sums over them."""
+        """Do the work on some entries, and return the sums over them."""
         entries = stop - start
         if entries not in self.made:
             self.made[entries] = _Bench(*self.of, self.memory, entries)
@@ -135,7 +135,7 @@ class _Bench:
             self.calls.append((function, operands, out))
 
     def run(self, start: int, stop: int) -> list[Raw]:
-        """Call everything for a tile; the numbers that are sums over it."""
+        """Make all calls for a tile, and return the numbers that are sums over it."""
         for put, whole in self.cuts:
             put(whole[start:stop])
         sums = []
@@ -149,7 +149,7 @@ class _Bench:
 
 
 def _always(place: Place, memory: Memory, entries: int) -> Held:
-    """What a buffer or a constant is for all tiles of a size."""
+    """Return the array or number of a buffer or a constant for tiles of one size."""
     if isinstance(place, Buffer):
         size = place.dtype.itemsize
         held: Host = memory[size, place.nr][: entries * size]
@@ -171,14 +171,14 @@ def _memory(buffers: dict[int, int], entries: int) -> Memory:
 
 
 def _read(operand: Place, known: Known) -> Place:
-    """An operand, or the number that it is by now."""
+    """Return an operand, or the number that it is by now."""
     if isinstance(operand, Spread):
         return Uniform(_number(operand.number, known), True)
     return known[operand] if isinstance(operand, Value) else operand
 
 
 def _number(operand: Operand, known: Known) -> Number:
-    """A constant number, or the number that a value is by now."""
+    """Return a constant number, or the number that a value is by now."""
     if isinstance(operand, Value):
         return known[operand]
     assert not isinstance(operand, Uniform)

@@ -1,4 +1,4 @@
-"""Where the values of a recording lie while its steps are done to tiles.
+"""The steps that results of a recording need, and where their values lie in a tile.
 
 Invariant: a step writes where it reads only if each entry is rounded correctly, so that
 no other loop could give other bits; what is asked for is written where it is wanted,
@@ -11,16 +11,16 @@ without a copy where it is a value of its own.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradcli.engine.raw import RawDtype
-from gradcli.lang.kernels.into import copied, into
-from gradcli.lang.kernels.needed import needed
-from gradcli.lang.kernels.traced import (
+from ...engine.choosing import chosen
+from ...engine.raw import Host, Raw, RawDtype
+from .traced import (
+    Cast,
     Function,
     Operand,
     Recording,
@@ -28,6 +28,7 @@ from gradcli.lang.kernels.traced import (
     Traced,
     Uniform,
     Value,
+    constant,
     spread,
 )
 
@@ -36,12 +37,11 @@ ROUNDED = {
 }  # fmt: skip
 """Functions whose results IEEE 754 prescribes to the last bit."""
 
-
 MAX_ROUNDS = 16
-"""Times that all tiles are gone through."""
+"""Most passes over all tiles."""
 
 MAX_REPEATS = 2
-"""Calls for each step: in the cache, two take no longer than one outside it."""
+"""Most calls for each step: two in the cache take no longer than one outside it."""
 
 
 class Input(NamedTuple):
@@ -70,7 +70,7 @@ class Buffer(NamedTuple):
 
 
 Place: TypeAlias = Input | Output | Buffer | Spread | Operand
-"""Where an operand lies; a constant, or a number's value, as it is."""
+"""The place of an operand; a constant, or a number's value, as it is."""
 
 
 class Work(NamedTuple):
@@ -86,11 +86,11 @@ class Work(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What is done to every tile, and to numbers after that.
+    """One pass over all tiles, and the steps on numbers after it.
 
-    work  for each tile, in order
+    work  the calls for each tile, in order
     sums  the values that are sums over all tiles, in the order of the work
-    tail  what is done to numbers when these are known, by the values that it gives
+    tail  the steps on numbers when the sums are known, by the values that they give
     """
 
     work: tuple[Work, ...]
@@ -99,10 +99,10 @@ class Round(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is done to all tiles, and done again where a number has to be known first.
+    """The passes over all tiles: a further one where a number has to be known first.
 
-    rounds   in order
-    buffers  how many there are, by the bytes of an entry
+    rounds   the passes, in order
+    buffers  the count of buffers, by the bytes of an entry
     numbers  the values, or constants, that are the numbers asked for
     """
 
@@ -116,12 +116,12 @@ def plan(
     arrays: Sequence[tuple[Traced, RawDtype]],
     numbers: Sequence[Traced | Operand],
 ) -> Plan | None:
-    """What to do to tiles for results of a recording; None where so much would have to
-    be done again that it does not pay.
+    """Return the plan for results of a recording; None where so much would have to be
+    done again that it does not pay.
 
     Args:
-        recording: what was done to a few entries.
-        arrays: of which each entry is asked for, and the types to write them in.
+        recording: the steps that were done to a few entries.
+        arrays: traced arrays whose entries are asked for, and the types to write.
         numbers: traced numbers, or constants.
     """
     steps, results = needed(recording, [*(array for array, _ in arrays), *numbers])
@@ -155,7 +155,7 @@ def _round(
     levels: dict[int, int],
     level: int,
 ) -> Round:
-    """What is done when the numbers of a level are known."""
+    """Return the pass over tiles that is made when the numbers of a level are known."""
     work, sums = [], []
     for nr in places.order:
         step = steps[nr]
@@ -184,7 +184,7 @@ def _round(
 def _outputs(
     steps: dict[int, Step], wanted: Sequence[Operand], dtypes: Sequence[RawDtype]
 ) -> dict[int, Output]:
-    """The values that are written where they are asked for."""
+    """Return the values that are written where they are asked for."""
     found: dict[int, Output] = {}
     for slot, (result, dtype) in enumerate(zip(wanted, dtypes, strict=True)):
         if not isinstance(result, Value) or result.nr not in steps:
@@ -196,7 +196,7 @@ def _outputs(
 
 
 def _levels(steps: dict[int, Step]) -> dict[int, int]:
-    """By a value's number, how many times all tiles are gone through before it is
+    """Return by a value's number how many passes over all tiles are made before it is
     known, or before an entry of it can be."""
     levels: dict[int, int] = {}
     for nr, step in steps.items():
@@ -206,19 +206,20 @@ def _levels(steps: dict[int, Step]) -> dict[int, int]:
 
 
 def _adds_entries(steps: dict[int, Step], step: Step) -> bool:
-    """Whether a step makes a number of entries."""
+    """Return whether a step makes a number of entries."""
     return not step.entries and any(_has_entries(steps, o) for o in step.operands)
 
 
 def _has_entries(steps: dict[int, Step], operand: Operand) -> bool:
-    """Whether an operand is an array: a constant one, an input or a step's."""
+    """Return whether an operand is an array: a constant one, an input or a step's."""
     if not isinstance(operand, Value):
         return isinstance(operand, Uniform)
     return operand.nr not in steps or steps[operand.nr].entries
 
 
 def _is_done(step: Step, known_at: int, level: int, kept: bool) -> bool:
-    """Whether a step is done to tiles in the round of a level, rather than known."""
+    """Return whether a step is done to tiles in the round of a level, rather than
+    known."""
     return known_at == level or not kept if step.entries else known_at > level
 
 
@@ -274,7 +275,7 @@ class _Places:
             self._ends[reader].append(value)
 
     def at(self, operand: Operand) -> Place:
-        """Where a value lies; a constant, or a number's value, as it is."""
+        """Return where a value lies; a constant, or a number's value, as it is."""
         if isinstance(operand, Value):
             nr = operand.nr
             written = self._written.get(nr)
@@ -282,7 +283,7 @@ class _Places:
         return operand
 
     def new(self, nr: int) -> Output | Buffer:
-        """Where a step writes."""
+        """Return where a step writes."""
         if nr not in self._written:
             dtype = self._steps[nr].dtype
             free = self._free[dtype.itemsize]
@@ -298,3 +299,94 @@ class _Places:
             place = self._written.get(value)
             if isinstance(place, Buffer):
                 self._free[place.dtype.itemsize].append(place.nr)
+
+
+def needed(
+    recording: Recording, wanted: Sequence[Traced | Operand]
+) -> tuple[dict[int, Step], list[Operand]]:
+    """Return the steps that results need, each once, by the numbers of their values and
+    in order, and the results: values, or constants.
+
+    What is left out changes no bit of a result: steps that nobody reads, steps that
+    repeat one on the same values, and products of what was computed with an exact 1 (a
+    NaN that signals would be quiet after them; what is computed is no such NaN).
+
+    Args:
+        recording: the steps that were done.
+        wanted: traced arrays, or constants.
+    """
+    same: dict[Value, Operand] = {}
+    seen: dict[Hashable, Value] = {}
+    kept: dict[int, Step] = {}
+    for nr, step in enumerate(recording.steps, recording.inputs):
+        operands = tuple([same.get(o, o) if isinstance(o, Value) else o
+                          for o in step.operands])  # fmt: skip
+        here, step = Value(nr), step._replace(operands=operands)
+        if step.function is constant:
+            same[here] = operands[0]
+            continue
+        found = _unchanged(step, kept)
+        if found is None:
+            found = seen.setdefault(step.key(), here)
+        if found == here:
+            kept[nr] = step
+        same[here] = found
+    results = [w.value if isinstance(w, Traced) else w for w in wanted]
+    results = [same.get(r, r) if isinstance(r, Value) else r for r in results]
+    waiting = [r for r in results if isinstance(r, Value)]
+    read: set[int] = set()
+    while waiting:
+        nr = waiting.pop().nr
+        if nr in kept and nr not in read:
+            read.add(nr)
+            waiting += [o for o in kept[nr].operands if isinstance(o, Value)]
+    return {nr: step for nr, step in kept.items() if nr in read}, results
+
+
+def _unchanged(step: Step, kept: dict[int, Step]) -> Value | None:
+    """Return the operand that a product with 1 gives back; None: it is no such one."""
+    if step.function is not np.multiply or step.options:
+        return None
+    for one, other in (step.operands, step.operands[::-1]):
+        number = one.number if isinstance(one, Uniform) else one
+        if isinstance(number, Value) or not isinstance(other, Value) or number != 1:
+            continue
+        made = kept.get(other.nr)
+        if made is not None and (made.dtype, made.entries) == (
+            step.dtype,
+            step.entries,
+        ):
+            return other
+    return None
+
+
+def into(step: Step) -> Function:
+    """Return the step's function, which writes what the step gives, to the last bit,
+    into the memory that it takes as ``out``."""
+    function, options = step.function, dict(step.options)
+    if isinstance(function, np.ufunc):
+        return partial(function, **options) if options else function
+    if isinstance(function, Cast):
+        return copied
+    if function is np.where and len(step.operands) == 3:
+        return _choose
+
+    def run(*operands: Raw, out: Host) -> Host:
+        out[...] = function(*operands, **options)
+        return out
+
+    return run
+
+
+def copied(x: Raw, *, out: Host) -> Host:
+    """Write entries as they are, or in another type."""
+    np.copyto(out, x, casting="unsafe")
+    return out
+
+
+def _choose(mask: Raw, a: Raw, b: Raw, *, out: Host) -> Host:
+    """Write `a` where the mask is true and `b` elsewhere."""
+    if not np.ndim(mask) or chosen(np, mask, a, b, out) is None:
+        np.copyto(out, b)
+        np.copyto(out, a, where=mask)
+    return out

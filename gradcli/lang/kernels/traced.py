@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias, TypeVar
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from gradcli.engine.raw import Flags, Raw, RawDtype
-from gradcli.lang.pointwise import is_elementwise
+from ...engine.raw import Flags, Raw, RawDtype
+from ..pointwise import is_elementwise
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 Function: TypeAlias = Callable[..., Raw]
-"""What a step does to its operands."""
+"""The function that a step calls on its operands."""
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Uniform(NamedTuple):
 
 
 Operand: TypeAlias = Value | Uniform | Raw | np.generic | float
-"""What a step is done to: a value of the recording, or a constant."""
+"""An operand of a step: a value of the recording, or a constant."""
 
 
 class Step(NamedTuple):
@@ -69,14 +69,14 @@ class Step(NamedTuple):
     entries: bool
 
     def key(self) -> Hashable:
-        """What two steps agree in that give the same."""
+        """Return a key that is equal for steps that give the same."""
         operands = tuple([constant_key(o) for o in self.operands])
         options = tuple([(name, str(option)) for name, option in self.options])
         return self.function, operands, options, self.dtype.str, self.entries
 
 
 def constant_key(operand: Operand) -> Hashable:
-    """What two operands agree in that are the same to the last bit."""
+    """Return a key that is equal for operands that are the same to the last bit."""
     if isinstance(operand, Value):
         return operand
     if isinstance(operand, Uniform):
@@ -85,12 +85,13 @@ def constant_key(operand: Operand) -> Hashable:
 
 
 class Recording:
-    """What was done to traced arrays, in order.
+    """The steps that were done to traced arrays, in order.
 
-    shape    of the arrays, of which some entries are known
-    inputs   how many of the values are inputs; these come first
-    steps    the others, one for each value
-    refused  what cannot be written down; empty: nothing
+    shape    the shape of the arrays, of which some entries are known
+    inputs   the count of values that are inputs; these come first
+    known    the count of entries that are known
+    steps    the steps that give the other values, one for each
+    refused  the reason why the program cannot be recorded; empty: it can
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -101,22 +102,22 @@ class Recording:
         self.refused = ""
 
     def input(self, sample: Raw) -> Traced:
-        """A traced array of which some entries are known; before all steps."""
+        """Add an input, of which some entries are known, before all steps."""
         self.inputs += 1
         self.known = len(sample)
         return Traced(sample, self, Value(self.inputs - 1))
 
     def constant(self, array: Raw) -> Traced:
-        """A traced array with the same number at each entry."""
+        """Return a traced array with the same number at each entry."""
         return self._wrapped(constant, (self._operand(array),), {}, self._some(array))
 
     def spread(self, number: Traced) -> Traced:
-        """A traced number as an array."""
+        """Return a traced number as an array."""
         stretched = np.broadcast_to(number.known, self.known)
         return self._wrapped(spread, (number.value,), {}, stretched)
 
     def array(self, given: Traced | Raw) -> Traced:
-        """A traced array as it is; of a constant one."""
+        """Return a traced array as it is, and any other as a constant one."""
         return given if isinstance(given, Traced) else self.constant(given)
 
     def refuse(self, reason: str) -> Untraceable:
@@ -146,7 +147,7 @@ class Recording:
         return Traced(result, self, Value(self.inputs + len(self.steps) - 1))
 
     def _some(self, given: T) -> T | Raw:
-        """The entries that are known of an operand."""
+        """Return the known entries of an operand."""
         if isinstance(given, Traced):
             return given.known
         if not isinstance(given, np.ndarray) or not given.ndim:
@@ -156,7 +157,7 @@ class Recording:
         return np.broadcast_to(given.reshape(-1)[:1], self.known)
 
     def _operand(self, given: object) -> Operand:
-        """An operand as it is written down."""
+        """Return an operand as it is written down."""
         if isinstance(given, Traced):
             if given.recording is not self:
                 raise self.refuse("an array is of another recording")
@@ -184,7 +185,7 @@ class Traced(NDArrayOperatorsMixin):
     __slots__ = ("__weakref__", "known", "recording", "value")
 
     base = None
-    """It lies in memory of its own."""
+    """The array that this one is a view of: none, it has memory of its own."""
 
     def __init__(self, known: Raw, recording: Recording, value: Value) -> None:
         self.known = known
@@ -201,7 +202,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def size(self) -> int:
-        """How many entries are known: what depends on it is recorded as nothing."""
+        """The count of known entries, on which no recording depends."""
         return int(self.known.size)
 
     @property
@@ -211,7 +212,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def flags(self) -> Flags:
-        """How the entries lie, which is as they lie in the whole."""
+        """The layout of the entries, which is that of the whole array."""
         return self.known.flags
 
     def __array_ufunc__(
@@ -256,18 +257,18 @@ class Traced(NDArrayOperatorsMixin):
         return self.recording.call(np.power, (other, self), {})
 
     def astype(self, dtype: DTypeLike, copy: bool = True) -> Traced:
-        """The entries in another type."""
+        """Return the entries in another type."""
         dtype = np.dtype(dtype)
         if dtype == self.dtype:
             return self.copy()
         return self.recording.call(_CASTS.setdefault(dtype, Cast(dtype)), (self,), {})
 
     def copy(self, order: str = "C") -> Traced:
-        """The same value, of which a change leaves this one as it is."""
+        """Return an array of the same value, whose changes leave this one as it is."""
         return Traced(self.known, self.recording, self.value)
 
     def reshape(self, *shape: int | Sequence[int]) -> Traced:
-        """The array itself under its own shape."""
+        """Return the array itself under its own shape."""
         first = shape[0] if len(shape) == 1 else shape
         sizes = tuple(first) if isinstance(first, Sequence) else shape
         if sizes != self.shape and (self.ndim != 1 or sizes != (-1,)):
@@ -307,7 +308,7 @@ _CASTS: dict[RawDtype, Cast] = {}
 
 
 def constant(x: Raw) -> Raw:
-    """The step that makes a value of a constant."""
+    """Make a value of a constant."""
     return x
 
 
@@ -316,7 +317,8 @@ def _known(x: Traced | T) -> Raw | T:
 
 
 def spread(x: Raw) -> Raw:
-    """The step that makes an array of a number, which is one number in memory."""
+    """Make an array of a number, which is one number in
+    memory."""
     return x
 
 
@@ -330,7 +332,8 @@ class _Asked(np.ndarray):
 
 
 def _power_by(dtype: RawDtype, exponent: float) -> tuple[np.ufunc, int]:
-    """What NumPy's ``**`` calls for an array and a plain number."""
+    """Return the function that NumPy's ``**`` calls for an array and a plain number,
+    and how many operands it takes."""
     found: tuple[np.ufunc, int] = operator.pow(
         np.ones(2, dtype.str).view(_Asked), exponent
     )

@@ -10,35 +10,39 @@ read is told by its place and is in no block, so that the rows of a block are go
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from glob import glob, has_magic
+from importlib.util import find_spec
 from os.path import splitext
 from pathlib import Path
 from sys import stdin
-from typing import IO
+from typing import IO, Any
 
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.points.arrays import npy_blocks, parquet_blocks
-from gradcli.lang.points.row import TABLES, refused
-from gradcli.lang.points.row import BadRow as BadRow
-from gradcli.lang.points.row import Block as Block
-from gradcli.lang.points.row import NoColumn as NoColumn
-from gradcli.lang.points.row import Points as Points
-from gradcli.lang.points.text import SEPARATORS, look_of, text_blocks
-from gradcli.lang.refusals import refusal
+import numpy as np
+
+from ..errors import ProgramError
+from ..excerpt import enumerated
+from ..filesystem import refusal
+from .row import TABLES, demand_columns, refused
+from .row import BadRow as BadRow
+from .row import Block as Block
+from .row import NoColumn as NoColumn
+from .row import Points as Points
+from .text_tables import SEPARATORS, look_of, text_blocks
 
 STANDARD_INPUT = "-"
 
 PACKED = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat", ".zst": "zstdcat"}
-"""What unpacks a file, by its suffix."""
+"""Commands that unpack a file, by its suffix."""
 
 LOOK_BYTES = 1 << 13
-"""Of a text, to see what it is."""
+"""Length of the beginning of a text by which its kind is told, in bytes."""
 
 SUFFIXES = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
 
 
 def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
-    """The rows of a file, or of several in the order of their names, in blocks.
+    """Yield the rows of a file, or of several in the order of their names, in blocks.
 
     Args:
         place: a path with the suffix .csv, .tsv, .jsonl, .npy or .parquet, a pattern of
@@ -55,13 +59,14 @@ def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
 
 
 def read_points(place: str, names: Sequence[str]) -> Iterator[Points]:
-    """The rows of `point_blocks`, read."""
+    """Yield the rows of `point_blocks`, read."""
     for block in point_blocks(place, names):
         yield block()
 
 
 def total_size(place: str) -> int | None:
-    """The sizes of all blocks together; None where that is not known beforehand."""
+    """Return the sizes of all blocks together; None where that is not known
+    beforehand."""
     if place == STANDARD_INPUT:
         return None
     files = [Path(path).expanduser() for path in _files(place)]
@@ -71,8 +76,8 @@ def total_size(place: str) -> int | None:
 
 
 def text_format(place: str) -> str:
-    """The suffix of the text that a table is, .csv for one that is none; a stream, or
-    a file without a suffix, is looked at.
+    """Return the suffix of the text that a table is, .csv for one that is none; a
+    stream, or a file without a suffix, is looked at.
 
     Raises:
         ProgramError: it cannot be read.
@@ -107,7 +112,7 @@ def refuse_one_of_several(place: str, path: str) -> None:
 
 
 def _files(place: str) -> list[str]:
-    """The files that a place means."""
+    """Return the files that a place means."""
     path = Path(place).expanduser()
     if place == STANDARD_INPUT or path.is_file():
         return [place]
@@ -141,7 +146,7 @@ def _blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
 
 @contextmanager
 def _worded(place: str) -> Iterator[None]:
-    """What the system and the readers refuse, in the language's words."""
+    """Word the errors of the system as errors of the language."""
     try:
         yield
     except OSError as error:
@@ -159,3 +164,99 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
         return
     with Path(place).expanduser().open("rb") as file:
         yield file
+
+
+BLOCK_ROWS = 1 << 14
+"""Size of a block of an array, in rows."""
+
+
+def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
+    """Yield the rows of an array: a field for each input, or a column for each, in
+    order."""
+    try:
+        table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
+    except (ValueError, TypeError, OverflowError, EOFError, SyntaxError) as error:
+        raise refused("E513", f"{place!r} is no array: {error}") from None
+    fields = table.dtype.names
+    if fields:
+        demand_columns(fields, names, place)
+    else:
+        _demand_table(table, names, place)
+        table = table.reshape(len(table), len(names))
+    for name in names:
+        held = table.dtype[name].base if fields else table.dtype
+        if held.kind not in "fiub":
+            column = f"column {name!r} of " if fields else ""
+            message = f"{column}{place!r} holds {held}, not real numbers"
+            raise ProgramError("E514", message)
+    for start in range(0, len(table), BLOCK_ROWS):
+        block = table[start : start + BLOCK_ROWS]
+        columns = {
+            name: np.array(block[name] if fields else block[:, nr], dtype=float)
+            for nr, name in enumerate(names)
+        }
+        yield Block(partial(Points, columns, ()), block.nbytes)
+
+
+def _demand_table(table: Any, names: Sequence[str], place: str) -> None:
+    """See that an array without names has a column for each input, in order; a list
+    of numbers is one column.
+
+    Raises:
+        ProgramError: it has not.
+    """
+    columns = table.shape[1] if table.ndim == 2 else 1
+    if table.ndim in (1, 2) and columns == len(names):
+        return
+    message = f"{place!r} has shape {list(table.shape)}, and {enumerated(names)} "
+    message += f"{'is' if len(names) == 1 else 'are'} read from its columns"
+    hint = "one column for each input without a value, in order of first use"
+    raise ProgramError("E513", message, hint=hint)
+
+
+def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
+    """Yield the rows of a file of columns."""
+    if find_spec("pyarrow") is None:
+        hint = "pip install 'gradcli[table]'"
+        raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(Path(place).expanduser())
+    except pa.ArrowInvalid as error:
+        raise refused("E513", f"{place!r} is no .parquet file: {error}") from None
+    with file:
+        demand_columns(file.schema_arrow.names, names, place)
+        for name in names:
+            kind = file.schema_arrow.field(name).type
+            if pa.types.is_temporal(kind):
+                message = f"{place}: column {name!r} holds {kind}, not numbers"
+                raise ProgramError("E514", message)
+        row = 1
+        for batch in file.iter_batches(BLOCK_ROWS, columns=list(names)):
+            yield Block(partial(_arrow_rows, batch, row, tuple(names), place))
+            row += len(batch)
+
+
+def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points:
+    columns = {}
+    for name in names:
+        try:
+            columns[name] = batch[name].to_numpy(zero_copy_only=False).astype(float)
+        except (TypeError, ValueError):
+            kind = batch[name].type
+            message = f"{what}: column {name!r} holds {kind}, not numbers"
+            raise ProgramError("E514", message) from None
+    missing = {name: np.asarray(batch[name].is_null()) for name in names}
+    bad = np.logical_or.reduce(list(missing.values()))
+    told = [
+        BadRow(
+            int(nr),
+            f"{what}, row {row + nr}",
+            f"{next(n for n in names if missing[n][nr])} is empty",
+            tuple((n, float(columns[n][nr])) for n in names if not missing[n][nr]),
+        )
+        for nr in np.flatnonzero(bad)
+    ]
+    return Points({n: c[~bad] for n, c in columns.items()}, tuple(told))

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.excerpt import enumerated
-from gradcli.lang.suggest import did_you_mean
+from ..errors import ProgramError
+from ..excerpt import enumerated
+from ..suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from gradcli.lang.nested import Floats
+    from ..nested import Floats
 
 
 class BadRow(NamedTuple):
@@ -38,18 +38,19 @@ class Points(NamedTuple):
         return len(next(iter(self.columns.values())))
 
     def before(self, nr: int) -> Points:
-        """The good rows before the first bad one, which has the number ``nr``."""
+        """Return the good rows before the first bad one, which has the number
+        ``nr``."""
         return Points({name: c[:nr] for name, c in self.columns.items()}, ())
 
     def number(self, row: int) -> int:
-        """The number of a good row among all."""
+        """Return the number of a good row among all."""
         for bad in self.bad:
             row += bad.nr <= row
         return row
 
     def parts(self, rows: int) -> Iterator[Points]:
-        """The same in parts of so many good rows, in order; each has the bad rows that
-        come before the next."""
+        """Yield parts of so many good rows, in order, each with the bad rows before the
+        next part."""
         begin = 0
         for start in range(0, max(1, self.rows), rows):
             stop = start + rows
@@ -74,7 +75,7 @@ class Block(NamedTuple):
         return self.read()
 
     def parts(self, rows: int) -> Iterator[Block]:
-        """The same in blocks of so many good rows, read here."""
+        """Read the block, and yield blocks of so many good rows."""
         points = self()
         count = max(1, points.rows + len(points.bad))
         told = 0
@@ -90,7 +91,7 @@ TABLES = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input
 
 
 def refused(code: str, message: str) -> ProgramError:
-    """The error of a file that is no table."""
+    """Return the error of a file that is no table."""
     return ProgramError(code, message, hint=TABLES)
 
 

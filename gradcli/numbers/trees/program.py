@@ -32,7 +32,7 @@ from ...lang.errors import ProgramError, Span
 from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
 from ...lang.parser import parse
 from ...lang.run import Run, computed
-from ...lang.tensors import TensorLibrary
+from ...lang.tensor_library import TensorLibrary
 from ..limits import MAX_CODE_STEPS
 from .entries import EntryArray, EntryNamespace, entries
 from .names import Names

@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ...answers.plot import Curve, Field, Surface
 from ...lang.excerpt import printable
-from ...views.numbers import plain
-from ...views.plot import Curve, Field, Surface
 from ..curve import DECADES
-from ..jsons import answer
 from ..labels import shorten
-from ..line import Line
 from ..numbers import number, six_digits
 from ..theme import Theme, sheet_for
 from ..ticks import labels, ticks
@@ -85,24 +82,6 @@ def plot(view: Curve | Field, theme: Theme = "auto") -> Iterator[str]:
     return _curve(view, theme) if isinstance(view, Curve) else _field(view, theme)
 
 
-def as_json(view: Curve | Field) -> Line:
-    """The numbers of a plot as one object."""
-    common = {"program": view.program, "output": view.output or None}
-    if isinstance(view, Curve):
-        return answer(
-            "plot", **common, inputs=[view.across], x=plain(view.x),
-            value=plain(view.value),
-            grad=None if view.slope is None else plain(view.slope),
-            kinks=None if view.kinks is None else list(view.kinks),
-        )  # fmt: skip
-    found = view.surface
-    return answer(
-        "plot", **common, inputs=[found.across, found.up], x=plain(found.x),
-        y=plain(found.y), value=plain(found.value),
-        grads=[plain(each) for each in found.slopes],
-    )  # fmt: skip
-
-
 def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[str]:
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
@@ -126,11 +105,11 @@ def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[s
 
 
 def _curve(view: Curve, theme: Theme) -> Iterator[str]:
-    name = view.output
+    name, (moved,) = view.output or "", view.inputs
     (places, value), (x_slope, slope) = view.drawn()
     panels = [(name or "value", places, value, "")]
     if slope is not None:
-        panels.append((f"d{name}/d{view.across}", x_slope, slope, " slope"))
+        panels.append((f"d{name}/d{moved}", x_slope, slope, " slope"))
     height = TOP + len(panels) * PANEL + (len(panels) - 1) * BETWEEN + BELOW
     yield from _opened(WIDTH, height, view.program, theme)
     room = [
@@ -176,7 +155,7 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
             yield f'<circle class="dot" {at} r="3.5"/>'
     foot = height - 12
     middle = (left + WIDTH - RIGHT) / 2
-    yield _note(middle, foot, "middle", view.across)
+    yield _note(middle, foot, "middle", view.inputs[0])
     if view.kinks:
         told = [f"{mark.at:.6g}" for mark in view.kinks]
         shown = f"no derivative at {', '.join(told)}"
@@ -299,8 +278,8 @@ def _field(view: Field, theme: Theme) -> Iterator[str]:
     yield from _arrows(found, across, up)
     yield from named
     foot = height - 12
-    yield _note(LEFT + SIDE / 2, foot, "middle", found.across)
-    yield _note(LEFT, TOP - 10, "start", found.up)
+    yield _note(LEFT + SIDE / 2, foot, "middle", found.inputs[0])
+    yield _note(LEFT, TOP - 10, "start", found.inputs[1])
     told = _told(view)
     yield _note(LEFT + SIDE, TOP - 10, "end", told)
     yield "</svg>"

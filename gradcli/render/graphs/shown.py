@@ -15,17 +15,17 @@ from os import PathLike, fspath
 from pathlib import PurePath
 from typing import Final
 
+from ...answers.briefly import briefly
+from ...answers.explanation import rehearse
+from ...answers.picture import Picture, picture_of
+from ...answers.values import values
 from ...engine import Tensor
 from ...engine.errors import EngineError, GradError
-from ...lang.replacing import replacing
-from ...views.briefly import briefly
-from ...views.explanation import rehearse
+from ...lang.filesystem import replacing
 from ...views.graph import GraphView, graph_view
 from ...views.names import Names
-from ...views.picture import Picture, picture_of
-from ...views.values import values
 from ..code.rules import Rules
-from ..jsons import graph as as_json
+from ..jsons import as_json
 from ..line import Line
 from ..pictures import dot, mermaid
 from ..theme import Theme

@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
+from ...answers.picture import Picture
 from ...lang.excerpt import printable
-from ...views.picture import Picture
 from ..theme import Theme, sheet_for
 from . import heat
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import Final
 
+from ...answers.explanation import Explanation
+from ...answers.paths import PathsAnswer, PathsView, PathView
 from ...lang.excerpt import printable
-from ...views.explanation import Explanation
 from ...views.numbers import Entries, Plain, Shown, flat, sizes
-from ...views.paths import PathsAnswer, PathsView, PathView
 from ..code.latex import Latex
 from ..code.latex_names import Symbols, matrix, verbatim
 from ..gradients import derived

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...answers.explanation import Explanation
 from ...lang.excerpt import printable
-from ...views.explanation import Explanation
 from ..gradients import derived
 from ..jsons import unbroken
 from ..line import Line

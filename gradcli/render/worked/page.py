@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from xml.sax.saxutils import escape
 
+from ...answers.explanation import Explanation
 from ...lang.excerpt import printable
-from ...views.explanation import Explanation
 from ..gradients import derived
 from ..html import begun
 from ..jsons import unbroken

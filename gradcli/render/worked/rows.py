@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...views.explanation import Explanation, Send, StepView
+from ...answers.explanation import Explanation, Send, StepView
 from ...views.numbers import Entries, Plain, Shown, flat
 from ..code.stated import Stated
 from ..labels import made, shape_text, size_text

@@ -13,8 +13,8 @@ from itertools import product
 from random import Random
 from typing import Final
 
-from ...lang.names import assigned_names, free_names
 from ...lang.parser import parse
+from ...lang.syntax import assigned_names, free_names
 from ..limits import MAX_GRID_ENTRIES, POINT_DECIMALS, SMALL_POINT_TRIES
 from .task import ClaimsTask, Given
 from .text import Claim

@@ -62,7 +62,14 @@ class Kink:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The derivative by one entry from below and from above, and the engine's."""
+    """The derivative by one entry from below and from above, and the engine's.
+
+    below    The slope from below.
+    above    The slope from above.
+    jumps    Whether the value jumps there.
+    engine   What gradcli grad gives.
+    verdict  Whether that is a gradient, a subgradient or neither.
+    """
 
     input: str
     entry: str

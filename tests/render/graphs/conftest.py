@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
+from gradcli.answers.briefly import briefly
+from gradcli.answers.explanation import explain
+from gradcli.answers.picture import Picture, picture_of
+from gradcli.answers.values import Listener, values
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import execute, prepare
 from gradcli.render.code.rules import Rules
-from gradcli.views.briefly import briefly
-from gradcli.views.explanation import explain
 from gradcli.views.graph import graph_view
 from gradcli.views.names import Names
-from gradcli.views.picture import Picture, picture_of
-from gradcli.views.values import Listener, values
 
 FIVE = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
 AT = ["a=2", "w1=0.5", "w2=-1.5", "w3=3", "w4=0.25"]

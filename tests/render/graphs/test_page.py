@@ -18,9 +18,9 @@ import pytest
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 import gradcli as torch
+from gradcli.answers.picture import Picture
 from gradcli.render.graphs.page import embedded, file, page
 from gradcli.render.graphs.svg import whole
-from gradcli.views.picture import Picture
 from tests.render.graphs.conftest import picture
 
 HOSTILE = (

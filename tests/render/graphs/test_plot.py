@@ -8,11 +8,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from gradcli.answers.plot import Curve, Field, KinkMark, Surface
 from gradcli.engine.raw import Host
 from gradcli.render.graphs.axes import Axis, heights, ticks
-from gradcli.render.graphs.plot import as_json, plot, stretches
+from gradcli.render.graphs.plot import plot, stretches
 from gradcli.render.graphs.svg import whole
-from gradcli.views.plot import Curve, Field, KinkMark, Surface
+from gradcli.render.jsons import as_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -58,7 +59,9 @@ def test_a_curve_stops_at_poles_at_jumps_and_where_nothing_is() -> None:
 def test_a_curve_is_drawn_with_its_slope_and_its_kinks() -> None:
     x = np.linspace(-3, 3, 101)
     kinks = (KinkMark(1.0, "abs(x - 1) </title>", 0.0),)
-    view = Curve("y = abs(x - 1) < 2", "y", "x", x, abs(x - 1), np.sign(x - 1), kinks)
+    view = Curve(
+        "y = abs(x - 1) < 2", "y", ("x",), x, abs(x - 1), np.sign(x - 1), kinks
+    )
     root = ElementTree.fromstring(whole(plot(view)))
     lines = [p.get("class") for p in root.iter(f"{SVG}polyline")]
     assert lines == ["curve", "curve slope", "curve slope"]
@@ -75,8 +78,8 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
     x, y = np.linspace(0, 1, 41), np.linspace(0, 10, 41)
     across, up = np.meshgrid(x, y)
     slopes = np.full_like(across, 10.0), np.ones_like(up)
-    surface = Surface("x", "y", x, y, 10 * across + up, slopes)
-    view = Field("10*x + y", "", surface)
+    surface = Surface(("x", "y"), x, y, 10 * across + up, slopes)
+    view = Field("10*x + y", None, surface)
     root = ElementTree.fromstring(whole(plot(view)))
     lines = [e for e in root.iter(f"{SVG}line") if e.get("class") == "arrow"]
     assert len(lines) == 225
@@ -94,13 +97,13 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
 
 def test_the_numbers_of_a_plot() -> None:
     x = np.array([0.0, 1.0])
-    line = as_json(Curve("x", "", "x", x, x, None, None)).text
-    assert '"grad": null' in line
-    assert '"kinks": null' in line
+    (line,) = as_json(Curve("x", None, ("x",), x, x, None, None))
+    assert '"grad": null' in line.text
+    assert '"kinks": null' in line.text
 
 
 def curve(x: Host, value: Host, slope: Host, *kinks: KinkMark) -> ElementTree.Element:
-    view = Curve("f", "", "x", x, value, slope, kinks)
+    view = Curve("f", None, ("x",), x, value, slope, kinks)
     return ElementTree.fromstring(whole(plot(view)))
 
 
@@ -144,8 +147,8 @@ def test_notes_of_many_kinks_leave_room_for_the_axis() -> None:
 
 
 def field(value: Host, x: Host, y: Host) -> list[str]:
-    surface = Surface("x", "y", x, y, value, (value * 0, value * 0))
-    return words(ElementTree.fromstring(whole(plot(Field("f", "", surface)))))
+    surface = Surface(("x", "y"), x, y, value, (value * 0, value * 0))
+    return words(ElementTree.fromstring(whole(plot(Field("f", None, surface)))))
 
 
 def test_a_field_without_lines_says_why_and_has_none_at_its_least_value() -> None:

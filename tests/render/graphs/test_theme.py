@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
+from gradcli.answers.picture import Picture
 from gradcli.render.graphs.page import page
 from gradcli.render.graphs.pixels import converted
 from gradcli.render.graphs.plot import COLOURS, ON_DARK
@@ -20,7 +21,6 @@ from gradcli.render.line import Line, Role
 from gradcli.render.remarks import remark
 from gradcli.render.terminal import TerminalWriter
 from gradcli.render.theme import STYLES, THEMES, Theme, chosen, sgr
-from gradcli.views.picture import Picture
 
 GROUNDS = {"light": ["#ffffff", "#fdf6e3"], "dark": ["#000000", "#1e1e1e"]}
 """What terminals have behind their text; the second is less sharp."""

@@ -1,0 +1,67 @@
+"""Numbers for pictures: small arrays whole, of large ones what they range over.
+
+briefly(numpy.eye(2))               # [[1.0, 0.0], [0.0, 1.0]]
+briefly(numpy.zeros(1000))          # Extent((1000,), 0.0, 0.0, False)
+"""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy
+
+from ..engine.devices import host
+from ..views.numbers import Plain, Shown, flat, plain, sizes
+
+if TYPE_CHECKING:
+    pass
+
+MAX_WHOLE_ENTRIES: Final = 64
+"""Entries of an array that are kept one by one."""
+
+
+class Extent(NamedTuple):
+    """An array's shape, its smallest and largest entry, and whether NaN is among them.
+
+    Without any number ``low`` is above ``high``.
+    """
+
+    shape: tuple[int, ...]
+    low: float
+    high: float
+    nan: bool
+
+
+Brief: TypeAlias = "Shown | Extent"
+
+
+def briefly(raw: Any) -> Plain | Extent:
+    """A number or an array as far as a picture shows it."""
+    if not hasattr(raw, "dtype") or raw.size <= MAX_WHOLE_ENTRIES:
+        return plain(raw)
+    entries = numpy.asarray(host(raw))
+    strange = numpy.isnan(entries)
+    known = entries[~strange]
+    low, high = (known.min(), known.max()) if known.size else (inf, -inf)
+    return Extent(tuple(entries.shape), float(low), float(high), bool(strange.any()))
+
+
+def extent(value: Shown) -> Extent:
+    """What nested lists of numbers range over."""
+    entries = flat(value)
+    known = [entry for entry in entries if not isnan(entry)]
+    low, high = min(known, default=inf), max(known, default=-inf)
+    return Extent(tuple(sizes(value)), low, high, len(known) < len(entries))
+
+
+def magnitude(value: Brief | None) -> float | None:
+    """The largest size of an entry; NaN if there is one; None of nothing."""
+    if value is None:
+        return None
+    if isinstance(value, Extent):
+        return float("nan") if value.nan else max(abs(value.low), abs(value.high))
+    entries = flat(value)
+    if any(map(isnan, entries)):
+        return float("nan")
+    return max(map(abs, entries), default=None)

@@ -1,0 +1,391 @@
+"""Claims about derivatives: from a question to what was found about each.
+
+Invariant: whatever is wrong with a program, a value, a shape or a claim is found here,
+with a caret under it, before the checking process is asked.
+
+    task = claims_task(question, ["d/dx = x"], same=None, points=8)
+    check(task, judge(task)).claims[0].repair           # "multiply by 2"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from sys import maxsize
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from ..lang.errors import ProgramError, Span
+from ..lang.nested import nested
+from ..lang.parser import parse
+from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
+from ..lang.suggest import did_you_mean
+from ..verify.claims import task as ruled
+from ..verify.claims.entries import positions
+from ..verify.claims.task import ClaimsTask, Given, Judgement
+from ..verify.claims.text import Claim, read_claim
+from ..verify.process.job import REFUTED, UNKNOWN, weakest
+from ..views.claims import Piece
+from ..views.fields import Verdict
+from ..views.numbers import Plain
+from .question import Question, Shapes, refuse_shapes
+from .verdicts import Summary
+
+if TYPE_CHECKING:
+    from ..engine import Tensor
+
+TRANSPOSE_SECONDS: Final = 1.0
+"""Most time for seeing whether a transpose is all that a claim lacks, in seconds."""
+
+DIAGNOSIS_SECONDS: Final = 3.0
+"""Most time for finding the mistake in one claim, in seconds."""
+
+NO_CAUSE: Final = "no simple cause was found"
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A point where a claim is false.
+
+    inputs   The values of the inputs.
+    entry    The index of the entry that is wrong; null where the shapes differ.
+    claimed  What is claimed there; null: too large to show.
+    true     What is true there; null: too large to show.
+    """
+
+    inputs: Mapping[str, Plain]
+    entry: tuple[int, ...] | None
+    claimed: Plain | None
+    true: Plain | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim, what was found about it, and of a false one what is wrong with it.
+
+    claim            The claim as it was written.
+    derivative       What it is about.
+    points           At how many points it was looked at.
+    note             What else is to be said.
+    side_conditions  What has to hold for the verdict.
+    diagnosis        What is wrong with the claim.
+    cause            The kind of slip, in a word.
+    repair           What to write.
+    right            The derivative that is right, as a formula; null where it was not
+                     found, or where it has several on parts of the domain.
+    pieces           The derivative that is right on each part of the domain that was
+                     met; empty where it was not found.
+    """
+
+    claim: str
+    derivative: str
+    verdict: Verdict
+    points: int
+    counterexample: Counterexample | None
+    note: str | None
+    side_conditions: tuple[str, ...]
+    diagnosis: str | None
+    cause: str | None
+    repair: str | None
+    right: str | None
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What `gradcli check` prints.
+
+    program  The program's text.
+    same     The program that it was compared with.
+    seed     The seed of the points.
+    claims   What was found about each claim.
+    """
+
+    command: ClassVar = "check"
+
+    program: str
+    same: str | None
+    seed: int
+    claims: tuple[Judged, ...]
+    verification: Summary
+
+
+def check(task: ClaimsTask, judgement: Judgement) -> Check:
+    """Say of each claim what was found about it, and diagnose the false ones."""
+    pairs = zip(task.claims, judgement.rulings, strict=True)
+    found = tuple(_judged(task, claim, ruling) for claim, ruling in pairs)
+    verdicts = [each.verdict for each in found]
+    summary = Summary(
+        weakest(verdicts),
+        sum(verdict != UNKNOWN for verdict in verdicts),
+        len(verdicts),
+        round(judgement.seconds, 3),
+    )
+    return Check(task.source, task.other, task.seed, found, summary)
+
+
+def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
+    """Return a claim with its ruling and, where it is false, with its diagnosis."""
+    slip, pieces = None, tuple[Piece, ...]()
+    refuted = ruling.verdict == REFUTED
+    if refuted:
+        from ..diagnosis.answer import right_derivative
+        from ..diagnosis.diagnose import diagnose
+
+        seconds = min(DIAGNOSIS_SECONDS, task.seconds)
+        slip = diagnose(task, claim, seconds)
+        pieces = right_derivative(task, claim, seconds) if task.prove else ()
+    formulas = {piece.formula for piece in pieces}
+    example = ruling.counterexample
+    return Judged(
+        claim=claim.text.strip(),
+        derivative=claim.label,
+        verdict=ruling.verdict,
+        points=ruling.points,
+        counterexample=None if example is None else _counterexample(example),
+        note=ruling.note,
+        side_conditions=ruling.side_conditions,
+        diagnosis=slip.text if slip else NO_CAUSE if refuted else None,
+        cause=slip.cause if slip else None,
+        repair=slip.repair if slip else None,
+        right=formulas.pop() if len(formulas) == 1 else None,
+        pieces=pieces,
+    )
+
+
+def _counterexample(found: ruled.Counterexample) -> Counterexample:
+    """Return a counterexample in nested numbers."""
+    inputs = {name: nested(values, shape) for name, shape, values in found.inputs}
+    if found.entry is not None:
+        return Counterexample(inputs, found.entry, found.claimed[0], found.true[0])
+    return Counterexample(
+        inputs,
+        None,
+        _array(found.claimed, found.claimed_shape),
+        _array(found.true, found.true_shape),
+    )
+
+
+def _array(values: Sequence[float], shape: Sequence[int]) -> Plain | None:
+    """Return the array, unless its numbers were left out."""
+    return nested(values, shape) if len(values) == prod(shape) else None
+
+
+def claims_task(
+    question: Question, claims: Sequence[str], same: str | None, points: int
+) -> ClaimsTask:
+    """Make a task of the program, its inputs and the claims.
+
+    Args:
+        question: the program and the values of its inputs.
+        claims: equations between a derivative and a formula.
+        same: another program, which is compared in value and gradients.
+        points: how many random points are looked at.
+
+    Raises:
+        ProgramError: the program, an input, a shape or a claim does not fit.
+    """
+    programs = [question.program] if same is None else [question.program, same]
+    prepared = _prepared(programs, question)
+    inputs = _inputs(prepared, question.shapes)
+    names = [given.name for given in inputs]
+    computed = prepared[0].code.assigned
+    equations = [read_claim(text, names, computed) for text in claims]
+    task = ClaimsTask(
+        source=question.program,
+        inputs=tuple(inputs),
+        claims=tuple(equations),
+        of=question.of,
+        other=same,
+        points=points,
+        seed=question.seed,
+        prove=question.verified,
+        seconds=question.seconds,
+    )
+    run = _run(prepared[0], inputs, question.of)
+    for claim in equations:
+        _try(task, claim, run)
+        _tell_reading(claim, question)
+    if same is None:
+        return task
+    _run(prepared[1], inputs, None)
+    compared = _comparisons(inputs, question.wrt)
+    return replace(task, claims=(*equations, *compared))
+
+
+def _prepared(
+    programs: Sequence[str],
+    question: Question,
+) -> list[Prepared]:
+    """Return the programs, each with the values that it reads."""
+    bindings = question.values
+    given = {*(binding.name for binding in bindings), *question.shapes}
+    reads = [set(input_names(parse(text, given), given)) for text in programs]
+    read_somewhere = set().union(*reads)
+    return [
+        prepare(
+            text,
+            # A value that neither program reads is refused with the first.
+            [b for b in bindings if b.name in names or b.name not in read_somewhere],
+            wrt=names,
+            seed=question.seed,
+            strict=question.strict,
+            shapes=question.shapes,
+        )
+        for text, names in zip(programs, reads, strict=True)
+    ]
+
+
+def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
+    """Return all inputs of all programs, with the shapes that they were given."""
+    found: dict[str, Given] = {}
+    for program in prepared:
+        for given in program.inputs:
+            shape = tuple(given.tensor.shape)
+            if given.sampled:
+                found[given.name] = Given(given.name, shapes.get(given.name, ()))
+            else:
+                values = tuple(given.tensor.raw.reshape(-1).tolist())
+                found[given.name] = Given(given.name, shape, values)
+    sampled = [name for name, given in found.items() if given.values is None]
+    refuse_shapes(shapes, found, sampled)
+    return list(found.values())
+
+
+def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
+    """Run the program once, so that its errors point into its own text."""
+    given = {g.name: g for g in inputs}
+
+    def values_of(name: str) -> object:
+        values = given[name].values
+        if values is None:
+            return abs(prepared.factory.draw(name, given[name].shape)) + 0.5
+        return np.array(values).reshape(given[name].shape)
+
+    tensors = tuple(
+        Input(i.name, prepared.factory.leaf(values_of(i.name)), i.sampled, True)
+        for i in prepared.inputs
+    )
+    return execute(
+        Prepared(prepared.source, prepared.code, prepared.factory, tensors),
+        of=of,
+        max_steps=maxsize,
+    )
+
+
+def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
+    """Evaluate a claim once, so that its errors are found before it is judged.
+
+    Raises:
+        ProgramError: it points into the claim's own text.
+    """
+    inputs = run.prepared.environment
+    for name in claim.by:
+        _refuse_by(claim, name, inputs, run)
+    named: dict[str, Any] = {**inputs, **run.variables}
+    if claim.output is not None and claim.output not in named:
+        raise _unknown_output(claim, claim.output, tuple(named), run)
+    target = run.output if claim.output is None else run.value(claim.output)
+    if len(claim.by) > 1 and target.numel() != 1:
+        span = Span(0, claim.offset - 1)
+        which = "second" if len(claim.by) == 2 else "higher"
+        message = f"a {which} derivative needs an output of one number"
+        hint = f"the output has shape {list(target.shape)}: add .sum(), or index it"
+        raise ProgramError("E596", message, span, claim.text, hint=hint)
+    if len(claim.by) > 2 and inputs[claim.by[0]].numel() != 1:
+        span = Span(0, claim.offset - 1)
+        message = "a derivative above the second is by an input of one number"
+        hint = f"{claim.by[0]} has shape {list(inputs[claim.by[0]].shape)}"
+        raise ProgramError("E596", message, span, claim.text, hint=hint)
+    _refuse_entries(claim, target, inputs)
+    assert claim.expression is not None
+    try:
+        evaluate(claim.expression, named, seed=run.seed)
+    except ProgramError as error:
+        located = claim.located(error)
+        raise _with_transpose(task, claim, located) from error.__cause__
+
+
+def _tell_reading(claim: Claim, question: Question) -> None:
+    """Tell how a claim was read where people read it in two ways."""
+    assert claim.expression is not None
+    for remark in parse(claim.expression).notes:
+        question.tell(remark.message)
+
+
+def _with_transpose(
+    task: ClaimsTask, claim: Claim, error: ProgramError
+) -> ProgramError:
+    """Add to an error of shapes the transpose that would make them fit."""
+    if error.code != "E303":
+        return error
+    from ..diagnosis.claim_text import fitting_transpose
+
+    written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
+    if written is None:
+        return error
+    return ProgramError(
+        error.code, error.message, error.span, error.source,
+        hint=f"the derivative is {written}", exit_status=error.exit_status,
+    )  # fmt: skip
+
+
+def _refuse_entries(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> None:
+    """Refuse an index on the left-hand side that no entry has."""
+    lead = tuple(target.shape) if len(claim.by) == 1 else ()
+    try:
+        positions(claim, lead, [tuple(inputs[name].shape) for name in claim.by])
+    except (IndexError, ValueError):
+        shapes = ", ".join(f"{n} has shape {list(inputs[n].shape)}" for n in claim.by)
+        span = Span(0, len(claim.text[: claim.offset - 1].rstrip(" =")))
+        message = "no entry has this index"
+        raise ProgramError(
+            "E595", message, span, claim.text, hint=shapes, exit_status=2
+        ) from None
+
+
+def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, object], run: Run) -> None:
+    if name in inputs:
+        return
+    if name in run.variables:
+        message = f"the program computes '{name}': a claim is about an input"
+        hint = f"to make '{name}' an input, leave its assignment out"
+        raise _misnamed(claim, name, message, hint)
+    raise _unknown(claim, name, tuple(inputs))
+
+
+def _unknown_output(
+    claim: Claim, name: str, known: tuple[str, ...], run: Run
+) -> ProgramError:
+    """Return the error of a claim about a value that has no such name."""
+    if run.output_name in known:
+        return _unknown(claim, name, known)
+    message = f"the program gives its output no name, so '{name}' is unknown"
+    hint = f"write d/d{claim.by[0]}, or begin the program with '{name} = '"
+    return _misnamed(claim, name, message, hint)
+
+
+def _unknown(claim: Claim, name: str, known: tuple[str, ...]) -> ProgramError:
+    hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
+    return _misnamed(claim, name, f"the program has no '{name}'", hint)
+
+
+def _misnamed(claim: Claim, name: str, message: str, hint: str) -> ProgramError:
+    """Return the error of a name on the left-hand side that does not fit."""
+    at = max(claim.text[: claim.offset].rfind(name), 0)
+    span = Span(at, at + len(name))
+    return ProgramError("E595", message, span, claim.text, hint=hint, exit_status=2)
+
+
+def _comparisons(inputs: Sequence[Given], wrt: Sequence[str] | None) -> list[Claim]:
+    """Return the claims that two programs have the same value and gradients."""
+    names = [given.name for given in inputs]
+    for name in wrt or ():
+        if name not in names:
+            message = f"--wrt: no input is called '{name}'"
+            hint = f"the inputs are {', '.join(names)}"
+            raise ProgramError("E507", message, hint=hint)
+    names = names if wrt is None else [*wrt]
+    return [Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in names)]

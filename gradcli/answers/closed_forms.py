@@ -1,0 +1,185 @@
+"""Derivatives as formulas: matrices of texts with labelled rows and columns.
+
+Invariant: a text is in the language's own syntax, or None where none was found, and
+then ``missing`` says why.
+
+    (view,) = of_gradients(gradients, verification.inputs)
+    view.label(0, 1)        # "dL/dx[1]"
+    view.nested()           # ["2*x[0]", "2*x[1]"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ..lang.nested import nested
+from .gradients import GradView, OutputView
+from .verdicts import Texts
+
+if TYPE_CHECKING:
+    from ..verify.process.job import InputVerdict
+    from .derivatives import BlockView, Derivative
+
+FIRST: Final = ("d", "/d")
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaView:
+    """One block of derivatives.
+
+    output   the output's name, if the program gave it one
+    of       what is differentiated: the output, or in a Hessian an input
+    by       the input that it is differentiated by
+    around   what stands before either name: ``d`` and ``/d``, or ``d2L/d`` and `` d``
+    rows     how each row's entry is indexed: ``[0]``, ``[0,1]``, nothing for a scalar
+    columns  how each entry of the input is indexed
+    shape    of the block
+    texts    row by row
+    latex    the same as LaTeX; names stand between U+E000 and U+E001
+    """
+
+    output: str
+    of: str
+    by: str
+    around: tuple[str, str]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    shape: tuple[int, ...]
+    texts: tuple[str | None, ...]
+    missing: str | None
+    latex: tuple[str | None, ...] = ()
+
+    @property
+    def second(self) -> bool:
+        """Whether these are second derivatives."""
+        return self.around != FIRST
+
+    @property
+    def title(self) -> str:
+        before, between = self.around
+        return before + self.of + between + self.by
+
+    def label(self, row: int, column: int) -> str:
+        """What an entry is called."""
+        before, between = self.around
+        first, second = self.of + self.rows[row], self.by + self.columns[column]
+        return before + first + between + second
+
+    def text(self, row: int, column: int) -> str | None:
+        return self.texts[row * len(self.columns) + column]
+
+    def nested(self) -> Texts:
+        """The texts in the block's shape."""
+        found: Texts = nested(self.texts, self.shape)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramView:
+    """The adjoint program, and whether it repeats the gradients when it is run."""
+
+    lines: tuple[str, ...]
+    repeats: bool
+
+
+def of_gradients(
+    view: GradView, found: Iterable[InputVerdict]
+) -> tuple[FormulaView, ...]:
+    """The gradient by each input, a row each."""
+    by_name = {each.name: each for each in found}
+    name = _called(view.output)
+    return tuple(
+        _view(
+            name, name, given.name, FIRST, (), given.shape,
+            by_name.get(given.name), range(prod(given.shape)),
+        )
+        for given in view.differentiated
+    )  # fmt: skip
+
+
+def of_blocks(
+    view: Derivative, found: Iterable[InputVerdict]
+) -> tuple[FormulaView, ...]:
+    """A Jacobian's blocks, or a Hessian's."""
+    by_name = {each.name: each for each in found}
+    if view.command == "hessian":
+        return _of_pairs(view, by_name)
+    name, lead = _called(view.output), view.output.shape
+    return tuple(
+        _view(
+            name, name, block.by[0], FIRST, lead,
+            block.shape[len(lead) :], by_name.get(block.by[0]),
+            range(prod(block.shape)),
+        )
+        for block in view.blocks
+    )  # fmt: skip
+
+
+def _of_pairs(
+    view: Derivative, by_name: Mapping[str, InputVerdict]
+) -> tuple[FormulaView, ...]:
+    """The claim on an input has all inputs' entries as rows, its own as columns."""
+    shapes = {
+        block.by[0]: block.shape[: len(block.shape) // 2]
+        for block in view.blocks
+        if block.by[0] == block.by[1]
+    }
+    name = _called(view.output)
+    starts: dict[str, int] = {}
+    count = 0
+    for given, shape in shapes.items():
+        starts[given] = count
+        count += prod(shape)
+
+    def positions(block: BlockView) -> range:
+        first, second = block.by
+        start = starts[first] * prod(shapes[second])
+        return range(start, start + prod(block.shape))
+
+    return tuple(
+        _view(
+            name, block.by[0], block.by[1], (f"d2{name}/d", " d"),
+            shapes[block.by[0]], shapes[block.by[1]], by_name.get(block.by[1]),
+            positions(block),
+        )
+        for block in view.blocks
+    )  # fmt: skip
+
+
+def _view(
+    output: str, of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
+    shape: tuple[int, ...], found: InputVerdict | None, positions: range,
+) -> FormulaView:  # fmt: skip
+    texts = _at(positions, () if found is None else found.formulas)
+    reason = found and (found.missing or found.note)
+    return FormulaView(
+        output,
+        of,
+        by,
+        around,
+        indices(lead),
+        indices(shape),
+        (*lead, *shape),
+        texts,
+        reason or "SymPy ran out of time" if None in texts else None,
+        _at(positions, () if found is None else found.latex),
+    )
+
+
+def _at(positions: range, known: Sequence[str | None]) -> tuple[str | None, ...]:
+    return tuple(known[i] if i < len(known) else None for i in positions)
+
+
+def _called(output: OutputView) -> str:
+    return output.name if output.named else ""
+
+
+def indices(shape: Sequence[int]) -> tuple[str, ...]:
+    """How the entries of a shape are written behind a name, in C order."""
+    found = [""]
+    for size in shape:
+        found = [f"{text},{i}" for text in found for i in range(size)]
+    return tuple(f"[{text[1:]}]" if text else "" for text in found)

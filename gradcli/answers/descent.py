@@ -1,0 +1,79 @@
+"""What `gradcli descend` shows: where the way down ended, and how it went.
+
+Invariant: the values of the inputs are those that the loss was computed at.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ..lang.run import Input
+from ..views.fields import HIDDEN, Device, DType, Shape
+from ..views.numbers import Plain, plain
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedView:
+    """An input that was moved, and the value it was moved to."""
+
+    name: str
+    shape: Shape
+    value: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """One step of a descent, a line of its own.
+
+    step       After how many steps.
+    loss       The loss then.
+    grad_norm  The norm of its gradient.
+    """
+
+    step: int
+    loss: float
+    grad_norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class DescentView:
+    """What `gradcli descend` prints: the end of a descent.
+
+    program    The program's text.
+    seed       The seed of what is drawn.
+    optimizer  The optimizer's name.
+    lr         Its learning rate.
+    output     The name of the loss.
+    steps      How many steps were taken.
+    loss       The loss that was reached.
+    grad_norm  The norm of the gradient there.
+    stopped    What ended it.
+    inputs     The inputs that were moved.
+    losses     that of each step on the way
+    """
+
+    command: ClassVar = "descend"
+
+    program: str
+    device: Device
+    dtype: DType
+    seed: int
+    optimizer: str
+    lr: float
+    output: str
+    steps: int
+    loss: float
+    grad_norm: float
+    stopped: str
+    inputs: tuple[ReachedView, ...]
+    losses: array[float] = field(metadata=HIDDEN)
+
+
+def reached_views(inputs: Iterable[Input]) -> tuple[ReachedView, ...]:
+    """The inputs in plain numbers, as they are now."""
+    return tuple(
+        ReachedView(i.name, tuple(i.tensor.shape), plain(i.tensor.raw)) for i in inputs
+    )

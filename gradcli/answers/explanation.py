@@ -1,0 +1,312 @@
+"""The backward pass as it happened: a step per node, in the order of the engine.
+
+Invariants: the steps are what the engine showed to hooks while it ran, in its order;
+what arrives at a step is what the steps before it sent there, added up in that order.
+
+    steps = explain(run.output, cotangent, names, view)
+    steps[0].node, steps[0].sends[0].gradient        # ("RsubBackward1", -1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from numpy import errstate
+
+from ..engine import AccumulateGrad, Node, Port, Tensor, grad
+from ..engine.walk import inputs_first
+from ..ops.types import Array
+from ..views.fields import HIDDEN, ROWS, named
+from ..views.graph import GraphView, NodeView, Shape, graph_of
+from ..views.names import Names
+from ..views.numbers import Plain, plain
+from ..views.partials import raw_partials
+from .gradients import OutputView, output_of
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """What one edge carries on.
+
+    edge            Which edge of the node.
+    id              The node at its end, by `id`.
+    to              What that node is.
+    name            What the program calls the value there, or its text.
+    output_nr       Which of that node's outputs it is.
+    local_gradient  the elementwise partial on the edge
+    reduced         the shape of an input that was broadcast, where the product was
+                    summed to it
+    held            What had arrived there before.
+    total           What is there now.
+    """
+
+    edge: int
+    id: int
+    to: str
+    name: str | None
+    output_nr: int
+    local_gradient: Plain | None = field(metadata=HIDDEN)
+    gradient: Plain
+    reduced: Shape | None = field(metadata=HIDDEN)
+    held: Plain | None
+    total: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One node runs.
+
+    number           Which step it is, from 1.
+    id               The node's number in the graph, which edges name.
+    source           The part of the program's text.
+    line             Its line, counted from 1.
+    column           Its column, counted from 1.
+    arrived          The gradient that has arrived; of several outputs one for each.
+    grad_before      Of a leaf: its gradient before.
+    grad_after       Of a leaf: its gradient after.
+    outputs          How many outputs the node has.
+    local_gradients  The partial derivative on each edge, where it is elementwise.
+    """
+
+    number: int = field(metadata=named("step"))
+    id: int
+    node: str
+    name: str | None
+    source: str | None
+    line: int | None
+    column: int | None
+    arrived: Plain | tuple[Plain | None, ...] | None = field(metadata=named("incoming"))
+    sends: tuple[Send, ...]
+    grad_before: Plain | None
+    grad_after: Plain | None
+    outputs: int
+    local_gradients: tuple[Plain | None, ...]
+
+    @property
+    def incoming(self) -> tuple[Plain | None, ...]:
+        """What arrived at each output; None where nothing did."""
+        arrived: Any = self.arrived
+        return (arrived,) if self.outputs == 1 else arrived
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this is a leaf's gradient that is added to."""
+        return self.node == "AccumulateGrad"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What `gradcli explain` prints: the pass, from the gradient that it starts with.
+
+    program  The program's text.
+    start    The gradient that the pass starts with.
+    given    whether that was given
+    steps    What happened at each node, in order.
+    """
+
+    command: ClassVar = "explain"
+
+    program: str
+    output: OutputView
+    start: Plain = field(metadata=named("grad_output"))
+    given: bool = field(metadata=HIDDEN)
+    steps: tuple[StepView, ...] = field(metadata=ROWS)
+
+
+def explanation(
+    question: Question, look: Callable[[Tensor, GraphView], None] | None = None
+) -> Explanation:
+    """Run the program of a question and its backward pass, step by step.
+
+    Args:
+        question: the program and its point.
+        look: is shown the graph before the pass frees what its nodes saved.
+    """
+    run, names = question.run_with_names()
+    run.require_graph()
+    start = run.first_cotangent(question.grad_output)
+    view = graph_of(run, local_gradients=False)
+    if look is not None:
+        look(run.output, view)
+    with run.explained():
+        steps = explain(run.output, start, names, view)
+    given = question.grad_output is not None
+    return Explanation(run.source, output_of(run), plain(start.raw), given, steps)
+
+
+@errstate(all="ignore")
+def explain(
+    output: Tensor,
+    cotangent: Tensor,
+    names: Names,
+    view: GraphView,
+    shown: Callable[[object], object] = plain,
+    run: Callable[..., object] | None = None,
+    **options: object,
+) -> tuple[StepView, ...]:
+    """Run the backward pass of ``output`` and write down every step of it.
+
+    Leaves accumulate their gradients, and saved values are freed, unless ``options`` of
+    `Tensor.backward` say otherwise.
+
+    Args:
+        output: where the pass starts.
+        cotangent: what it starts with.
+        names: what the program called its values.
+        view: the graph below the output.
+        shown: what becomes of a raw number or array in the steps.
+        run: runs the pass, given what it starts with; None: `Tensor.backward` does.
+        options: of what runs it.
+    """
+    watch = _Watch(output, cotangent, names, view, shown)
+    with watch.looking(output):
+        (run or output.backward)(cotangent, **options)
+    return tuple(watch.steps)
+
+
+@errstate(all="ignore")
+def rehearse(
+    output: Tensor,
+    cotangent: Tensor,
+    names: Names,
+    view: GraphView,
+    shown: Callable[[object], object] = plain,
+) -> tuple[StepView, ...]:
+    """The steps that `explain` writes down, of a pass that leaves everything as it was.
+
+    No leaf's gradient is added to and nothing is freed; the leaves' steps come last.
+    """
+    watch = _Watch(output, cotangent, names, view, shown)
+    with watch.looking(output) as below:
+        leaves = [node for node in below if isinstance(node, AccumulateGrad)]
+        inputs = [leaf.variable for leaf in leaves]
+        found = grad([output], inputs, [cotangent], retain_graph=True)
+    for leaf, arriving in zip(leaves, found, strict=True):
+        if arriving is not None:
+            watch.rehearsed(leaf, arriving)
+    return tuple(watch.steps)
+
+
+class _Watch:
+    """Writes the steps down while the engine takes them."""
+
+    def __init__(
+        self,
+        output: Tensor,
+        cotangent: Tensor,
+        names: Names,
+        view: GraphView,
+        shown: Callable[[Any], Any],
+    ) -> None:
+        self.steps: list[StepView] = []
+        self._shown = shown
+        self._names = names
+        self._nodes: Mapping[int, NodeView] = {n.address: n for n in view.nodes}
+        self._arrived = {output.edge: cotangent.raw}
+        self._before: Plain | None = None
+
+    @contextmanager
+    def looking(self, output: Tensor) -> Iterator[list[Node | AccumulateGrad]]:
+        """Watch the nodes below an output; they are handed out, inputs first."""
+        below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
+        handles = [handle for node in below for handle in self._over(node)]
+        try:
+            yield below
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def rehearsed(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
+        """A leaf's step in a pass that ended before it."""
+        came, held = arriving.raw, leaf.grad
+        after = came if held is None else held.raw + came
+        before = None if held is None else self._shown(held.raw)
+        self._tell(leaf, (self._shown(came),), (), before, self._shown(after))
+
+    def _over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
+        """Hooks for one node."""
+        if isinstance(node, AccumulateGrad):
+            yield node.register_prehook(lambda arriving: self._see_leaf(node))
+            yield node.register_hook(lambda _, given: self._leaf(node, given[0]))
+        else:
+            yield node.register_hook(lambda sent, given: self._node(node, sent, given))
+
+    def _see_leaf(self, leaf: AccumulateGrad) -> None:
+        self._before = None if leaf.grad is None else self._shown(leaf.grad.raw)
+
+    def _leaf(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
+        after = None if leaf.grad is None else self._shown(leaf.grad.raw)
+        self._tell(leaf, (self._shown(arriving.raw),), (), self._before, after)
+
+    def _node(
+        self, node: Node, sent: tuple[Tensor | None, ...], given: tuple[Any, ...]
+    ) -> None:
+        shapes = [tuple(g.shape) for g in given if g is not None]
+        edges = zip(node.edges, sent, raw_partials(node), strict=True)
+        sends = [
+            self._send(nr, edge, g.raw, partial, shapes[0])
+            for nr, (edge, g, partial) in enumerate(edges)
+            if edge is not None and g is not None
+        ]
+        incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
+        self._tell(node, incoming, tuple(sends), None, None)
+
+    def _send(
+        self,
+        nr: int,
+        edge: Node | Port | AccumulateGrad | None,
+        g: Array,
+        partial: Array | float | None,
+        shape: Shape,
+    ) -> Send:
+        before = self._arrived.get(edge)
+        total = g if before is None else before + g
+        self._arrived[edge] = total
+        receiver = edge.node if isinstance(edge, Port) else edge
+        made = self._nodes[id(receiver)]
+        several = isinstance(edge, Port)
+        return Send(
+            edge=nr,
+            id=made.id,
+            to=made.name,
+            name=self._names.of(edge) or (None if several else made.source),
+            output_nr=edge.nr if isinstance(edge, Port) else 0,
+            local_gradient=None if partial is None else self._shown(partial),
+            gradient=self._shown(g),
+            reduced=tuple(g.shape)
+            if partial is not None and g.shape != shape
+            else None,
+            held=None if before is None else self._shown(before),
+            total=self._shown(total),
+        )
+
+    def _tell(
+        self,
+        node: Node | AccumulateGrad,
+        incoming: tuple[Plain | None, ...],
+        sends: tuple[Send, ...],
+        before: Plain | None,
+        after: Plain | None,
+    ) -> None:
+        made = self._nodes[id(node)]
+        self.steps.append(
+            StepView(
+                number=len(self.steps) + 1,
+                id=made.id,
+                node=made.name,
+                name=self._names.of(node) or made.variable or made.output,
+                source=made.source,
+                line=made.line,
+                column=made.column,
+                arrived=incoming[0] if len(incoming) == 1 else incoming,
+                sends=sends,
+                grad_before=before,
+                grad_after=after,
+                outputs=len(incoming),
+                local_gradients=tuple(send.local_gradient for send in sends),
+            )
+        )

@@ -1,0 +1,171 @@
+"""What repeats in a graph: runs of equal parts one behind another, as loops leave them.
+
+Invariant: a fold is a stretch of an order in which every node stands after all that it
+depends on. No path leaves such a stretch and comes back to it, so folds may be drawn as
+one node each, all at once, and the picture has no circle.
+
+    runs("abcabcabcabc")        # [Run(start=0, period=3, times=4)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ..views.graph import GraphView, NodeView
+
+MIN_TIMES: Final = 4
+"""How often a part has to stand there to be folded."""
+
+MAX_PERIOD: Final = 256
+"""Nodes of a part that are looked for."""
+
+
+class Run(NamedTuple):
+    """From ``start`` on ``period`` things, so many ``times``."""
+
+    start: int
+    period: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Equal parts of a graph: the ids of their nodes, part by part, inputs first."""
+
+    parts: tuple[tuple[int, ...], ...]
+
+    @property
+    def count(self) -> int:
+        """How many parts there are."""
+        return len(self.parts)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """All nodes of the fold."""
+        return tuple(each for part in self.parts for each in part)
+
+
+def folds(view: GraphView) -> tuple[Fold, ...]:
+    """What repeats below a graph's root.
+
+    Parts are equal if their nodes have the same names and shapes and come from the same
+    text. An input with a name belongs to a part if that part alone uses it and every
+    part has one of its own there, as layers have weights.
+    """
+    order = [n for n in _inputs_first(view) if not _stands_alone(view.nodes[n])]
+    users: dict[int, set[int]] = {}
+    for node in view.nodes:
+        for child, _ in node.next_functions:
+            if child is not None and _stands_alone(view.nodes[child]):
+                users.setdefault(child, set()).add(node.id)
+    found = []
+    for start, period, times in runs([_kind(view.nodes[n]) for n in order]):
+        ends = range(start, start + period * times, period)
+        parts = [tuple(order[at : at + period]) for at in ends]
+        own = _own_inputs(view, parts, users)
+        found.append(
+            Fold(tuple((*more, *part) for more, part in zip(own, parts, strict=True)))
+        )
+    return tuple(found)
+
+
+def _own_inputs(
+    view: GraphView,
+    parts: Sequence[tuple[int, ...]],
+    users: Mapping[int, set[int]],
+) -> list[tuple[int, ...]]:
+    """The inputs with names that each part has of its own, in the same order."""
+    found: list[tuple[int, ...]] = []
+    met: set[int] = set()
+    known = [set(part) for part in parts]
+    for nodes in zip(*parts, strict=True):
+        for edges in zip(*(view.nodes[n].next_functions for n in nodes), strict=False):
+            inputs = tuple(child for child, _ in edges if child in users)
+            alike = {view.nodes[n].shape for n in inputs}
+            if len(alike) != 1 or len({*inputs} - met) < len(parts):
+                continue
+            if all(users[n] <= part for n, part in zip(inputs, known, strict=True)):
+                found.append(inputs)
+                met.update(inputs)
+    return list(zip(*found, strict=True)) or [()] * len(parts)
+
+
+def _stands_alone(node: NodeView) -> bool:
+    return node.is_leaf and node.variable is not None
+
+
+def _kind(node: NodeView) -> Hashable:
+    return node.name, node.shape, node.span
+
+
+def _inputs_first(view: GraphView) -> list[int]:
+    """The ids with every node after those that it depends on, and as near as can be to
+    what is made of it: so a step of a loop, or a layer, stands in one piece."""
+    heights = _heights(view)
+    waiting = view.uses()
+    order: list[int] = []
+    ready = [] if view.root is None else [(0, view.root)]
+    while ready:
+        # What few steps lead to goes first, so that side branches are not put off.
+        _, node = heappop(ready)
+        order.append(node)
+        for child, _ in view.nodes[node].next_functions:
+            if child is not None:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    heappush(ready, (heights[child], child))
+    return order[::-1]
+
+
+def _heights(view: GraphView) -> dict[int, int]:
+    """How long the longest path is from each node to the end of the graph."""
+    heights: dict[int, int] = {}
+    stack = [] if view.root is None else [(view.root, False)]
+    seen: set[int] = set()
+    while stack:
+        node, expanded = stack.pop()
+        below = [n for n, _ in view.nodes[node].next_functions if n is not None]
+        if expanded:
+            heights[node] = 1 + max((heights[n] for n in below), default=-1)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((n, False) for n in below if n not in seen)
+    return heights
+
+
+def runs(things: Sequence[Hashable]) -> list[Run]:
+    """The repetitions, from the left, the longest first where several begin; of
+    equally long ones that with the shortest period."""
+    numbers: dict[Hashable, int] = {}
+    row = np.array([numbers.setdefault(t, len(numbers)) for t in things], dtype=int)
+    size = len(row)
+    lengths, periods = np.zeros(size, dtype=int), np.ones(size, dtype=int)
+    for period in range(1, min(MAX_PERIOD, size // MIN_TIMES) + 1):
+        whole = _covered(row, period)
+        better = whole > lengths
+        lengths[better], periods[better] = whole[better], period
+    found: list[Run] = []
+    at = 0
+    while at < size:
+        period = int(periods[at])
+        count = int(lengths[at]) // period
+        if count:
+            found.append(Run(at, period, count))
+        at += period * count or 1
+    return found
+
+
+def _covered(row: np.ndarray, period: int) -> np.ndarray:
+    """How many things from each place on are whole repetitions of the first ones."""
+    size = len(row)
+    same = np.append(row[:-period] == row[period:], np.zeros(period, dtype=bool))
+    ends = np.where(same, size, np.arange(size))
+    equal = np.minimum.accumulate(ends[::-1])[::-1] - np.arange(size)
+    count = (equal + period) // period
+    return np.where(count >= MIN_TIMES, count * period, 0)

@@ -1,0 +1,215 @@
+"""What `gradcli grad` shows: an output, its inputs and their gradients.
+
+Invariant: everything is on the host, in plain numbers, large arrays as they are;
+nothing here is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from ..engine import Tensor
+from ..lang.run import Input, Run, all_finite
+from ..views.fields import HIDDEN, Shape
+from ..views.graph import GraphView, graph_of
+from ..views.numbers import Entries, Shown, shown
+
+if TYPE_CHECKING:
+    from ..diagnosis.blame import Trouble
+    from ..verify.process.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class OutputView:
+    """The output of the program.
+
+    name     The output's name.
+    named    whether the name is the program's own, no stand-in for a bare expression
+    grad_fn  The node that made it; null of an input.
+    """
+
+    shared: ClassVar = "output"
+
+    name: str
+    named: bool = field(metadata=HIDDEN)
+    shape: Shape
+    value: Shown
+    grad_fn: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class InputView:
+    """An input.
+
+    value          The value; null: too large where the gradient is in a file.
+    sampled        Whether the value was drawn at random.
+    requires_grad  Whether a gradient was asked for.
+    grad           The gradient; null if none was asked for, if the output does not
+                   depend on the input, or if it was written to a file.
+    """
+
+    name: str
+    shape: Shape
+    value: Shown | None
+    sampled: bool
+    requires_grad: bool
+    grad: Shown | None
+
+
+@dataclass(frozen=True, slots=True)
+class GradView:
+    """The answer but for the verdicts, which come later."""
+
+    program: str
+    device: str
+    dtype: str
+    seed: int
+    output: OutputView
+    inputs: tuple[InputView, ...]
+    graph: GraphView | None
+
+    @property
+    def differentiated(self) -> tuple[InputView, ...]:
+        """The inputs whose gradient was asked for."""
+        return tuple(i for i in self.inputs if i.requires_grad)
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Gradients as tensors, for the check, and in plain numbers, for people.
+
+    inputs     those that are differentiated by
+    by_name    the gradient by each of them; None: the output does not depend on it
+    cotangent  what the output was contracted with; None: nothing
+    trouble    where a gradient or the value stopped being finite; None: nowhere
+    """
+
+    run: Run
+    inputs: list[Input]
+    by_name: dict[str, Tensor | None]
+    cotangent: Tensor | None
+    view: GradView
+    trouble: Trouble | None
+
+    def task(
+        self, seconds: float, formulas: bool, however_many: bool
+    ) -> tuple[Job, str | None]:
+        """Return what to check, and why it is not checked if it is too much.
+
+        Args:
+            seconds: the time that the check may take.
+            formulas: whether every entry is wanted as a formula.
+            however_many: whether the numbers are handed over however many they are.
+        """
+        from .jobs import MAX_NUMBERS
+
+        if however_many:
+            return self.job(seconds, formulas), None
+        values = [given.tensor for given in self.run.inputs]
+        wanted = [given.tensor for given in self.inputs]
+        count = sum(x.numel() for x in (*values, *wanted, self.run.output))
+        if count <= MAX_NUMBERS:
+            return self.job(seconds, formulas), None
+        reason = f"{count:,} numbers are too many to be checked"
+        return self.job(seconds, formulas, numbers=False), reason
+
+    def job(self, seconds: float, formulas: bool = False, numbers: bool = True) -> Job:
+        """Return what to check: the gradients as claims.
+
+        Args:
+            seconds: the time that the check may take.
+            formulas: whether every entry is wanted as a formula.
+            numbers: whether the numbers are handed over.
+        """
+        from .jobs import claimed, job_for
+
+        wanted = {i.name: (i.tensor, self.by_name[i.name]) for i in self.inputs}
+        claims = claimed(wanted, numbers)
+        given = self.cotangent
+        return job_for(self.run, seconds, "gradient", claims, given, formulas, numbers)
+
+
+def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
+    """Differentiate the output of a run by every input that is asked for.
+
+    Args:
+        run: the program at a point.
+        grad_output: what an output of several numbers is contracted with.
+        with_graph: whether the answer shows the recorded graph.
+    """
+    inputs = run.differentiated
+    run.require_graph()
+    cotangent = None if grad_output is None else run.cotangent(grad_output)
+    graph = graph_of(run, False, at_once=False) if with_graph else None
+    found = run.gradients(cotangent)
+    grads = {given.name: g for given, g in zip(inputs, found, strict=True)}
+    view = GradView(
+        program=run.source,
+        device=run.device,
+        dtype=run.dtype,
+        seed=run.seed,
+        output=output_of(run),
+        inputs=input_views(run.inputs, grads),
+        graph=graph,
+    )
+    arose = _trouble(run, found, cotangent)
+    return Gradients(run, inputs, grads, cotangent, view, arose)
+
+
+def _trouble(
+    run: Run, found: list[Tensor | None], cotangent: Tensor | None
+) -> Trouble | None:
+    """Find where a gradient or the value stopped being finite; None if none did."""
+    if all_finite(run.output) and all(g is None or all_finite(g) for g in found):
+        return None
+    from ..diagnosis.blame import trouble
+
+    return trouble(run, cotangent)
+
+
+def output_of(run: Run) -> OutputView:
+    """Return the output of a run in plain numbers."""
+    return output_view(run.output, run.output_name, run.names_output)
+
+
+def output_view(output: Tensor, name: str, named: bool) -> OutputView:
+    """Return an output in plain numbers."""
+    made = output.grad_fn
+    node = type(made).__name__ if made else None
+    return OutputView(name, named, tuple(output.shape), shown(output.raw), node)
+
+
+def input_views(
+    inputs: Iterable[Input], grads: Mapping[str, Tensor | None]
+) -> tuple[InputView, ...]:
+    """The inputs in plain numbers, each with its gradient where it has one."""
+    views = []
+    for given in inputs:
+        grad = grads.get(given.name)
+        views.append(
+            InputView(
+                name=given.name,
+                shape=tuple(given.tensor.shape),
+                value=shown(given.tensor.raw),
+                sampled=given.sampled,
+                requires_grad=given.requires_grad,
+                grad=None if grad is None else shown(grad.raw),
+            )
+        )
+    return tuple(views)
+
+
+def without(view: GradView, names: Container[str]) -> GradView:
+    """The same, without the gradients by some inputs, which are written elsewhere, and
+    without the values of large inputs."""
+    inputs = tuple(
+        replace(
+            given,
+            grad=None if given.name in names else given.grad,
+            value=None if isinstance(given.value, Entries) else given.value,
+        )
+        for given in view.inputs
+    )
+    return replace(view, inputs=inputs)

@@ -1,0 +1,160 @@
+"""Where a program has no derivative, with the program's text at each place.
+
+Invariant: nothing is computed here but the texts, lines and columns of spans; what is
+a kink, and what its sides say, is found by `gradcli.verify.kinks`.
+
+    answer = kinks(gradients(question.run(), None, with_graph=False), 0.0, 5.0)
+    answer.kinks[0].source, answer.kinks[0].line        # "relu(x)", 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ..lang.errors import ProgramError
+from ..numbers.system import NoMeaning
+from ..verify.kinks.report import Kink as Decision
+from ..verify.kinks.report import Report, Side, kinks_of
+from ..verify.process.budget import OutOfTime
+from ..verify.process.job import Job
+from ..views.fields import HIDDEN
+from ..views.numbers import Shown
+from ..views.places import Places
+from .gradients import Gradients
+
+OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
+BRANCH = "a branch"
+SMOOTH_ROW = "no rule: the derivative of the side that was taken"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """An output.
+
+    name   The output's name.
+    """
+
+    name: str
+    named: bool = field(metadata=HIDDEN)
+    value: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Kink:
+    """One decision that turns over.
+
+    function   The function that has the kink; null of a comparison or a branch.
+    condition  What holds at the kink; null where it has no short form.
+    more       How many others are like it.
+    distance   How far it is from the point.
+    place      Which of the places it is at, from 0.
+    rule       The convention there.
+    source     The part of the program's text.
+    line       Its line, counted from 1.
+    column     Its column, counted from 1.
+    """
+
+    function: str | None
+    condition: str | None
+    more: int
+    distance: float
+    place: int
+    rule: str
+    source: str
+    line: int | None
+    column: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point on kinks.
+
+    here      Whether it is the point that was given.
+    sides     The derivative by each entry, from below and from above.
+    left_out  How many entries were not looked at.
+    """
+
+    here: bool
+    values: Mapping[str, float]
+    sides: tuple[Side, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kinks:
+    """What `gradcli kinks` prints: all kinks, nearest first.
+
+    program     The program's text.
+    radius      How far from the point was looked.
+    left_out    How many farther places were not looked at.
+    unsearched  Conditions whose kinks could not be looked for.
+    """
+
+    command: ClassVar = "kinks"
+
+    program: str
+    radius: float
+    output: NamedValue
+    kinks: tuple[Kink, ...]
+    places: tuple[Place, ...]
+    left_out: int
+    unsearched: int
+
+
+def kinks(found: Gradients, radius: float, seconds: float) -> Kinks:
+    """Find the kinks of a program within a radius of the point.
+
+    Args:
+        found: the program's gradients at the point.
+        radius: a Euclidean distance; 0: the point alone.
+        seconds: the time that the search may take.
+
+    Raises:
+        ProgramError: they cannot be found.
+    """
+    report = _report(found.job(seconds), radius)
+    places = Places(found.run.source)
+    output = found.view.output
+    return Kinks(
+        found.run.source,
+        report.radius,
+        NamedValue(output.name, output.named, output.value),
+        tuple(_kink(kink, places) for kink in report.kinks),
+        tuple(
+            Place(place.here, dict(place.values), place.sides, place.left_out)
+            for place in report.places
+        ),
+        report.left_out,
+        report.unsearched,
+    )
+
+
+def _report(job: Job, radius: float) -> Report:
+    """Search for kinks, and word what stops the search."""
+    try:
+        return kinks_of(job, radius)
+    except OutOfTime:
+        message = f"the search for kinks took more than {job.seconds:g} s"
+        hint = "give more time with --verify-seconds, or smaller inputs"
+        raise ProgramError("E405", message, hint=hint) from None
+    except NoMeaning as error:
+        message = f"the program does not run on numbers of many digits: {error}"
+        raise ProgramError("E596", message) from None
+
+
+def _kink(kink: Decision, places: Places) -> Kink:
+    """Return a kink with its text and its convention."""
+    where = places.find(kink.span)
+    return Kink(
+        function=kink.function or None,
+        condition=kink.condition,
+        more=kink.more,
+        distance=kink.distance,
+        place=kink.place,
+        rule=kink.rule or SMOOTH_ROW if kink.function else OWN_COMPARISON,
+        source=where.text or BRANCH,
+        line=where.line,
+        column=where.column,
+    )

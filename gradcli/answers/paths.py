@@ -1,0 +1,390 @@
+"""The chain rule path by path: what each path from an output to an input contributes.
+
+Invariants: a path's product is the cotangent pushed along that path alone, so that the
+products of all paths add up to the gradient, whatever the operations; where all of
+them are elementwise it is the product of the local gradients. `count` is exact.
+
+    view = paths.to("a", most=10)
+    [p.product for p in view.paths]          # [-1.5, 0.375]
+    view.sum, view.gradient                  # (-1.125, -1.125)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from numpy import errstate, unravel_index
+
+from ..engine import Port, Tensor, grad
+from ..lang.errors import ProgramError
+from ..ops.types import Array, Namespace
+from ..views.factors import Factors
+from ..views.fields import FLAT, HIDDEN, Count, named
+from ..views.graph import GraphView, NodeView, graph_of
+from ..views.names import Names
+from ..views.numbers import Plain, plain
+from ..views.partials import raw_partials
+from ..views.survey import Path, Step, Survey, along, largest, met
+from .question import Question
+
+if TYPE_CHECKING:
+    from ..engine.raw import Raw
+
+WORK_LIMIT = 200_000
+"""Steps of all paths together up to which paths of arrays are all followed; steps on
+arrays of thousands of entries count for more."""
+
+LOST = 100.0
+"""How many times larger than the sum a term must be to be called cancelled."""
+
+ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
+"""What two ways of adding may differ by, relative to the terms, by bytes a number."""
+
+Ranking = Literal["exact", "estimated"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathView:
+    """One path.
+
+    variables        The names on it.
+    nodes            All its nodes.
+    sources          The text of each node, if it has one.
+    local_gradients  The partial derivative on each edge, where it is elementwise.
+    product          What it contributes.
+    elementwise      Whether all its nodes are elementwise.
+    formula          The product of the rules, if it is short.
+    share            The part of the sum, where that can be said; 1 is all.
+    legs             How many edges lead from each variable to the next.
+    """
+
+    variables: tuple[str, ...]
+    nodes: tuple[str, ...]
+    sources: tuple[str | None, ...]
+    local_gradients: tuple[Plain | None, ...]
+    product: Plain
+    elementwise: bool
+    formula: str | None
+    share: float | None
+    legs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """Terms that are larger than their sum, at the entry where most is lost.
+
+    entry    The index of the entry.
+    largest  The size of the largest term.
+    sum      What the terms add up to.
+    ratio    How many times larger than the sum the term is.
+    """
+
+    entry: tuple[int, ...]
+    largest: float
+    sum: float
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class PathsView:
+    """The paths to one tensor, heaviest first; all of them or the heaviest alone.
+
+    to            Where the paths end.
+    count         How many paths there are.
+    ranking       Whether the paths listed are surely the heaviest.
+    sum           The sum over all paths, listed or not.
+    gradient      What the backward pass gives; null where no path leads.
+    adds_up       Whether the sum is the gradient.
+    cancellation  How much larger the paths are than their sum, if much.
+    """
+
+    to: str
+    count: Count
+    ranking: Ranking
+    paths: tuple[PathView, ...]
+    sum: Plain
+    gradient: Plain | None
+    adds_up: bool
+    cancellation: Cancellation | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathsAnswer:
+    """What `gradcli paths` prints: the paths from one tensor to others.
+
+    program   The program's text.
+    start     Where the paths start.
+    derived   how the tensor is called in a derivative: its name or nothing
+    weighted  whether it is contracted with a cotangent that was given
+    only      With one end alone: its paths.
+    targets   The paths to each end.
+    """
+
+    command: ClassVar = "paths"
+
+    program: str
+    start: str = field(metadata=named("from"))
+    derived: str = field(metadata=HIDDEN)
+    weighted: bool = field(metadata=HIDDEN)
+    only: PathsView | None = field(metadata=FLAT)
+    targets: tuple[PathsView, ...]
+
+
+def paths(
+    question: Question, start: str | None, to: Sequence[str] | None, most: int
+) -> PathsAnswer:
+    """Follow the paths from one value to others, and multiply along each.
+
+    Args:
+        question: the program and its point.
+        start: where paths start; None: at the output.
+        to: where paths end; None: at every input.
+        most: how many paths are listed, the heaviest.
+
+    Raises:
+        ProgramError: a name is that of no tensor.
+    """
+    run, names = question.run_with_names()
+    if start is not None:
+        # Values by name, as they are when the program ends.
+        values = {
+            run.output_name: run.output,
+            **run.prepared.environment,
+            **run.variables,
+        }
+        run = run.of_value(start, _value(start, "--from", values))
+    run.require_graph()
+    ends = {given.name: given.tensor for given in run.differentiated}
+    if to is not None:
+        # An input's name is the input, also if it was assigned to.
+        values = {**run.variables, **run.prepared.environment}
+        ends = {name: _value(name, "--to", values) for name in to}
+    cotangent = run.first_cotangent(question.grad_output)
+    view = graph_of(run, local_gradients=False)
+    with run.explained():
+        found = Paths(run.output, cotangent, ends, names, view)
+        targets = tuple(found.to(name, most) for name in ends)
+    return PathsAnswer(
+        run.source,
+        run.output_name,
+        run.output_name if run.names_output else "",
+        question.grad_output is not None,
+        targets[0] if len(targets) == 1 else None,
+        targets,
+    )
+
+
+def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
+    """Return the tensor of a name that an option gives."""
+    found = values.get(name)
+    if isinstance(found, Tensor):
+        return found
+    tensors = [n for n, value in values.items() if isinstance(value, Tensor)]
+    known = f"the values are {', '.join(tensors)}"
+    if name in values:
+        from ..lang.frame import described
+
+        message = f"{option}: '{name}' is {described(found)}, not a tensor"
+        raise ProgramError("E507", message, hint=known)
+    from ..lang.suggest import did_you_mean
+
+    hint = did_you_mean(name, tensors) or known
+    raise ProgramError("E507", f"{option}: no value is called '{name}'", hint=hint)
+
+
+class Paths:
+    """Everything that paths from one tensor have in common.
+
+    Args:
+        root: the tensor they start from; it has a graph.
+        cotangent: what the gradient is contracted with, of its shape.
+        ends: the tensors that are asked for, by name.
+        names: what the program called its values.
+        view: the graph below ``root``.
+    """
+
+    @errstate(all="ignore")
+    def __init__(
+        self,
+        root: Tensor,
+        cotangent: Tensor,
+        ends: Mapping[str, Tensor],
+        names: Names,
+        view: GraphView,
+    ) -> None:
+        self._root, self._g, self._ends = root.edge, cotangent.raw, ends
+        self._start = view.name
+        self._names = names
+        self._factors = Factors(names, view)
+        self._nodes = {node.address: node for node in view.nodes}
+        edges = [t.edge for t in ends.values() if t.edge is not None]
+        self._survey = Survey(root.edge, cotangent.raw, edges)
+        reached = [t for t in ends.values() if t.edge in self._survey.counts]
+        found = grad([root], reached, [cotangent], True) if reached else []
+        self._gradients = {t.edge: g for t, g in zip(reached, found, strict=True)}
+
+    @errstate(all="ignore")
+    def to(self, name: str, most: int) -> PathsView:
+        """The paths to one of the ends, at most so many."""
+        tensor = self._ends[name]
+        end, survey = tensor.edge, self._survey
+        count = survey.counts.get(end, 0)
+        found = self._gradients.get(end)
+        if not count or found is None:
+            nothing = plain(tensor.xp.zeros_like(tensor.raw))
+            return PathsView(name, 0, "exact", (), nothing, None, True, None)
+        ranking, paths = self._chosen(end, most)
+        tally = _Tally(tensor.xp)
+        followed = tally.counting(self._followed(paths))
+        listed = nsmallest(most, followed, key=lambda pair: _heaviness(pair[1]))
+        total = tally.sum if tally.count == count else survey.totals[end]
+        return PathsView(
+            to=name,
+            count=count,
+            ranking=ranking,
+            paths=tuple(self._view(r, name, term, total) for r, term in listed),
+            sum=plain(total),
+            gradient=plain(found.raw),
+            adds_up=_same(total, found.raw, tally.peak, tensor.xp),
+            cancellation=_cancellation(tally.peak, total, tensor.xp),
+        )
+
+    def _chosen(self, end: object, most: int) -> tuple[Ranking, Iterator[Path]]:
+        """Paths among which the heaviest are; of arrays only following them tells."""
+        survey = self._survey
+        heaviest = survey.heaviest(end)
+        if survey.exact(end):
+            return "exact", islice(heaviest, most)
+        work = survey.lengths[end] * (1 + survey.widest // 1000)
+        if work <= WORK_LIMIT:
+            return "exact", heaviest
+        return "estimated", islice(heaviest, most)
+
+    def _followed(self, paths: Iterable[Path]) -> Iterator[tuple[Path, object]]:
+        for path in paths:
+            yield path, along(self._root, self._g, path)
+
+    def _view(self, path: Path, to: str, term: object, total: object) -> PathView:
+        steps = met(self._root, path)
+        nodes = [self._nodes[id(step.node)] for step in steps]
+        partials = [raw_partials(step.node)[step.nr] for step in steps]
+        stops = self._stops(steps, nodes)
+        places = [0, *stops, len(steps)]
+        return PathView(
+            variables=(self._start, *stops.values(), to) if steps else (to,),
+            nodes=(*map(_node_name, steps), *self._end_node(to)),
+            sources=(*(node.source for node in nodes), to),
+            local_gradients=tuple(None if p is None else plain(p) for p in partials),
+            product=plain(term),
+            elementwise=all(p is not None for p in partials),
+            formula=self._formula(steps),
+            share=_share(term, total),
+            legs=tuple(b - a for a, b in pairwise(places)),
+        )
+
+    def _stops(self, steps: list[Step], nodes: list[NodeView]) -> dict[int, str]:
+        """The names on the way, by the step that leaves there; where there is none
+        between, the nodes' own texts."""
+        names = {at: self._names.of(s.value) for at, s in enumerate(steps) if at}
+        found = {at: name for at, name in names.items() if name is not None}
+        if found or not nodes:
+            return found
+        texts = {at: node.source for at, node in enumerate(nodes)}
+        first: dict[str | None, int] = {}
+        for at, text in texts.items():
+            first.setdefault(text, at)
+        return {at: text for text, at in first.items() if at and text is not None}
+
+    def _end_node(self, to: str) -> Iterator[str]:
+        edge = self._ends[to].edge
+        made = edge.node if isinstance(edge, Port) else edge
+        if made is not None:
+            yield type(made).__name__
+
+    def _formula(self, steps: list[Step]) -> str | None:
+        start = self._uniform()
+        pairs = [(step.node, step.nr) for step in steps]
+        return self._factors.product(pairs, "grad_output" if start is None else start)
+
+    def _uniform(self) -> float | None:
+        """The one value of the cotangent's entries, if there is just one."""
+        g = self._g
+        first = g.reshape(-1)[0] if g.size else 1.0
+        return float(first) if bool((g == first).all()) else None
+
+
+class _Tally:
+    """The sum of the terms that went by, and the largest size of each entry."""
+
+    def __init__(self, xp: Namespace) -> None:
+        self._xp = xp
+        self.count = 0
+        self.sum: Any = None
+        self.peak: Any = None
+
+    def counting(
+        self, found: Iterable[tuple[Path, Any]]
+    ) -> Iterator[tuple[Path, object]]:
+        for pair in found:
+            term, size = pair[1], abs(pair[1])
+            first = not self.count
+            self.sum = term if first else self.sum + term
+            self.peak = size if first else self._xp.maximum(self.peak, size)
+            self.count += 1
+            yield pair
+
+
+def _node_name(step: Step) -> str:
+    nr = step.value.nr if isinstance(step.value, Port) else 0
+    return type(step.node).__name__ + (f"#{nr}" if nr else "")
+
+
+def _heaviness(term: object) -> float:
+    """For sorting: what is not a number first, then by the largest entry."""
+    size = largest(term)
+    return -math.inf if math.isnan(size) else -size
+
+
+def _share(term: Any, total: Any) -> float | None:
+    """The part of the sum that a term makes up: among arrays, of its direction."""
+    if total.size == 1:
+        part, over = float(term.reshape(())), float(total.reshape(()))
+    else:
+        part, over = float((term * total).sum()), float((total * total).sum())
+    share = part / over if over else math.nan
+    return share if math.isfinite(share) else None
+
+
+def _same(total: Array, gradient: Raw, peak: object, xp: Any) -> bool:
+    """Whether two ways of adding the same terms agree, but for rounding."""
+    scale = max(largest(gradient), largest(peak))
+    room = ROUNDING[gradient.dtype.itemsize] * (scale if math.isfinite(scale) else 0)
+    both_nan = xp.logical_and(xp.isnan(total), xp.isnan(gradient))
+    close = xp.logical_or(abs(total - gradient) <= room, total == gradient)
+    return bool(xp.logical_or(close, both_nan).all())
+
+
+def _cancellation(peak: Raw, total: Any, xp: Any) -> Cancellation | None:
+    """The entry whose terms are largest beside their sum, if they are much larger."""
+    if not total.size:
+        return None
+    size = abs(total)
+    known = xp.logical_and(xp.isfinite(peak), peak > 0)
+    ratios = xp.where(known, peak / xp.where(size > 0, size, 1), 0)
+    ratios = xp.where(xp.logical_and(known, size == 0), math.inf, ratios)
+    flat = ratios.reshape(-1)
+    at = int(flat.argmax())
+    ratio = float(flat[at])
+    if ratio < LOST:
+        return None
+    return Cancellation(
+        entry=tuple(map(int, unravel_index(at, total.shape))),
+        largest=float(peak.reshape(-1)[at]),
+        sum=float(total.reshape(-1)[at]),
+        ratio=ratio,
+    )

@@ -1,0 +1,152 @@
+"""Everything that a picture of a graph shows of it: values, gradients, rules, folds.
+
+Invariant: a picture is the graph, node for node and edge for edge; values and
+gradients stand at the node that made, or received, them.
+
+    picture = picture_of(output, view, made, rules).after(steps, {})
+    picture.nodes[0].value, picture.nodes[0].gradient       # (7.75, 1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine.walk import inputs_first
+from ..ops import FUNCTIONS
+from ..views.graph import GraphView, NodeView
+from .briefly import Brief, briefly
+from .explanation import StepView
+from .folds import Fold, folds
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFile:
+    """What `gradcli graph --out` prints.
+
+    program  The program's text.
+    file     What was written.
+    nodes    How many nodes the graph has.
+    """
+
+    command: ClassVar = "graph"
+
+    program: str
+    file: str
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PictureNode:
+    """A node with what is known of it.
+
+    value     what it made; None: nobody kept it
+    gradient  all that arrives there in the backward pass; None: nothing does
+    formula   of its operation
+    rules     per edge the formula by which a gradient goes on; None: it has no words
+    verdict   what the check says of this gradient, of an input
+    """
+
+    node: NodeView
+    value: Brief | None
+    gradient: Brief | None
+    formula: str
+    rules: tuple[str | None, ...]
+    verdict: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A graph to be drawn; ``steps`` are those of its backward pass, in order."""
+
+    program: str
+    name: str
+    root: int | None
+    nodes: tuple[PictureNode, ...]
+    steps: tuple[StepView, ...]
+    folds: tuple[Fold, ...]
+
+    def after(self, steps: Sequence[StepView], verdicts: Mapping[str, str]) -> Picture:
+        """The picture once the backward pass has run.
+
+        Args:
+            steps: of the pass.
+            verdicts: what the check says of the gradients, by input.
+        """
+        arrived = {step.id: _only(step.incoming) for step in steps}
+        nodes = tuple(
+            replace(
+                each,
+                gradient=arrived.get(each.node.id),
+                verdict=verdicts.get(each.node.variable or ""),
+            )
+            for each in self.nodes
+        )
+        return replace(self, nodes=nodes, steps=tuple(steps))
+
+
+Rule = Callable[[Node, int], str | None]
+"""The formula by which a node's gradient goes on along one of its edges."""
+
+
+def picture_of(
+    output: Tensor,
+    view: GraphView,
+    made: Mapping[object, object],
+    rule: Rule,
+    folded: bool = True,
+) -> Picture:
+    """A picture of a graph whose backward pass has not run.
+
+    Args:
+        output: the root of the graph.
+        view: the graph below it.
+        made: raw values by edge, as `gradcli.answers.values` gives them.
+        rule: words a node's rule for one of its edges.
+        folded: whether parts that repeat may be drawn as one.
+    """
+    engine_nodes = _by_address([output.edge]) if view.root is not None else {}
+    nodes = []
+    for node in view.nodes:
+        own = engine_nodes[node.address]
+        value = _value_of(own, made)
+        nodes.append(
+            PictureNode(
+                node=node,
+                value=None if value is None else briefly(value),
+                gradient=None,
+                formula=_formula(own),
+                rules=tuple(
+                    None if child is None else rule(own, nr)
+                    for nr, (child, _) in enumerate(node.next_functions)
+                ),
+                verdict=None,
+            )
+        )
+    found = folds(view) if folded else ()
+    return Picture(view.program, view.name, view.root, tuple(nodes), (), found)
+
+
+def _by_address(roots: Iterable[object]) -> dict[int, Node]:
+    return {id(e): e for e in inputs_first(roots) if not isinstance(e, Port)}
+
+
+def _only(incoming: Sequence[object]) -> Any:
+    """What arrives at a node; of several outputs the first that anything arrives at."""
+    return next((g for g in incoming if g is not None), None)
+
+
+def _value_of(node: object, made: Mapping[object, object]) -> Any:
+    found = made.get(node)
+    if found is None and isinstance(node, Node) and node.several:
+        found = made.get(Port(node, 0))
+    return found
+
+
+def _formula(node: Node) -> str:
+    if isinstance(node, AccumulateGrad):
+        return ""
+    entry = FUNCTIONS.get(node.op.base)
+    return node.op.formula or (entry.formula if entry is not None else "")

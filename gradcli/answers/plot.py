@@ -1,0 +1,108 @@
+"""What a plot shows: a value and its derivatives over one input or two.
+
+Invariant: numbers are the engine's; a place without one holds NaN. What is drawn of a
+derivative is where there is a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite, nan
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from ..engine.raw import Host
+from ..views.fields import FLAT, named
+
+Numbers: TypeAlias = Annotated["np.ndarray[Any, np.dtype[Any]]", "value"]
+"""An array, which is nested lists in an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class KinkMark:
+    """Where there is no derivative.
+
+    at     The input's value.
+    text   The text that says why.
+    value  What the value is there; "nan" where it has none.
+    """
+
+    at: float
+    text: str
+    value: float = nan
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What `gradcli plot` prints over one input.
+
+    program  The program's text.
+    output   The variable that is drawn, if it has a name.
+    inputs   The input with a range.
+    x        Its values, rising.
+    value    A number for each x.
+    slope    The derivative at each x; null: it was not asked for.
+    kinks    Where the derivative does not exist; null where that was not looked for.
+    """
+
+    command: ClassVar = "plot"
+
+    program: str
+    output: str | None
+    inputs: tuple[str]
+    x: Numbers
+    value: Numbers
+    slope: Numbers | None = field(metadata=named("grad"))
+    kinks: tuple[KinkMark, ...] | None
+
+    def drawn(self) -> tuple[tuple[Host, Host], tuple[Host, Host | None]]:
+        """The places and the heights of the value, its kinks among them, and of the
+        derivative."""
+        marks = [mark for mark in self.kinks or () if isfinite(mark.value)]
+        places = np.searchsorted(self.x, [mark.at for mark in marks])
+        x = np.insert(self.x, places, [mark.at for mark in marks])
+        value = np.insert(self.value, places, [mark.value for mark in marks])
+        slope = self.slope
+        if slope is not None:
+            slope = np.where(np.isfinite(self.value), slope, nan)
+        return (x, value), (self.x, slope)
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """A value over two inputs.
+
+    inputs  The inputs with a range: across, and up.
+    x       The values of the first input, rising.
+    y       The values of the second input, rising.
+    value   A row of numbers for each y.
+    slopes  The derivative by each of two inputs, a row for each y.
+    """
+
+    inputs: tuple[str, str]
+    x: Numbers
+    y: Numbers
+    value: Numbers
+    slopes: tuple[Numbers, Numbers] = field(metadata=named("grads"))
+
+    def drawn(self) -> tuple[Host, Host]:
+        """The derivatives where there is a value."""
+        known = np.isfinite(self.value)
+        by_across, by_up = (np.where(known, each, nan) for each in self.slopes)
+        return by_across, by_up
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What `gradcli plot` prints over two inputs.
+
+    program  The program's text.
+    output   The variable that is drawn, if it has a name.
+    """
+
+    command: ClassVar = "plot"
+
+    program: str
+    output: str | None
+    surface: Surface = field(metadata=FLAT)

@@ -1,0 +1,237 @@
+"""A question: a program, the values of its inputs, and how it is to be run.
+
+Invariant: a question is frozen; the numbers of an answer come from its run
+(`gradcli.lang.run`), and what is worth knowing of that run is told.
+
+    question = Question("x**3", read_bindings(["x=2"]))
+    question.run().output.item()                # 8.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from sys import maxsize
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..lang.bindings import Binding
+from ..lang.errors import ProgramError
+from ..lang.excerpt import enumerated, printable
+from ..lang.machine import Trace
+from ..lang.run import Prepared, Run, all_finite, execute, prepare
+from ..lang.tiles import MIN_ENTRIES
+
+if TYPE_CHECKING:
+    from ..lang.factory import Factory
+    from ..lang.in_parts import Fusion
+    from ..lang.tensor_library import TensorLibrary
+    from ..views.names import Names
+
+
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+"""Shapes by the name of the input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a program.
+
+    program      its text
+    values       what its inputs are given
+    of           the variable that is looked at; None: the last statement's value
+    wrt          names to differentiate by; None: all inputs but data
+    shapes       those of inputs without a value
+    seed         the seed of what is drawn
+    strict       whether an input without a value is an error
+    dtype        the precision of all numbers
+    device       where they are computed: auto, cpu or cuda
+    grad_output  what an output of several numbers is contracted with; None: nothing
+    seconds      the time that a check may take
+    verified     whether the answer is to be checked
+    tell         hears what is worth knowing beside the answer
+    """
+
+    program: str
+    values: tuple[Binding, ...] = ()
+    of: str | None = None
+    wrt: Sequence[str] | None = None
+    shapes: Shapes = field(default_factory=dict)
+    seed: int = 0
+    strict: bool = False
+    dtype: str = "float64"
+    device: str = "auto"
+    grad_output: str | None = None
+    seconds: float = 5.0
+    verified: bool = True
+    tell: Callable[[str], None] = lambda text: None
+
+    def run(
+        self,
+        trace: Trace | None = None,
+        library: Callable[[Factory], TensorLibrary] | None = None,
+        differentiate: bool = True,
+    ) -> Run:
+        """Run the program.
+
+        Args:
+            trace: called with each statement.
+            library: makes what the program calls; None: the functions on tensors.
+            differentiate: whether derivatives are going to be asked for.
+        """
+        return self._told(
+            self._executed(self.prepared(), trace, library), differentiate
+        )
+
+    def run_in_parts(self, fusion: Fusion | None) -> Run:
+        """Run a program of which value and gradients alone are wanted, part by part
+        where its arrays are large enough.
+
+        Args:
+            fusion: is told what was run part by part, and why the rest was not.
+        """
+        program = self.prepared()
+        run = None
+        if self.of is None:
+            run = _in_parts(program, fusion)
+        elif fusion is not None:
+            fusion.refused("--of asks for another value than the last")
+        return self._told(run or self._executed(program))
+
+    def run_with_names(
+        self, library: Callable[[Factory], TensorLibrary] | None = None
+    ) -> tuple[Run, Names]:
+        """Run the program, and collect the names of the values in its graph."""
+        from ..views.names import Names
+
+        names = Names()
+        run = self.run(names.heard, library)
+        names.settle(run.inputs, run.variables, run.prepared.code.assigned)
+        return run, names
+
+    def prepared(self) -> Prepared:
+        """Return the program with its inputs, or with a value on the way for one."""
+        bindings = self.values
+        midway: list[str] = []
+        if self.wrt is not None:
+            from .intermediates import asked_midway, prepared_midway
+
+            bound = {*self.shapes, *(binding.name for binding in bindings)}
+            midway = asked_midway(self.program, self.wrt, bound)
+            if midway and len(self.wrt) > 1:
+                message = f"--wrt: '{midway[0]}' is a value on the way, and not alone"
+                hint = f"ask for it by itself: --wrt {midway[0]}"
+                raise ProgramError("E507", message, hint=hint)
+        found = prepare(
+            self.program,
+            bindings,
+            wrt=None if midway else self.wrt,
+            seed=self.seed,
+            strict=self.strict,
+            dtype=self.dtype,
+            device=self.device,
+            shapes=self.shapes,
+        )
+        given = [i.name for i in found.inputs]
+        refuse_shapes(self.shapes, given, [i.name for i in found.inputs if i.sampled])
+        if not midway:
+            return found
+        cut, told = prepared_midway(found, bindings, midway[0], self.seed)
+        self.tell(told)
+        return cut
+
+    def _executed(
+        self,
+        program: Prepared,
+        trace: Trace | None = None,
+        library: Callable[[Factory], TensorLibrary] | None = None,
+    ) -> Run:
+        """Run a prepared program, whose steps nothing but seconds and memory bounds."""
+        own = None if library is None else library(program.factory)
+        return execute(program, of=self.of, max_steps=maxsize, trace=trace, library=own)
+
+    def _told(self, run: Run, differentiate: bool = True) -> Run:
+        """Tell what is worth knowing of a run, and return it."""
+        if differentiate:
+            for text in notes_on_data([i.name for i in run.inputs if i.data]):
+                self.tell(text)
+        for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
+            self.tell(text)
+        return run
+
+
+def refuse_shapes(
+    shapes: Shapes, names: Collection[str], sampled: Collection[str]
+) -> None:
+    """See that every shape is that of an input without a value.
+
+    Raises:
+        ProgramError: one is not.
+    """
+    for name in shapes:
+        if name not in names:
+            listed = f"the inputs are {enumerated(tuple(names))}" if names else None
+            from ..lang.suggest import did_you_mean
+
+            hint = did_you_mean(name, tuple(names)) or listed
+            message = f"--shape: no input is called '{name}'"
+            raise ProgramError("E595", message, hint=hint)
+        if name not in sampled:
+            message = f"--shape: '{name}' has a value, and so a shape"
+            raise ProgramError("E595", message, hint="leave --shape out for it")
+
+
+def notes_on_data(names: Sequence[str]) -> Iterator[str]:
+    """Say which inputs are data, and what asks for derivatives by them."""
+    if not names:
+        return
+    are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    yield printable(
+        f"{enumerated(names)} {are} read in, not typed, so taken as data: nothing is "
+        f"differentiated by {them}; --wrt {','.join(names)} does"
+    )
+
+
+def _in_parts(prepared: Prepared, fusion: Fusion | None) -> Run | None:
+    """The program's run part by part, where its arrays are large enough."""
+    if fusion is None and all(
+        given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs
+    ):
+        return None
+    from ..lang.in_parts import run_in_parts
+
+    return run_in_parts(prepared, fusion)
+
+
+def _notes_on_inputs(run: Run) -> Iterator[str]:
+    """Name the inputs that were sampled, and what may be wrong with their names."""
+    sampled = [i.name for i in run.inputs if i.sampled]
+    if not sampled:
+        return
+    from ..lang.suggest import letters_apart, lookalike, other_reading
+    from ..lang.tensor_library import CONSTANTS, is_function
+
+    names = [given.name for given in run.inputs]
+    for name in sampled:
+        twin = lookalike(name, names)
+        if twin:
+            apart = letters_apart(name, twin)
+            yield printable(f"two inputs look alike: {name} and {twin}: {apart}")
+        others = {*names, *CONSTANTS} - {name}
+        meant = other_reading(name, others, CONSTANTS, is_function)
+        if meant is not None:
+            yield printable(f"{name} is read as one input: {meant}")
+    them = "it has" if len(sampled) == 1 else "they have"
+    example = f"{enumerated(sampled[:1])}=VALUE"
+    yield printable(
+        f"{enumerated(sampled)}: sampled with seed {run.seed}, as {them} no value; "
+        f"give one with {example}"
+    )
+
+
+def _not_finite(run: Run) -> list[str]:
+    """Say where the value stopped being finite, if it did."""
+    if all_finite(run.output):
+        return []
+    from ..lang.not_finite import first_not_finite
+
+    return first_not_finite(run, maxsize)

@@ -1,0 +1,31 @@
+"""The value of a program, without derivatives.
+
+value(Question("x**2", read_bindings(["x=3"]))).output.value          # 9.0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .gradients import OutputView, output_of
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What `gradcli value` prints.
+
+    program  The program's text.
+    """
+
+    command: ClassVar = "value"
+
+    program: str
+    output: OutputView
+
+
+def value(question: Question) -> Value:
+    """Run the program of a question."""
+    run = question.run(differentiate=False)
+    return Value(run.source, output_of(run))

@@ -1,0 +1,116 @@
+"""What the check said of an answer, ready to be shown.
+
+Invariant: nothing is said here that the checking process did not report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+
+from ..views.fields import FLAT, IF_ANY, Verdict
+
+if TYPE_CHECKING:
+    from ..verify.process.job import InputVerdict, Verification
+
+UNASKED = "the check was not asked for"
+
+Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
+"""Formulas, nested like the numbers that they are of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was shown of one derivative.
+
+    max_error       A proven bound of the relative error of the numbers.
+    max_ulps        The same in units of the last place.
+    correct_digits  Of a rounded number: how many of its digits are right.
+    note            Why, where the verdict alone does not say it.
+    """
+
+    verdict: Verdict = "unknown"
+    max_error: float | None = None
+    max_ulps: float | None = None
+    correct_digits: int | None = None
+    note: str | None = UNASKED
+
+
+@dataclass(frozen=True, slots=True)
+class Latex:
+    """A formula in LaTeX.
+
+    latex  With --latex: the formula as LaTeX; null: there is none.
+    """
+
+    latex: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """The formulas of a block.
+
+    symbolic       With --symbolic: the formulas, nested like the value; null if there
+                   are none.
+    symbolic_note  Why there is no formula.
+    """
+
+    symbolic: Texts
+    symbolic_note: str | None
+    latex: Latex | None = field(metadata=FLAT)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All verdicts in one: the weakest.
+
+    checked          How many derivatives were checked.
+    of               Of how many.
+    seconds          How long it took.
+    note             Why nothing was checked.
+    side_conditions  What has to hold for the verdicts.
+    kinks            Points without a derivative that were met.
+    """
+
+    shared: ClassVar = "verification"
+
+    verdict: Verdict = "unknown"
+    checked: int = 0
+    of: int = 0
+    seconds: float = 0.0
+    note: str | None = field(default=None, metadata=IF_ANY)
+    side_conditions: tuple[str, ...] | None = field(default=None, metadata=IF_ANY)
+    kinks: tuple[str, ...] | None = field(default=None, metadata=IF_ANY)
+
+
+def checked(verdict: InputVerdict | None) -> Checked:
+    """Return what was shown of one derivative; None: it was not checked."""
+    if verdict is None:
+        return Checked()
+    return Checked(
+        verdict.verdict,
+        verdict.max_error,
+        verdict.max_ulps,
+        verdict.digits,
+        verdict.note,
+    )
+
+
+def summary(verification: Verification | None) -> Summary:
+    """Return the verification as a whole, or that there was none."""
+    if verification is None:
+        return Summary(note=UNASKED)
+    return Summary(
+        verification.verdict,
+        verification.checked,
+        verification.of,
+        round(verification.seconds, 3),
+        side_conditions=verification.side_conditions,
+        kinks=verification.kinks,
+    )
+
+
+def by_name(verification: Verification | None) -> Mapping[str, InputVerdict]:
+    """Return the verdicts by the names of the inputs."""
+    return {v.name: v for v in verification.inputs} if verification else {}

@@ -1,0 +1,61 @@
+"""``--times``: a Jacobian or a Hessian times a vector.
+
+Invariant: numbers are printed before the check is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from .checking import Check, conclude, require_check
+from .options import Request
+from .problems import typed, wrong
+
+if TYPE_CHECKING:
+    from ..render.line import Line
+    from ..verify.process.job import Verification
+
+
+def refuse(**others: object) -> None:
+    """Refuse options that go with a matrix alone."""
+    extra = typed(**others)
+    if extra:
+        hint = "leave out one of the two"
+        raise wrong("E590", f"{extra[0]} is for a matrix, --times gives none", hint)
+
+
+def multiply(
+    command: str, request: Request, times: Sequence[str], require: str | None
+) -> int:
+    """Print a product, then what could be shown of it; the exit status."""
+    from ..answers.products import product
+    from ..render import products
+    from ..render.verdicts import verdict_lines
+    from .output import Printer
+    from .sources import question_of
+
+    require_check(request, require)
+    check = Check.start(request)
+    found = product(question_of(request), command, times, check.wanted)
+    if found.job is not None:
+        check.hand(found.job, found.unasked)
+    printer = Printer()
+    if not request.json:
+        quiet, layout = request.quiet, printer.layout
+        printer.lines(products.bare(found) if quiet else products.answer(found, layout))
+    printer.flush()
+
+    def text(verification: Verification | None) -> Iterable[Line]:
+        if verification is None or request.quiet:
+            return ()
+        return verdict_lines(verification, products.labels(found), "products")
+
+    return conclude(
+        request,
+        printer,
+        found.reworded(check.finish()),
+        require,
+        answer=found.judged,
+        text=text,
+    )

@@ -1,0 +1,133 @@
+"""Files that are written whole or not at all, and why a file cannot be used.
+
+Invariant: under its own name a file has what was there before, or all of what is
+written now; whatever ends the writing, no part of it stays. What is no file, as a pipe
+or ``/dev/stdout``, is written to as it is, and so is a file in a folder that takes no
+other.
+
+    with replacing("out.csv") as file:
+        file.write(b"x\\n1\\n")
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EACCES, EISDIR, EROFS
+from shutil import copymode
+from stat import S_ISDIR, S_ISREG
+from typing import IO
+
+from .suggest import nearest
+
+_OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
+"""Beginnings of the names for what a process has open."""
+
+_unfinished: set[str] = set()
+"""Files beside those that they will take the place of."""
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[IO[bytes]]:
+    """Open a file for writing, which has its name when the block has ended well.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    place = os.path.realpath(os.path.expanduser(path))
+    fresh = _beside(path, place)
+    if fresh is None:
+        with open(os.path.expanduser(path), "wb") as file:
+            yield file
+        return
+    _unfinished.add(fresh)
+    try:
+        with open(fresh, "wb") as file:
+            yield file
+        if os.path.exists(place):
+            copymode(place, fresh)
+        os.replace(fresh, place)
+    finally:
+        with suppress(OSError):
+            os.unlink(fresh)
+        _unfinished.discard(fresh)
+
+
+def abandon() -> None:
+    """Remove what is not finished, before the process is ended."""
+    for fresh in tuple(_unfinished):
+        with suppress(OSError):
+            os.unlink(fresh)
+
+
+def _beside(path: str, place: str) -> str | None:
+    """Make a new file in the folder of another; None where that is no file, or where
+    the folder takes none.
+
+    Raises:
+        OSError: the other one could not be written either.
+    """
+    if os.path.abspath(path).startswith(_OPEN_FILES):
+        return None
+    try:
+        mode = os.stat(place).st_mode
+    except FileNotFoundError:
+        mode = 0
+    if S_ISDIR(mode) or path.endswith(os.sep):
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), path)
+    if mode and not S_ISREG(mode):
+        return None
+    if mode and not os.access(place, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES), path)
+    fresh = os.path.join(os.path.dirname(place), f".gradcli-{os.urandom(8).hex()}")
+    try:
+        os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except OSError as error:
+        if mode and error.errno in (EACCES, EROFS):
+            return None
+        raise
+    return fresh
+
+
+FOLDER = "give --out a file in a folder that can be written to"
+
+
+def refusal(
+    path: str, error: Exception, way_out: str, done: str = "read", mark: str = ""
+) -> tuple[str, str]:
+    """Return in words what the system refused, and what to do.
+
+    A file that is not there comes with the nearest name in its folder: "there is no
+    file 'wieghts.csv'", "did you mean 'weights.csv'?".
+
+    Args:
+        path: the file, as the user wrote it.
+        error: the `OSError`, or the `ValueError` of a name that no file can have.
+        way_out: what to do where no other file has a similar name.
+        done: what was to be done with it: ``read`` or ``written``.
+        mark: what stands before a file's name where the user writes it.
+    """
+    folder, name = os.path.split(os.path.expanduser(path))
+    if isinstance(error, FileNotFoundError):
+        if folder and not os.path.isdir(folder):
+            return f"{path!r} cannot be {done}: there is no folder {folder!r}", way_out
+        if done == "read":
+            near = _near(folder, name)
+            hint = f"did you mean '{mark}{near}'?" if near else way_out
+            return f"there is no file {path!r}", hint
+    if isinstance(error, IsADirectoryError):
+        return f"{path!r} is a directory", way_out
+    return f"{path!r} cannot be {done}: {reason_of(error)}", way_out
+
+
+def reason_of(error: Exception) -> str:
+    """Return the system's reason in lower case."""
+    return str(getattr(error, "strerror", None) or error).lower()
+
+
+def _near(folder: str, name: str) -> str | None:
+    """Return a file of the folder with a similar name."""
+    try:
+        found = nearest(name, os.listdir(folder or "."))
+    except OSError:
+        return None
+    return os.path.join(folder, found) if found else None

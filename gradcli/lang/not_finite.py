@@ -1,0 +1,97 @@
+"""Where values stopped being finite: a second run that watches every step.
+
+Loaded only when an output is infinite or NaN. The first step whose result
+is not finite is named with its text, its place and, where that is known, the reason.
+
+    first_not_finite(run)
+    # ["log(x) is nan: the logarithm of a negative number (line 1, column 5)"]
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine.node import Edge
+from ..ops import FUNCTIONS
+from .errors import ProgramError, Span
+from .excerpt import place_of, shortened
+from .maxima import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
+from .run import Run, Session, all_finite
+from .tensor_library import TensorLibrary
+
+
+class _Found(Exception):
+    """Ends the second run at the first value that is not finite."""
+
+    def __init__(self, value: Tensor, span: Span) -> None:
+        self.value = value
+        self.span = span
+
+
+class _Watching(TensorLibrary):
+    def on_result(self, value: object, span: Span) -> None:
+        super().on_result(value, span)
+        parts = value if isinstance(value, tuple) else (value,)
+        for part in parts:
+            if isinstance(part, Tensor) and not all_finite(part):
+                raise _Found(part, span)
+
+
+def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
+    """Say in a sentence where values stop being finite; none if the output is."""
+    if all_finite(run.output):
+        return []
+    prepared = run.prepared
+    given = [i.name for i in prepared.inputs if not all_finite(i.tensor)]
+    if given:
+        return [f"the input {name} is not finite" for name in given]
+    library = _Watching(prepared.factory)
+    try:
+        Session(prepared, run.of, max_steps=max_steps, library=library).run()
+    except ProgramError as error:
+        found = error.__cause__
+        if isinstance(found, _Found):
+            return [_sentence(found.value, found.span, prepared.source)]
+    return []
+
+
+def _nodes(output: Tensor) -> Iterator[Node]:
+    """Yield all nodes of the graph below the output, nearest first."""
+    seen: set[int] = set()
+    level = [output.edge]
+    while level:
+        following: list[Edge] = []
+        for edge in level:
+            node = edge.node if isinstance(edge, Port) else edge
+            if node is None or isinstance(node, AccumulateGrad) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            following.extend(node.edges)
+        level = following
+
+
+def _sentence(value: Tensor, span: Span, source: str) -> str:
+    kind = _worst(value)
+    # One operator may be several nodes, as 1/x is Mul of Reciprocal.
+    made = [node for node in _nodes(value) if node.span == span]
+    known = [FUNCTIONS[n.op.base].not_finite for n in made if n.op.base in FUNCTIONS]
+    reasons = [facts[kind] for facts in known if kind in facts]
+    because = f": {reasons[0]}" if reasons else ""
+    return f"{_text(span, source)} is {kind}{because} ({place_of(span, source)})"
+
+
+def _worst(value: Tensor) -> str:
+    """Name the worst kind of entry: nan, else -inf, else inf."""
+    xp = value.xp
+    if bool(xp.isnan(value.raw).any()):
+        return "nan"
+    return "-inf" if bool((value.raw == -np.inf).any()) else "inf"
+
+
+def _text(span: Span | None, source: str) -> str:
+    if span is None:
+        return "a step"
+    text = " ".join(source[span.start : span.end].split())
+    return shortened(text, MAX_STEP_QUOTE_CHARACTERS)

@@ -1,0 +1,441 @@
+"""Tables of text and lines of JSON, block by block.
+
+Invariant: a block of good rows is read at once, by pyarrow where it is installed and by
+NumPy otherwise; one with a bad row is read cell by cell, to tell which.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO, StringIO
+from itertools import chain
+from select import select
+from sys import float_info, modules
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from ...ops.limits import size_text
+from ..excerpt import shortened
+from ..extreme import EXTREME, EXTREME_BYTES, beyond_floats
+from ..nested import Floats, NotAnArray, number_of_json
+from .row import BadRow, Block, Points, demand_columns, refused
+
+BLOCK_BYTES = 1 << 20
+"""Size of a block of text, in bytes."""
+
+LISTENING_SECONDS = 0.2
+"""Longest wait for a stream before Ctrl-C is looked for, in seconds."""
+
+ARROW_BYTES = 1 << 17
+"""Least text that is worth importing pyarrow for, in bytes."""
+
+MAX_LINE_BYTES = 1 << 24
+"""Longest line of text, in bytes."""
+
+MAX_QUOTED_BYTES = 1 << 22
+"""Longest text between quotation marks, in bytes."""
+
+_NUMBER = re.compile(
+    r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
+    re.ASCII | re.IGNORECASE,
+)
+_UNCLOSED = "a quotation mark is not closed"
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?", re.ASCII)
+
+# What Python's own reader takes is a cell of 128 kB.
+csv.field_size_limit(MAX_LINE_BYTES)
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+"""Signs between the cells of a text, by the file's suffix."""
+
+
+def text_blocks(
+    file: IO[bytes], what: str, suffix: str, names: Sequence[str]
+) -> Iterator[Block]:
+    """Yield the rows of a table of text, or of lines of JSON, whichever the suffix
+    says; an empty one: what the first line looks like."""
+    blocks = _pieces(file, what, suffix)
+    first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
+    line = 1
+    if _is_json(suffix, first):
+        read: Callable[..., Points] = partial(_json_rows, names=tuple(names), what=what)
+    else:
+        head, _, first = first.partition(b"\n")
+        while first and not head.strip():
+            line += 1
+            head, _, first = first.partition(b"\n")
+        line += 1
+        text = decoded(head, what).strip("\r")
+        if "\r" in text:
+            raise refused("E513", f"{what} has lines that end with \\r alone, not \\n")
+        layout = _layout(text, SEPARATORS.get(suffix), names, what)
+        read = partial(_rows, layout=layout, what=what)
+    for data in chain([first], blocks):
+        if data.strip():
+            yield Block(partial(read, data, line), len(data))
+        line += data.count(b"\n")
+
+
+def decoded(data: bytes, what: str) -> str:
+    """Return a text in UTF-8.
+
+    Raises:
+        ProgramError: it is none.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise refused("E513", f"{what!r} is not text in UTF-8") from None
+
+
+class Layout(NamedTuple):
+    """A table of text: its columns, and which of them are read."""
+
+    separator: str
+    header: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def positions(self) -> list[int]:
+        return [self.header.index(name) for name in self.names]
+
+
+def look_of(start: bytes) -> str:
+    """Return the suffix that a text looks like by its beginning."""
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n ")
+    if _is_json("", start):
+        return ".jsonl"
+    return ".tsv" if b"\t" in start.partition(b"\n")[0] else ".csv"
+
+
+def _is_json(suffix: str, start: bytes) -> bool:
+    """Return whether a text is lines of JSON."""
+    return suffix == ".jsonl" or (not suffix and start.lstrip()[:1] == b"{")
+
+
+def _pieces(file: IO[bytes], what: str, suffix: str) -> Iterator[bytes]:
+    """Yield the text in pieces that end with a row."""
+    rest, json_lines = b"", None
+    for piece in _as_it_comes(file):
+        rest += piece
+        if json_lines is None:
+            json_lines = _is_json(suffix, rest)
+        # Behind a quotation mark that nobody closes any line ends a piece.
+        quoted = not json_lines and len(rest) < MAX_QUOTED_BYTES
+        end = _end(rest, quoted=quoted)
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+        elif len(rest) > MAX_LINE_BYTES:
+            most = size_text(MAX_LINE_BYTES)
+            raise refused("E515", f"{what} has a line of more than {most}")
+    if rest:
+        yield rest
+
+
+def _end(text: bytes, *, quoted: bool) -> int:
+    """Return where the last whole row of a text ends; a line does not end between
+    quotation marks."""
+    end = text.rfind(b"\n") + 1
+    if not quoted:
+        return end
+    inside = text.count(b'"', 0, end) % 2
+    while inside and end:
+        before = text.rfind(b"\n", 0, end - 1) + 1
+        inside = (inside + text.count(b'"', before, end)) % 2
+        end = before
+    return end
+
+
+def _as_it_comes(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the text that there is, up to a block at a time: a stream that pauses is
+    not waited for while something of it is there."""
+    read = getattr(file, "read1", file.read)
+    while piece := read(BLOCK_BYTES):
+        parts, size, ended = [piece], len(piece), False
+        while size < BLOCK_BYTES and not ended and _is_ready(file, 0):
+            parts.append(read(BLOCK_BYTES - size))
+            size += len(parts[-1])
+            ended = not parts[-1]
+        yield b"".join(parts)
+        if ended:
+            return
+        # A Ctrl-C just before a read would be heard behind it.
+        while _is_ready(file, LISTENING_SECONDS) is False:
+            pass
+
+
+def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
+    """Return whether a read gives something, or the end, within so long; None: not
+    known."""
+    try:
+        return bool(select([file.fileno()], [], [], seconds)[0])
+    except (OSError, ValueError):  # no stream of the system's, or not this system's
+        return None
+
+
+def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Layout:
+    marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
+    try:
+        headers = {mark: _cells(head, mark) for mark in marks}
+    except csv.Error as error:
+        raise refused("E513", f"{what} has no header: {error}") from None
+    usual = next((mark for mark in marks if mark in head), ",")
+    fits = (mark for mark in marks if set(names).issubset(headers[mark]))
+    found = next(fits, usual)
+    demand_columns(headers[found], names, what)
+    return Layout(found, headers[found], tuple(names))
+
+
+def _cells(head: str, mark: str) -> tuple[str, ...]:
+    cells = next(csv.reader([head], delimiter=mark), [])
+    return tuple(cell.strip() for cell in cells)
+
+
+def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
+    """Return the rows of a block of text, whose first line has the number ``line``."""
+    found = None
+    if data.count(b'"') % 2 == 0:
+        quick = _by_arrow if _worth_arrow(data) else _by_numpy
+        found = quick(data, layout)
+    if found is not None and not _may_be_beyond(found, data):
+        return Points(dict(zip(layout.names, found, strict=True)), ())
+    return _cell_by_cell(data, line, layout, what)
+
+
+def _may_be_beyond(columns: Sequence[Floats], data: bytes) -> bool:
+    """Tell whether a number may be 0 or infinite as a float alone."""
+    extreme = any(not (c.all() and np.isfinite(c).all()) for c in columns)
+    return extreme and EXTREME_BYTES.search(data) is not None
+
+
+def _worth_arrow(data: bytes) -> bool:
+    """Return whether pyarrow is there, and its import takes less time than it saves."""
+    if len(data) < ARROW_BYTES and "pyarrow" not in modules:
+        return False
+    return find_spec("pyarrow") is not None
+
+
+def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
+    """Return the columns of a block; None where some row is not as it should be."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    try:
+        table = arrow.read_csv(
+            BytesIO(data),
+            read_options=arrow.ReadOptions(column_names=_distinct(layout)),
+            parse_options=arrow.ParseOptions(delimiter=layout.separator),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(layout.names, pa.float64()),
+                include_columns=list(layout.names),
+                null_values=[""],
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = [table[name] for name in layout.names]
+    if any(column.null_count for column in columns):
+        return None
+    return [column.to_numpy() for column in columns]
+
+
+def _distinct(layout: Layout) -> list[str]:
+    """Return the header with a name of its own for every column that is not read."""
+    first = {name: layout.header.index(name) for name in layout.names}
+    return [
+        cell if first.get(cell) == nr else f"\0{nr}"
+        for nr, cell in enumerate(layout.header)
+    ]
+
+
+def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
+    """Return the columns of a block as `_by_arrow` does, read by NumPy."""
+    if b'"' in data or not _is_even(data, layout):
+        return None
+    try:
+        table = np.loadtxt(
+            BytesIO(data),
+            delimiter=layout.separator,
+            usecols=layout.positions,
+            comments=None,
+            ndmin=2,
+            encoding="utf-8",
+        )
+    except ValueError:
+        return None
+    return list(table.T)
+
+
+def _is_even(data: bytes, layout: Layout) -> bool:
+    """Return whether every line has as many cells as the header."""
+    mark, count = layout.separator.encode(), len(layout.header) - 1
+    return all(line.count(mark) == count for line in data.splitlines() if line)
+
+
+def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
+    """Return the good rows of a block, and what is wrong with the others."""
+    rows: list[list[float]] = []
+    bad: list[BadRow] = []
+    first = line
+    for cells, read in _cells_of_rows(decoded(data, what), layout.separator):
+        start, first = first, line + read
+        if cells == [] or (cells and len(cells) == 1 and cells[0].isspace()):
+            continue
+        found = _UNCLOSED if cells is None else _numbers(cells, layout)
+        if isinstance(found, str):
+            last = first - 1
+            place = f"line {start}" if start == last else f"lines {start} to {last}"
+            number = len(rows) + len(bad)
+            kept = _kept(cells or [], layout)
+            bad.append(BadRow(number, f"{what}, {place}", found, kept))
+        else:
+            rows.append(found)
+    table = np.array(rows, dtype=float).reshape(-1, len(layout.names))
+    return Points(dict(zip(layout.names, table.T, strict=True)), tuple(bad))
+
+
+def _cells_of_rows(text: str, mark: str) -> Iterator[tuple[list[str] | None, int]]:
+    """Yield the cells of each row, and how many lines have been read with it; None: a
+    quotation mark is not closed."""
+    strict = bool(text.count('"') % 2)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
+    while True:
+        try:
+            yield next(reader), reader.line_num
+        except StopIteration:
+            return
+        except csv.Error:
+            yield None, reader.line_num
+
+
+def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
+    """Return the numbers of a row, or why it has none."""
+    if len(cells) != len(layout.header):
+        have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+        return f"{have}, the header has {len(layout.header)}"
+    numbers = []
+    for name, position in zip(layout.names, layout.positions, strict=True):
+        cell = cells[position].strip()
+        if not _NUMBER.fullmatch(cell):
+            shown = f"{shortened(cell)!r}, not a number" if cell else "empty"
+            if _DECIMAL_COMMA.fullmatch(cell):
+                shown += ": write a point for the comma"
+            return f"{name} is {shown}"
+        number = float(cell)
+        beyond = beyond_floats(cell, number)
+        if beyond is not None:
+            return f"{name} is {shortened(cell)}, {beyond}"
+        numbers.append(number)
+    return numbers
+
+
+def _kept(cells: Sequence[str], layout: Layout) -> tuple[tuple[str, float], ...]:
+    """Return the numbers that a bad row has; of one with too few cells or too many,
+    none."""
+    if len(cells) != len(layout.header):
+        return ()
+    pairs = zip(layout.names, layout.positions, strict=True)
+    found = ((name, cells[position].strip()) for name, position in pairs)
+    return tuple((name, float(c)) for name, c in found if _NUMBER.fullmatch(c))
+
+
+def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
+    """Rows of JSON: an object a line, whose values are numbers or lists of them."""
+    if _worth_arrow(data):
+        quick = _json_by_arrow(data, names)
+        if quick is not None and not _may_be_beyond(quick, data):
+            return Points(dict(zip(names, quick, strict=True)), ())
+    columns: dict[str, list[Floats]] = {name: [] for name in names}
+    bad: list[BadRow] = []
+    count = -1
+    for nr, text in enumerate(decoded(data, what).split("\n"), line):
+        if not text.strip():
+            continue
+        count += 1
+        found = _object(text, names)
+        if isinstance(found, str):
+            kept = _kept_of_object(text, names)
+            bad.append(BadRow(count, f"{what}, line {nr}", found, kept))
+            continue
+        shape = {n: v.shape for n, v in found.items()}
+        known = {n: c[0].shape for n, c in columns.items() if c}
+        other = next((n for n in known if known[n] != shape[n]), None)
+        if other is not None:
+            reason = f"{other} has shape {list(shape[other])}, before it had "
+            bad.append(
+                BadRow(count, f"{what}, line {nr}", reason + f"{list(known[other])}")
+            )
+            continue
+        for name, value in found.items():
+            columns[name].append(value)
+    return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
+
+
+def _kept_of_object(text: str, names: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """Return the numbers that a bad line of JSON has."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(found, dict):
+        return ()
+    kept = ((name, found.get(name)) for name in names)
+    return tuple(
+        (n, v)
+        for n, v in kept
+        if isinstance(v, float | int) and abs(v) <= float_info.max
+    )
+
+
+def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
+    """Return the columns of a block of objects of numbers, a line each; None: it is
+    none."""
+    import pyarrow as pa
+    from pyarrow import json as arrow
+
+    try:
+        table = arrow.read_json(
+            BytesIO(data),
+            parse_options=arrow.ParseOptions(
+                explicit_schema=pa.schema([(name, pa.float64()) for name in names]),
+                unexpected_field_behavior="ignore",
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = [table[name] for name in names]
+    lines = sum(1 for line in data.split(b"\n") if line and not line.isspace())
+    if table.num_rows != lines or any(column.null_count for column in columns):
+        return None
+    return [column.to_numpy() for column in columns]
+
+
+def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
+    """Return the values of a line of JSON, or why it has none."""
+    try:
+        floats = number_of_json if EXTREME.search(text) else None
+        found = json.loads(text, parse_float=floats)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error}"
+    except NotAnArray as problem:
+        return problem.message
+    if not isinstance(found, dict):
+        return "not an object"
+    values = {}
+    for name in names:
+        if name not in found:
+            return f"no value for {name}"
+        try:
+            values[name] = np.array(found[name], dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            return f"{name} is {shortened(json.dumps(found[name]))}, not numbers"
+        # NumPy takes None for nan.
+        if "null" in text and None in np.array(found[name], dtype=object).ravel():
+            whole = found[name] is None
+            return f"{name} is empty" if whole else f"an entry of {name} is empty"
+    return values

@@ -1,0 +1,327 @@
+"""The machine's library over the engine: a program's functions run on tensors.
+
+Functions are the table's public ones and a few constructors; methods are the same
+functions with the tensor in front. A call on plain numbers gives a constant tensor of
+the run's kind. Each node that a step recorded remembers the text it came from.
+
+    library = TensorLibrary(Factory(NUMPY, "float64", seed=0))
+    run(compile_program(parse("y = sin(x)")), {"x": x}, library)
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from ..engine import (
+    AccumulateGrad,
+    Node,
+    Port,
+    Tensor,
+    function,
+    set_grad_enabled,
+)
+from ..engine.modes import renewing
+from ..engine.operators import TRANSPOSES
+from ..engine.returns import Named
+from ..ops import ALIASES, FUNCTIONS, offered
+from .errors import ProgramError, Span
+from .factory import CONSTRUCTORS, Draws, Factory
+from .library import Explanation
+from .maxima import MAX_LIST_DEPTH
+
+CONSTANTS: dict[str, object] = {
+    "pi": math.pi,
+    "Pi": math.pi,
+    "inf": math.inf,
+    "nan": math.nan,
+    "e": math.e,
+    "tau": math.tau,
+    "π": math.pi,
+}
+"""By name, wherever that is neither assigned nor given a value by the caller."""
+
+_ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
+    **{name: attrgetter(name) for name in TRANSPOSES},
+    "data": lambda x: function("detach")(x),
+    "device": lambda x: x.xp.device,
+    "dtype": lambda x: str(x.raw.dtype),
+    "is_leaf": lambda x: x.is_leaf,
+    "ndim": lambda x: x.ndim,
+    "requires_grad": lambda x: x.requires_grad,
+    "shape": lambda x: tuple(x.raw.shape),
+}
+_OWN_METHODS = ("dim", "item", "numel", "size")
+_CASTS = ("float", "double")
+
+
+class Functions(Mapping[str, Callable[..., object]]):
+    """All functions by name; each is made when it is first called for."""
+
+    def __init__(self, factory: Factory, draws: Draws) -> None:
+        self._factory = factory
+        self._ready = factory.constructors(draws)
+        self._methods: dict[str, Callable[..., object]] = {}
+        self.notes: dict[str, None] = {}
+        """Remarks on the calls of a run, in order."""
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        found = self._ready.get(name)
+        if found is None:
+            found = self._ready[name] = self._written(public_name(name))
+        return found
+
+    def of_tensor(self, name: str) -> Callable[..., object]:
+        """Return the function as a method: the table's own, whatever it is short
+        for."""
+        found = self._methods.get(name)
+        if found is None:
+            found = self._methods[name] = self._lifting(function(public_name(name)))
+        return found
+
+    def _written(self, name: str) -> Callable[..., object]:
+        """Return the function as a program calls it; see `further` and `of_number` of
+        the table."""
+        call, entry = self._lifting(function(name)), FUNCTIONS[name]
+        if entry.further:
+            return _of_one(call, self[entry.further])
+        return self._of_number(call, name) if entry.of_number else call
+
+    def _of_number(
+        self, call: Callable[..., object], name: str
+    ) -> Callable[..., object]:
+        other = self[FUNCTIONS[name].of_number]
+
+        def either(*args: object, **keywords: object) -> object:
+            if len(args) == 2 and not keywords and _is_number(args[1]):
+                x, number = args
+                if type(x) is Tensor and not x.ndim:
+                    return other(x, number)
+                if type(x) is Tensor and isinstance(number, int):
+                    self.notes[
+                        f"{name}(x, {number}) of an array is that along dimension "
+                        f"{number}; entry by entry it is {FUNCTIONS[name].of_number}"
+                        f"(x, {number})"
+                    ] = None
+            return call(*args, **keywords)
+
+        return either
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._ready:
+            return True
+        try:
+            public_name(str(name))
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys((*self._ready, *offered(), *ALIASES))
+        return iter(names)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _lifting(self, call: Callable[..., object]) -> Callable[..., object]:
+        """Return the function on tensors, also for numbers and lists of numbers."""
+        factory = self._factory
+
+        def lifted(*args: object, **keywords: object) -> object:
+            if args and type(args[0]) is not Tensor and _is_data(args, keywords):
+                args = (factory.constant(factory.numbers_of(args[0])), *args[1:])
+            try:
+                return call(*args, **keywords)
+            except Exception:
+                # A function of lists takes them as they are; any other, as vectors.
+                vectors = [joined(arg, factory) for arg in args]
+                if all(vector is None for vector in vectors):
+                    raise
+            pairs = zip(vectors, args, strict=True)
+            return call(*[a if v is None else v for v, a in pairs], **keywords)
+
+        return lifted
+
+
+def _of_one(
+    call: Callable[..., object], further: Callable[..., object]
+) -> Callable[..., object]:
+    """Return a function of one argument, and another one for a second argument."""
+
+    def either(*args: object, **keywords: object) -> object:
+        more = len(args) == 2 or "base" in keywords
+        return (further if more else call)(*args, **keywords)
+
+    return either
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def joined(items: object, factory: Factory, depth: int = 0) -> Tensor | None:
+    """Return a list with tensors in it as one tensor; None if it is anything else."""
+    if not isinstance(items, list) or depth > MAX_LIST_DEPTH:
+        return None
+    inner = [joined(item, factory, depth + 1) for item in items]
+    parts = [a if b is None else b for a, b in zip(items, inner, strict=True)]
+    if not any(isinstance(part, Tensor) for part in parts):
+        return None
+    if not all(_is_number(part) or isinstance(part, Tensor | list) for part in parts):
+        return None
+    made = [p if isinstance(p, Tensor) else numbers(p, factory) for p in parts]
+    if len({None if part is None else tuple(part.shape) for part in made}) > 1:
+        return None
+    stacked: Tensor = function("stack")(made)
+    return stacked
+
+
+def numbers(value: object, factory: Factory) -> Tensor | None:
+    """Return a number or a list of numbers as a tensor; None if it is anything else."""
+    try:
+        return factory.constant(factory.numbers_of(value))
+    except ProgramError:
+        return None
+
+
+def vector(items: list[object], factory: Factory) -> Tensor | None:
+    """Return a list of numbers and tensors, or of such lists, as one tensor."""
+    found = joined(items, factory)
+    return numbers(items, factory) if found is None and items else found
+
+
+def public_name(name: str) -> str:
+    """Return the table's own name of a function, from any of its spellings.
+
+    Raises:
+        KeyError: no public function is called so.
+    """
+    found = ALIASES.get(name, name)
+    if found not in FUNCTIONS or FUNCTIONS[found].internal:
+        raise KeyError(name)
+    return found
+
+
+def is_function(name: str) -> bool:
+    """Return whether the name is that of a function, not counting a run's
+    constructors."""
+    entry = FUNCTIONS.get(ALIASES.get(name, name))
+    return entry is not None and not entry.internal
+
+
+def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
+    """Return whether the first argument is numbers, to be made a tensor of the run's
+    dtype."""
+    first = args[0]
+    if isinstance(first, int | float):
+        beside = (*args[1:], *keywords.values())
+        return not any(type(other) is Tensor for other in beside)
+    return isinstance(first, list | tuple) and not _has_tensor(first)
+
+
+def _has_tensor(items: list[object] | tuple[object, ...]) -> bool:
+    """Return whether a list is of tensors, as for `cat` and `stack`, and not of
+    numbers."""
+    return not items or any(isinstance(item, Tensor | str) for item in items)
+
+
+class TensorLibrary:
+    """Functions, methods and values for one run; see `gradcli.lang.library`."""
+
+    def __init__(self, factory: Factory, stream: str = "") -> None:
+        self.factory = factory
+        self.draws = Draws(factory, stream)
+        self.own_functions = Functions(factory, self.draws)
+        self.functions = self.own_functions
+        self.constants: Mapping[str, object] = CONSTANTS
+        self.sampled: Mapping[str, Tensor] = {}
+
+    def method(self, value: object, name: str) -> Callable[..., object] | None:
+        if not isinstance(value, Tensor):
+            return None
+        if name in _OWN_METHODS:
+            own: Callable[..., object] = getattr(value, name)
+            return own
+        if name in _CASTS:
+            return partial(self._cast, value)
+        if name not in self.functions or name in CONSTRUCTORS:
+            return None
+        return partial(self.own_functions.of_tensor(name), value)
+
+    def vector(self, items: list[object]) -> Tensor | None:
+        return vector(items, self.factory)
+
+    def _cast(self, value: Tensor) -> Tensor:
+        """Return a mask or an index as numbers; numbers have the run's dtype
+        already."""
+        if value.raw.dtype.kind not in "biu":
+            return value
+        return Tensor(
+            self.factory.xp.as_type_of(value.raw, self.factory.raw(0.0)), value.xp
+        )
+
+    def attribute(self, value: object, name: str) -> tuple[bool, object]:
+        if isinstance(value, Tensor) and name in _ATTRIBUTES:
+            return True, _ATTRIBUTES[name](value)
+        if isinstance(value, Named) and name in value.fields:
+            return True, getattr(value, name)
+        return False, None
+
+    def method_names(self, value: object) -> Iterable[str]:
+        if isinstance(value, Tensor):
+            functions = [n for n in self.functions if n not in CONSTRUCTORS]
+            return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
+        return value.fields if isinstance(value, Named) else ()
+
+    def grad_mode(self, enabled: bool) -> set_grad_enabled:
+        return set_grad_enabled(enabled)
+
+    def changing(self) -> AbstractContextManager[object]:
+        """Keep saved values as they are, so that their gradients stay right."""
+        return renewing()
+
+    def own(self, value: object) -> object:
+        if not isinstance(value, Tensor) or value.requires_grad:
+            return value
+        return Tensor(value.raw, value.xp)
+
+    def truth(self, value: object) -> bool:
+        return bool(value)
+
+    def iterate(self, value: Any) -> Iterable[object]:
+        items: Iterable[object] = iter(value)
+        return items
+
+    def on_result(self, value: object, span: Span) -> None:
+        if type(value) is Tensor:
+            edge = value.edge
+            if edge is not None and not isinstance(edge, AccumulateGrad):
+                node = edge.node if isinstance(edge, Port) else edge
+                if node.span is None:
+                    _remember(node, span)
+        elif isinstance(value, tuple):
+            for part in value:
+                self.on_result(part, span)
+
+    def explain(
+        self, error: Exception, kind: str, name: str, args: tuple[object, ...]
+    ) -> Explanation | None:
+        from .wording import explain
+
+        return explain(error, kind, name, args, self.sampled)
+
+
+def _remember(node: Node, span: Span) -> None:
+    """Give a node and all that were recorded with it the text they came from."""
+    node.span = span
+    waiting = [node]
+    while waiting:
+        for edge in waiting.pop().edges:
+            if edge is None or isinstance(edge, AccumulateGrad):
+                continue
+            below = edge.node if isinstance(edge, Port) else edge
+            if below.span is None:
+                below.span = span
+                waiting.append(below)

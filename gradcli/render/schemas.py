@@ -1,0 +1,284 @@
+"""JSON Schemas of answers: what a dataclass says of its fields, as a schema.
+
+A field's type gives its kind, its metadata its key (`views/fields.py`), the line of the
+class's docstring that begins with its name its description.
+
+    schema_of(Value)["properties"]["program"]
+    # {"type": "string", "description": "The program's text."}
+
+``python -m gradcli.render.schemas`` writes the files of `gradcli/documents/schemas`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from inspect import cleandoc
+from pathlib import Path
+from types import NoneType, SimpleNamespace, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from ..answers.check import Check
+from ..answers.derivatives import Derivative
+from ..answers.descent import DescentView, StepLine
+from ..answers.explanation import Explanation
+from ..answers.grad import Grad
+from ..answers.gradients import OutputView
+from ..answers.kinks import Kinks
+from ..answers.paths import PathsAnswer
+from ..answers.picture import GraphFile
+from ..answers.plot import Curve, Field
+from ..answers.products import Product
+from ..answers.value import Value
+from ..answers.verdicts import Summary
+from ..verify.process.job import STRENGTH
+from ..views.graph import GraphView
+from ..views.numbers import Entries
+from .jsons import SCHEMA
+
+Schema = dict[str, Any]
+
+ANSWERS: Final[Mapping[str, tuple[type, ...]]] = {
+    "check": (Check,),
+    "descend": (StepLine, DescentView),
+    "explain": (Explanation,),
+    "grad": (Grad,),
+    "graph": (GraphView, GraphFile),
+    "hessian": (Derivative, Product),
+    "jacobian": (Derivative, Product),
+    "kinks": (Kinks,),
+    "paths": (PathsAnswer,),
+    "plot": (Curve, Field),
+    "value": (Value,),
+}
+"""What each command prints: one of these."""
+
+SIMPLE: Final[Mapping[object, Schema]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    bool: {"type": "boolean"},
+    NoneType: {"type": "null"},
+    float: {"$ref": "common.json#/$defs/number"},
+    Any: {},
+}
+
+NUMBER: Final[Schema] = {
+    "anyOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}],
+    "description": "A number; those that JSON cannot write are strings.",
+}
+
+COUNT: Final[Schema] = {
+    "anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^[0-9]+$"}],
+    "description": "How many; what readers of JSON may not hold is a string.",
+}
+
+VALUE: Final[Schema] = {
+    "anyOf": [
+        {"$ref": "#/$defs/number"},
+        {"type": "boolean"},
+        {"type": "array", "items": {"$ref": "#/$defs/value"}},
+    ],
+    "description": "A number, or nested lists of numbers.",
+}
+
+FORMULAS: Final[Schema] = {
+    "anyOf": [
+        {"type": ["string", "null"]},
+        {"type": "array", "items": {"$ref": "#/$defs/formulas"}},
+    ],
+    "description": "A formula, null where there is none, or nested lists of formulas.",
+}
+
+FOUND: Final[Schema] = {
+    "anyOf": [
+        {"$ref": "#/$defs/number"},
+        {"type": "null"},
+        {"type": "array", "items": {"$ref": "#/$defs/found"}},
+    ],
+    "description": "A number, null where none was found, or nested lists of these.",
+}
+
+SHAPE: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "integer", "minimum": 0},
+    "description": "The length of each dimension; [] of a number.",
+}
+
+VERDICT: Final[Schema] = {
+    "enum": [*STRENGTH],
+    "description": "See gradcli help verdicts.",
+}
+
+NOTES: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "What is worth knowing beside; without --json it stands on standard "
+    "error.",
+}
+
+
+def schema_of(kind: type) -> Schema:
+    """Return the schema of what `as_json` makes of a dataclass."""
+    properties, required = _keys(kind)
+    command = getattr(kind, "command", None)
+    if "command" in properties or command is not None:
+        head = {"schema": {"const": SCHEMA}, "command": properties.pop("command", {})}
+        if command is not None:
+            head["command"] = {"const": command}
+        properties = {**head, **properties, "notes": _common("notes")}
+        required = [*head, *(key for key in required if key != "command"), "notes"]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _keys(kind: type) -> tuple[Schema, list[str]]:
+    """Return the schema of each key of an object, and those that it always has."""
+    told = descriptions(kind)
+    properties: Schema = {}
+    required: list[str] = []
+    rows: Schema = {}
+    for name, metadata in _fields(kind):
+        how = metadata.get("json")
+        if how == "hidden":
+            continue
+        hint = _hint(kind, name)
+        if how == "flat":
+            members = [member for member in _members(hint) if member is not NoneType]
+            for member in members:
+                inner, always = _keys(member)
+                properties |= inner
+                required += always if _members(hint) == [member] else []
+            continue
+        key = metadata.get("key", name)
+        members = [m for m in _members(hint) if how != "if any" or m is not NoneType]
+        found = _any([_schema(member) for member in members])
+        found |= {"description": told[name]} if name in told else {}
+        (rows if how == "rows" else properties)[key] = found
+        required += [] if how == "if any" else [key]
+    return {**properties, **rows}, required
+
+
+def _fields(kind: Any) -> list[tuple[str, Mapping[str, str]]]:
+    """Return the fields of a dataclass or of a named tuple, with their metadata."""
+    if is_dataclass(kind):
+        return [(each.name, each.metadata) for each in fields(kind)]
+    return [(name, {}) for name in kind.json_keys()]
+
+
+def _hint(kind: type, name: str) -> Any:
+    """Return the type of one field; those beside it need not be known here."""
+    owner = next(each for each in kind.__mro__ if name in each.__annotations__)
+    alone = SimpleNamespace(__annotations__={name: owner.__annotations__[name]})
+    known = vars(sys.modules[owner.__module__])
+    return get_type_hints(alone, globalns=known, include_extras=True)[name]
+
+
+def descriptions(kind: type) -> dict[str, str]:
+    """Return what a class's docstring says of each field, in lines ``name  text``."""
+    found = re.findall(
+        r"(?m)^(\w+) {2,}(.+(?:\n {3,}.+)*)", cleandoc(kind.__doc__ or "")
+    )
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def _members(hint: Any) -> list[Any]:
+    """Return the types that a union is made of, or the one type."""
+    return [*get_args(hint)] if get_origin(hint) in (Union, UnionType) else [hint]
+
+
+def _any(schemas: Sequence[Schema]) -> Schema:
+    """Return the schema of what one of several schemas describes."""
+    different = [each for nr, each in enumerate(schemas) if each not in schemas[:nr]]
+    return different[0] if len(different) == 1 else {"anyOf": different}
+
+
+def _common(name: str) -> Schema:
+    return {"$ref": f"common.json#/$defs/{name}"}
+
+
+def _schema(hint: Any) -> Schema:
+    """Return the schema of a type."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint in SIMPLE:
+        return {**SIMPLE[hint]}
+    if origin is Annotated:
+        _, mark = inside
+        return _common(mark) if isinstance(mark, str) else {"enum": [*mark]}
+    if origin is Literal:
+        return {"enum": [*inside]}
+    if origin in (Union, UnionType):
+        return _any([_schema(member) for member in inside])
+    if hint is Entries:
+        return _common("value")
+    if origin is tuple and inside[-1] is not Ellipsis:
+        items = _any([_schema(member) for member in inside])
+        size = len(inside)
+        return {"type": "array", "items": items, "minItems": size, "maxItems": size}
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _schema(inside[1])}
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return {"type": "array", "items": _schema(inside[0])}
+    shared = getattr(hint, "shared", None)
+    return schema_of(hint) if shared is None else _common(shared)
+
+
+def _described(kind: type) -> Schema:
+    """Return the schema of a class with the first line of its docstring."""
+    said, _, _ = cleandoc(kind.__doc__ or "").partition("\n")
+    return {**schema_of(kind), "description": said}
+
+
+def texts() -> dict[str, str]:
+    """Return the files of the schemas that are written here, by name."""
+    shared = {
+        "number": NUMBER,
+        "count": COUNT,
+        "value": VALUE,
+        "formulas": FORMULAS,
+        "found": FOUND,
+        "shape": SHAPE,
+        "verdict": VERDICT,
+        "output": _described(OutputView),
+        "verification": _described(Summary),
+        "notes": NOTES,
+    }
+    found = {"common.json": ("What several commands print", {"$defs": shared})}
+    for command, kinds in ANSWERS.items():
+        schemas = [schema_of(kind) for kind in kinds]
+        for each in schemas:
+            if "command" in each["properties"]:
+                each["properties"]["command"] = {"const": command}
+        found[f"{command}.json"] = (
+            f"What gradcli {command} --json prints",
+            _any(schemas),
+        )
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {
+        name: json.dumps(
+            {"$schema": draft, "$id": name, "title": title, **schema}, indent=2
+        )
+        + "\n"
+        for name, (title, schema) in found.items()
+    }
+
+
+def main() -> None:
+    """Write the schemas."""
+    folder = Path(__file__).parents[1] / "documents" / "schemas"
+    for name, text in texts().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

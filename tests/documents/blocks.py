@@ -1,0 +1,131 @@
+"""The console blocks of a page or session: commands behind `$`, and what they print.
+
+The blocks of a section run one after the other in a folder of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from tests.processes import HANGS
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
+SESSIONS = sorted((ROOT / "tests" / "cli" / "sessions").glob("*.md"))
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A command and what is shown of it; ``start`` and ``end`` bound what is shown."""
+
+    command: str
+    shown: str
+    start: int
+    end: int
+
+
+def examples(text: str) -> Iterator[Example]:
+    """The commands of a page's console blocks, in order."""
+    for block in _BLOCK.finditer(text):
+        lines = block[1].splitlines(keepends=True)
+        at = block.start(1)
+        while lines:
+            command = _command(lines)
+            start = at + len(command)
+            shown = "".join(takewhile(lambda line: not line.startswith("$ "), lines))
+            del lines[: shown.count("\n")]
+            at = start + len(shown)
+            yield Example(command.removeprefix("$ ").rstrip("\n"), shown, start, at)
+
+
+def _command(lines: list[str]) -> str:
+    """Take the first command from the lines: a quote, a file or a `\\` goes on."""
+    assert lines[0].startswith("$ "), lines[0]
+    command = lines.pop(0)
+    while not _complete(command):
+        command += lines.pop(0)
+    return command
+
+
+def _complete(command: str) -> bool:
+    if "<<'END'" in command:
+        return command.endswith("\nEND\n")
+    try:
+        shlex.split(command.removesuffix("\n"))
+    except ValueError:
+        return False
+    return not command.endswith("\\\n")
+
+
+_PATIENT = """\
+gradcli() {{
+  case "$* " in
+    *" --table "* | *" --sweep "*) ;;
+    "grad "* | "jacobian "* | "hessian "* | "check "* | "kinks "*)
+      set -- "$1" --verify-seconds 600 "${{@:2}}" ;;
+  esac
+  {} "$@"
+}}
+"""
+"""The command, whose verdicts do not depend on how busy the machine is."""
+
+
+def printed(
+    command: str,
+    gradcli: Sequence[str],
+    folder: Path,
+    status: bool = False,
+    **wishes: str,
+) -> str:
+    """What a shell prints of a command, results first, then what goes to stderr.
+
+    Args:
+        status: whether a line at the end says how it ended, if that was no success.
+
+    The folder is its home, too, where settings are. Nothing is to be read from standard
+    input.
+    """
+    function = _PATIENT.format(shlex.join(gradcli))
+    run = shell(f"{function}\n{command}", folder, **wishes)
+    ended = f"status {run.returncode}\n" if status and run.returncode else ""
+    return run.stdout + run.stderr + ended
+
+
+def shell(
+    script: str, folder: Path, stdout: int = subprocess.PIPE, **wishes: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a script in a folder, which is its home, with the Python of the tests."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", script],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=HANGS,
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": path,
+            "HOME": str(folder),
+            "XDG_CONFIG_HOME": "",
+            **wishes,
+        },
+    )
+
+
+def without_seconds(text: str) -> str:
+    """The text without what differs from run to run."""
+    text = re.sub(r'("seconds": )\d+\.\d+', r"\1?", text)
+    return re.sub(r"\d+\.\d+ s\b", "? s", text)

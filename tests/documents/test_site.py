@@ -1,0 +1,71 @@
+"""The site is built from the same pages, without a warning or a dead link."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from gradcli.answers.pages import ORDER, sections
+from gradcli.cli.commands import COMMANDS
+
+from .blocks import ROOT
+
+pytest.importorskip("material", reason="the site is built by the extra 'site'")
+
+
+class Links(HTMLParser):
+    """What a page leads to, and the names of its places."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.targets.append(value)
+            if name == "id" and value:
+                self.places.add(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    words = ["build", "--strict", "-q", "-f", str(ROOT / "mkdocs.yml")]
+    run = subprocess.run(
+        [sys.executable, "-m", "mkdocs", *words, "-d", str(folder)],
+        capture_output=True, text=True, cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"},
+    )  # fmt: skip
+    assert (run.returncode, run.stdout + run.stderr) == (0, "")
+    return folder
+
+
+def test_every_page_is_there(site: Path) -> None:
+    assert all((site / f"{name}.html").is_file() for name in (*ORDER, "index"))
+    commands = (site / "commands.html").read_text()
+    assert all(f"gradcli {name} [OPTIONS]" in commands for name in COMMANDS)
+    places = Links((site / "errors.html").read_text()).places
+    codes = [name for name in sections() if name.startswith("E")]
+    assert all(any(p.startswith(code.lower()) for p in places) for code in codes)
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    pages = {p: Links(p.read_text()) for p in site.glob("*.html") if p.stem != "404"}
+    assert any("verdicts.html" in each.targets for each in pages.values())
+    for path, found in pages.items():
+        for target in found.targets:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            there = (path.parent / unquote(parts.path)) if parts.path else path
+            assert there.exists(), f"{path.name}: {target}"
+            if parts.fragment and there in pages:
+                assert unquote(parts.fragment) in pages[there].places, target
