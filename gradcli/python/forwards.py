@@ -33,11 +33,11 @@ from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.survey import below
-from .call import Call
 from .checker import Both, Checked, Plan
-from .passes import Step, recording
-from .places import at, caller
+from .function_call import Call
+from .script_passes import Step, recording
 from .trials import matrices
+from .user_lines import at, caller
 
 POINTS: Final = 3
 """Number of points beside the given one at which a hypothesis has to hold."""

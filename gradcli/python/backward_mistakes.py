@@ -22,7 +22,6 @@ from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
-from .call import Call
 from .checker import Checked
 from .forwards import (
     Point,
@@ -34,10 +33,11 @@ from .forwards import (
     small_number,
     step_wrong,
 )
-from .passes import recording
-from .proof import FunctionProof
+from .function_call import Call
+from .function_proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
-from .saved import Replaced, replacements
+from .replacements import Replaced, replacements
+from .script_passes import recording
 from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED, matrices
 
 MIN_SIZE: Final = 2.5
