@@ -175,8 +175,6 @@ from .render.graphs.shown import (
 )
 from .python.torch_names import (
     install_as_torch as install_as_torch,
-)
-from .python.placeholders import (
     GradScaler as GradScaler,
     amp as amp,
     autocast as autocast,
