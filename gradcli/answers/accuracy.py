@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..diagnosis.blame import Trouble
+    from ..diagnosis.not_finite import Trouble
     from ..verify.box import Ranges
     from ..verify.digits import Precisely
     from ..verify.process.job import Job

@@ -132,7 +132,7 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     refuted = ruling.verdict == REFUTED
     if refuted:
         from ..diagnosis.answer import right_derivative
-        from ..diagnosis.diagnose import diagnose
+        from ..diagnosis.claim_mistakes import diagnose
 
         seconds = min(DIAGNOSIS_SECONDS, task.seconds)
         slip = diagnose(task, claim, seconds)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
-from ..diagnosis.blame import Trouble
+from ..diagnosis.not_finite import Trouble
 from ..lang.in_parts import Fused, Whole
 from ..lang.nested import nested
 from ..verify.box import Place

@@ -17,7 +17,7 @@ from ..views.graph import GraphView, graph_of
 from ..views.numbers import Entries, Shown, shown
 
 if TYPE_CHECKING:
-    from ..diagnosis.blame import Trouble
+    from ..diagnosis.not_finite import Trouble
     from ..verify.process.job import Job
 
 
@@ -164,7 +164,7 @@ def _trouble(
     """Find where a gradient or the value stopped being finite; None if none did."""
     if all_finite(run.output) and all(g is None or all_finite(g) for g in found):
         return None
-    from ..diagnosis.blame import trouble
+    from ..diagnosis.not_finite import trouble
 
     return trouble(run, cotangent)
 

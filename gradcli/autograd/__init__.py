@@ -20,7 +20,7 @@ _HOMES = {
     ".function": "Function",
     ".grad_mode": "no_grad set_grad_enabled set_multithreading_enabled",
     ".variable": "Variable",
-    "..python.verify": "verify",
+    "..python.verify_function": "verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = (

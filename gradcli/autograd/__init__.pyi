@@ -9,7 +9,7 @@ from . import graph as graph
 from ..engine.modes import enable_grad as enable_grad
 from ..engine.modes import inference_mode as inference_mode
 from ..engine.modes import is_grad_enabled as is_grad_enabled
-from ..python.verify import verify as verify
+from ..python.verify_function import verify as verify
 from .anomaly_mode import detect_anomaly as detect_anomaly
 from .anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .anomaly_mode import set_detect_anomaly as set_detect_anomaly

@@ -17,7 +17,7 @@ from .exits import Exit
 from .limits import printing
 
 if TYPE_CHECKING:
-    from ..diagnosis.blame import Trouble
+    from ..diagnosis.not_finite import Trouble
     from ..lang.errors import ProgramError
     from ..render.line import Layout, Line
     from ..render.writer import Writer

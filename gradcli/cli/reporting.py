@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from ..python.passes import Pass
+    from ..python.script_passes import Pass
     from ..render.line import Line, Role
 
 
@@ -35,7 +35,7 @@ class Reports:
 
     def __enter__(self) -> Reports:
         if self._asked:
-            from ..python.passes import recording, watched
+            from ..python.script_passes import recording, watched
 
             if self._verify:
                 self._tape = self._stack.enter_context(recording())
@@ -92,7 +92,7 @@ class Reports:
         )
 
     def _judge(self, made: Pass) -> None:
-        from ..python.verify import judged
+        from ..python.verify_function import judged
         from ..render.proofs import lines
 
         proof = judged(self._tape, made, self._seconds)

@@ -155,7 +155,7 @@ def _listed(path: Path) -> int:
 
 def _executed(path: Path, arguments: list[str], debug: bool) -> int:
     """Run the script; return how it ended."""
-    from ..python.files import run
+    from ..python.user_files import run
 
     try:
         run(path, arguments)
@@ -175,8 +175,8 @@ def _executed(path: Path, arguments: list[str], debug: bool) -> int:
 
 def _failure(error: Exception) -> ProgramError:
     """Return the script's own error, or the name that gradcli lacks."""
-    from ..python.places import place_of
     from ..python.torch_names import lacking
+    from ..python.user_lines import place_of
 
     where = place_of(error.__traceback__)
     at = f"{where}\n  " if where else ""

@@ -10,7 +10,7 @@ from .exits import Exit
 from .options import Debug, Json, Requirement, VerifySeconds
 
 if TYPE_CHECKING:
-    from ..python.proof import FunctionProof
+    from ..python.function_proof import FunctionProof
 
 
 def main(
@@ -77,14 +77,14 @@ def main(
 
     Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
     """
-    from ..python.files import (
+    from ..python.user_files import (
         arguments_of,
         find,
         held,
         split,
         taken_as_constants,
     )
-    from ..python.verify import verify
+    from ..python.verify_function import verify
     from ..verify.process.job import UNKNOWN
     from .output import note
     from .problems import wrong
@@ -139,7 +139,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _not_run(title: str, error: Exception) -> Exception:
     """Return the error of a function that does not run on plain numbers either."""
-    from ..python.places import words_of
+    from ..python.user_lines import words_of
     from .problems import wrong
 
     problem = wrong(

@@ -12,10 +12,9 @@ differs from the claim in one term or subterm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import thread_time
-from typing import NamedTuple
 
 import numpy as np
 
@@ -195,7 +194,8 @@ _REDUCTIONS = ("sum", "mean")
 _ALONG = ("", "dim=0, keepdim=True", "dim=1, keepdim=True")
 
 
-class Rewriting(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rewriting:
     """The claim with one subterm written otherwise, and the mistake that this mends."""
 
     text: str

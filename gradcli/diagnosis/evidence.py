@@ -260,7 +260,7 @@ def rewritten(cause: str, text: str, before: str, after: str) -> Diagnosis:
     return Diagnosis(cause, text, repair)
 
 
-Hypothesis = Callable[[Evidence], Diagnosis | None]
+Test = Callable[[Evidence], Diagnosis | None]
 """A test for one mistake of a claim; the claim, put right as the diagnosis proposes,
 agrees with the derivative at every sample."""
 

@@ -11,7 +11,7 @@ that it needs there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ..lang.errors import Span
 from ..lang.parser import parse
@@ -34,7 +34,8 @@ MAX_SUBTERMS = 60
 _TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
 
 
-class Subterm(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Subterm:
     """An expression inside a text."""
 
     source: str

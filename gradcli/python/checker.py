@@ -47,14 +47,21 @@ from ..verify.process.job import (
 )
 from ..verify.subject import Subject, on_tape, on_terms
 from ..verify.verify import MAX_ENTRIES_ON_TERMS, Check
-from .call import Call, Slot
-from .differences import held_by_differences
-from .namespace import FunctionTape, FunctionTerms
-from .places import words_of
-from .proof import BALLS, Counterexample, Fault, FunctionProof, InputProof, SecondOrder
+from .difference_quotients import held_by_differences
+from .function_call import Call, Slot
+from .function_proof import (
+    BALLS,
+    Counterexample,
+    Fault,
+    FunctionProof,
+    InputProof,
+    SecondOrder,
+)
+from .function_terms import FunctionTape, FunctionTerms
 from .tolerances import MOST, Rows, explained, largest_error
 from .torch_names import lack_in
 from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices
+from .user_lines import words_of
 
 if TYPE_CHECKING:
     from ..numbers.balls import Ball

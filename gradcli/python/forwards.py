@@ -33,11 +33,11 @@ from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.survey import below
-from .call import Call
 from .checker import Both, Checked, Plan
-from .passes import Step, recording
-from .places import at, caller
+from .function_call import Call
+from .script_passes import Step, recording
 from .trials import matrices
+from .user_lines import at, caller
 
 POINTS: Final = 3
 """Number of points beside the given one at which a hypothesis has to hold."""
@@ -61,7 +61,7 @@ class Point:
         return next(b for b in self.blocks if b.slot.name == name)
 
 
-Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
+Test = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
 
 
 def pairs_of(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:

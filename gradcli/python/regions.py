@@ -27,12 +27,12 @@ from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
-from .call import Call, Slot
 from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
 from .forwards import Point, gradient_by
-from .places import at, caller
-from .proof import Fault
+from .function_call import Call, Slot
+from .function_proof import Fault
 from .trials import gradients
+from .user_lines import at, caller
 
 ELSEWHERE: Final = "another branch"
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from ..autograd.function import Function
 from ..nn.module import Module
-from .call import Call
-from .places import is_ours
+from .function_call import Call
+from .user_lines import is_ours
 
 SMALL: Final = 1e-3
 """Largest number that may be a tolerance."""

@@ -30,7 +30,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from ..autograd.context import OF_NODES, FunctionCtx
-from .places import place_of
+from .user_lines import place_of
 
 _COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"
 _DENSE = "there are no sparse tensors: use dense ones"

@@ -20,10 +20,10 @@ import numpy as np
 from ..autograd.blocks import blocks_of, filled, pull
 from ..engine.raw import Host
 from ..engine.tensor import Tensor, zeros_for
-from .call import Call, Slot
-from .places import words_of
-from .proof import Fault, Index
+from .function_call import Call, Slot
+from .function_proof import Fault, Index
 from .torch_names import lack_in
+from .user_lines import words_of
 
 ROUNDINGS: Final = 1024
 """Largest difference of two ways of computing one gradient, in units of rounding."""

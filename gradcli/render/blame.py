@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnosis.blame import Edge, Trouble
+from ..diagnosis.not_finite import Edge, Trouble
 from ..diagnosis.rewriting import Rewriting
 from ..lang.excerpt import printable
 from ..views.numbers import Plain

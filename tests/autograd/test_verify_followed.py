@@ -10,7 +10,7 @@ import pytest
 
 import gradcli as torch
 from gradcli.autograd import Function, verify
-from gradcli.python.proof import FunctionProof
+from gradcli.python.function_proof import FunctionProof
 
 
 def leaf(*values: float) -> torch.Tensor:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gradcli
-from gradcli.python.files import run
+from gradcli.python.user_files import run
 from tests.grouped import nightly
 
 from .record import FRESH_SEED, SCRIPTS, recorded

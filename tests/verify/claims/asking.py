@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from gradcli.diagnosis.diagnose import diagnose
+from gradcli.diagnosis.claim_mistakes import diagnose
 from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
 from gradcli.verify.claims.text import read_claim

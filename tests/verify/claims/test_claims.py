@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradcli.diagnosis.diagnose import diagnose
+from gradcli.diagnosis.claim_mistakes import diagnose
 from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
 from gradcli.verify.claims.text import read_claim

@@ -19,7 +19,7 @@ import numpy as np
 from ..autograd.function import Function
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
-from .call import Call
+from .function_call import Call
 
 if TYPE_CHECKING:
     from ..engine.raw import Raw

@@ -6,7 +6,7 @@ from math import inf, isnan
 
 import pytest
 
-from gradcli.diagnosis.blame import Edge, Trouble, trouble
+from gradcli.diagnosis.not_finite import Edge, Trouble, trouble
 from gradcli.diagnosis.rewriting import Rewriting
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings

@@ -27,8 +27,8 @@ from .claim_text import lacking_term, wrong_subterm, wrong_term
 from .evidence import (
     MIN_SAMPLES,
     Evidence,
-    Hypothesis,
     Sample,
+    Test,
     derivative,
     gather,
     given_sample,
@@ -187,7 +187,7 @@ def _names_swapped(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
-HYPOTHESES: tuple[Hypothesis, ...] = (
+HYPOTHESES: tuple[Test, ...] = (
     wrong_sign,
     rounded,
     constant,
@@ -205,7 +205,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     lacking_term,
 )
 
-POINTED: tuple[Hypothesis, ...] = (wrong_sign, rounded, transposed)
+POINTED: tuple[Test, ...] = (wrong_sign, rounded, transposed)
 """Hypotheses that numbers for one point alone can bear out."""
 
 

@@ -15,13 +15,13 @@ from ..autograd.report import GradcheckError
 from ..numbers.system import NoMeaning
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, STRENGTH, UNKNOWN
-from .call import Call
+from .backward_mistakes import diagnosed
 from .checker import Checked, Plan, slow
-from .mistakes import diagnosed
-from .passes import Pass, Recording
-from .places import words_of
-from .proof import FunctionProof, InputProof
+from .function_call import Call
+from .function_proof import FunctionProof, InputProof
 from .regions import beyond
+from .script_passes import Pass, Recording
+from .user_lines import words_of
 
 
 class NotVerified(GradcheckError, AssertionError):

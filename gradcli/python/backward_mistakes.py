@@ -22,11 +22,10 @@ from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
-from .call import Call
 from .checker import Checked
 from .forwards import (
-    Hypothesis,
     Point,
+    Test,
     elsewhere,
     gradient_by,
     here,
@@ -34,10 +33,11 @@ from .forwards import (
     small_number,
     step_wrong,
 )
-from .passes import recording
-from .proof import FunctionProof
+from .function_call import Call
+from .function_proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
-from .saved import Replaced, replacements
+from .replacements import Replaced, replacements
+from .script_passes import recording
 from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED, matrices
 
 MIN_SIZE: Final = 2.5
@@ -386,7 +386,7 @@ def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
     return all(same(b.true, g) for b, g in pairs if b.slot.name in wrong)
 
 
-HYPOTHESES: tuple[Hypothesis, ...] = (
+HYPOTHESES: tuple[Test, ...] = (
     partial(_by_replacing, IN_PLACE),
     straight_through,
     on_purpose,

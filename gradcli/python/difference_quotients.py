@@ -20,8 +20,8 @@ from ..autograd.numeric import SCALES, Slopes, by_scales, evaluate, kinks_among
 from ..engine.tensor import Tensor
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, SAMPLED, UNKNOWN
-from .call import Call, Slot
-from .proof import DIFFERENCES, Counterexample, InputProof
+from .function_call import Call, Slot
+from .function_proof import DIFFERENCES, Counterexample, InputProof
 from .trials import entry_of, gradients, matrices
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from ..engine.tensor import Tensor
 from ..engine.versions import version
 from ..nn.module import Module
 from ..numbers.system import NoMeaning
-from .places import caller, outside
+from .user_lines import caller, outside
 
 BACKWARD = "backward"
 """Name of the method of tensors, and of the function, that start a pass."""

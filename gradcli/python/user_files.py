@@ -45,9 +45,9 @@ from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from .call import Call
-from .places import words_of
+from .function_call import Call
 from .torch_names import as_torch
+from .user_lines import words_of
 
 DRAWN: Final = "randn(3)"
 """Text of the value for an argument that nothing is said of."""
