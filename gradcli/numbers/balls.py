@@ -343,9 +343,9 @@ def _polygamma(order: int, b: Ball) -> Ball:
     if not b < 0:
         return acb(b).polygamma(order).real
     with working(ctx.prec, order + 1):
-        turned: Ball = arb_series([b, 1]).cot_pi()[order] * factorial(order) * arb.pi()
-    reflected: Ball = acb(1 - b).polygamma(order).real
-    return (-1) ** order * reflected - turned
+        turned = arb_series([b, 1]).cot_pi()[order] * factorial(order) * arb.pi()
+    found: Ball = (-1) ** order * acb(1 - b).polygamma(order).real - turned
+    return found
 
 
 def bessel_i(order: int, x: Moving) -> Moving:
