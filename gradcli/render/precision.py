@@ -28,6 +28,8 @@ SHARP = 1.05
 
 AS_TYPED = "decimals mean what is typed: 0.1 is a tenth, not the nearest float"
 
+UNSETTLED = "not all digits are certain"
+
 
 def condition_lines(found: Sequence[Condition], dtype: str) -> Iterator[Line]:
     """A line per input, in plain words."""
@@ -89,8 +91,19 @@ def _digits(label: str, numerals: Numerals | None) -> list[Part]:
         (written(numerals), "number"),
     ]
     if numerals is not None and numerals.unsettled:
-        parts.append(("  (not all digits are certain)", "fair"))
+        parts.append((f"  ({UNSETTLED})", "fair"))
     return parts
+
+
+def _unsettled(found: Precisely) -> Iterator[str]:
+    """What has digits that are not certain, in words."""
+    by_label = {"the output": found.output} | {
+        f"the gradient by {name}": numerals
+        for name, numerals in found.gradients.items()
+    }
+    for label, numerals in by_label.items():
+        if numerals is not None and numerals.unsettled:
+            yield f"{label}: {UNSETTLED}"
 
 
 def doubt(number: float) -> str:
@@ -117,7 +130,7 @@ def digits_json(found: Precisely) -> tuple[dict[str, Any], dict[str, dict[str, A
         "digits": {
             "digits": found.digits,
             "output": nested(found.output.texts, found.output.shape),
-            "notes": [doubt(number) for number in found.doubtful],
+            "notes": [*map(doubt, found.doubtful), *_unsettled(found)],
         }
     }
     inputs = {
