@@ -6,8 +6,9 @@ the check.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ..diagnosis.not_finite import Trouble
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from .condition import Condition
     from .gradients import Gradients
     from .question import Question
+
+
+UNSETTLED: Final = "not all digits are certain"
+"""Remark on numerals of which more bits would change some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,17 @@ class Extras:
 def doubt(number: float) -> str:
     """Say what a constant that is known to 17 digits does to the rest of them."""
     return f"{number!r} is known to 17 digits only; further digits rest on a guess"
+
+
+def unsettled(found: Precisely) -> Iterator[str]:
+    """Yield a sentence for the output and each gradient with uncertain digits."""
+    by_label = {"the output": found.output} | {
+        f"the gradient by {name}": numerals
+        for name, numerals in found.gradients.items()
+    }
+    for label, numerals in by_label.items():
+        if numerals is not None and numerals.unsettled:
+            yield f"{label}: {UNSETTLED}"
 
 
 def extras_of(

@@ -17,7 +17,7 @@ from ..lang.nested import nested
 from ..verify.box import Place
 from ..views.fields import FLAT, IF_ANY, Device, DType
 from ..views.numbers import Plain
-from .accuracy import Extras, doubt
+from .accuracy import Extras, doubt, unsettled
 from .box import spans_of
 from .condition import Condition
 from .gradients import GradView, InputView, OutputView
@@ -255,7 +255,7 @@ def _digits(extras: Extras) -> Digits | None:
     found = extras.precisely
     if found is None:
         return None
-    notes = tuple(doubt(number) for number in found.doubtful)
+    notes = (*map(doubt, found.doubtful), *unsettled(found))
     return Digits(found.digits, _texts(found.output), notes)
 
 

@@ -25,6 +25,9 @@ from .raw import Library, Raw
 NEAR_POLES = -0.5
 """Below, digamma has poles that are not at 0."""
 
+FAR_BELOW = -1000.0
+"""Below, the library comes up to 0 step by step for Hurwitz' zeta function."""
+
 MAX_SHORT_SERIES = 1.1
 """Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
 
@@ -187,13 +190,37 @@ class SpecialFunctions(Namespace):
 
     def polygamma(self, n: int, x: Raw) -> Raw:
         """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
-        n = _order(n)
+        n, np = _order(n), self.np
         if n == 0:
             return self.digamma(x)
-        zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
+        far = np.less(x, FAR_BELOW)
+        reflected = self._holds_any(far)
+        at = np.where(far, 1 - x, x) if reflected else x
+        zeta = self._special().zeta(self.new_full(x, (), n + 1), at)
         factor = math.gamma(n + 1) if n <= MAX_FACTORIAL_ARGUMENT else math.inf
         y = zeta * (factor if n % 2 else -factor)
+        if reflected:
+            turned = self._derivative_of_cotangent(n, x)
+            y = np.where(far, (-y if n % 2 else y) - turned, y)
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
+
+    def _derivative_of_cotangent(self, n: int, x: Raw) -> Raw:
+        """The n-th derivative of ``pi*cot(pi*x)``, a polynomial in the cotangent, each
+        of which follows from the one before it by ``-pi*(1 + cot**2)`` times its own
+        derivative."""
+        np = self.np
+        powers = [0.0, math.pi]
+        for _ in range(n):
+            slopes = [-math.pi * k * p for k, p in enumerate(powers)][1:]
+            powers = [
+                a + b
+                for a, b in zip([*slopes, 0.0, 0.0], [0.0, 0.0, *slopes], strict=True)
+            ]
+        cotangent = 1 / np.tan(math.pi * (x - np.round(x)))
+        y = np.full_like(cotangent, powers[-1])
+        for p in reversed(powers[:-1]):
+            y = y * cotangent + p
+        return y
 
     def polylog(self, s: int, x: Raw) -> Raw:
         """The polylogarithm of an integer order."""

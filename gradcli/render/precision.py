@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
-from ..answers.accuracy import doubt
+from ..answers.accuracy import UNSETTLED, doubt
 from ..lang.excerpt import printable
 from ..lang.nested import bracketed
 from .line import BLANK, Line, Part, aligned, title
@@ -84,7 +84,7 @@ def _digits(label: str, numerals: Numerals | None) -> list[Part]:
         (written(numerals), "number"),
     ]
     if numerals is not None and numerals.unsettled:
-        parts.append(("  (not all digits are certain)", "fair"))
+        parts.append((f"  ({UNSETTLED})", "fair"))
     return parts
 
 

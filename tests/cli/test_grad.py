@@ -100,3 +100,10 @@ def test_digits_of_a_power_of_zero_bring_no_warning_of_a_library(gradcli: Run) -
     ended = gradcli("grad", "((x - x)**x**86.255)**e", "x=0.136", "--digits", "40")
     assert "output = " in ended.out
     assert "Warning" not in ended.err
+
+
+def test_digits_that_are_not_certain_are_told_in_either_form(gradcli: Run) -> None:
+    words = ["grad", "((x - x)**x**86.255)**e", "x=0.136", "--digits", "40"]
+    assert "d/dx   = nan  (not all digits are certain)" in gradcli(*words).out
+    notes = gradcli(*words, "--json").json["digits"]["notes"]
+    assert "the gradient by x: not all digits are certain" in notes

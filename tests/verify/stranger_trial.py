@@ -47,6 +47,9 @@ SECONDS = 3
 MEMORY = 4 << 30
 """Bytes that a trial may take."""
 
+BEND = mpmath.mpf(10) ** -20
+"""Largest second difference of a function, as a share of its first."""
+
 NOTHING = mpmath.mpf(10) ** -450
 """Size of a difference quotient that is made of its rounding alone."""
 
@@ -241,20 +244,27 @@ STEP = mpmath.mpf(10) ** (-DIGITS // 3)
 
 
 def slope(tree: Tree, point: dict[str, Value], letter: str) -> Value:
-    """Return the derivative, by a central difference, with half of the digits."""
-    x = point[letter]
+    """Return the derivative, by a central difference, with half of the digits.
+
+    Raises:
+        ArithmeticError: the function bends too much within the step.
+    """
+    x, middle = point[letter], tree.at(point)
     h = STEP * abs(x)
 
-    def difference() -> Value:
-        above, below = (tree.at({**point, letter: x + s}) for s in (h, -h))
-        return (above - below) / (2 * h)
+    def differences() -> list[Value]:
+        return [tree.at({**point, letter: x + s}) - middle for s in (h, -h)]
 
-    found = difference()
-    if abs(found * x) > abs(tree.at(point)) * STEP:
-        return found
+    above, below = differences()
+    if abs(above - below) > abs(middle) * STEP**2:
+        if abs(above + below) > abs(above - below) * BEND:
+            raise ArithmeticError("it bends too much to be told")
+        return (above - below) / (2 * h)
     # Next to nothing of the value changes: more digits show it.
     with mp.workdps(4 * DIGITS):
-        found = difference()
+        middle = tree.at(point)
+        above, below = differences()
+    found = (above - below) / (2 * h)
     return found if abs(found) > NOTHING else mp.mpf(0)
 
 
