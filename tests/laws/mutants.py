@@ -88,9 +88,10 @@ class Mutant:
 
     @property
     def in_reverse(self) -> bool:
-        """Whether the reverse pass goes through the rule."""
-        return self.part == "vjp" or (
-            self.part == "partials" and OPS[self.row].vjp is None
+        """Whether a reverse pass that is not recorded shows the slip."""
+        return self.slip != CUT and (
+            self.part == "vjp"
+            or (self.part == "partials" and OPS[self.row].vjp is None)
         )
 
 

@@ -29,7 +29,7 @@ from tests.laws.mutant_trial import (
     refutation,
     rows_below,
 )
-from tests.laws.mutants import CUT, Mutant, all_mutants, planted
+from tests.laws.mutants import Mutant, all_mutants, planted
 
 from .jobs import checked, job
 
@@ -75,11 +75,7 @@ class Trial:
 
 def in_programs() -> list[Mutant]:
     """The mutants that a reverse pass through an elementwise row goes through."""
-    return [
-        m
-        for m in all_mutants()
-        if OPS[m.row].elementwise and m.in_reverse and m.slip != CUT
-    ]
+    return [m for m in all_mutants() if OPS[m.row].elementwise and m.in_reverse]
 
 
 def trial_of(mutant: Mutant) -> Trial:

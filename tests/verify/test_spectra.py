@@ -187,7 +187,18 @@ RECORDING = {
 }
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+SHARE = 3
+"""One mutant of so many is tried in every run, the others at night."""
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        mutant if n % SHARE == 0 else pytest.param(mutant, marks=pytest.mark.nightly)
+        for n, mutant in enumerate(MUTANTS)
+    ],
+    ids=str,
+)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_every_wrong_rule_is_refuted_at_three_rows(mutant: Mutant) -> None:
     shapes = [(3, 3), (4, 3), (3, 4)] if "svd" in mutant.row else [(3, 3)]

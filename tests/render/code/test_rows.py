@@ -18,7 +18,7 @@ from gradcli.numbers.trees.entries import EntryNamespace, entries
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.ops import OPS, Op
-from tests.grouped import by_row, written_or_lacking
+from tests.grouped import by_row, nightly, written_or_lacking
 
 from .written import Library, function_of, run_python, same
 
@@ -32,6 +32,9 @@ THREE_ROWS = {
     "linalg_eigh.default": 3,
 }
 """Cases of rows that have a formula of matrices with two rows alone."""
+
+SHARE = 4
+"""One row of so many is written in every run, the others at night."""
 
 CASES = [
     (op, number)
@@ -115,7 +118,7 @@ def fixed(value: Any) -> Any:
     return value if plain else Tensor(value, NUMPY)
 
 
-@by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}")
+@by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}", share=SHARE)
 def test_numpy_code_is_the_row(op: Op, number: int) -> None:
     row = row_of(op, number)
     given = list(row.inputs.values())
@@ -125,8 +128,9 @@ def test_numpy_code_is_the_row(op: Op, number: int) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_c_code_is_the_row(tmp_path: Any) -> None:
-    every = [row_of(*case) for case in CASES]
+@pytest.mark.parametrize("share", [SHARE, *nightly([1])])
+def test_c_code_is_the_row(share: int, tmp_path: Any) -> None:
+    every = [row_of(*case) for case in CASES[::share]]
     texts = [written_or_lacking(partial(row.text, "c"), "c") for row in every]
     rows = [row for row, text in zip(every, texts, strict=True) if text is not None]
     library = Library([text for text in texts if text is not None], tmp_path)
