@@ -336,12 +336,16 @@ def polygamma(order: object, x: Moving) -> Moving:
 
 
 def _polygamma(order: int, b: Ball) -> Ball:
-    """Far below 0 by reflection (DLMF 5.15.6): FLINT comes up to 0 step by step."""
+    """Return a derivative of digamma.
+
+    Far below 0 it is found by reflection (DLMF 5.15.6): FLINT comes up to 0 step by step.
+    """
     if not b < 0:
         return acb(b).polygamma(order).real
     with working(ctx.prec, order + 1):
         turned = arb_series([b, 1]).cot_pi()[order] * factorial(order) * arb.pi()
-    return (-1) ** order * acb(1 - b).polygamma(order).real - turned
+    found: Ball = (-1) ** order * acb(1 - b).polygamma(order).real - turned
+    return found
 
 
 def bessel_i(order: int, x: Moving) -> Moving:
