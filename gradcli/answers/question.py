@@ -23,8 +23,8 @@ from ..lang.tiles import MIN_ENTRIES
 
 if TYPE_CHECKING:
     from ..lang.factory import Factory
-    from ..lang.in_parts import Fusion
     from ..lang.tensor_library import TensorLibrary
+    from ..lang.tiles import Fusion
     from ..views.names import Names
 
 

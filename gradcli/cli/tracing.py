@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .output import note
 
 if TYPE_CHECKING:
-    from ..lang.in_parts import Fusion
+    from ..lang.tiles import Fusion
 
 
 def begin_trace(wholly: Sequence[str]) -> Fusion:
@@ -20,7 +20,7 @@ def begin_trace(wholly: Sequence[str]) -> Fusion:
     Args:
         wholly: options that need the graph of everything.
     """
-    from ..lang.in_parts import Fusion
+    from ..lang.tiles import Fusion
 
     fusion = Fusion()
     for option in wholly:

@@ -22,7 +22,7 @@ from ..engine.jacobian import rows_of
 from ..engine.raw import Raw
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import enumerated
-from .in_parts import Fusion, entrywise, in_parts, tell_region
+from .in_parts import entrywise, in_parts, tell_region
 from .point import (
     Gradients,
     Point,
@@ -33,6 +33,7 @@ from .point import (
 )
 from .process import is_out_of_memory
 from .record import Record
+from .tiles import Fusion
 
 Array = Any
 

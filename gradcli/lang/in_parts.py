@@ -9,7 +9,6 @@ program, `tiles` of the arrays), not from a second look.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +16,12 @@ import numpy as np
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from . import tiles
-from .excerpt import Span, locate
 from .kernels.kernel import Number
 from .point import Reading
-from .pointwise import Obstacle
 from .prepare import Prepared
 from .recordings import entries_of, number_of, on_part
 from .run import Run, Session, all_finite
+from .tiles import Fusion
 
 
 class InParts(NamedTuple):
@@ -41,67 +39,6 @@ class RunInParts(Run):
 
     def gradients(self, cotangent: Tensor | None = None) -> list[Tensor | None]:
         return list(self.found)
-
-
-@dataclass(frozen=True, slots=True)
-class Fused:
-    """A region that runs forward and backward part by part.
-
-    text       of the program
-    reduction  what its entries end in: sum, mean, or nothing
-    entries    how many there are
-    parts      how many parts they were cut into
-    threads    that share them
-    """
-
-    text: str
-    line: int
-    column: int
-    reduction: str
-    entries: int
-    parts: int
-    threads: int
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """A reason why more does not run part by part; without a place where it is the
-    numbers."""
-
-    text: str | None
-    line: int | None
-    column: int | None
-    reason: str
-
-
-class Fusion:
-    """The regions of one run that ran part by part, and the reasons of the rest."""
-
-    def __init__(self) -> None:
-        self.fused: list[Fused] = []
-        self.rest: list[Whole] = []
-
-    def region(
-        self, source: str, span: Span, reduction: str, entries: int, most: int
-    ) -> None:
-        """Tell that a stretch of the program was run in parts of so many entries."""
-        parts = sum(1 for _ in tiles.parts(0, entries, most))
-        place = locate(source, span)
-        text = source[span.start : span.end]
-        threads = min(tiles.cores(), parts)
-        self.fused.append(
-            Fused(text, place.line, place.column, reduction, entries, parts, threads)
-        )
-
-    def refused(self, reason: str) -> None:
-        """Tell that the numbers do not let anything run in parts."""
-        self.rest.append(Whole(None, None, None, reason))
-
-    def obstacles(self, source: str, found: tuple[Obstacle, ...]) -> None:
-        """Tell what in the program stands in the way."""
-        for span, reason, _ in found:
-            place, text = locate(source, span), source[span.start : span.end]
-            self.rest.append(Whole(text, place.line, place.column, reason))
 
 
 def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts | None:

@@ -8,15 +8,22 @@ cores.
     parts(0, 100_000, 1 << 14)  # [(0, 12496), (12496, 24992), ...]
 """
 
+from __future__ import annotations
+
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ..engine.raw import Raw
+from .excerpt import Span, locate
+
+if TYPE_CHECKING:
+    from .pointwise import Obstacle
 
 MIN_ENTRIES = 1 << 17
 """Fewest entries of an array that is computed part by part."""
@@ -123,3 +130,64 @@ def in_the_way(arrays: Sequence[Raw]) -> str:
     if not all(a.flags.c_contiguous for a in large):
         return "an input's entries do not lie in memory in their order"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A region that runs forward and backward part by part.
+
+    text       of the program
+    reduction  what its entries end in: sum, mean, or nothing
+    entries    how many there are
+    parts      how many parts they were cut into
+    threads    that share them
+    """
+
+    text: str
+    line: int
+    column: int
+    reduction: str
+    entries: int
+    parts: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A reason why more does not run part by part; without a place where it is the
+    numbers."""
+
+    text: str | None
+    line: int | None
+    column: int | None
+    reason: str
+
+
+class Fusion:
+    """The regions of one run that ran part by part, and the reasons of the rest."""
+
+    def __init__(self) -> None:
+        self.fused: list[Fused] = []
+        self.rest: list[Whole] = []
+
+    def region(
+        self, source: str, span: Span, reduction: str, entries: int, most: int
+    ) -> None:
+        """Tell that a stretch of the program was run in parts of so many entries."""
+        count = sum(1 for _ in parts(0, entries, most))
+        place = locate(source, span)
+        text = source[span.start : span.end]
+        threads = min(cores(), count)
+        self.fused.append(
+            Fused(text, place.line, place.column, reduction, entries, count, threads)
+        )
+
+    def refused(self, reason: str) -> None:
+        """Tell that the numbers do not let anything run in parts."""
+        self.rest.append(Whole(None, None, None, reason))
+
+    def obstacles(self, source: str, found: tuple[Obstacle, ...]) -> None:
+        """Tell what in the program stands in the way."""
+        for span, reason, _ in found:
+            place, text = locate(source, span), source[span.start : span.end]
+            self.rest.append(Whole(text, place.line, place.column, reason))

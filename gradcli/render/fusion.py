@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lang.excerpt import printable, shortened
-from ..lang.in_parts import Fused, Fusion, Whole
+from ..lang.tiles import Fused, Fusion, Whole
 
 MAX_TEXT_CHARACTERS = 60
 """Of a region that is told."""
