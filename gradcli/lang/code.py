@@ -14,7 +14,7 @@ from .syntax import Note
 Registers = list[Any]
 
 Step = Callable[[Registers, Frame], int | None]
-"""Does its work; the number of the step to go on with, None for the one behind it."""
+"""A step, which returns the number of the step to go on with; None: the next one."""
 
 
 class Origin(NamedTuple):

@@ -27,7 +27,7 @@ Constant = Callable[[Literal], object]
 """The value that a literal of the program stands for."""
 
 Jump = Callable[[int], Step]
-"""Makes a jump from the number of the step that it leads to."""
+"""A function that makes a jump from the number of the step that it leads to."""
 
 
 def compile_program(
@@ -196,7 +196,7 @@ class _Emitter:
 
 
 def _unmade(registers: object, frame: object) -> None:
-    """Stands where a jump will be, until the numbers of all steps are known."""
+    """Hold the place of a jump until the numbers of all steps are known."""
 
 
 Into = int | None

@@ -102,7 +102,8 @@ PROGRAM_IS_WRONG = 3
 LIMIT_REACHED = 4
 OUTPUT_FAILED = 74
 INTERNAL_ERROR = 70
-"""The last two are those that BSD's ``sysexits.h`` gives this meaning."""
+"""Exit status of a fault in gradcli, and before it that of output which failed: those
+of BSD's ``sysexits.h``."""
 
 _EXIT_STATUS = {
     "E4": LIMIT_REACHED,
@@ -113,7 +114,7 @@ _EXIT_STATUS = {
     "E598": OUTPUT_FAILED,
     "E599": INTERNAL_ERROR,
 }
-"""By the beginning of the code; the longest that fits counts, and else it is 3."""
+"""Exit status by the beginning of an error's code: the longest that fits; else 3."""
 
 
 def _status_of(code: str) -> int:

@@ -66,7 +66,7 @@ class ExpressionParser(Cursor):
         """The bracket, the bars or the `for` that the operands being read stand in."""
 
     def expressions(self) -> Steps[syntax.Expression]:
-        """One expression, or several with commas: a tuple without parentheses."""
+        """Read one expression, or several with commas: a tuple without parentheses."""
         start = self.token.start
         first: syntax.Expression = yield self.expression()
         if self.token.kind != ",":
@@ -243,7 +243,7 @@ class ExpressionParser(Cursor):
     def _chain(
         self, first: syntax.Expression, start: int, power: int
     ) -> Steps[syntax.Expression]:
-        """`a < b < c`, `a and b and c`: one node, however long."""
+        """Read `a < b < c` or `a and b and c` as one node, however long."""
         operands, signs = [first], []
         opening = self.token.kind
         while BINDING.get(self.token.kind) == power:
@@ -305,7 +305,7 @@ class ExpressionParser(Cursor):
         return syntax.Binary(span, "**", value, number, exponent.span)
 
     def _root(self) -> Steps[syntax.Expression]:
-        """`√x`: the root of the one operand behind it."""
+        """Read `√x`: the root of the one operand behind it."""
         sign = self.take()
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
@@ -320,7 +320,7 @@ class ExpressionParser(Cursor):
         return syntax.Call(span, ROOTS[sign.kind], (operand,), (), sign.span)
 
     def _bars(self) -> Steps[syntax.Expression]:
-        """`|x|`, an absolute value, or `||x||`, a norm."""
+        """Read `|x|`, an absolute value, or `||x||`, a norm."""
         opened = self.take()
         outside, self.within = self.within, BAR
         inside: syntax.Expression = yield self.expression()

@@ -79,7 +79,7 @@ class Factory:
         return Generator(PCG64(SeedSequence([self.seed, number])))
 
     def draw(self, name: str, shape: tuple[int, ...] = ()) -> Floats:
-        """Standard normal numbers for an input without a value."""
+        """Draw standard normal numbers for an input without a value."""
         return self.stream(name).standard_normal(shape)
 
     def numbers_of(self, value: object) -> Floats:
@@ -147,7 +147,7 @@ class Draws:
 
 
 Values = Callable[[tuple[int, ...]], object]
-"""Makes an array of a shape."""
+"""A function that makes an array of a shape."""
 
 
 class _Constructors:

@@ -42,14 +42,14 @@ STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
-"""How the numbers that JSON does not have are written in it, also by gradcli."""
+"""Numbers that JSON does not have, by the words for them, which gradcli writes too."""
 
 MAPPED_ENTRIES = 1 << 17
-"""A file of at least so many numbers is not copied into memory."""
+"""Fewest numbers of a file that is mapped and not copied into memory."""
 
 _PIECE_BYTES = 1 << 20
 _COPIES_OF_STREAM = 4
-"""A stream is kept in memory beside the numbers that are made of it."""
+"""Copies of a stream in memory, with the numbers that are made of it."""
 
 _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
@@ -242,7 +242,7 @@ def _json_number(entry: object) -> object:
 
 
 def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    """Return an array in NumPy's format, whose header is checked before its data is
+    """Read an array in NumPy's format, whose header is checked before its data is
     read."""
     layout = np.lib.format
     try:
@@ -286,7 +286,7 @@ def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats 
 def _numbers(
     file: IO[bytes], what: str, dtype: np.dtype[np.generic], count: int
 ) -> Floats:
-    """So many numbers that follow in a stream.
+    """Read so many numbers that follow in a stream.
 
     Memory is taken for what is there, not for what may be.
     """
@@ -335,7 +335,7 @@ def _check_kind(dtype: np.dtype[np.generic], what: str) -> None:
 
 
 def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    """One member of an archive of arrays, unpacked only if it is small enough."""
+    """Read one member of an archive of arrays, unpacked only if it is small enough."""
     from zipfile import BadZipFile, ZipFile
     from zlib import error as CompressionError
 

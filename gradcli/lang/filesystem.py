@@ -20,10 +20,10 @@ from typing import IO
 from .suggest import nearest
 
 _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
-"""Beginnings of the names for what a process has open."""
+"""Beginnings of the names of a process's open files."""
 
 _unfinished: set[str] = set()
-"""Files beside those that they will take the place of."""
+"""New files that will take the place of others when they are whole."""
 
 
 @contextmanager

@@ -46,7 +46,7 @@ ROOTS = {"√": "sqrt", "∛": "cbrt"}
 """Signs that stand before an operand, and the function that each calls."""
 
 BAR = "|"
-"""Stands on both sides of what an absolute value is taken of."""
+"""Sign on both sides of the operand of an absolute value."""
 
 SIGNS_OF_NAMES = {"∞": "inf"}
 
@@ -159,7 +159,7 @@ NO_LATEX = "LaTeX is not read"
 _LATEX_HINT = "write sqrt(x), x^(2), (a)/(b)"
 
 _LINE_BREAK = r"\\n(?!(?:abla|u|e|eq|eg|ot|otin|i|ewline|onumber)\b)"
-"""A line break as it is escaped in strings, but no command of LaTeX."""
+"""Pattern of a line break as strings escape it, but of no command of LaTeX."""
 
 SIGNS_MEANT = {
     "===": "==",
@@ -293,4 +293,4 @@ SYNONYMS = {
     "PI": "pi",
     "identity": "eye",
 }
-"""Words for what is no operation of the table; a row has its own synonyms."""
+"""Other words for names that are no row of the table; a row has its own synonyms."""

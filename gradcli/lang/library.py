@@ -53,12 +53,12 @@ class Library(Protocol):
         """Return the items that a `for` goes through."""
 
     def on_result(self, value: object, span: Span) -> None:
-        """Called with each result of an operator, function or method, and its text."""
+        """Note a result of an operator, function or method, and its text."""
 
     def explain(
         self, error: Exception, kind: str, name: str, args: tuple[object, ...]
     ) -> Explanation | None:
-        """Code, message and hint for an exception, or None for general wording.
+        """Return code, message and hint for an exception, or None for general wording.
 
         `kind` is one of operator, function, method, attribute, index, truth, iterate;
         `args` are the values it was applied to, a method's own value first.

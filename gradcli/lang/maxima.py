@@ -35,7 +35,7 @@ MAX_SHOWN_NAMES = 12
 """Most names that a message lists, as those of inputs."""
 
 MAX_SHOWN_NAME_CHARACTERS = 40
-"""Longest name in such a list, in characters."""
+"""Longest name in a message's list of names, in characters."""
 
 MAX_QUOTE_CHARACTERS = 20
 """Longest quotation from a program or a file in a message, in characters."""

@@ -20,7 +20,7 @@ from .maxima import MAX_MENDED_CHARACTERS, MAX_MENDS
 from .tokens import Token, tokenize
 
 Meant = Callable[[Token], str | None]
-"""The function that a token names, properly spelled; None if it names none."""
+"""A function that gives the name of the function that a token means, or None."""
 
 Reader = Callable[[str], object]
 
@@ -277,8 +277,8 @@ _EXPONENT_OF_INVERSES = dict.fromkeys(("^-1", "**-1", "^(-1)", "**(-1)", "⁻¹"
 
 
 def _behind_argument(tokens: Sequence[Token], at: int, meant: Meant) -> int:
-    """Behind the argument of a function without brackets: the factors that no sign is
-    between, up to the next function."""
+    """Find the end of the argument of a function without brackets: the factors that no
+    sign is between, up to the next function."""
     if tokens[at].kind in ("-", "+"):
         at += 1
     if meant(tokens[at]) and tokens[at + 1].kind != "(":
@@ -292,7 +292,7 @@ def _behind_argument(tokens: Sequence[Token], at: int, meant: Meant) -> int:
 
 
 def _behind_factor(tokens: Sequence[Token], at: int) -> int:
-    """Behind an operand and its exponent."""
+    """Find the end of an operand and its exponent."""
     while tokens[at].kind in ROOTS:
         at += 1
     at = _behind_group(tokens, at)
@@ -312,7 +312,7 @@ def _behind_factor(tokens: Sequence[Token], at: int) -> int:
 
 
 def _behind_group(tokens: Sequence[Token], at: int) -> int:
-    """Behind a token, or behind the bracket or bar that closes it."""
+    """Find the end of a token, or of the bracket or bar that closes it."""
     if tokens[at].kind == BAR:
         return _behind_bars(tokens, at)
     depth = 0
@@ -326,7 +326,7 @@ def _behind_group(tokens: Sequence[Token], at: int) -> int:
 
 
 def _behind_bars(tokens: Sequence[Token], at: int) -> int:
-    """Behind the bar that closes the one at a token, or behind that if none does."""
+    """Find the end of the bar that closes the one at a token, or else of that one."""
     doubled = tokens[at + 1].kind == BAR
     for end in range(at + 1 + doubled, len(tokens)):
         if tokens[end].kind in _OF_STATEMENT:

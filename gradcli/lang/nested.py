@@ -82,7 +82,7 @@ def nested(entries: Sequence[object], shape: Sequence[int]) -> Any:
 
 
 def bracketed(texts: Sequence[str], shape: Sequence[int]) -> str:
-    """Texts in C order as ``[[a, b], [c, d]]``; the text alone for ``()``."""
+    """Return texts in C order as ``[[a, b], [c, d]]``; the text alone for ``()``."""
     found: str = _nested(texts, shape, lambda row: f"[{', '.join(row)}]", "[]")
     return found
 

@@ -42,7 +42,7 @@ def whole_number(value: Any) -> int:
 
 
 def make_range(*bounds: object) -> range:
-    """`range` with integers, which may come as floats or tensors."""
+    """Make a `range` of integers, which may come as floats or tensors."""
     if not 1 <= len(bounds) <= 3:
         message = f"range takes one to three numbers, not {len(bounds)}"
         raise ProgramError("E302", message, hint="write range(stop)")
@@ -150,7 +150,7 @@ _USAGES = {
 }
 
 _OPERATORS = {"pow": "**"}
-"""Functions that are an operator."""
+"""Operators of the functions that are one."""
 
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "abs": abs,

@@ -126,7 +126,7 @@ class Point:
             return self.session()()
 
     def by_name(self, found: Sequence[Tensor | None]) -> dict[str, object]:
-        """Derivatives by each input, each of the kind of the input's value."""
+        """Return derivatives by input, each of the kind of the input's value."""
         taken: list[Any] = []
         by_name: dict[str, object] = {}
         for name, g in zip(self.wanted, found, strict=True):
@@ -220,7 +220,7 @@ def _namespace(values: Mapping[str, object], device: str) -> Any:
 
 
 def dtype_of(values: Mapping[str, object]) -> str:
-    """``float32`` where all arrays are, else ``float64``."""
+    """Return ``float32`` where all arrays are of that type, else ``float64``."""
     raws = (v if hasattr(v, "dtype") else None for v in values.values())
     found = {str(raw_of(v).dtype) for v in raws if v is not None}
     return "float32" if found == {"float32"} else "float64"

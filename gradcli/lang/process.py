@@ -26,15 +26,15 @@ def relieve() -> None:
 
 
 UNKNOWN = 0
-"""Bytes, where the platform does not report them."""
+"""Count of bytes where the platform does not report them."""
 
 _FIELDS = {"address_space": 0, "resident": 1, "shared": 2, "data": 5}
 """Columns of Linux's ``/proc/self/statm``, in pages."""
 
 
 def bytes_taken(kind: str) -> int:
-    """Bytes that the process has: ``address_space``, ``resident``, ``shared`` or
-    ``data``.
+    """Return the bytes that the process has of one kind: ``address_space``,
+    ``resident``, ``shared`` or ``data``.
 
     ``shared`` is what files hold as well; ``data`` is what the process could write to,
     which ``RLIMIT_DATA`` counts.
@@ -48,7 +48,7 @@ def bytes_taken(kind: str) -> int:
 
 
 def address_space_left() -> int | None:
-    """Bytes that may still be mapped; None: as many as there are, or not known."""
+    """Return the bytes that may still be mapped; None: all there are, or not known."""
     try:
         import resource
     except ImportError:

@@ -318,7 +318,7 @@ def _attribute_of(library: Library, value: object, name: str) -> object:
 
 
 def _item_of(value: Any, key: Any) -> Any:
-    """`value[key]`."""
+    """Return `value[key]`."""
     if isinstance(value, (*NUMBERS, str)) or value is None:
         message = f"{described(value)} cannot be indexed"
         raise ProgramError("E304", message, hint="only tensors and lists have elements")
@@ -346,7 +346,7 @@ def _iterator_of(library: Library, value: object) -> Iterator[object]:
 
 
 def _unpacked(library: Library, value: object, count: int) -> list[object]:
-    """Exactly `count` items of a value."""
+    """Return exactly `count` items of a value."""
     items = list(islice(_iterator_of(library, value), count + 1))
     if len(items) != count:
         found = "more" if len(items) > count else str(len(items))

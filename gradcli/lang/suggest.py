@@ -57,9 +57,9 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
 def written_together(
     name: str, values: Collection[str], is_function: Callable[[str], bool]
 ) -> str | None:
-    """`w*x` of `wx`, `sin(x)` of `sinx`, `sin(2x)*cos(x)` of `sin2xcosx`: what a name
-    is if the names of values and functions were written together; None if it is none
-    of these."""
+    """Return the product that a name is if names of values and functions were written
+    together: `w*x` of `wx`, `sin(x)` of `sinx`, `sin(2x)*cos(x)` of `sin2xcosx`; None
+    if it is none."""
     if len(name) > MAX_PARTED_CHARACTERS:
         return None
     behind: list[list[str] | None] = [None] * len(name) + [[]]
@@ -88,8 +88,8 @@ def written_together(
 def before_function(
     name: str, values: Collection[str], is_function: Callable[[str], bool]
 ) -> str | None:
-    """`x*sin` of `xsin`: factors written together with the function that is called;
-    None if it is none of these."""
+    """Return the product that a called name is if factors were written together with
+    the function: `x*sin` of `xsin`; None if it is none."""
     for end in range(1, len(name) - 1):
         factors = written_together(name[:end], values, is_function)
         if factors is not None and is_function(name[end:]):
@@ -139,7 +139,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def lookalike(name: str, others: Collection[str]) -> str | None:
-    """Another name that looks the same, with letters of another script."""
+    """Return another name that looks the same, with letters of another script."""
     if name.isascii() and all(map(str.isascii, others)):
         return None
     latin = name.translate(_LATIN)

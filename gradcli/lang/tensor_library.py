@@ -41,7 +41,7 @@ CONSTANTS: dict[str, object] = {
     "tau": math.tau,
     "π": math.pi,
 }
-"""By name, wherever that is neither assigned nor given a value by the caller."""
+"""Values of names that a program neither assigns nor is given a value for."""
 
 _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
     **{name: attrgetter(name) for name in TRANSPOSES},

@@ -63,7 +63,7 @@ _OWN_SIGNS = (
     *(BAR, *ROOTS, *SIGNS_OF_NAMES),
 )
 _FOREIGN = {sign: hint for sign, hint in FOREIGN_SIGNS.items() if BAR not in sign}
-"""Bars are told apart by the parser."""
+"""Signs of other languages; bars are told apart by the parser."""
 _SIGNS = sorted({*_OWN_SIGNS, *_FOREIGN}, key=len, reverse=True)
 _RAISED = "".join(SUPERSCRIPTS)
 _PATTERN = re.compile(

@@ -63,7 +63,7 @@ class Failure:
 def explain(
     error: Exception, kind: str, name: str, args: tuple[object, ...], sampled: Sampled
 ) -> Explanation | None:
-    """Code, message and hint for an exception; None if no rule knows it."""
+    """Return code, message and hint for an exception; None if no rule knows it."""
     failure = Failure(error, kind, name, args)
     for known, rule in _RULES:
         found = rule(failure) if isinstance(error, known) else None
@@ -182,7 +182,7 @@ def _not_a_tensor(failure: Failure) -> Explanation | None:
 
 
 def _other_runtime_error(failure: Failure) -> Explanation:
-    """Any other RuntimeError, as that of an operator that changes an input in place."""
+    """Word any other RuntimeError, as that of an in-place operator on an input."""
     if "in-place" in failure.text and failure.kind == "operator":
         hint = f"give the new value a name of its own: y = x {failure.name} ..."
         return "E399", failure.text, hint

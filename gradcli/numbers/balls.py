@@ -330,12 +330,22 @@ def polygamma(order: object, x: Moving) -> Moving:
     if first is None:
         return UNKNOWN
     if isinstance(x, arb):
-        return acb(x).polygamma(first).real
-    found, factorial = [], 1
-    for k in range(ctx.cap):
-        factorial *= k or 1
-        found.append(acb(at(x)).polygamma(first + k).real / factorial)
+        return _polygamma(first, x)
+    found = [_polygamma(first + k, at(x)) / factorial(k) for k in range(ctx.cap)]
     return _taylor(found, x)
+
+
+def _polygamma(order: int, b: Ball) -> Ball:
+    """Return a derivative of digamma.
+
+    Far below 0 it is found by reflection (DLMF 5.15.6): FLINT comes up to 0 step by step.
+    """
+    if not b < 0:
+        return acb(b).polygamma(order).real
+    with working(ctx.prec, order + 1):
+        turned = arb_series([b, 1]).cot_pi()[order] * factorial(order) * arb.pi()
+    found: Ball = (-1) ** order * acb(1 - b).polygamma(order).real - turned
+    return found
 
 
 def bessel_i(order: int, x: Moving) -> Moving:

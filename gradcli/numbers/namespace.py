@@ -88,14 +88,18 @@ class ObjectNamespace(ShapeNamespace):
             count = len(arrays)
             if count not in over:
                 over[count] = np.frompyfunc(rule, count, 1)
-            return self._of(over[count](*arrays))
+            # Elements are no floats, whatever floats a rule looks at.
+            with np.errstate(all="ignore"):
+                return self._of(over[count](*arrays))
 
         return run
 
     def _mask(self, rule: Run) -> Elementwise:
         def run(*operands: object) -> Host:
             arrays = [self.elements(o) for o in operands]
-            return np.asarray(np.frompyfunc(rule, len(arrays), 1)(*arrays), dtype=bool)
+            with np.errstate(all="ignore"):
+                found = np.frompyfunc(rule, len(arrays), 1)(*arrays)
+            return np.asarray(found, dtype=bool)
 
         return run
 

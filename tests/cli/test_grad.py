@@ -94,3 +94,9 @@ def test_what_is_weaker_than_required_is_named_once(
 ) -> None:
     lines = gradcli(*words, "-q", "--require", "proved").err.splitlines()
     assert lines[-1].startswith(said)
+
+
+def test_digits_of_a_power_of_zero_bring_no_warning_of_a_library(gradcli: Run) -> None:
+    ended = gradcli("grad", "((x - x)**x**86.255)**e", "x=0.136", "--digits", "40")
+    assert "output = " in ended.out
+    assert "Warning" not in ended.err

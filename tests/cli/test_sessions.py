@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gradcli.views.pages import parts
 
+from gradcli.answers.pages import parts
 from tests.documents.blocks import SESSIONS, examples, printed, without_seconds
 
 SECTIONS = {

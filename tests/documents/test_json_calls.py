@@ -13,8 +13,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gradcli.views.pages import parts
 
+from gradcli.answers.pages import parts
 from tests.cli.schemas import NO_JSON, objects, shortened, validator
 
 from .blocks import PAGES, Example, examples, shell

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from gradcli.views.pages import page
 
+from gradcli.answers.pages import page
 from gradcli.python.missing import lack_of
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradcli.views.pages import page
 
+from gradcli.answers.pages import page
 from gradcli.ops import FUNCTIONS, OPS, Composite
 from tests.grouped import by_row
 

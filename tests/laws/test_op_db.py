@@ -54,7 +54,15 @@ LEFT_OUT: dict[str, str] = {
     "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss "
     "nn.functional.multilabel_soft_margin_loss "
     "nn.functional.triplet_margin_with_distance_loss nn.functional.upsample_bilinear "
-    "nn.functional.upsample_nearest",
+    "nn.functional.upsample_nearest alias_copy as_strided_copy as_strided_scatter "
+    "cartesian_prod conj_physical diagonal_copy diagonal_scatter dsplit expand_copy "
+    "histc histogramdd hsplit index_reduce isreal linalg.householder_product "
+    "linalg.inv_ex linalg.lu_factor_ex linalg.solve_ex linalg.tensorinv "
+    "linalg.tensorsolve linalg.vander narrow_copy nonzero_static ormqr permute_copy "
+    "resolve_conj resolve_neg scalar_tensor scatter_reduce split_with_sizes_copy "
+    "squeeze_copy sum_to_size t_copy take_along_dim transpose_copy unbind_copy "
+    "unfold_copy unravel_index unsafe_chunk unsafe_split unsqueeze_copy view_copy "
+    "vsplit",
     "complex numbers": "cdouble cfloat chalf complex imag linalg.eig linalg.eigvals "
     "polar view_as_complex view_as_real",
     "Fourier transforms, which are complex": "fft.fft fft.fft2 fft.fftn fft.fftshift "

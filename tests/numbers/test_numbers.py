@@ -14,7 +14,7 @@ from gradcli.engine.arrays import ArrayNamespace
 from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
 from gradcli.numbers.arrays import ObjectArray
-from gradcli.numbers.balls import START_BITS, ball, working
+from gradcli.numbers.balls import START_BITS, apply, ball, derivative, working
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.numbers import Balls
 from gradcli.numbers.shapes import ShapeNamespace
@@ -123,3 +123,18 @@ def test_numpy_scalar_of_shape_none_stays_an_object_array() -> None:
     assert isinstance(x[0], ObjectArray)
     assert x[0].shape == ()
     assert NUMPY is not x.__gradcli_namespace__
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("x", [-0.5, -2.3, -1000.25, -1e14 - 0.25])
+def test_polygamma_below_0_is_the_function_of_its_recurrence(
+    order: int, x: float
+) -> None:
+    with working(256):
+        n, b = ball(order), ball(x)
+        here, after = (apply("polygamma", n, at) for at in (b, b + 1))
+        step = (-1) ** order * math.factorial(order) / b ** (order + 1)
+        assert here.rel_accuracy_bits() > 150
+        assert (after - here).overlaps(step)
+        slope = derivative("polygamma", 1, [n, b])
+        assert slope.overlaps(apply("polygamma", n + 1, b))

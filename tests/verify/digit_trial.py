@@ -2,17 +2,13 @@
 
 What a program means is composed beside its text, of mpmath's functions; a derivative
 is mpmath's difference quotient in four times the digits.
-
-    python -m tests.verify.digit_trial --count 300 --first 5000
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Callable, Iterator
 from random import Random
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import mpmath
@@ -156,21 +152,3 @@ def wrong(seeds: range) -> Iterator[str]:
             ]
         if far or found.doubtful or found.output.unsettled:
             yield f"{seed}: {drawn.text} at {at}: {far} {found.doubtful}"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--first", type=int, default=0)
-    asked = parser.parse_args()
-    began = perf_counter()
-    seeds = range(asked.first, asked.first + asked.count)
-    found = 0
-    for each in wrong(seeds):
-        found += 1
-        print(f"  WRONG {each}", flush=True)
-    print(f"{found} of {len(seeds)} wrong, {perf_counter() - began:.0f} s")
-
-
-if __name__ == "__main__":
-    main()

@@ -27,13 +27,13 @@ Held: TypeAlias = Place | None
 """An operand or a result of a call; None: nothing yet."""
 
 Put: TypeAlias = Callable[[Held], None]
-"""Puts an operand or a result where its call looks for it."""
+"""A function that puts an operand or a result where its call looks for it."""
 
 Number: TypeAlias = Raw | np.generic | float
-"""One number."""
+"""A single number."""
 
 Known: TypeAlias = dict[Value, Raw]
-"""The numbers that are known by now."""
+"""The numbers of a recording that are known so far, by their values."""
 
 CACHE_BYTES = 4 << 20
 """Memory that a tile's buffers, inputs and outputs take together, in bytes."""
@@ -160,7 +160,7 @@ def _always(place: Place, memory: Memory, entries: int) -> Held:
 
 
 def _memory(buffers: dict[int, int], entries: int) -> Memory:
-    """Memory for a tile in each buffer, by its bytes an entry and its number."""
+    """Make memory for a tile in each buffer, by its bytes an entry and its number."""
     found = {}
     for size, count in buffers.items():
         for nr in range(count):

@@ -345,7 +345,7 @@ def _kept(cells: Sequence[str], layout: Layout) -> tuple[tuple[str, float], ...]
 
 
 def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
-    """Rows of JSON: an object a line, whose values are numbers or lists of them."""
+    """Read rows of JSON: an object a line, of numbers or lists of numbers."""
     if _worth_arrow(data):
         quick = _json_by_arrow(data, names)
         if quick is not None and not _may_be_beyond(quick, data):

@@ -3,19 +3,15 @@
 A constant is drawn in two spellings of one number; a program has the one, a claim on
 its derivative the other. Nothing here computes in floats: that the spellings are one
 number is an identity of real numbers.
-
-    python -m tests.verify.claims.constants --count 500 --first 1000
 """
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
-from time import perf_counter
 
 from gradcli.verify.claims.task import Ruling
 
@@ -137,18 +133,3 @@ def untrue(seeds: range, counts: Counter[str]) -> Iterator[str]:
         good = ("proved", "agrees") if each.right else ("refuted", "agrees")
         if ruling.verdict not in good:
             yield f"{seed}: {each}: {ruling.verdict} {ruling.note or ''}"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--first", type=int, default=0)
-    asked = parser.parse_args()
-    began, counts = perf_counter(), Counter[str]()
-    for each in untrue(range(asked.first, asked.first + asked.count), counts):
-        print(f"  UNTRUE {each}", flush=True)
-    print(f"{dict(counts)}, {perf_counter() - began:.0f} s")
-
-
-if __name__ == "__main__":
-    main()
