@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.diagnosis import hypotheses as known
+from gradcli.diagnosis.likeness import Array
 
 RIGHT = np.random.default_rng(3).uniform(0.5, 2, (3, 3))
 SHARED = (known.SIGN, known.OWN_ENTRY, *known.transpositions(2))
@@ -17,7 +18,7 @@ ROWS = (
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.text)
 @pytest.mark.parametrize("numbers", [RIGHT, 0 * RIGHT], ids=["right", "zeros"])
-def test_no_mistake_is_told(numbers: known.Array, row: known.Hypothesis) -> None:
+def test_no_mistake_is_told(numbers: Array, row: known.Hypothesis) -> None:
     pairs = [(numbers, numbers)]
     assert row.of_claim(pairs) is row.of_backward(pairs, "it") is None
 
