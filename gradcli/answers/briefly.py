@@ -48,7 +48,7 @@ def briefly(raw: Any) -> Plain | Extent:
 
 
 def extent(value: Shown) -> Extent:
-    """What nested lists of numbers range over."""
+    """Return the shape and the bounds of nested lists, and whether NaN occurs."""
     entries = flat(value)
     known = [entry for entry in entries if not isnan(entry)]
     low, high = min(known, default=inf), max(known, default=-inf)

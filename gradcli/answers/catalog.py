@@ -36,16 +36,16 @@ class RowView:
     node: str | None
     parameters: tuple[str, ...]
     defaults: Mapping[str, object]
-    """Of the parameters that need not be given."""
+    """Default values of the parameters that need not be given."""
     elementwise: bool
     kink: str
     slope: str
-    """What the rules give where that is not the derivative of the value."""
+    """Words on what the rules give where that is not the value's derivative."""
     jumps: str
     """Where the value jumps, in words."""
     derivatives: Mapping[str, str | None]
-    """Of an elementwise row, the partial derivative by each input as a formula, in
-    which ``y`` is the result; None where the language cannot say it."""
+    """Formulas of an elementwise row's partial derivatives, by input; ``y`` is the
+    result in them, and None stands where the language cannot say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ class FunctionView:
     """Where it is defined and smooth, if that is not everywhere."""
     parameters: tuple[str, ...]
     defaults: Mapping[str, object]
-    """Of the parameters that need not be given."""
+    """Default values of the parameters that need not be given."""
     aliases: tuple[str, ...]
     not_finite: Mapping[str, str]
-    """What a result may be that is no finite number, and why it then is."""
+    """Reasons for results that are no finite number, by the result."""
     spellings: Mapping[str, str]
     """How libraries and languages write it."""
     rows: tuple[RowView, ...]

@@ -63,7 +63,7 @@ class FormulaView:
         return before + self.of + between + self.by
 
     def label(self, row: int, column: int) -> str:
-        """What an entry is called."""
+        """Return the name of an entry of a derivative."""
         before, between = self.around
         first, second = self.of + self.rows[row], self.by + self.columns[column]
         return before + first + between + second

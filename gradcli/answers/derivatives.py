@@ -234,7 +234,7 @@ class JudgedBlock:
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """What is printed of a Jacobian or a Hessian: a block per input or pair of inputs.
+    """Answer of `gradcli jacobian` and `hessian`: a block per input or pair of inputs.
 
     program  The program's text.
     mode     Whether the passes ran in reverse or forward.

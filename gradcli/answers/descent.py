@@ -40,7 +40,7 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class DescentView:
-    """What `gradcli descend` prints: the end of a descent.
+    """Answer of `gradcli descend`: the end of a descent.
 
     program    The program's text.
     seed       The seed of what is drawn.

@@ -26,7 +26,7 @@ MAX_PERIOD: Final = 256
 
 
 class Run(NamedTuple):
-    """From ``start`` on ``period`` things, so many ``times``."""
+    """Repetition from ``start`` on: ``period`` things, so many ``times``."""
 
     start: int
     period: int
@@ -51,7 +51,7 @@ class Fold:
 
 
 def folds(view: GraphView) -> tuple[Fold, ...]:
-    """What repeats below a graph's root.
+    """Find the parts that repeat below a graph's root.
 
     Parts are equal if their nodes have the same names and shapes and come from the same
     text. An input with a name belongs to a part if that part alone uses it and every

@@ -202,8 +202,8 @@ def input_views(
 
 
 def without(view: GradView, names: Container[str]) -> GradView:
-    """The same, without the gradients by some inputs, which are written elsewhere, and
-    without the values of large inputs."""
+    """Return a view without the gradients by some inputs, which are written elsewhere,
+    and without the values of large inputs."""
     inputs = tuple(
         replace(
             given,

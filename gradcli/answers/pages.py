@@ -54,8 +54,8 @@ def whole(name: str) -> str:
 
 
 def conventions() -> str:
-    """What holds at a kink, and slopes that are not those of values: a line for each
-    function that says so."""
+    """Return a line for each function with a convention at a kink, or with a slope that
+    is not that of its value."""
     from .catalog import catalog
 
     stated = {each.name: each.kink or _slope(each.slope) for each in catalog()}

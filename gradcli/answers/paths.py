@@ -43,7 +43,7 @@ LOST = 100.0
 """How many times larger than the sum a term must be to be called cancelled."""
 
 ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
-"""What two ways of adding may differ by, relative to the terms, by bytes a number."""
+"""Relative rounding error allowed between two sums, by the bytes of a number."""
 
 Ranking = Literal["exact", "estimated"]
 
@@ -115,7 +115,7 @@ class PathsView:
 
 @dataclass(frozen=True, slots=True)
 class PathsAnswer:
-    """What `gradcli paths` prints: the paths from one tensor to others.
+    """Answer of `gradcli paths`: the paths from one tensor to others.
 
     program   The program's text.
     start     Where the paths start.

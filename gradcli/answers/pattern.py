@@ -73,7 +73,7 @@ class Pattern:
         )
 
     def structure(self) -> str:
-        """What the zeros of a matrix look like, whatever its size."""
+        """Return the word for the places of a matrix's zeros, whatever its size."""
         some, (rows, columns) = self.some, self.shape
         if not some.stored:
             return "zero"
@@ -91,7 +91,7 @@ class Pattern:
         return "symmetric" if some.is_symmetric else "dense"
 
     def sparse_structure(self) -> str:
-        """What the stored entries of a large matrix look like."""
+        """Return the word for the places of a large matrix's stored entries."""
         known = self.structure()
         if known in ("zero", "identity", "diagonal"):
             return known

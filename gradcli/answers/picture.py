@@ -24,7 +24,7 @@ from .folds import Fold, folds
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
-    """What `gradcli graph --out` prints.
+    """Answer of `gradcli graph --out`: the file that was written.
 
     program  The program's text.
     file     What was written.
@@ -134,7 +134,7 @@ def _by_address(roots: Iterable[object]) -> dict[int, Node]:
 
 
 def _only(incoming: Sequence[object]) -> Any:
-    """What arrives at a node; of several outputs the first that anything arrives at."""
+    """Return the gradient that arrives at a node, at its first output that has one."""
     return next((g for g in incoming if g is not None), None)
 
 

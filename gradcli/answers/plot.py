@@ -35,7 +35,7 @@ class KinkMark:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What `gradcli plot` prints over one input.
+    """Answer of `gradcli plot` over one input: a curve.
 
     program  The program's text.
     output   The variable that is drawn, if it has a name.
@@ -95,7 +95,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What `gradcli plot` prints over two inputs.
+    """Answer of `gradcli plot` over two inputs: a field.
 
     program  The program's text.
     output   The variable that is drawn, if it has a name.

@@ -34,7 +34,7 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a program.
+    """Question to a program: the program, its values, and how it is to be run.
 
     program      its text
     values       what its inputs are given

@@ -85,7 +85,7 @@ class ObjectArray:
         return self._like(self.data.copy(order))
 
     def astype(self, dtype: object) -> ObjectArray:
-        """The same: elements have one kind only."""
+        """Return the array itself: its elements have one kind only."""
         return self
 
     def tolist(self) -> Any:

@@ -99,7 +99,7 @@ def _special(number: float) -> Ball:
 
 
 def is_nan(b: Ball) -> bool:
-    """Whether it is known that there is no such number."""
+    """Tell whether a ball is the exact answer that there is no number."""
     return bool(not b.is_finite() and b.is_exact() and b.is_nan())
 
 
@@ -559,8 +559,8 @@ def apply(name: str, *args: Ball) -> Ball:
 
 
 def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
-    """What floating point says where there is no finite number: a pole, nan, a limit
-    at an infinity; unknown where the precision does not tell."""
+    """Return what floating point gives where there is no finite number: a pole, nan, a
+    limit at an infinity; unknown where the precision does not tell."""
     if any(is_nan(a) for a in args):
         return NAN
     bounded = all(a.is_finite() for a in args)

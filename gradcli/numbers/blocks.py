@@ -129,7 +129,7 @@ class Functions(Block):
 
 
 class Stops(Functions):
-    """The same values once more, as constants."""
+    """Values of other terms once more, through which no derivative is taken."""
 
     __slots__ = ()
 

@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 
 
 class Unresolved(BaseException):
-    """What a program does on a box is not enclosed by following its ways.
+    """A program's values on a box cannot be enclosed by following its ways.
 
     Not an `Exception`, so that the engine does not word it as a failure of its own.
     """

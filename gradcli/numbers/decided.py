@@ -37,7 +37,7 @@ def _is_nan(system: System[Element], e: Element) -> bool:
 def _asked(
     question: Callable[[Ball], bool], system: System[Element], e: Element
 ) -> bool:
-    """What a program asks of the kind of number that an element is."""
+    """Answer a question about the kind of number that an element is, and note it."""
     system.classify(e)
     return question(system.value(e))
 
@@ -173,7 +173,7 @@ _NEAR: Final = Fraction(1, 4)
 
 
 def whole(system: System[Element], e: Element) -> Element:
-    """What ``int`` makes of an element: it leaves the graph there."""
+    """Round an element toward zero, as ``int`` does; no derivative goes through."""
     return _to_integer("trunc", system, system.stop(e))
 
 

@@ -118,7 +118,7 @@ def _of_moved(middle: Any) -> tuple[list[Any], Any]:
 
 
 def _norm(matrix: Any) -> Any:
-    """What no eigenvalue of a symmetric matrix is larger than."""
+    """Return a bound of the absolute eigenvalues of a symmetric matrix."""
     sums = [sum(map(abs, row), arb(0)).abs_upper() for row in matrix.tolist()]
     return max(sums) if all(each.is_finite() for each in sums) else arb(inf)
 
@@ -181,7 +181,7 @@ def _at(x: Any, coefficients: Sequence[Any]) -> Any:
 
 
 def eigenvalue_in_floats(below: Any, *triangle: Any) -> Any:
-    """The same as the engine's arrays compute it."""
+    """Compute an eigenvalue as the engine's arrays do, in floating point."""
     matrix = np.array(_symmetric(triangle))
     return _in_floats(lambda a: NUMPY.eigh_factors(a)[0], matrix, int(below))
 

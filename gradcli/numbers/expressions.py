@@ -42,15 +42,15 @@ FORMULAS: Final[Mapping[str, Run]] = {
     "choice": lambda x: x,
     "part": lambda x, size: x,
 }
-"""What a scalar function is to SymPy, unless its row has an expression of its own."""
+"""SymPy's formulas of scalar functions whose rows have no expression of their own."""
 
 
 @cache
 def formula_of(name: str) -> Run:
-    """What a scalar function is to SymPy.
+    """Return SymPy's formula of a scalar function.
 
     Raises:
-        NoMeaning: it is nothing to SymPy.
+        NoMeaning: SymPy has no such function.
     """
     entry = FUNCTIONS.get(name)
     if entry is not None and entry.sym:
@@ -220,7 +220,7 @@ _REWRITTEN: Final[dict[type[sympy.Expr], Callable[[sympy.Expr], Step]]] = {
     sympy.csch: lambda x: ("div", (sympy.S.One, sympy.sinh(x))),
     sympy.sinc: lambda x: ("sinc", (x / sympy.pi,)),
 }
-"""The same, by functions of the table: a function and its arguments."""
+"""SymPy's functions that the table writes otherwise: a function and its arguments."""
 
 _HEADS: Final[dict[type[sympy.Expr], str]] = {
     formula: name for name, formula in FORMULAS.items() if isinstance(formula, type)
@@ -265,7 +265,7 @@ def compiled(expression: sympy.Expr) -> Program:
 
 
 def _step(part: sympy.Expr) -> Step:
-    """What computes a part, and from what."""
+    """Return the name of the function that computes a part, and its arguments."""
     rewrite = _REWRITTEN.get(part.func)
     if rewrite is not None:
         return rewrite(*part.args)

@@ -27,15 +27,15 @@ from .matrices import inner_product, matmul, solve
 from .system import Element, System
 
 FORMULA_SIZE: Final = 2
-"""Of how many eigenvalues there is a formula that needs no complex numbers."""
+"""Rows of a matrix whose eigenvalues have a formula without complex numbers."""
 
 MAX_SIZE: Final = 8
 """Up to how many eigenvalues and singular values are computed as balls: what their
 derivatives take grows with the fifth power of it."""
 
 MAX_EXPONENTIAL_ROWS: Final = 4 * MAX_SIZE
-"""Of how many rows exponentials are computed as balls: the rule of a rule asks for one
-of four times the rows."""
+"""Most rows of a matrix whose exponential is computed as balls: the rule of a rule asks
+for one of four times the rows."""
 
 MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Entries of a matrix from whose singular values derivatives go to each of them."""
@@ -168,7 +168,7 @@ def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
 
 
 def eigh(system: System[Element], m: Host) -> tuple[Host, Host]:
-    """Of a symmetric matrix, the least first."""
+    """Return the eigenvalues, rising, and eigenvectors of a symmetric matrix."""
     n = m.shape[0]
     _refuse_large("linalg.eigh", "eigenvalues", n)
     like = NUMPY.eigh_factors(floats(system, m))[1]
@@ -191,8 +191,8 @@ def _eigenvalues(system: System[Element], m: Host) -> Host:
 
 
 def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
-    """Of a matrix and its transpose times it, from the largest on; what rounding makes
-    of the small ones is known where they come of the matrix itself."""
+    """Return the singular values of ``m``, falling, where ``gram`` is ``m.T @ m``. What
+    rounding makes of small ones is known if they are computed from ``m`` itself."""
     if m.size > MAX_ENTRIES:
         return _each(system, "sqrt", _eigenvalues(system, gram)[::-1])
     columns, orders = system.lift(len(gram)), map(system.lift, range(len(gram)))
@@ -220,7 +220,7 @@ def _may_vanish(system: System[Element], element: Element) -> bool:
 
 
 def _lost(system: System[Element], m: Host, value: Element) -> Host:
-    """What stands for a vector that its value does not tell."""
+    """Return unknown entries for a vector that several equal values have in common."""
     return np.full(len(m), system.apply("lost_vector", value), dtype=object)
 
 
@@ -240,8 +240,8 @@ def _vector(system: System[Element], m: Host, value: Element, like: Host | Raw) 
 
 
 def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, Host]:
-    """Of ``[[a, b], [b, d]]``: the mean of ``a`` and ``d`` with ``r`` below and above,
-    where ``r`` is the length of half their difference and ``b``."""
+    """Return the eigenvalues and eigenvectors of ``[[a, b], [b, d]]``. The values are
+    ``(a + d)/2 - r`` and ``(a + d)/2 + r``, where ``r`` is ``hypot((a - d)/2, b)``."""
     apply, two = system.apply, system.lift(2)
     a, b, d = m[0, 0], m[0, 1], m[1, 1]
     mean = apply("div", apply("add", a, d), two)
@@ -265,7 +265,7 @@ def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, H
 def svd(
     system: System[Element], m: Host, full_matrices: bool
 ) -> tuple[Host, Host, Host]:
-    """From the eigenvalues of ``m.T @ m``; the largest singular value first."""
+    """Decompose by the eigenvalues of ``m.T @ m``; singular values fall."""
     rows, columns = m.shape
     if rows < columns:
         v, s, ut = svd(system, m.T, full_matrices)
@@ -300,9 +300,9 @@ def svd(
 
 
 def exponential(system: System[Element], m: Host) -> Host:
-    """Of two rows ``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for half the trace ``t``,
-    where ``r*r`` is minus the determinant of ``m - t``; of a negative square cosines
-    and sines. Of more rows, or where ``r`` is 0, every entry is a step of its own."""
+    """Return the exponential, ``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` of two rows,
+    where ``t`` is half the trace and ``r*r`` minus the determinant of ``m - t``. With
+    more rows, or where ``r`` is 0, every entry is a step of its own."""
     apply, n = system.apply, m.shape[0]
     if n <= 1:
         return _each(system, "exp", m)

@@ -176,7 +176,7 @@ class Evaluation:
         self, compute: Callable[[int], list[Ball]], steps: Sequence[int], work: int,
         passes: int = 1,
     ) -> list[Ball]:  # fmt: skip
-        """What ``compute`` gives with the precision that its numbers need.
+        """Run ``compute`` with the precision that its numbers need, and return them.
 
         Args:
             compute: from a precision to the numbers.

@@ -25,7 +25,7 @@ from .system import Element, System
 
 
 def matmul(system: System[Element], a: Host, b: Host) -> Host:
-    """As `numpy.matmul`, vectors included; one sum per entry."""
+    """Multiply as `numpy.matmul` does, vectors included, with one sum per entry."""
     if not a.ndim or not b.ndim:
         raise ValueError("matmul: a scalar is no matrix")
     left = a[np.newaxis] if a.ndim == 1 else a

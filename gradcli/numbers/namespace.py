@@ -319,11 +319,11 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(factors.over_matrices(rule, self.elements(a))[0])
 
     def indefinite_minors(self, a: Numbers) -> Host:
-        """Of a matrix that is not positive definite `cholesky` itself tells."""
+        """Return zeros: `cholesky` itself refuses what is not positive definite."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def zero_pivots(self, a: Numbers) -> Host:
-        """Of a singular matrix `solve` itself tells."""
+        """Return zeros: `solve` itself refuses a singular matrix."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def solve_triangle(

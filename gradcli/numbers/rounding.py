@@ -87,7 +87,7 @@ def _parts_of(name: str) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
 
 
 class Roundings:
-    """What rounding does to the steps of one graph."""
+    """Bounds of the rounding errors of one graph's steps in floating point."""
 
     def __init__(self, evaluation: Evaluation, dtype: str) -> None:
         self.evaluation = evaluation
@@ -209,7 +209,7 @@ class Roundings:
         return float(off + (units + (0 if own else value)) * self.unit)
 
     def _inner(self, step: int, bits: int) -> float:
-        """What a step makes of its operand's rounding inside it."""
+        """Return the error of a step from the rounding of its operand inside it."""
         graph = self.evaluation.graph
         name = graph.name(step)
         count = FUNCTIONS[name].inner_roundings if name in FUNCTIONS else 0
@@ -223,7 +223,7 @@ class Roundings:
     # the sum over all steps, for one number
 
     def bound(self, step: int) -> Ball:
-        """What the errors of all steps can make of one, at most and to first order."""
+        """Bound the error of one step by the errors of all steps, to first order."""
         evaluation, graph = self.evaluation, self.evaluation.graph
         bits = self._bits(step)
         order = evaluation.below([step])

@@ -21,7 +21,7 @@ Bounds = tuple[tuple[int, str, Number], ...]
 """An argument's position, a relation and a number: ``(0, ">", 0)``."""
 
 _BY_OPERATORS: Final = {*ARITHMETIC, "total", "choice"}
-"""What rows reach through operators and reductions alone."""
+"""Scalar functions that rows reach through operators and reductions alone."""
 
 CALLED: Final = {
     **{name: name for name in balls.FUNCTIONS

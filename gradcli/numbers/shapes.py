@@ -131,7 +131,7 @@ class ShapeNamespace(Namespace):
         return made
 
     def stop(self, x: Any) -> Any:
-        """The same values, through which no derivative is taken."""
+        """Return the same values, through which no derivative is taken."""
         if not isinstance(x, ObjectArray):
             return x
         made = ObjectArray(x.data, self, x)

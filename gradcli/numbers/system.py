@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Number = int | float | Fraction
 
 Element = TypeVar("Element")
-"""What a system makes: a ball, a term, a step on a tape."""
+"""Scalar of a number system: a ball, a term, a step on a tape."""
 
 RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 
@@ -76,10 +76,10 @@ class System(Protocol[Element]):
         """Take note that it was asked whether an element is a finite number."""
 
     def choice(self, pick: Callable[[], Element]) -> Element:
-        """What ``pick`` gives: one of several elements, by comparisons made in it."""
+        """Return what ``pick`` chooses by its comparisons: one of several elements."""
 
     def stop(self, element: Element) -> Element:
-        """The same value, through which no derivative is taken."""
+        """Return the same value, through which no derivative is taken."""
 
     def kink(self, element: Element, what: str) -> None:
         """Take note that ``element`` lies where ``what`` has no derivative."""

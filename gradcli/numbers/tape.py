@@ -189,7 +189,7 @@ class Tape(Deciding[int]):
         return self._push(Dots(self.steps, left, right))
 
     def stopped(self, serials: Host) -> Host:
-        """The same values, through which no derivative is taken."""
+        """Return the same values, through which no derivative is taken."""
         return self._push(Stops(self.steps, "stop", (serials,)))
 
     def tie(self, left: Host, right: Host) -> Host:

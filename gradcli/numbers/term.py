@@ -75,7 +75,7 @@ class Choice:
 
 
 def chosen(term: Term) -> Term:
-    """What a choice was made for; any other term as it is."""
+    """Return the term that a choice picked; any other term as it is."""
     while term.name == "choice":
         term = term.args[0]
     return term

@@ -209,7 +209,7 @@ class Terms(Deciding[Term]):
             self._pin(element)
 
     def _pin(self, element: Term) -> None:
-        """What follows holds where the entries below are what they are at the point."""
+        """Make it a condition that the entries below have their values at the point."""
         for term in ordered([element]):
             if term.name == "symbol":
                 self._decided("==", term, self.lift(to_float(term.value)))
@@ -266,8 +266,8 @@ class Terms(Deciding[Term]):
     def domains(
         self, terms: Sequence[Term], constants: bool = False
     ) -> Iterator[Decision]:
-        """What the functions that made these terms ask of their arguments; of constant
-        ones too, if wanted."""
+        """Yield what the functions that made these terms ask of their arguments; of
+        constant ones too, if wanted."""
         for term in terms:
             for position, relation, bound in bounds_of(term.name, term.args):
                 argument = chosen(term.args[position])

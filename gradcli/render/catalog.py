@@ -9,7 +9,7 @@ from ..answers.catalog import FunctionView, RowView
 from .line import BLANK, Line, title
 
 _WORD = {True: "formula", False: "meaning"}
-"""What a formula is called that can be read as a program, and one that cannot."""
+"""Labels of a formula: one that can be read as a program, and one that cannot."""
 
 
 def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:

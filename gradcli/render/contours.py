@@ -48,16 +48,16 @@ ASPECT = 2.0
 """How much higher than wide a character is."""
 
 ARROWS = "⇒⇗⇑⇖⇐⇙⇓⇘"
-"""By eighths of a turn, from the right to the left by way of up."""
+"""Arrows by eighths of a turn, from the right to the left by way of up."""
 
 LEVEL = "○"
 """Where there is no uphill."""
 
 FLAT = 1e-6
-"""Of the steepest slope: what is less has no direction."""
+"""Part of the steepest slope below which no direction is shown."""
 
 RARE = 0.05
-"""Of the points: so many may lie below the lowest power of ten."""
+"""Part of the points that may lie below the lowest power of ten."""
 
 
 def contours(surface: Surface, width: int) -> Iterator[Line]:

@@ -33,14 +33,14 @@ def block_label(view: Derivative, block: BlockView) -> str:
 
 
 def verdict_label(view: Derivative, block: BlockView) -> str:
-    """What the verdict on a block's last input is about: its column of blocks."""
+    """Return the label of the verdict on a block's last input: its column of blocks."""
     if len(block.by) == 1:
         return block_label(view, block)
     return f"d2{derived(view.output)}/d* d{printable(block.by[-1])}"
 
 
 class Shown(NamedTuple):
-    """What stands for the entries of blocks.
+    """Replacement for the entries of blocks.
 
     spied  a picture of where they are
     files  per block the file that they were written to

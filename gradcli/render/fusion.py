@@ -13,7 +13,7 @@ from ..lang.excerpt import printable, shortened
 from ..lang.in_parts import Fused, Fusion, Whole
 
 MAX_TEXT_CHARACTERS = 60
-"""Of a region that is told."""
+"""Characters of a region's text that are shown."""
 
 
 def lines(fusion: Fusion) -> Iterator[str]:

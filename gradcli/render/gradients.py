@@ -36,7 +36,7 @@ def derived(output: OutputView | NamedValue) -> str:
 
 
 def labels(view: GradView) -> dict[str, str]:
-    """What the gradient by each input is called."""
+    """Return the label of the gradient by each input, by the input's name."""
     return {i.name: derivative_label(view.output, i.name) for i in view.differentiated}
 
 

@@ -88,7 +88,7 @@ def _shown(character: str) -> str:
 
 
 def _finite(value: object) -> object:
-    """The same value with strings for the numbers that JSON cannot write.
+    """Return a value with strings for the numbers that JSON cannot write.
 
     Recursion is as deep as a result is nested, which its shape bounds.
     """

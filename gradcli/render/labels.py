@@ -14,7 +14,7 @@ from ..views.numbers import Entries, Shown, sizes
 from .numbers import ELLIPSIS, inline, number
 
 CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
-"""What follows a name that is changed in place: ``*=`` and its like."""
+"""Text after a name that is changed in place: ``*=`` and its like."""
 
 
 def source_text(node: NodeView) -> str:

@@ -25,7 +25,7 @@ _SYMBOL: Final = re.compile("\ue000(.*?)\ue001")
 NONE_FOUND: Final = "?"
 
 UNNAMED: Final = ("f", "F", "g", "h")
-"""What an output without a name is called: the first that no input is called."""
+"""Names for an output without one: the first that no input has is taken."""
 
 
 def equations(views: Sequence[FormulaView]) -> list[str | None]:
@@ -93,7 +93,7 @@ def written(latex: str, symbols: Symbols) -> str:
 
 
 def _dimensions(indices: Sequence[str]) -> int:
-    """Of what is indexed so; an array without entries has at least one."""
+    """Count the dimensions of what is indexed so; at least one if it has no entries."""
     return indices[0].count(",") + bool(indices[0]) if indices else 1
 
 

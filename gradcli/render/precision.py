@@ -49,7 +49,7 @@ def _condition(each: Condition, dtype: str) -> list[Part]:
 
 
 def in_words(number: float, rounding: float) -> str:
-    """What a condition number means."""
+    """Say what a condition number makes of an error of the size of ``rounding``."""
     if isnan(number):
         return "not known: a value or a gradient is not finite"
     if not isfinite(number):

@@ -34,7 +34,7 @@ def ticks(low: float, high: float, most: int = 7) -> list[float]:
 
 
 def reach(numbers: Iterable[float]) -> tuple[float, float]:
-    """From where to where numbers are drawn, a pole cut off; 0 to 1 of none."""
+    """Return the ends of an axis for some numbers, poles cut off; 0 and 1 for none."""
     known = sorted(filter(isfinite, numbers))
     if not known:
         return 0.0, 1.0

@@ -108,7 +108,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """What was found of one program over one box.
+    """Certified ranges of one program over one box.
 
     value      of the output's entries
     gradients  by input, of its entries
@@ -498,7 +498,7 @@ class _Search:
 
 
 def sign_of(lower: float, upper: float) -> str:
-    """What bounds say of the sign of all between them."""
+    """Return the sign that all numbers between two bounds have, in words."""
     if lower > upper:
         return UNDECIDED
     if lower == upper == 0:
@@ -516,7 +516,7 @@ def _is_close(found: Range) -> bool:
 
 
 def labels(job: Job, name: str) -> list[str]:
-    """What the entries of an input are called."""
+    """Return the names of an input's entries, such as ``a[0,1]``, in C order."""
     shape = next(i.value.shape for i in job.inputs if i.name == name)
     return [entry_name(name, place) for place in np.ndindex(*shape)]
 

@@ -166,8 +166,8 @@ def formula(expression: object) -> str | None:
 
 
 def _rewritings(expression: sympy.Expr) -> Sequence[Callable[[object], object]]:
-    """What may shorten an expression. SymPy's general simplification takes a fifth of a
-    second to be imported, so it is asked only where functions can meet."""
+    """Return SymPy's functions that may shorten an expression. Its general
+    simplification is slow to import, so it is asked only where functions can meet."""
     if not expression.has(sympy.Add):
         algebra: tuple[Callable[[object], object], ...] = ()
     else:

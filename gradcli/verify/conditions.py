@@ -30,7 +30,7 @@ from .limits import (
 )
 
 PART: Final = "a part of the program"
-"""What stands for a term that is too long to show."""
+"""Words that stand for a term that is too long to show."""
 
 
 def shown(term: Term, book: Expressions | None = None) -> str | None:
@@ -81,9 +81,9 @@ def _held(terms: Terms, decisions: Iterable[Decision]) -> Iterator[Decision]:
 
 
 def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:
-    """Of the choices that the program's formula is free of, those that decide nothing
-    else either: no branch was taken and no number rounded by looking at what was
-    chosen, and the reverse pass did not ask for it."""
+    """Return the choices, of those that the program's formula is free of, that decide
+    nothing else either: no branch was taken and no number rounded by looking at what
+    was chosen, and the reverse pass did not ask for it."""
     settled = frozenset(free) & terms.choices.keys()
     while True:
         looked_at = list(terms.looked_at.values())

@@ -44,7 +44,7 @@ NEAR_UNITS: Final = 64
 """Units of rounding that any program may lose without being asked how."""
 
 FEW_UNITS: Final = 1024
-"""The same where the engine's rules do not run on balls."""
+"""Units of rounding that may be lost where the rules do not run on balls."""
 
 FAIR: Final = 16
 """How many times its bound of the first order an error may be."""
@@ -80,7 +80,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one number.
+    """A verdict on one number, with its error.
 
     error   relative, and proven; None where there is nothing to be relative to
     ulps    the same in units in the last place

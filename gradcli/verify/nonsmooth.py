@@ -24,7 +24,7 @@ TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"
 
 Kinked = tuple[str, tuple[int, ...]]
-"""What is not smooth, and the steps that are involved."""
+"""A kink or a tie in words, and the steps that are involved."""
 
 
 class NonSmooth:

@@ -57,7 +57,7 @@ def vanishes_at(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
 
 
 def simplifies_away(expression: object, point: Mapping[object, Ball]) -> bool:
-    """The same by SymPy's general simplification: slow, so the last to be asked."""
+    """Tell whether SymPy's own simplification, slow and so asked last, gives zero."""
     if not _worth_trying(expression, point, MAX_SIMPLIFIED_STEPS):
         return False
     return _is_zero(sympy.simplify(expression))
@@ -288,7 +288,7 @@ def _atoms(expression: sympy.Expr) -> set[object]:
 
 
 def _inside(expression: sympy.Expr) -> list[object]:
-    """What stands under an absolute value or a sign."""
+    """Return the operands of all absolute values and signs in an expression."""
     parts = expression.atoms(sympy.Abs, sympy.sign)
     return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
 
@@ -304,7 +304,7 @@ def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> object:
 
 
 def _by_algebra(expression: object) -> bool:
-    """As a rational function of its functions, for every choice of signs.
+    """Tell whether an expression is zero as a rational function, for all signs.
 
     Telling cases apart is far cheaper than carrying absolute values as roots, so it is
     done as long as the cases are few.
@@ -321,7 +321,7 @@ def _by_algebra(expression: object) -> bool:
 
 
 def _by_expanding(expression: object) -> bool:
-    """By SymPy's own rules for sums, powers and logarithms, while that is cheap."""
+    """Tell whether an expression is zero once expanded, while that is cheap."""
     small = compiled(expression).size <= MAX_EXPANDED_STEPS
     return small and _is_zero(sympy.expand(expression))
 

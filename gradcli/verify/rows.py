@@ -28,7 +28,7 @@ class Row:
 
     @cached_property
     def steps(self) -> list[int] | None:
-        """What the engine's rules give, per entry; None where they do not run."""
+        """The step that the engine's rules give each entry; None: they do not run."""
         try:
             steps = self.engine()
             return [int(steps[name][at]) for name, at in self.places]

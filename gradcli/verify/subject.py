@@ -136,8 +136,8 @@ class Subject:
         return frozenset()
 
     def sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
-        """What depends on the sign of a zero, which no real number has, and the
-        steps; None where nothing does."""
+        """Return what depends on the sign of a zero, which no real number has, in
+        words, and the steps; None where nothing does."""
         if self.zeros:
             return "the sign of a zero decides", tuple(sorted(self.zeros)[:1])
         evaluation, graph = self.evaluation, self.evaluation.graph
@@ -167,7 +167,7 @@ class Subject:
         raise NotImplementedError
 
     def engine_row(self, cotangent: Sequence[float]) -> dict[str, object]:
-        """What the engine's rules make of the contracted output: steps by name."""
+        """Return the engine's gradient of the contracted output, as steps by name."""
         found = self._pulled(self.output, cotangent)
         return dict(zip(self.asked, found, strict=True))
 
@@ -179,7 +179,7 @@ class Subject:
     def _gradients(
         self, output: Tensor, cotangent: Tensor | None, create_graph: bool = False
     ) -> list[Tensor]:
-        """What the engine's reverse pass gives by each input asked for."""
+        """Return the engine's gradients by the inputs asked for, zeros where unused."""
         inputs = [self.tensors[name] for name in self.asked]
         found: Sequence[Tensor | None] = [None] * len(inputs)
         if output.edge is not None:

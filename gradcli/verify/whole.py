@@ -63,8 +63,8 @@ class Whole:
         """Conditions, as text, that proofs needed on top."""
         self._decided: tuple[str, ...] | None = None
         self._meeting: dict[Any, Any] | None = None
-        """What a symbol is at the ties; empty where there are none, and None where
-        that is not known."""
+        """Expressions of symbols wherever the ties hold; empty without ties, and
+        None where they are not known."""
 
     def work(self) -> None:
         """Raise what can be raised; a reason is left where nothing can."""
@@ -106,7 +106,7 @@ class Whole:
         self.tell()
 
     def _bases(self) -> list[object]:
-        """What is differentiated, row by row."""
+        """Return the expressions that are differentiated, row by row."""
         size = sum(term.size for term in self.subject.output_terms)
         if size > MAX_SYMPY_TREE_NODES:
             raise NoMeaning(f"it has more than {MAX_SYMPY_TREE_NODES} parts")
@@ -309,8 +309,8 @@ class Whole:
 
 
 def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:
-    """What symbols are wherever the terms meet that meet at the point; None where that
-    is not known."""
+    """Return expressions of symbols that hold wherever the ties at the point do; None
+    where there are none to be found."""
     known: dict[Any, Any] = {}
     for tie in terms.ties.values():
         gap = book.released(book.of(tie.left) - book.of(tie.right)).xreplace(known)

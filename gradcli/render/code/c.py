@@ -50,7 +50,7 @@ MATH: Final = _words(
     sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn
     """
 )
-"""What the header declares or may declare; each also with the endings ``f``, ``l``."""
+"""Names that math.h declares or may; each also with the endings ``f`` and ``l``."""
 
 
 def _names() -> Iterator[str]:

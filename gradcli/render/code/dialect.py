@@ -98,13 +98,13 @@ class Written:
     on_arrays: bool
 
     def comments(self) -> Iterator[str]:
-        """What stands above a program that is no function."""
+        """Yield the lines of comment above a program that is no function."""
         yield from self.notes
         yield from (f"where {text}" for text in self.holds)
         yield from self.renamed
 
     def description(self) -> Iterator[str]:
-        """What stands in a function's comment."""
+        """Yield the lines of a function's comment."""
         yield from self.about
         if self.notes:
             yield from ("", *self.notes)
@@ -166,7 +166,7 @@ class Dialect:
         raise Unwritable(f"an array in {self.column}")
 
     def kind_of(self, tree: Tree) -> dict[str, str]:
-        """What says of which kind a constructor's numbers are, if it has to be said."""
+        """Return the arguments that tell a constructor the kind of its numbers."""
         return {}
 
     def returned(self, value: object) -> str:
@@ -246,7 +246,7 @@ class Dialect:
         return self.made(self.called(word, rest, params))
 
     def _operand(self, tree: Tree, position: int, texts: Mapping[int, Text]) -> Text:
-        """What stands in a template's slot."""
+        """Return the text of an operand in a template's slot."""
         value = tree.args[position]
         if isinstance(value, Tree):
             return texts[value.serial]
@@ -294,7 +294,7 @@ class Dialect:
     def index(
         self, value: object, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
-        """What stands between the brackets of an index into an array of a shape."""
+        """Return the text between the brackets of an index into an array of a shape."""
         items = list(value) if isinstance(value, tuple) else [value]
         while len(items) > 1 and items[-1] is ...:
             items.pop()

@@ -30,7 +30,7 @@ GREEK: Final = frozenset(
 """Letters that LaTeX has a command for."""
 
 WORDS: Final = (r"\mathit", r"\mathtt", r"\text")
-"""What a name of several letters begins with."""
+"""Commands of LaTeX that a name of several letters begins with."""
 
 _GREEK: Final = "[\u0391-\u03c9]"
 

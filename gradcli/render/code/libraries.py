@@ -39,7 +39,7 @@ HELPERS: Final = {
 _PARAMETERS: Final = {ours: theirs for theirs, ours in KEYWORDS.items()} | {
     "dims": "axis", "dim1": "axis1", "dim2": "axis2", "diagonal": "k",
 }  # fmt: skip
-"""What NumPy calls the parameters of its functions."""
+"""Names that NumPy gives the parameters of its functions, by ours."""
 
 
 class Python(Dialect):

@@ -47,7 +47,7 @@ CALLED: Final = {
     "jacobian": ("Jacobian", "jac"),
     "hessian": ("Hessian", "hess"),
 }
-"""What a derivative is called, and what the names of its results end with."""
+"""Word for each kind of derivative, and the ending of its results' names."""
 
 RELATIVE_ROUNDING: Final = 1e-9
 """How far rounding may take a program from the gradients that it is of."""

@@ -89,7 +89,7 @@ def rules_of(output: Tensor, view: GraphView) -> dict[tuple[int, int], Stated | 
 
 
 def _kind(node: Node, nr: int) -> object:
-    """What nodes with the same rule have in common."""
+    """Return a key that nodes with the same rule along an edge have in common."""
     op, params = node.op, repr(node.params)
     if op.elementwise:
         return op.name, nr, params

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...engine.raw import Host
 
 ROOM: Final = 0.06
-"""Of the height, free above and below a curve."""
+"""Part of the height that is free above and below a curve."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ MAX_SHOWN: Final = 13
 
 NOTHING: Final = "none"
 STRANGE: Final = "nan"
-"""Of a gradient that is 0, and of one that is no finite number."""
+"""Decades, as text, of a gradient that is 0 and of one that is not finite."""
 
 _COLD: Final = {"light": (128, 178, 250), "dark": (24, 78, 170), "grey": (255,) * 3}
 _HOT: Final = {"light": (250, 140, 120), "dark": (160, 44, 32), "grey": (150,) * 3}
@@ -78,7 +78,7 @@ def listed(names: Iterable[str]) -> list[str]:
 
 
 def said(name: str) -> str:
-    """What a legend calls a decade."""
+    """Return the text of a decade in a legend."""
     if name == NOTHING:
         return "0"
     return "not finite" if name == STRANGE else f"1e{name}"

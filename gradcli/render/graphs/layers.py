@@ -21,13 +21,13 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 BOX_GAP: Final = 26.0
-"""Between two boxes."""
+"""Distance between two boxes, in pixels."""
 
 BEND_GAP: Final = 14.0
-"""Beside a line."""
+"""Distance between a line's bend and what stands beside it, in pixels."""
 
 LAYER_GAP: Final = 20.0
-"""Between two layers, in which lines bend."""
+"""Distance between two layers, in which lines bend, in pixels."""
 
 LABEL_HEIGHT: Final = 18.0
 
@@ -60,12 +60,12 @@ UNBENT: Final = 3
 """Times that lines are made straight, each of which may give room to others."""
 
 PORT_GAP: Final = 12.0
-"""Between two lines that leave or enter a box, where it is wide enough."""
+"""Distance between two lines at a box, where it is wide enough, in pixels."""
 
 
 class Line(NamedTuple):
-    """From one box to another, with the width of its label, and of the one that says
-    where it leads if it is only hinted at."""
+    """Line from one box to another, with the width of its label, and of the one that
+    says where it leads if it is only hinted at."""
 
     start: int
     end: int
@@ -387,7 +387,7 @@ class _Grid:
             self._x[thing] = min(max(mean, low), high)
 
     def _room(self, thing: int) -> tuple[float, float]:
-        """From where to where a thing may move between its neighbours."""
+        """Return the least and the most ``x`` of a thing between its neighbours."""
         row, at = self._rows[self._layer[thing]], self._rank[thing]
         ends = [-inf, inf]
         for nr, (beside, sign) in enumerate(((at - 1, 1), (at + 1, -1))):

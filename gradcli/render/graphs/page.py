@@ -176,7 +176,7 @@ def _data(
     insides: Sequence[Scene],
     rooms: Sequence[Placed],
 ) -> Mapping[str, object]:
-    """What the script works with."""
+    """Return the data that the page's script works with."""
     box_of = {n: at for at, box in enumerate(scene.boxes) for n in box.nodes}
     inner = {
         n: at
@@ -286,7 +286,7 @@ def _whole(value: Brief | None) -> str | None:
 
 
 def _step(step: StepView) -> Mapping[str, object]:
-    """What arrives at a node and goes on, with the edges that it goes on along."""
+    """Return the data of one step: what arrives at a node, and each edge's share."""
     sends = [
         [send.edge, send.id, brief(send.gradient), brief(send.total)]
         for send in step.sends

@@ -125,7 +125,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is to be drawn; ``legend`` says what its signs mean."""
+    """Boxes and links to be drawn; ``legend`` says what the signs mean."""
 
     boxes: tuple[Box, ...]
     links: tuple[Link, ...]
@@ -190,8 +190,8 @@ def _box(node: PictureNode) -> Box:
 
 
 def _fold_box(picture: Picture, nr: int) -> Box:
-    """What stands for equal parts: the last one's text, and from the first to the last
-    the values; the gradient from where it comes in to where it goes out."""
+    """Return a box for equal parts: the last one's text, the first and the last value,
+    and the gradient from where it comes in to where it goes out."""
     fold = picture.folds[nr]
     place = _exit(picture, fold)
     first, last = picture.nodes[fold.parts[0][place]], picture.nodes[
@@ -255,7 +255,7 @@ def _digits(value: float) -> str:
 
 
 def _range(value: Extent) -> str:
-    """From the smallest entry to the largest, by three digits; of equal ones one."""
+    """Write the smallest and the largest entry with three digits; equal ones once."""
     if value.low == value.high and not value.nan:
         return f"each {_digits(value.low)}"
     known = f"{value.low + 0.0:.3g} {ELLIPSIS} {value.high + 0.0:.3g}"

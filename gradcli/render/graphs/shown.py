@@ -33,7 +33,7 @@ from ..theme import Theme
 ENDINGS: Final = (
     ".svg", ".html", ".png", ".pdf", ".dot", ".gv", ".mmd", ".graphml", ".json"
 )  # fmt: skip
-"""What a picture's file may end with."""
+"""Endings that a picture's file may have."""
 
 MAX_BOXES: Final = 5000
 """Boxes that a layout is made for."""
@@ -144,8 +144,8 @@ class ShownGraph:
             )
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows; None where it cannot be drawn, so that it shows the
-        repr."""
+        """Return the picture that a notebook shows; None where it cannot be drawn, so
+        that the repr is shown."""
         try:
             return self.svg()
         except (ImportError, ValueError):

@@ -31,7 +31,7 @@ LAST_LETTER: Final = "\u017f"
 _DIALECT: Final = Latex()
 
 OUTPUT: Final = "y"
-"""What an output is called that the program gave no name."""
+"""Name of an output that the program gave none."""
 
 
 def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:

@@ -26,7 +26,7 @@ Rules = Mapping[tuple[int, int], Stated | None]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What goes on along one edge.
+    """Product that goes on along one edge.
 
     to       what the program calls where it goes
     factors  what is multiplied; fewer than two where it is no product

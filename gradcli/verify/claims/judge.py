@@ -45,16 +45,16 @@ class Case:
 
     claim: Claim
     pointed: bool = False
-    """It is about the point given alone, if it does not hold everywhere."""
+    """Whether the claim is about the given point alone, if it fails elsewhere."""
     ruling: Ruling = field(default_factory=Ruling)
     right_here: bool = False
-    """It holds at the point given."""
+    """Whether the claim holds at the given point."""
     wrong_at: Point | None = None
     seen: list[Visit] = field(default_factory=list)
     undefined: int = 0
-    """At how many points the claim alone has no value."""
+    """Number of points at which the truth has a value and the claim has none."""
     beyond: int = 0
-    """At how many points it alone has one."""
+    """Number of points at which the claim has a value and the truth has none."""
     reason: str | None = None
     note: str | None = None
     taken: dict[str, None] = field(default_factory=dict)

@@ -63,7 +63,7 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
 
 
 def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
-    """What was decided on the way, in words that two visits can be compared by."""
+    """Return the decisions of a run, in words that two visits are compared by."""
     target, said = _sides(visit, claim)
     return side_conditions(visit.terms, [*target, *terms_of(said)])
 

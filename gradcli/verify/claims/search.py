@@ -44,7 +44,7 @@ class Search:
         return self.at(self.best)
 
     def at(self, point: Point) -> Counterexample | None:
-        """That point, if the claim is false there."""
+        """Return a point as a counterexample; None if the claim is true there."""
         sides = self.wrong_at(point)
         return None if sides is None else shown(self.task, point, sides)
 

@@ -153,7 +153,7 @@ def read_claim(
 
 
 def _target(left: str, names: Collection[str]) -> _Target | None:
-    """What is differentiated by what; by nothing if the orders do not fit."""
+    """Read a derivative's output and inputs; no inputs where its orders do not fit."""
     higher = _HIGHER.fullmatch(left)
     if higher is not None:
         order = int(unicodedata.normalize("NFKC", higher["order"]))

@@ -83,7 +83,7 @@ class Visit:
         return bool(self.terms.kinks or self.terms.ties)
 
     def target(self, claim: Claim) -> Tensor:
-        """What a claim differentiates.
+        """Return the tensor that a claim differentiates.
 
         Raises:
             KeyError: the program has no such variable here.
@@ -113,7 +113,7 @@ class Visit:
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
     def claimed(self, claim: Claim) -> Grid:
-        """What is said of it.
+        """Return the derivative that a claim states.
 
         Raises:
             ProgramError: the expression fails.

@@ -198,7 +198,7 @@ class _Search:
         return bool(point.distance <= self.fine * max(sizes, default=0))
 
     def _place(self, group: Sequence[_Candidate]) -> tuple[Place, list[_Candidate]]:
-        """What the sides are there, and which candidates are kinks in earnest."""
+        """Return the slopes at a point, and the candidates that are kinks there."""
         here = self._is_here(group[0].point)
         location = list(self.start)
         for serial, value in group[0].point.moved.items():
@@ -294,7 +294,7 @@ def _as_neither(side: Side) -> Side:
 
 
 def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
-    """What the engine's number is, given the slopes on both sides.
+    """Classify the engine's number by the slopes on both sides of a kink.
 
     gradient       both sides agree, and on it
     subgradient    between the sides of a convex kink

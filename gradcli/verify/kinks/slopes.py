@@ -115,7 +115,7 @@ def _moved(
 
 
 def _limit(near: Ball, nearer: Ball) -> float:
-    """What two difference quotients tend to."""
+    """Return the number that two difference quotients tend to; nan if to none."""
     if not (near.is_finite() and nearer.is_finite()):
         return nan
     if abs(nearer - near) <= SLOPE_TOLERANCE * (1 + abs(nearer)):

@@ -17,7 +17,7 @@ from time import process_time
 from typing import Final
 
 MAX_MEMORY_BYTES: Final = 450_000_000
-"""Of address space beyond what the imports have taken."""
+"""Bytes of address space that a job may take beyond those of the imports."""
 
 SPARE_SECONDS: Final = 5
 
