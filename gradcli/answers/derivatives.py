@@ -293,7 +293,7 @@ def judged(
 
 
 def block_view(by: tuple[str, ...], block: Block, form: Form = "auto") -> BlockView:
-    """A block in plain numbers."""
+    """Return a block in plain numbers."""
     pattern = _pattern(block)
     large = pattern.entries >= MIN_SPARSE_ENTRIES and pattern.is_sparse
     structure = pattern.sparse_structure() if large else pattern.structure()

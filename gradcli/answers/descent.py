@@ -73,7 +73,7 @@ class DescentView:
 
 
 def reached_views(inputs: Iterable[Input]) -> tuple[ReachedView, ...]:
-    """The inputs in plain numbers, as they are now."""
+    """Return the inputs in plain numbers, as they are now."""
     return tuple(
         ReachedView(i.name, tuple(i.tensor.shape), plain(i.tensor.raw)) for i in inputs
     )

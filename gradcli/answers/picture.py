@@ -69,7 +69,7 @@ class Picture:
     folds: tuple[Fold, ...]
 
     def after(self, steps: Sequence[StepView], verdicts: Mapping[str, str]) -> Picture:
-        """The picture once the backward pass has run.
+        """Return the picture once the backward pass has run.
 
         Args:
             steps: of the pass.
@@ -98,7 +98,7 @@ def picture_of(
     rule: Rule,
     folded: bool = True,
 ) -> Picture:
-    """A picture of a graph whose backward pass has not run.
+    """Return a picture of a graph whose backward pass has not run.
 
     Args:
         output: the root of the graph.

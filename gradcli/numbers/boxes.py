@@ -231,7 +231,7 @@ class BoxNamespace(ObjectNamespace):
 def ways(
     run: Callable[[BoxTerms], Result], box: Mapping[str, Ball]
 ) -> Iterator[tuple[BoxTerms, Result]]:
-    """All ways through a program on a box, with what ``run`` gives on each.
+    """Yield all ways through a program on a box, with what ``run`` gives on each.
 
     Raises:
         Unresolved: there are too many, or one of them cannot be followed.

@@ -32,7 +32,7 @@ exponential may be off by: it solves one system."""
 
 
 def exponential(place: Any, *entries: Any) -> Any:
-    """An entry of a matrix's exponential.
+    """Return an entry of a matrix's exponential.
 
     Args:
         place: its number, row by row.

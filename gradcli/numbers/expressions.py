@@ -61,7 +61,7 @@ def formula_of(name: str) -> Run:
 
 
 def number(value: Number) -> sympy.Expr:
-    """An exact number as SymPy's."""
+    """Return an exact number as SymPy's."""
     if isinstance(value, Fraction):
         return sympy.Rational(value.numerator, value.denominator)
     if isinstance(value, int):
@@ -85,7 +85,7 @@ class Expressions:
         self._stopped: dict[sympy.Dummy, Term] = {}
 
     def released(self, expression: sympy.Expr) -> sympy.Expr:
-        """The expression with all that was kept constant written out again.
+        """Return the expression with all that was kept constant written out again.
 
         A choice that stands as a symbol is one that the expression does not depend on,
         so any number may stand for it.
@@ -150,7 +150,7 @@ class Program:
         self, values: Mapping[object, object], bits: int = START_BITS,
         calculator: Calculator = BALLS,
     ) -> Any:  # fmt: skip
-        """The expression's value.
+        """Return the expression's value.
 
         Raises:
             NoMeaning: a symbol without a value.
@@ -234,7 +234,7 @@ def _ratio(part: sympy.Expr) -> int | Fraction:
 
 
 def compiled(expression: sympy.Expr) -> Program:
-    """The steps of an expression, equal parts once.
+    """Return the steps of an expression, equal parts once.
 
     Raises:
         NoMeaning: a part is nothing that has a real value here.

@@ -44,7 +44,7 @@ MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 def over_matrices(
     rule: Callable[[Host], tuple[Host, ...]], a: Host
 ) -> tuple[Host, ...]:
-    """The results of ``rule`` on each matrix of a stack, stacked."""
+    """Return the results of ``rule`` on each matrix of a stack, stacked."""
     lead = a.shape[:-2]
     found = [rule(a[index]) for index in np.ndindex(*lead)]
     if not found:
@@ -56,7 +56,7 @@ def over_matrices(
 
 
 def floats(system: System[Element], matrix: Host) -> Host:
-    """The values of elements, as the engine would have them."""
+    """Return the values of elements, as the engine would have them."""
     rounded = [to_float(system.value(e)) for e in matrix.reshape(-1)]
     return np.array(rounded, dtype=np.float64).reshape(matrix.shape)
 
@@ -77,7 +77,7 @@ def _length(system: System[Element], vector: Host) -> Element:
 
 
 def _turned_like(system: System[Element], vector: Host, like: Host | Raw) -> Host:
-    """A vector, or its opposite if that lies on the side of ``like``."""
+    """Return a vector, or its opposite if that lies on the side of ``like``."""
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)
     return vector
@@ -98,7 +98,7 @@ def _refuse_large(name: str, what: str, size: int) -> None:
 
 
 def lu(system: System[Element], m: Host) -> tuple[Host, Host]:
-    """Both triangles in one matrix, and the rows that were exchanged."""
+    """Return both triangles in one matrix, and the rows that were exchanged."""
     work, pivots = m.copy(), []
     for k in range(min(m.shape)):
         sizes = list(_each(system, "abs", work[k:, k]))
@@ -119,7 +119,7 @@ def lu(system: System[Element], m: Host) -> tuple[Host, Host]:
 def substituted(
     system: System[Element], a: Host, b: Host, upper: bool, unit: bool
 ) -> Host:
-    """The solution of a triangular system."""
+    """Return the solution of a triangular system."""
     n = a.shape[0]
     x = np.empty(b.shape, dtype=object)
     for i in range(n)[:: -1 if upper else 1]:
@@ -204,8 +204,8 @@ def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
 def _vectors(
     system: System[Element], m: Host, values: Host, like: Host | Raw
 ) -> list[Host]:
-    """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
-    of the columns of ``like``; equal ones have no vector of their own."""
+    """Return the vectors of a symmetric matrix with these eigenvalues, in order, on the
+    side of the columns of ``like``; equal ones have no vector of their own."""
     gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
     equal = [False, *[_may_vanish(system, gap) for gap in gaps], False]
     return [
@@ -225,8 +225,8 @@ def _lost(system: System[Element], m: Host, value: Element) -> Host:
 
 
 def _vector(system: System[Element], m: Host, value: Element, like: Host | Raw) -> Any:
-    """The vector of length 1 that a symmetric matrix times a simple eigenvalue: what
-    is largest in it is given, and the other rows say what stands beside."""
+    """Return the vector of length 1 that a symmetric matrix times a simple eigenvalue:
+    what is largest in it is given, and the other rows say what stands beside."""
     largest = int(np.abs(like).argmax())
     rest = [i for i in range(len(m)) if i != largest]
     beside = m[np.ix_(rest, rest)].copy()

@@ -78,7 +78,7 @@ def unit_roundoff(dtype: str) -> float:
 
 
 def least_normal(dtype: str) -> float:
-    """The smallest number of ``dtype`` that has all bits of its significand."""
+    """Return the smallest number of ``dtype`` that has all bits of its significand."""
     return float(2.0 ** (LEAST_POWERS[dtype] + BITS[dtype] - 1))
 
 
@@ -108,7 +108,7 @@ class Roundings:
         return found if isfinite(found) else 0.0
 
     def rounded(self, step: int) -> float:
-        """A step's value where every step is computed in floats."""
+        """Return a step's value where every step is computed in floats."""
         graph, known = self.evaluation.graph, self._rounded
         if step not in known:
             dtype = np.dtype(self.dtype)
@@ -150,7 +150,7 @@ class Roundings:
         return self._drift[step]
 
     def _bits(self, step: int) -> int:
-        """A precision that leaves a step some bits."""
+        """Return a precision that leaves a step some bits."""
         evaluation = self.evaluation
         if not is_known(evaluation.value(step, evaluation.bits), LOST_BITS):
             evaluation.settled([step], followed=False)
@@ -181,8 +181,8 @@ class Roundings:
         return self._draw.choice((-1, 1)) * self._draw.uniform(0.75, 1.25)
 
     def _parts(self, step: int, bits: int) -> list[float]:
-        """The sizes of what a step's own roundings are those of: a sum's addends, a
-        matrix's entries; none where it is the value alone."""
+        """Return the sizes of what a step's own roundings are those of: a sum's
+        addends, a matrix's entries; none where it is the value alone."""
         graph = self.evaluation.graph
         parts = _parts_of(graph.name(step))
         if parts is None:
@@ -246,8 +246,8 @@ class Roundings:
             return total
 
     def is_linear(self, step: int) -> bool:
-        """Whether there are no errors but those of the first order: no number on the
-        way is lost before something is made of it that is more than a sum."""
+        """Tell whether there are no errors but those of the first order: no number on
+        the way is lost before something is made of it that is more than a sum."""
         graph, evaluation = self.evaluation.graph, self.evaluation
         bits = self._bits(step)
         self._drifts(step)
@@ -295,8 +295,8 @@ class Roundings:
         return max(gaps, key=to_float)
 
     def _in_columns(self, name: str, args: list[Host]) -> tuple[Host, Host]:
-        """A step on columns of floats, and the units of its value that it may be off
-        by, times that value."""
+        """Return a step on columns of floats, and the units of its value that it may be
+        off by, times that value."""
         with np.errstate(all="ignore"):
             parts = _parts_of(name)
             rows = None if parts is None else np.stack(parts(args))
@@ -310,7 +310,7 @@ class Roundings:
         return value, value * roundings_of(name)
 
     def _is_exact(self, step: int, bits: int) -> bool:
-        """Whether a step is a number or an input that the engine has as it is."""
+        """Tell whether a step is a number or an input that the engine has as it is."""
         name = self.evaluation.graph.name(step)
         return name in LEAVES and bool(self._error(step, bits).is_zero())
 

@@ -82,7 +82,7 @@ def chosen(term: Term) -> Term:
 
 
 def ordered(roots: Sequence[Term], known: Container[int] = ()) -> list[Term]:
-    """All terms below ``roots``, arguments before what is made of them.
+    """Return all terms below ``roots``, arguments before what is made of them.
 
     Nothing at or below a term is looked at whose serial is ``known``.
     """

@@ -13,7 +13,7 @@ _WORD = {True: "formula", False: "meaning"}
 
 
 def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
-    """Every function on a line, family by family."""
+    """Write every function on a line, family by family."""
     width = max(len(f.name) for f in functions)
     first = True
     families = groupby(sorted(functions, key=lambda f: f.family), lambda f: f.family)
@@ -34,7 +34,7 @@ def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
 
 
 def page(function: FunctionView) -> Iterator[Line]:
-    """Everything about one function."""
+    """Write everything about one function."""
     call = f"{function.name}({_parameters(function)})"
     yield Line(((call, "title"),))
     yield from _facts(
@@ -66,7 +66,7 @@ def _row(row: RowView) -> Iterator[Line]:
 
 
 def _parameters(view: FunctionView | RowView) -> str:
-    """The parameters as they are called, with their defaults."""
+    """Return the parameters as they are called, with their defaults."""
     given = view.defaults
     return ", ".join(
         f"{name}={given[name]!r}" if name in given else name for name in view.parameters

@@ -61,7 +61,7 @@ RARE = 0.05
 
 
 def contours(surface: Surface, width: int) -> Iterator[Line]:
-    """The picture with its axes; at least two values of each input."""
+    """Write the picture with its axes; at least two values of each input."""
     known = surface.value[np.isfinite(surface.value)]
     lines = levels(known)
     ends = [six_digits(float(v)) for v in (surface.y[-1], surface.y[0])]
@@ -79,7 +79,7 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
 
 
 def levels(values: Host) -> list[float]:
-    """The values that lines are drawn at: few, with few digits."""
+    """Return the values that lines are drawn at: few, with few digits."""
     low, high = float(values.min()), float(values.max())
     if not high > low:
         return []
@@ -107,7 +107,7 @@ def _powers(low: float, high: float) -> list[float]:
 def _picture(
     surface: Surface, lines: Sequence[float], columns: int, rows: int
 ) -> list[str]:
-    """The rows of characters from the top."""
+    """Return the rows of characters from the top."""
     across, up = columns * DOTS_ACROSS, rows * DOTS_UP
     heights = _between(surface.value, up + 1, across + 1)
     cells = [[EMPTY] * columns for _ in range(rows)]

@@ -33,7 +33,7 @@ def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
 
 
 def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
-    """The output and the gradient that the pass starts with."""
+    """Write the output and the gradient that the pass starts with."""
     output = explanation.output
     name = printable(output.name)
     yield Line(

@@ -17,7 +17,7 @@ MAX_TEXT_CHARACTERS = 60
 
 
 def lines(fusion: Fusion) -> Iterator[str]:
-    """Lines for standard error."""
+    """Yield lines for standard error."""
     for region in fusion.fused:
         yield from _fused(region)
     for whole in fusion.rest:

@@ -73,7 +73,7 @@ def styles() -> Mapping[Part, str]:
 
 
 def sgr(style: str) -> str:
-    """A style as numbers of a terminal's code."""
+    """Return a style as numbers of a terminal's code."""
     numbered = re.compile(r"color\((\d+)\)")
     return ";".join(
         f"38;5;{found[1]}" if (found := numbered.fullmatch(word)) else _CODES[word]
@@ -82,14 +82,14 @@ def sgr(style: str) -> str:
 
 
 def coloured(part: Part, text: str) -> str:
-    """The text between the terminal's codes of a part."""
+    """Return the text between the terminal's codes of a part."""
     return f"\x1b[{sgr(styles()[part])}m{text}\x1b[0m"
 
 
 def sheet_for(
     theme: Theme, light: str, dark: str, grey: str, *, printed: bool = False
 ) -> str:
-    """A style sheet in a theme.
+    """Return a style sheet in a theme.
 
     Args:
         theme: "auto" is light, and dark where the reader's screen is.

@@ -56,7 +56,7 @@ def _quantile(known: Sequence[float], share: float) -> float:
 
 
 def labels(numbers: Sequence[float]) -> list[str]:
-    """The numbers by six digits, or by as many as tell different ones apart."""
+    """Return the numbers by six digits, or by as many as tell different ones apart."""
     different = len({*numbers})
     for digits in range(6, MAX_DIGITS + 1):
         found = [f"{number + 0.0:.{digits}g}" for number in numbers]

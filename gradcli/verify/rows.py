@@ -56,7 +56,7 @@ class Claimed:
         return self._count
 
     def at(self, position: int) -> float:
-        """The number at a position that was handed over."""
+        """Return the number at a position that was handed over."""
         if self.places is not None:
             position = int(np.searchsorted(self.places, position))
         return float(self.numbers[position])

@@ -475,7 +475,7 @@ class Check:
         return self.subject.gradient()
 
     def _references(self, row: Row) -> list[Reference]:
-        """The true numbers, and beside them what the engine's rules give."""
+        """Return the true numbers, and beside them what the engine's rules give."""
         if row.steps is None:
             return [Reference(b) for b in row.found]
         subject, evaluation = self.subject, self.subject.evaluation
@@ -506,7 +506,7 @@ class Check:
         return [1.0] * count
 
     def _named(self, what: str, steps: tuple[int, ...]) -> str:
-        """A kink, with the terms that meet and the table's rule there."""
+        """Return a kink, with the terms that meet and the table's rule there."""
         subject = self.subject
         named = what + subject.text_of(steps)
         if not isinstance(subject, OnTerms):
@@ -675,13 +675,13 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
-    """Whether some outputs are made of more steps than are computed as balls."""
+    """Tell whether some outputs are made of more steps than are computed as balls."""
     made = [subject.outputs[k] for k in chosen]
     return bool(subject.tape.work(made) > MAX_SAMPLED_STEPS)
 
 
 def _is_tiny(number: float, true: Ball, job: Job) -> bool:
-    """Whether a value that lost its digits is off by nothing beside 1, and by no
+    """Tell whether a value that lost its digits is off by nothing beside 1, and by no
     underflow: sums that cancel have right derivatives."""
     if not isfinite(number) or abs(number) < least_normal(job.dtype):
         return False

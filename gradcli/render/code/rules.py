@@ -76,7 +76,7 @@ class Rules:
         return None if local is None else local.written
 
     def _partial(self, node: Node, nr: int) -> Text | None:
-        """The partial derivative where it stands in the program."""
+        """Return the partial derivative where it stands in the program."""
         partials = node.op.partials
         assert partials is not None
         partial = partials[node.slots[nr]]
@@ -115,7 +115,7 @@ class Rules:
         return Text(self._names.of(node) or self._free(RESULT, "result"))
 
     def _known(self, node: Node, slot: int, raw: object) -> bool:
-        """Whether an input is of the graph or has a name."""
+        """Tell whether an input is of the graph or has a name."""
         return _edge(node, slot) is not None or self._names.of_constant(raw) is not None
 
     def _called(self, node: Node, slot: int, raw: object) -> Text:
@@ -139,7 +139,7 @@ class Rules:
 
 
 def _edge(node: Node, slot: int) -> object:
-    """The edge of an input, if it can carry a gradient."""
+    """Return the edge of an input, if it can carry a gradient."""
     slots = range(len(node.edges)) if node.op.variadic else node.slots
     return dict(zip(slots, node.edges, strict=True)).get(slot)
 
@@ -240,7 +240,7 @@ def pulled(
 
 
 def numbers(raw: object) -> Any:
-    """An array on the host; of a shape alone, ones."""
+    """Return an array on the host; of a shape alone, ones."""
     if isinstance(raw, Shaped):
         return np.ones(raw.shape)
     return np.asarray(host(raw))

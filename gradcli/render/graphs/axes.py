@@ -34,7 +34,7 @@ class Axis:
 
 
 def heights(numbers: Host) -> tuple[float, float]:
-    """The ends of an axis for these numbers, a pole cut off; 0 to 1 of none."""
+    """Return the ends of an axis for these numbers, a pole cut off; 0 to 1 of none."""
     low, high = reach(numbers.tolist())
     if (low, high) == (0.0, 1.0) and not any(map(isfinite, numbers.tolist())):
         return low, high

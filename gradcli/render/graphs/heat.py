@@ -36,7 +36,7 @@ _OTHER: Final = {
 
 
 def decade(size: float | None) -> str | None:
-    """The decade of a size, as text; None where nothing arrives."""
+    """Return the decade of a size, as text; None where nothing arrives."""
     if size is None:
         return None
     if not isfinite(size):
@@ -45,12 +45,12 @@ def decade(size: float | None) -> str | None:
 
 
 def shade(name: str) -> str:
-    """The class that a decade's boxes have."""
+    """Return the class that a decade's boxes have."""
     return f"h{name}"
 
 
 def colour(name: str, ground: Ground) -> str:
-    """The fill of a decade's boxes."""
+    """Return the fill of a decade's boxes."""
     if name in (NOTHING, STRANGE):
         return _OTHER[name][ground]
     power = int(name)
@@ -62,7 +62,7 @@ def colour(name: str, ground: Ground) -> str:
 
 
 def rules(names: Iterable[str], ground: Ground) -> list[str]:
-    """The style rules of decades."""
+    """Return the style rules of decades."""
     return [f".heated .{shade(n)} .box{{fill:{colour(n, ground)}}}" for n in names]
 
 

@@ -70,7 +70,7 @@ GREYS: Final = tuple(
 
 
 def plot(view: Curve | Field, theme: Theme = "auto") -> Iterator[str]:
-    """The lines of a document.
+    """Yield the lines of a document.
 
     Args:
         view: what to draw.
@@ -183,7 +183,7 @@ def _breaks(view: Curve) -> list[float]:
 def stretches(
     x: Host, y: Host, up: Axis, breaks: Sequence[float] = ()
 ) -> Iterator[list[tuple[float, float]]]:
-    """The pieces of a curve that are drawn without a stop.
+    """Yield the pieces of a curve that are drawn without a stop.
 
     It stops where a number is missing, and where it leaves the picture on one side and
     is back on the other, as at a pole. At a break it stops if it jumps there by more
@@ -297,7 +297,7 @@ def _told(view: Field) -> str:
 
 
 def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
-    """The number of the colour, the value, and the points of each line."""
+    """Yield the number of the colour, the value, and the points of each line."""
     from contourpy import contour_generator
 
     known = np.ma.masked_invalid(view.value)

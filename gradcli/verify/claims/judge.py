@@ -126,7 +126,7 @@ class Judge:
                     self._look(case, point, visit)
 
     def _visits(self) -> Iterator[tuple[Point, Visit]]:
-        """The given point if there is one, then random points in the domain."""
+        """Yield the given point if there is one, then random points in the domain."""
         if self.given is not None:
             visit = self._visit(self.given)
             self.given_used = visit is not None
@@ -162,7 +162,7 @@ class Judge:
         return None
 
     def _alone(self, visit: Visit) -> bool:
-        """Whether the second program has a value where the first has none."""
+        """Tell whether the second program has a value where the first has none."""
         if visit.is_non_smooth() or values_of(visit.output).finite():
             return False
         try:
@@ -172,7 +172,7 @@ class Judge:
             return False
 
     def _usable(self, visit: Visit) -> bool:
-        """Whether the program is smooth there and every target has a value."""
+        """Tell whether the program is smooth there and every target has a value."""
         if visit.is_non_smooth():
             return False
         try:

@@ -69,7 +69,7 @@ def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
 
 
 def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
-    """The terms that are differentiated, and what is said or compared with."""
+    """Return the terms that are differentiated, and what is said or compared with."""
     target = terms_of(visit.target(claim))
     if claim.expression is None:
         return target, visit.other()

@@ -34,7 +34,7 @@ class Search:
         self.best: Point = {}
 
     def smallest(self, start: Point) -> Counterexample | None:
-        """The simplest point that the time allows, ``start`` at worst."""
+        """Return the simplest point that the time allows, ``start`` at worst."""
         self.best = start
         sides = self.wrong_at(start)
         if sides is not None and not fits(*sides):
@@ -126,7 +126,7 @@ class Search:
 
 
 def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
-    """A point with the first entry that differs; all entries where shapes do."""
+    """Return a point with the first entry that differs; all entries where shapes do."""
     claimed, true = sides
     inputs = tuple((g.name, g.shape, tuple(point[g.name])) for g in task.inputs)
     if not fits(claimed, true):

@@ -113,7 +113,7 @@ class _Candidate:
 
 
 def kinks_of(job: Job, radius: float) -> Report:
-    """The kinks at the point and within ``radius`` of it.
+    """Return the kinks at the point and within ``radius`` of it.
 
     Raises:
         OutOfTime: the job's seconds are over.
@@ -173,7 +173,7 @@ class _Search:
                     yield _Candidate(crossing, point, _condition(crossing))
 
     def _points(self, crossing: Crossing) -> Iterable[Point]:
-        """The nearest meeting; all of them where a single entry decides."""
+        """Yield the nearest meeting; all of them where a single entry decides."""
         largest = max((abs(to_float(v)) for v in self.start), default=0.0)
         within = max(self.radius, self.fine * largest)
         ends = crossing.left, crossing.right
@@ -320,7 +320,7 @@ def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
 
 
 def _onto(number: float, *sides: float) -> float:
-    """The number, or the side that it is but for rounding."""
+    """Return the number, or the side that it is but for rounding."""
     return next((side for side in sides if _equal(number, side)), number)
 
 
@@ -339,7 +339,7 @@ def _smooth(side: Side) -> bool:
 
 
 def _declared(crossing: Crossing) -> bool:
-    """Whether the table calls this a kink."""
+    """Tell whether the table calls this a kink."""
     return crossing.op is not None and bool(crossing.op.kink)
 
 

@@ -58,7 +58,7 @@ class Field:
         return exact_code(parse(self._job.source, names))
 
     def at(self, location: Sequence[Ball | float]) -> Ball:
-        """The value there, to hundreds of digits; nan where there is none."""
+        """Return the value there, to hundreds of digits; nan where there is none."""
         given, start = {}, 0
         for each in self._job.inputs:
             count = len(each.value.values())

@@ -176,7 +176,7 @@ class Checker:
 
 
 def _read(last: Any, line: str | None) -> Any:
-    """An answer, of the kind that ``last`` is; None if it is none."""
+    """Return an answer, of the kind that ``last`` is; None if it is none."""
     try:
         return None if line is None else last.from_json(line)
     except (ValueError, KeyError, TypeError, AttributeError):

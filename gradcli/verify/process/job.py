@@ -32,17 +32,17 @@ STRENGTH: Final = (PROVED, CERTIFIED, AGREES, SAMPLED, ROUNDED, UNKNOWN, REFUTED
 
 
 def weakest(verdicts: Sequence[str]) -> str:
-    """The verdict of a whole; nothing checked is nothing known."""
+    """Return the verdict of a whole; nothing checked is nothing known."""
     return max(verdicts, key=STRENGTH.index, default=UNKNOWN)
 
 
 def is_weaker(verdict: str, required: str) -> bool:
-    """Whether a verdict says less than is required."""
+    """Tell whether a verdict says less than is required."""
     return STRENGTH.index(verdict) > STRENGTH.index(required)
 
 
 def words_of(error: Exception) -> str:
-    """An exception's own words, on one line."""
+    """Return an exception's own words, on one line."""
     if isinstance(error, MemoryError):
         return "the memory that a check may take ran out"
     said = getattr(error, "message", None) or str(error)

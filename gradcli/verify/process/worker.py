@@ -63,7 +63,7 @@ def main(parent: int | None = None) -> None:
 
 
 def _is_awaited(seconds: float) -> bool:
-    """Whether a job comes within some seconds."""
+    """Tell whether a job comes within some seconds."""
     try:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
     except (OSError, ValueError):
