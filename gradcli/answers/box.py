@@ -38,7 +38,7 @@ class Box:
     upper: Any
 
     def middle(self) -> Binding:
-        """The input's value where one number is wanted."""
+        """Return the input's value where one number is wanted."""
         from ..lang.bindings import Binding
 
         value = (self.lower / 2 + self.upper / 2).tolist()

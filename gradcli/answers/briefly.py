@@ -37,7 +37,7 @@ Brief: TypeAlias = "Shown | Extent"
 
 
 def briefly(raw: Any) -> Plain | Extent:
-    """A number or an array as far as a picture shows it."""
+    """Return a number or an array as far as a picture shows it."""
     if not hasattr(raw, "dtype") or raw.size <= MAX_WHOLE_ENTRIES:
         return plain(raw)
     entries = numpy.asarray(host(raw))
@@ -48,7 +48,7 @@ def briefly(raw: Any) -> Plain | Extent:
 
 
 def extent(value: Shown) -> Extent:
-    """What nested lists of numbers range over."""
+    """Return the shape and the bounds of nested lists, and whether NaN occurs."""
     entries = flat(value)
     known = [entry for entry in entries if not isnan(entry)]
     low, high = min(known, default=inf), max(known, default=-inf)
@@ -56,7 +56,7 @@ def extent(value: Shown) -> Extent:
 
 
 def magnitude(value: Brief | None) -> float | None:
-    """The largest size of an entry; NaN if there is one; None of nothing."""
+    """Return the largest size of an entry; NaN if there is one; None of nothing."""
     if value is None:
         return None
     if isinstance(value, Extent):

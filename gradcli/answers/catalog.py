@@ -36,16 +36,16 @@ class RowView:
     node: str | None
     parameters: tuple[str, ...]
     defaults: Mapping[str, object]
-    """Of the parameters that need not be given."""
+    """Default values of the parameters that need not be given."""
     elementwise: bool
     kink: str
     slope: str
-    """What the rules give where that is not the derivative of the value."""
+    """Words on what the rules give where that is not the value's derivative."""
     jumps: str
     """Where the value jumps, in words."""
     derivatives: Mapping[str, str | None]
-    """Of an elementwise row, the partial derivative by each input as a formula, in
-    which ``y`` is the result; None where the language cannot say it."""
+    """Formulas of an elementwise row's partial derivatives, by input; ``y`` is the
+    result in them, and None stands where the language cannot say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ class FunctionView:
     """Where it is defined and smooth, if that is not everywhere."""
     parameters: tuple[str, ...]
     defaults: Mapping[str, object]
-    """Of the parameters that need not be given."""
+    """Default values of the parameters that need not be given."""
     aliases: tuple[str, ...]
     not_finite: Mapping[str, str]
-    """What a result may be that is no finite number, and why it then is."""
+    """Reasons for results that are no finite number, by the result."""
     spellings: Mapping[str, str]
     """How libraries and languages write it."""
     rows: tuple[RowView, ...]
@@ -80,8 +80,8 @@ class FunctionView:
 
 
 def is_program(formula: str, names: tuple[str, ...]) -> bool:
-    """Whether a formula is one that a program can be written with, in the parameters;
-    others say what happens in words, or entry by entry."""
+    """Tell whether a formula is one that a program can be written with, in the
+    parameters; others say what happens in words, or entry by entry."""
     try:
         program = parse(formula, names)
     except ProgramError:
@@ -92,7 +92,7 @@ def is_program(formula: str, names: tuple[str, ...]) -> bool:
 
 
 def catalog() -> tuple[FunctionView, ...]:
-    """Every public function, in the table's order."""
+    """Return every public function, in the table's order."""
     behind: dict[str, list[str]] = {}
     for alias, name in ALIASES.items():
         behind.setdefault(name, []).append(alias)
@@ -100,7 +100,7 @@ def catalog() -> tuple[FunctionView, ...]:
 
 
 def find(name: str) -> FunctionView | None:
-    """The function of this name or alias; None if there is none."""
+    """Return the function of this name or alias; None if there is none."""
     name = ALIASES.get(name, name)
     if name not in FUNCTIONS or FUNCTIONS[name].internal:
         return None
@@ -109,7 +109,7 @@ def find(name: str) -> FunctionView | None:
 
 
 def known_names() -> tuple[str, ...]:
-    """Names and aliases, for suggestions."""
+    """Return names and aliases, for suggestions."""
     return (*offered(), *ALIASES)
 
 
@@ -151,14 +151,14 @@ def _spellings(name: str, given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _written(word: Word, given: tuple[str, ...]) -> str:
-    """A function's name, or the template that stands for a call of it."""
+    """Return a function's name, or the template that stands for a call of it."""
     if isinstance(word, Template):
         return filled(word, [Text(name) for name in given]).written
     return word
 
 
 def derivatives(op: Op) -> dict[str, str | None]:
-    """The partials of an elementwise row as formulas, by the inputs' names."""
+    """Return the partials of an elementwise row as formulas, by the inputs' names."""
     if op.partials is None:
         return {}
     names = parameters(op)

@@ -95,7 +95,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What `gradcli check` prints.
+    """Answer of `gradcli check`: a ruling on each claim.
 
     program  The program's text.
     same     The program that it was compared with.

@@ -63,7 +63,7 @@ class FormulaView:
         return before + self.of + between + self.by
 
     def label(self, row: int, column: int) -> str:
-        """What an entry is called."""
+        """Return the name of an entry of a derivative."""
         before, between = self.around
         first, second = self.of + self.rows[row], self.by + self.columns[column]
         return before + first + between + second
@@ -72,7 +72,7 @@ class FormulaView:
         return self.texts[row * len(self.columns) + column]
 
     def nested(self) -> Texts:
-        """The texts in the block's shape."""
+        """Return the texts in the block's shape."""
         found: Texts = nested(self.texts, self.shape)
         return found
 
@@ -88,7 +88,7 @@ class ProgramView:
 def of_gradients(
     view: GradView, found: Iterable[InputVerdict]
 ) -> tuple[FormulaView, ...]:
-    """The gradient by each input, a row each."""
+    """Return the gradient by each input, a row each."""
     by_name = {each.name: each for each in found}
     name = _called(view.output)
     return tuple(
@@ -103,7 +103,7 @@ def of_gradients(
 def of_blocks(
     view: Derivative, found: Iterable[InputVerdict]
 ) -> tuple[FormulaView, ...]:
-    """A Jacobian's blocks, or a Hessian's."""
+    """Return a Jacobian's blocks, or a Hessian's."""
     by_name = {each.name: each for each in found}
     if view.command == "hessian":
         return _of_pairs(view, by_name)

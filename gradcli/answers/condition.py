@@ -33,7 +33,7 @@ class Condition:
 
 
 def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]:
-    """The condition number by each input that was differentiated.
+    """Return the condition number by each input that was differentiated.
 
     Args:
         view: values and gradients.

@@ -234,7 +234,7 @@ class JudgedBlock:
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """What is printed of a Jacobian or a Hessian: a block per input or pair of inputs.
+    """Answer of `gradcli jacobian` and `hessian`: a block per input or pair of inputs.
 
     program  The program's text.
     mode     Whether the passes ran in reverse or forward.
@@ -293,7 +293,7 @@ def judged(
 
 
 def block_view(by: tuple[str, ...], block: Block, form: Form = "auto") -> BlockView:
-    """A block in plain numbers."""
+    """Return a block in plain numbers."""
     pattern = _pattern(block)
     large = pattern.entries >= MIN_SPARSE_ENTRIES and pattern.is_sparse
     structure = pattern.sparse_structure() if large else pattern.structure()

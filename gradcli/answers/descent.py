@@ -40,7 +40,7 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class DescentView:
-    """What `gradcli descend` prints: the end of a descent.
+    """Answer of `gradcli descend`: the end of a descent.
 
     program    The program's text.
     seed       The seed of what is drawn.
@@ -73,7 +73,7 @@ class DescentView:
 
 
 def reached_views(inputs: Iterable[Input]) -> tuple[ReachedView, ...]:
-    """The inputs in plain numbers, as they are now."""
+    """Return the inputs in plain numbers, as they are now."""
     return tuple(
         ReachedView(i.name, tuple(i.tensor.shape), plain(i.tensor.raw)) for i in inputs
     )

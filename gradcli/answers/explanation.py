@@ -30,7 +30,7 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """What one edge carries on.
+    """Gradient that one edge carries to the next node.
 
     edge            Which edge of the node.
     id              The node at its end, by `id`.
@@ -88,7 +88,7 @@ class StepView:
 
     @property
     def incoming(self) -> tuple[Plain | None, ...]:
-        """What arrived at each output; None where nothing did."""
+        """Return the gradient that arrived at each output; None where nothing did."""
         arrived: Any = self.arrived
         return (arrived,) if self.outputs == 1 else arrived
 
@@ -100,7 +100,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What `gradcli explain` prints: the pass, from the gradient that it starts with.
+    """Answer of `gradcli explain`: the pass, from the gradient that it starts with.
 
     program  The program's text.
     start    The gradient that the pass starts with.

@@ -26,7 +26,7 @@ MAX_PERIOD: Final = 256
 
 
 class Run(NamedTuple):
-    """From ``start`` on ``period`` things, so many ``times``."""
+    """Repetition from ``start`` on: ``period`` things, so many ``times``."""
 
     start: int
     period: int
@@ -51,7 +51,7 @@ class Fold:
 
 
 def folds(view: GraphView) -> tuple[Fold, ...]:
-    """What repeats below a graph's root.
+    """Find the parts that repeat below a graph's root.
 
     Parts are equal if their nodes have the same names and shapes and come from the same
     text. An input with a name belongs to a part if that part alone uses it and every
@@ -79,7 +79,7 @@ def _own_inputs(
     parts: Sequence[tuple[int, ...]],
     users: Mapping[int, set[int]],
 ) -> list[tuple[int, ...]]:
-    """The inputs with names that each part has of its own, in the same order."""
+    """Return the inputs with names that each part has of its own, in the same order."""
     found: list[tuple[int, ...]] = []
     met: set[int] = set()
     known = [set(part) for part in parts]
@@ -104,8 +104,8 @@ def _kind(node: NodeView) -> Hashable:
 
 
 def _inputs_first(view: GraphView) -> list[int]:
-    """The ids with every node after those that it depends on, and as near as can be to
-    what is made of it: so a step of a loop, or a layer, stands in one piece."""
+    """Return the ids with every node after those that it depends on, and as near as can
+    be to what is made of it: so a step of a loop, or a layer, stands in one piece."""
     heights = _heights(view)
     waiting = view.uses()
     order: list[int] = []
@@ -140,7 +140,7 @@ def _heights(view: GraphView) -> dict[int, int]:
 
 
 def runs(things: Sequence[Hashable]) -> list[Run]:
-    """The repetitions, from the left, the longest first where several begin; of
+    """Return the repetitions, from the left, the longest first where several begin; of
     equally long ones that with the shortest period."""
     numbers: dict[Hashable, int] = {}
     row = np.array([numbers.setdefault(t, len(numbers)) for t in things], dtype=int)

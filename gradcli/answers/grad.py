@@ -115,7 +115,7 @@ class Digits:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What ran part by part, and what did not.
+    """Record of what ran part by part, and of what did not.
 
     fused  Regions that ran part by part.
     rest   What stands in the way of more.
@@ -149,7 +149,7 @@ class JudgedInput:
 
 @dataclass(frozen=True, slots=True)
 class Grad:
-    """What `gradcli grad` prints.
+    """Answer of `gradcli grad`: the output and a gradient per input.
 
     program          The program's text.
     order            With --order: which derivative was asked for.

@@ -184,7 +184,7 @@ def output_view(output: Tensor, name: str, named: bool) -> OutputView:
 def input_views(
     inputs: Iterable[Input], grads: Mapping[str, Tensor | None]
 ) -> tuple[InputView, ...]:
-    """The inputs in plain numbers, each with its gradient where it has one."""
+    """Return the inputs in plain numbers, each with its gradient where it has one."""
     views = []
     for given in inputs:
         grad = grads.get(given.name)
@@ -202,8 +202,8 @@ def input_views(
 
 
 def without(view: GradView, names: Container[str]) -> GradView:
-    """The same, without the gradients by some inputs, which are written elsewhere, and
-    without the values of large inputs."""
+    """Return a view without the gradients by some inputs, which are written elsewhere,
+    and without the values of large inputs."""
     inputs = tuple(
         replace(
             given,

@@ -126,7 +126,7 @@ def claim(blocks: Sequence[Block], seed: int) -> Numbers:
 
 
 def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
-    """Rows and columns of a block's share of what is drawn."""
+    """Return rows and columns of a block's share of what is drawn."""
     rows, columns = block.output.numel(), block.x.numel()
     share, every = max(1, DRAWN // among), rows * columns
     some = random.sample(range(every), min(share, every))
@@ -143,14 +143,14 @@ def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
 
 
 def _at(matrix: Any, rows: Host, columns: Host) -> Host:
-    """The entries of a matrix at some places."""
+    """Return the entries of a matrix at some places."""
     if matrix is None:
         return np.zeros(len(rows))
     return _host(matrix[rows, columns])
 
 
 def _host(array: object) -> Host:
-    """An array where the processor can read it, dense."""
+    """Return an array where the processor can read it, dense."""
     array = host(array)
     return array.toarray().ravel() if hasattr(array, "toarray") else np.asarray(array)
 

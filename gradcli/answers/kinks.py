@@ -84,7 +84,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Kinks:
-    """What `gradcli kinks` prints: all kinks, nearest first.
+    """Answer of `gradcli kinks`: all kinks, nearest first.
 
     program     The program's text.
     radius      How far from the point was looked.

@@ -41,21 +41,21 @@ class Page:
 
 @cache
 def page(name: str) -> Page:
-    """The page of this name."""
+    """Return the page of this name."""
     text = (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
     title, about, *_ = text.split("\n\n", 2)
     return Page(name, title.removeprefix("# "), " ".join(about.split()), text)
 
 
 def whole(name: str) -> str:
-    """The text of a page, with the conventions that the operations state."""
+    """Return the text of a page, with the conventions that the operations state."""
     text = page(name).text
     return text.replace(CONVENTIONS, conventions()) if CONVENTIONS in text else text
 
 
 def conventions() -> str:
-    """What holds at a kink, and slopes that are not those of values: a line for each
-    function that says so."""
+    """Return a line for each function with a convention at a kink, or with a slope that
+    is not that of its value."""
     from .catalog import catalog
 
     stated = {each.name: each.kink or _slope(each.slope) for each in catalog()}
@@ -86,7 +86,7 @@ def sections() -> dict[str, str]:
 
 
 def parts(text: str) -> list[str]:
-    """A page cut before each heading of the second level."""
+    """Return a page cut before each heading of the second level."""
     found: list[list[str]] = [[]]
     fenced = False
     for line in text.splitlines(keepends=True):
@@ -104,11 +104,11 @@ def section(name: str) -> str | None:
 
 
 def schemas() -> list[str]:
-    """The names of the JSON Schema files."""
+    """Return the names of the JSON Schema files."""
     folder = _FOLDER / "schemas"
     return sorted(each.name for each in folder.iterdir())
 
 
 def schema(name: str) -> str:
-    """The text of a JSON Schema file."""
+    """Return the text of a JSON Schema file."""
     return (_FOLDER / "schemas" / name).read_text(encoding="utf-8")

@@ -43,7 +43,7 @@ LOST = 100.0
 """How many times larger than the sum a term must be to be called cancelled."""
 
 ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
-"""What two ways of adding may differ by, relative to the terms, by bytes a number."""
+"""Relative rounding error allowed between two sums, by the bytes of a number."""
 
 Ranking = Literal["exact", "estimated"]
 
@@ -115,7 +115,7 @@ class PathsView:
 
 @dataclass(frozen=True, slots=True)
 class PathsAnswer:
-    """What `gradcli paths` prints: the paths from one tensor to others.
+    """Answer of `gradcli paths`: the paths from one tensor to others.
 
     program   The program's text.
     start     Where the paths start.
@@ -230,7 +230,7 @@ class Paths:
 
     @errstate(all="ignore")
     def to(self, name: str, most: int) -> PathsView:
-        """The paths to one of the ends, at most so many."""
+        """Return the paths to one of the ends, at most so many."""
         tensor = self._ends[name]
         end, survey = tensor.edge, self._survey
         count = survey.counts.get(end, 0)
@@ -288,8 +288,8 @@ class Paths:
         )
 
     def _stops(self, steps: list[Step], nodes: list[NodeView]) -> dict[int, str]:
-        """The names on the way, by the step that leaves there; where there is none
-        between, the nodes' own texts."""
+        """Return the names on the way, by the step that leaves there; where there is
+        none between, the nodes' own texts."""
         names = {at: self._names.of(s.value) for at, s in enumerate(steps) if at}
         found = {at: name for at, name in names.items() if name is not None}
         if found or not nodes:
@@ -312,7 +312,7 @@ class Paths:
         return self._factors.product(pairs, "grad_output" if start is None else start)
 
     def _uniform(self) -> float | None:
-        """The one value of the cotangent's entries, if there is just one."""
+        """Return the one value of the cotangent's entries, if there is just one."""
         g = self._g
         first = g.reshape(-1)[0] if g.size else 1.0
         return float(first) if bool((g == first).all()) else None
@@ -361,7 +361,7 @@ def _share(term: Any, total: Any) -> float | None:
 
 
 def _same(total: Array, gradient: Raw, peak: object, xp: Any) -> bool:
-    """Whether two ways of adding the same terms agree, but for rounding."""
+    """Tell whether two ways of adding the same terms agree, but for rounding."""
     scale = max(largest(gradient), largest(peak))
     room = ROUNDING[gradient.dtype.itemsize] * (scale if math.isfinite(scale) else 0)
     both_nan = xp.logical_and(xp.isnan(total), xp.isnan(gradient))

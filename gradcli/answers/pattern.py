@@ -73,7 +73,7 @@ class Pattern:
         )
 
     def structure(self) -> str:
-        """What the zeros of a matrix look like, whatever its size."""
+        """Return the word for the places of a matrix's zeros, whatever its size."""
         some, (rows, columns) = self.some, self.shape
         if not some.stored:
             return "zero"
@@ -91,7 +91,7 @@ class Pattern:
         return "symmetric" if some.is_symmetric else "dense"
 
     def sparse_structure(self) -> str:
-        """What the stored entries of a large matrix look like."""
+        """Return the word for the places of a large matrix's stored entries."""
         known = self.structure()
         if known in ("zero", "identity", "diagonal"):
             return known
@@ -139,13 +139,13 @@ class Pattern:
 
 
 def _divisors(most: int, rows: int, columns: int) -> list[int]:
-    """The numbers of blocks that rows and columns divide into, most first."""
+    """Return the numbers of blocks that rows and columns divide into, most first."""
     common = int(np.gcd(rows, columns))
     return [n for n in range(min(most, common), 1, -1) if common % n == 0]
 
 
 def pattern_of(matrix: Any) -> Pattern:
-    """The pattern of an array, or of a ``csr_array``."""
+    """Return the pattern of an array, or of a ``csr_array``."""
     shape = int(matrix.shape[0]), int(matrix.shape[1])
     if hasattr(matrix, "indptr"):
         rows = np.repeat(np.arange(shape[0]), np.diff(matrix.indptr))
@@ -156,7 +156,7 @@ def pattern_of(matrix: Any) -> Pattern:
 
 
 def nothing_in(rows: int, columns: int) -> Pattern:
-    """The pattern of a matrix that stores nothing."""
+    """Return the pattern of a matrix that stores nothing."""
     nowhere = np.zeros(0, dtype=np.int64)
     return Pattern((rows, columns), nowhere, nowhere, np.zeros(0))
 

@@ -24,7 +24,7 @@ from .folds import Fold, folds
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
-    """What `gradcli graph --out` prints.
+    """Answer of `gradcli graph --out`: the file that was written.
 
     program  The program's text.
     file     What was written.
@@ -69,7 +69,7 @@ class Picture:
     folds: tuple[Fold, ...]
 
     def after(self, steps: Sequence[StepView], verdicts: Mapping[str, str]) -> Picture:
-        """The picture once the backward pass has run.
+        """Return the picture once the backward pass has run.
 
         Args:
             steps: of the pass.
@@ -98,7 +98,7 @@ def picture_of(
     rule: Rule,
     folded: bool = True,
 ) -> Picture:
-    """A picture of a graph whose backward pass has not run.
+    """Return a picture of a graph whose backward pass has not run.
 
     Args:
         output: the root of the graph.
@@ -134,7 +134,7 @@ def _by_address(roots: Iterable[object]) -> dict[int, Node]:
 
 
 def _only(incoming: Sequence[object]) -> Any:
-    """What arrives at a node; of several outputs the first that anything arrives at."""
+    """Return the gradient that arrives at a node, at its first output that has one."""
     return next((g for g in incoming if g is not None), None)
 
 

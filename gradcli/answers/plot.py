@@ -35,7 +35,7 @@ class KinkMark:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What `gradcli plot` prints over one input.
+    """Answer of `gradcli plot` over one input: a curve.
 
     program  The program's text.
     output   The variable that is drawn, if it has a name.
@@ -57,8 +57,8 @@ class Curve:
     kinks: tuple[KinkMark, ...] | None
 
     def drawn(self) -> tuple[tuple[Host, Host], tuple[Host, Host | None]]:
-        """The places and the heights of the value, its kinks among them, and of the
-        derivative."""
+        """Return the places and the heights of the value, its kinks among them, and of
+        the derivative."""
         marks = [mark for mark in self.kinks or () if isfinite(mark.value)]
         places = np.searchsorted(self.x, [mark.at for mark in marks])
         x = np.insert(self.x, places, [mark.at for mark in marks])
@@ -87,7 +87,7 @@ class Surface:
     slopes: tuple[Numbers, Numbers] = field(metadata=named("grads"))
 
     def drawn(self) -> tuple[Host, Host]:
-        """The derivatives where there is a value."""
+        """Return the derivatives where there is a value."""
         known = np.isfinite(self.value)
         by_across, by_up = (np.where(known, each, nan) for each in self.slopes)
         return by_across, by_up
@@ -95,7 +95,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What `gradcli plot` prints over two inputs.
+    """Answer of `gradcli plot` over two inputs: a field.
 
     program  The program's text.
     output   The variable that is drawn, if it has a name.

@@ -42,7 +42,7 @@ Vectors = Mapping[str, Tensor]
 """By input the part of the vector that belongs to it, of its shape."""
 
 STEP = "step"
-"""What the input is called that says how far the others are moved."""
+"""Name of the input that says how far the others are moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What --times prints: the product with a Jacobian or a Hessian.
+    """Answer with --times: the product with a Jacobian or a Hessian.
 
     program   The program's text.
     vectors   The vector, a part per input.

@@ -34,7 +34,7 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a program.
+    """Question to a program: the program, its values, and how it is to be run.
 
     program      its text
     values       what its inputs are given
@@ -192,7 +192,7 @@ def notes_on_data(names: Sequence[str]) -> Iterator[str]:
 
 
 def _in_parts(prepared: Prepared, fusion: Fusion | None) -> Run | None:
-    """The program's run part by part, where its arrays are large enough."""
+    """Return the program's run part by part, where its arrays are large enough."""
     if fusion is None and all(
         given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs
     ):

@@ -14,7 +14,7 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What `gradcli value` prints.
+    """Answer of `gradcli value`: the output without a gradient.
 
     program  The program's text.
     """

@@ -38,7 +38,7 @@ class Listener(TensorLibrary):
 
 
 def values(output: Tensor, heard: Mapping[object, object]) -> dict[object, object]:
-    """The raw value of every edge below ``output``, as far as it is known."""
+    """Return the raw value of every edge below ``output``, as far as it is known."""
     known = {output.edge: output.raw, **heard}
     for edge in reversed(inputs_first([output.edge])):
         if isinstance(edge, AccumulateGrad):

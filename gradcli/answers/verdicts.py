@@ -22,7 +22,7 @@ Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was shown of one derivative.
+    """Verdict on one derivative, with its evidence.
 
     max_error       A proven bound of the relative error of the numbers.
     max_ulps        The same in units of the last place.

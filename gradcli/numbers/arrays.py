@@ -45,7 +45,7 @@ class ObjectArray:
         self.__gradcli_namespace__ = namespace
 
     def seen_as(self, data: object) -> ObjectArray | None:
-        """The array that owns the memory of ``data``, if that is this one's."""
+        """Return the array that owns the memory of ``data``, if that is this one's."""
         if not np.may_share_memory(data, self.data):
             return None
         return self if self.base is None else self.base
@@ -85,11 +85,11 @@ class ObjectArray:
         return self._like(self.data.copy(order))
 
     def astype(self, dtype: object) -> ObjectArray:
-        """The same: elements have one kind only."""
+        """Return the array itself: its elements have one kind only."""
         return self
 
     def tolist(self) -> Any:
-        """Nested lists of floats: the values, rounded."""
+        """Return nested lists of floats: the values, rounded."""
         return self._values().tolist()
 
     def item(self) -> float:
@@ -130,7 +130,7 @@ Numbers: TypeAlias = "ObjectArray | Host"
 
 
 def boxed(data: object) -> Host:
-    """An object array also where NumPy hands out the element itself."""
+    """Return an object array also where NumPy hands out the element itself."""
     if isinstance(data, np.ndarray):
         return data
     box = np.empty((), dtype=object)

@@ -84,7 +84,7 @@ def working(bits: int, terms: int = 2) -> Iterator[None]:
 
 
 def ball(number: int | float | Fraction) -> Ball:
-    """A number as a ball: exactly where it is a float or short enough."""
+    """Return a number as a ball: exactly where it is a float or short enough."""
     if isinstance(number, Fraction):
         return arb(fmpq(number.numerator, number.denominator))
     if isinstance(number, float) and not isfinite(number):
@@ -99,38 +99,38 @@ def _special(number: float) -> Ball:
 
 
 def is_nan(b: Ball) -> bool:
-    """Whether it is known that there is no such number."""
+    """Tell whether a ball is the exact answer that there is no number."""
     return bool(not b.is_finite() and b.is_exact() and b.is_nan())
 
 
 def is_infinite(b: Ball) -> bool:
-    """Whether it is an infinity, as of a pole."""
+    """Tell whether it is an infinity, as of a pole."""
     return bool(not b.is_finite() and b.is_exact() and not b.is_nan())
 
 
 def is_known(b: Ball, bits: int) -> bool:
-    """Whether the first ``bits`` bits of a number are sure, or that it is 0, infinite
-    or undefined."""
+    """Tell whether the first ``bits`` bits of a number are sure, or that it is 0,
+    infinite or undefined."""
     if b.is_finite():
         return bool(b.rel_accuracy_bits() >= bits or b.is_zero())
     return bool(b.is_exact())
 
 
 def to_float(b: Ball) -> float:
-    """The float next to the midpoint."""
+    """Return the float next to the midpoint."""
     return nan if b.is_nan() else float(b.mid() if b.is_finite() else b)
 
 
 def size(b: Ball) -> Ball:
-    """The largest absolute value in a ball; infinite where there is no bound."""
+    """Return the largest absolute value in a ball; infinite where there is no bound."""
     return INFINITY if b.is_nan() else b.abs_upper()
 
 
 def close(
     a: Ball, b: Ball, relative: Ball | float = 0, absolute: Ball | float = 0
 ) -> bool:
-    """Whether two numbers, as far as they are known, are one but for an error, which is
-    relative to the larger of them; never where one is not finite."""
+    """Tell whether two numbers, as far as they are known, are one but for an error,
+    which is relative to the larger of them; never where one is not finite."""
     if not (a.is_finite() and b.is_finite()):
         return False
     gap = a - b
@@ -153,7 +153,7 @@ def text(b: Ball, digits: int = 17) -> str:
 
 
 def decimal(b: Ball, digits: int) -> str:
-    """A finite midpoint with so many digits, plain where that is short."""
+    """Return a finite midpoint with so many digits, plain where that is short."""
     bits = int(digits * 3.33) + 64
     with working(bits):
         shown: str = b.mid().str(digits, radius=False)
@@ -183,12 +183,12 @@ def _plain(shown: str, digits: int) -> str:
 
 
 def at(x: Moving) -> Ball:
-    """The ball that a series is about; a ball itself."""
+    """Return the ball that a series is about; a ball itself."""
     return x[0] if isinstance(x, arb_series) else x
 
 
 def constant(b: Ball) -> arb_series:
-    """A series that does not move."""
+    """Return a series that does not move."""
     return arb_series([b])
 
 
@@ -206,7 +206,7 @@ def _taylor(coefficients: Sequence[Ball], x: Moving) -> arb_series:
 def _own_taylor(
     function: Callable[[arb_series], Any], b: Ball, terms: int
 ) -> list[Ball]:
-    """The coefficients of FLINT's power series of a function at a ball."""
+    """Return the coefficients of FLINT's power series of a function at a ball."""
     with working(ctx.prec, terms):
         found = function(arb_series([b, 1]))
         return [found[k] for k in range(terms)]
@@ -233,7 +233,7 @@ def power(a: Moving, b: Moving) -> Moving:
 
 
 def _even_power(a: Moving, exponent: int) -> Moving:
-    """A power that is never negative, of a ball that holds 0 as well."""
+    """Return a power that is never negative, of a ball that holds 0 as well."""
     found = a**exponent
     if isinstance(a, arb) and at(found).contains(0) and a.is_finite():
         most = a.abs_upper() ** exponent / 2
@@ -242,14 +242,14 @@ def _even_power(a: Moving, exponent: int) -> Moving:
 
 
 def integer(b: object) -> int | None:
-    """The integer that a ball is, exactly; None if it is none."""
+    """Return the integer that a ball is, exactly; None if it is none."""
     if isinstance(b, arb) and b.is_exact() and b.is_finite() and b.is_integer():
         return int(b.unique_fmpz() or 0)
     return None
 
 
 def angle(y: Moving, x: Moving) -> Moving:
-    """The angle of the point (x, y)."""
+    """Return the angle of the point (x, y)."""
     if at(x) > 0:
         return (y / x).atan()
     if at(y) > 0:
@@ -279,7 +279,7 @@ def sinc(x: Moving) -> Moving:
 
 
 def logarithm_beside_one(x: Moving) -> Moving:
-    """The logarithm of ``1 + x``, of a ball with the digits of a small ``x``."""
+    """Return the logarithm of ``1 + x``, of a ball with the digits of a small ``x``."""
     return x.log1p() if isinstance(x, arb) else (1 + x).log()
 
 
@@ -290,14 +290,14 @@ def softplus(x: Moving) -> Moving:
 
 
 def log_add_exp(a: Moving, b: Moving) -> Moving:
-    """The logarithm of ``exp(a) + exp(b)``, from the larger of the two: next to 0 the
-    result keeps its digits."""
+    """Return the logarithm of ``exp(a) + exp(b)``, from the larger of the two: next to
+    0 the result keeps its digits."""
     return a + softplus(b - a) if at(a) > at(b) else b + softplus(a - b)
 
 
 def log_of_normal(x: Moving) -> Moving:
-    """The logarithm of the normal distribution function, from the side that is next to
-    0."""
+    """Return the logarithm of the normal distribution function, from the side that is
+    next to 0."""
     if at(x) > 0:
         return logarithm_beside_one(-(x / arb(2).sqrt()).erfc() / 2)
     return ((-x / arb(2).sqrt()).erfc() / 2).log()
@@ -311,7 +311,7 @@ def inverse_erf(x: Moving) -> arb_series:
 
 
 def log_gamma(x: Moving) -> Moving:
-    """The logarithm of the absolute value of the gamma function."""
+    """Return the logarithm of the absolute value of the gamma function."""
     if at(x) > 0:
         return x.lgamma()
     reciprocal = x.rgamma()
@@ -349,7 +349,7 @@ def _polygamma(order: int, b: Ball) -> Ball:
 
 
 def bessel_i(order: int, x: Moving) -> Moving:
-    """The modified Bessel function: its derivative is half the sum of its two
+    """Return the modified Bessel function: its derivative is half the sum of its two
     neighbours (DLMF 10.29.1)."""
     if isinstance(x, arb):
         return x.bessel_i(order)
@@ -361,8 +361,8 @@ def bessel_i(order: int, x: Moving) -> Moving:
 
 
 def bessel(kind: str, order: int, x: Moving) -> Moving:
-    """The Bessel functions "j", "y" and "k": twice the derivative is the difference of
-    the two neighbours, of "k" minus their sum (DLMF 10.6.1, 10.29.1)."""
+    """Return the Bessel functions "j", "y" and "k": twice the derivative is the
+    difference of the two neighbours, of "k" minus their sum (DLMF 10.6.1, 10.29.1)."""
     if isinstance(x, arb):
         value: Ball = getattr(x, f"bessel_{kind}")(order)
         return value
@@ -404,15 +404,15 @@ def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
 
 
 def polylog(order: Ball, x: Moving) -> Moving:
-    """The polylogarithm: ``x`` times its derivative is that of the order below (DLMF
-    25.12.10)."""
+    """Return the polylogarithm: ``x`` times its derivative is that of the order below
+    (DLMF 25.12.10)."""
     if isinstance(x, arb):
         return x.polylog(order)
     return _taylor(_coefficients_of_polylog(order, at(x), ctx.cap), x)
 
 
 def _coefficients_of_polylog(order: Ball, b: Ball, terms: int) -> list[Ball]:
-    """The coefficients of the power series at a ball, so many."""
+    """Return the coefficients of the power series at a ball, so many."""
     value: Ball = b.polylog(order)
     if terms < 2:
         return [value]
@@ -453,7 +453,7 @@ class Function:
 
 
 def _spelled(word: Any) -> Run:
-    """A method of FLINT's numbers by its name, or a formula of `gradcli.ops`."""
+    """Return a method of FLINT's numbers by its name, or a formula of `gradcli.ops`."""
     if isinstance(word, str):
         return operator.methodcaller(word)
     return partial(word, sys.modules[__name__])
@@ -464,7 +464,7 @@ def _sum(*parts: Moving) -> Moving:
 
 
 def _products(factors: Sequence[Moving]) -> list[Moving]:
-    """The first half of the factors, each times its fellow in the second."""
+    """Return the first half of the factors, each times its fellow in the second."""
     half = len(factors) // 2
     return list(map(operator.mul, factors[:half], factors[half:]))
 
@@ -491,7 +491,7 @@ def _first(x: Any, *others: object) -> Any:
 
 
 def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """All arguments but so many."""
+    """Return all arguments but so many."""
     return lambda args: args[count:]
 
 
@@ -563,8 +563,8 @@ def apply(name: str, *args: Ball) -> Ball:
 
 
 def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
-    """What floating point says where there is no finite number: a pole, nan, a limit
-    at an infinity; unknown where the precision does not tell."""
+    """Return what floating point gives where there is no finite number: a pole, nan, a
+    limit at an infinity; unknown where the precision does not tell."""
     if any(is_nan(a) for a in args):
         return NAN
     bounded = all(a.is_finite() for a in args)
@@ -584,8 +584,8 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
 
 
 def overflows(name: str) -> bool:
-    """Whether a function has a finite value for finite arguments even where FLINT has
-    none."""
+    """Tell whether a function has a finite value for finite arguments even where FLINT
+    has none."""
     return name not in FACTS or FACTS[name].overflows
 
 
@@ -628,8 +628,8 @@ def derivative(name: str, position: int, args: Sequence[Ball]) -> Ball:
 
 
 def second_derivative(name: str, first: int, last: int, args: Sequence[Ball]) -> Ball:
-    """A second derivative, of power series to the third term: in two arguments half of
-    what the diagonal has beyond the two sides. Needs ``working(bits, 3)``."""
+    """Return a second derivative, of power series to the third term: in two arguments
+    half of what the diagonal has beyond the two sides. Needs ``working(bits, 3)``."""
     if name in LINEAR:
         return ZERO
     if name in ("mul", "dot"):

@@ -41,7 +41,7 @@ class Block:
         return slice(self.start, self.start + self.count)
 
     def column(self, position: int) -> Host:
-        """The arguments of a position: an array of terms."""
+        """Return the arguments of a position: an array of terms."""
         return np.zeros(0, dtype=np.int64)
 
     def reached(self, flags: Host) -> Host:
@@ -49,7 +49,7 @@ class Block:
         return np.zeros(self.count, dtype=bool)
 
     def below(self, positions: Host) -> Host:
-        """The arguments of several positions, in one array."""
+        """Return the arguments of several positions, in one array."""
         return np.zeros(0, dtype=np.int64)
 
     def arguments(self, position: int) -> list[int]:
@@ -129,7 +129,7 @@ class Functions(Block):
 
 
 class Stops(Functions):
-    """The same values once more, as constants."""
+    """Values of other terms once more, through which no derivative is taken."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ class Dots(Block):
         return self.count * len(self.right)
 
     def column(self, position: int) -> Host:
-        """A row of the one and a column of the other, behind each other."""
+        """Return a row of the one and a column of the other, behind each other."""
         row, column = divmod(position, self.right.shape[1])
         return np.concatenate([self.left[row], self.right[:, column]])
 

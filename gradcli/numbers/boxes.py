@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 
 
 class Unresolved(BaseException):
-    """What a program does on a box is not enclosed by following its ways.
+    """A program's values on a box cannot be enclosed by following its ways.
 
     Not an `Exception`, so that the engine does not word it as a failure of its own.
     """
@@ -231,7 +231,7 @@ class BoxNamespace(ObjectNamespace):
 def ways(
     run: Callable[[BoxTerms], Result], box: Mapping[str, Ball]
 ) -> Iterator[tuple[BoxTerms, Result]]:
-    """All ways through a program on a box, with what ``run`` gives on each.
+    """Yield all ways through a program on a box, with what ``run`` gives on each.
 
     Raises:
         Unresolved: there are too many, or one of them cannot be followed.

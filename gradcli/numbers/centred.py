@@ -52,7 +52,7 @@ def plain(b: Ball) -> Form:
 
 
 def based(b: Ball) -> Form:
-    """A value as the base of what follows."""
+    """Return a value as the base of what follows."""
     middle = b.mid()
     return Form(ONE, middle, b - middle)
 
@@ -69,8 +69,8 @@ class Centred:
         self.found: dict[int, Ball] = {}
 
     def values(self, outputs: Sequence[int], order: Sequence[int]) -> list[Ball] | None:
-        """The outputs' values; ``order``: all steps that they are made of, arguments
-        first. None where the deviations are lost."""
+        """Return the outputs' values; ``order``: all steps that they are made of,
+        arguments first. None where the deviations are lost."""
         if not all(output in self.found for output in outputs):
             try:
                 with working(START_BITS):
@@ -137,8 +137,8 @@ class Centred:
     def cotangents(
         self, order: Sequence[int], seeds: dict[int, Ball]
     ) -> dict[int, Ball] | None:
-        """The derivatives of the seeded steps by all steps of ``order``, which has the
-        outputs first; None where the deviations are lost."""
+        """Return the derivatives of the seeded steps by all steps of ``order``, which
+        has the outputs first; None where the deviations are lost."""
         graph, found = self.graph, self.found
         pending = set(seeds)
 
@@ -175,7 +175,7 @@ class Centred:
 
 
 def _checked(form: Form) -> Form:
-    """The form as a base of its own.
+    """Return the form as a base of its own.
 
     Raises:
         Lost: it lies too far from its middle.

@@ -37,13 +37,13 @@ def _is_nan(system: System[Element], e: Element) -> bool:
 def _asked(
     question: Callable[[Ball], bool], system: System[Element], e: Element
 ) -> bool:
-    """What a program asks of the kind of number that an element is."""
+    """Answer a question about the kind of number that an element is, and note it."""
     system.classify(e)
     return question(system.value(e))
 
 
 def _beyond(relation: str, system: System[Element], a: Element, b: Element) -> Element:
-    """The one that stands in the relation to the other; nan beside anything."""
+    """Return the one that stands in the relation to the other; nan beside anything."""
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
     return a if system.compare(relation, a, b) else b
@@ -95,7 +95,7 @@ def product(system: System[Element], row: list[Element]) -> Element:
 
 
 def order(system: System[Element], row: list[Element], descending: bool) -> list[int]:
-    """Positions in order of value; neighbours' order is what is decided.
+    """Return positions in order of value; neighbours' order is what is decided.
 
     Where neighbours that meet are decided to be the other way round, each of them takes
     the next one's position, so that the entry of every rank is another one. Like
@@ -124,7 +124,7 @@ def order(system: System[Element], row: list[Element], descending: bool) -> list
 
 
 def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list[int]]:
-    """The positions, cut where one is not linked to the next."""
+    """Return the positions, cut where one is not linked to the next."""
     runs: list[list[int]] = []
     for position in positions:
         if runs and linked(runs[-1][-1], position):
@@ -135,7 +135,7 @@ def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list
 
 
 def finite_or(system: System[Element], instead: Sequence[float], e: Element) -> Element:
-    """The element, or what stands for nan and the two infinities."""
+    """Return the element, or what stands for nan and the two infinities."""
     system.classify(e)
     value = system.value(e)
     if not is_nan(value) and not is_infinite(value):
@@ -173,7 +173,7 @@ _NEAR: Final = Fraction(1, 4)
 
 
 def whole(system: System[Element], e: Element) -> Element:
-    """What ``int`` makes of an element: it leaves the graph there."""
+    """Round an element toward zero, as ``int`` does; no derivative goes through."""
     return _to_integer("trunc", system, system.stop(e))
 
 
@@ -203,7 +203,7 @@ def _row(name: str) -> Op:
 
 
 def ratio(middle: Ball) -> tuple[int, int]:
-    """An exact ball as a fraction."""
+    """Return an exact ball as a fraction."""
     significand, power = map(int, middle.man_exp())
     if power >= 0:
         return significand << power, 1

@@ -50,7 +50,7 @@ class Deciding(Generic[Element]):
         self._exact: dict[int, tuple[Exact, Element]] = {}
 
     def written(self, number: Number) -> Element:
-        """A new element that is a number of the program."""
+        """Return a new element that is a number of the program."""
         raise NotImplementedError
 
     def note_tie(self, a: Element, b: Element, slack: float) -> bool:
@@ -59,7 +59,7 @@ class Deciding(Generic[Element]):
         raise NotImplementedError
 
     def is_constant(self, element: Element) -> bool:
-        """Whether no derivative by an input goes through an element."""
+        """Tell whether no derivative by an input goes through an element."""
         raise NotImplementedError
 
     def note(self, element: Element, relation: str, number: Number) -> None:
@@ -86,7 +86,7 @@ class Deciding(Generic[Element]):
         return found
 
     def value(self, element: Element) -> Ball:
-        """The value, with as many bits as make it a number at all."""
+        """Return the value, with as many bits as make it a number at all."""
         found = self.evaluation.value(int(element))
         if found.is_finite() or found.is_exact():
             return found
@@ -107,7 +107,7 @@ class Deciding(Generic[Element]):
         return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
 
     def nearest(self, element: Element, number: Number) -> bool:
-        """Whether the value is that number, or may be by rounding."""
+        """Tell whether the value is that number, or may be by rounding."""
         with working(self.evaluation.bits):
             gap = self.value(element) - ball(number)
         if gap.contains(0) and not gap.is_zero():
@@ -134,7 +134,7 @@ class Deciding(Generic[Element]):
         return self.roundings.least if lost else 0.0
 
     def rounded(self, element: Element) -> float:
-        """The element's value as the engine's numbers have it."""
+        """Return the element's value as the engine's numbers have it."""
         if self.roundings is None:
             return float(self.value(element).mid())
         return self.roundings.rounded(int(element))
@@ -150,7 +150,7 @@ class Deciding(Generic[Element]):
     def edges_of(
         self, name: str, arguments: Sequence[Any]
     ) -> Iterator[tuple[Any, str]]:
-        """The arguments that lie where a function of them has no derivative, and
+        """Yield the arguments that lie where a function of them has no derivative, and
         which."""
         for position, relation, bound in bounds_of(name, arguments):
             argument = arguments[position]

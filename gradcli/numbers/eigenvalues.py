@@ -30,7 +30,7 @@ on; the first alone where nothing moves."""
 
 
 def eigenvalue(below: Any, *triangle: Any) -> Any:
-    """The eigenvalue that has so many below it.
+    """Return the eigenvalue that has so many below it.
 
     Args:
         below: how many.
@@ -40,7 +40,7 @@ def eigenvalue(below: Any, *triangle: Any) -> Any:
 
 
 def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
-    """The singular value that has so many above it.
+    """Return the singular value that has so many above it.
 
     Args:
         above: how many.
@@ -61,7 +61,7 @@ def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
 
 
 def counted(b: Any) -> int:
-    """The whole number that a ball is."""
+    """Return the whole number that a ball is."""
     still: Any = b[0] if isinstance(b, arb_series) else b
     return int(still.unique_fmpz())
 
@@ -82,8 +82,8 @@ def _eigenvalue(matrix: Series, below: int) -> Any:
 
 
 def _ascending(matrix: Any) -> list[Any]:
-    """All eigenvalues of a symmetric matrix, each as often as it is one, the least
-    first."""
+    """Return all eigenvalues of a symmetric matrix, each as often as it is one, the
+    least first."""
     middle = matrix.mid()
     away = _norm(matrix - middle)
     if not away.is_finite():
@@ -105,8 +105,8 @@ def _of_middle(middle: Any) -> list[Any]:
 
 
 def _of_moved(middle: Any) -> tuple[list[Any], Any]:
-    """The eigenvalues of a matrix beside this one, of which several are equal, and how
-    far it lies; half the bits tell them apart."""
+    """Return the eigenvalues of a matrix beside this one, of which several are equal,
+    and how far it lies; half the bits tell them apart."""
     n, size = middle.nrows(), _norm(middle)
     step = (size * arb(2) ** -(ctx.prec // 2)).mid()
     steps = [[k * step if j == k else 0 for j in range(n)] for k in range(n)]
@@ -118,7 +118,7 @@ def _of_moved(middle: Any) -> tuple[list[Any], Any]:
 
 
 def _norm(matrix: Any) -> Any:
-    """What no eigenvalue of a symmetric matrix is larger than."""
+    """Return a bound of the absolute eigenvalues of a symmetric matrix."""
     sums = [sum(map(abs, row), arb(0)).abs_upper() for row in matrix.tolist()]
     return max(sums) if all(each.is_finite() for each in sums) else arb(inf)
 
@@ -127,7 +127,7 @@ def _norm(matrix: Any) -> Any:
 
 
 def series_of(rows: Sequence[Sequence[Any]]) -> Series:
-    """The matrices of coefficients of a matrix of balls and power series."""
+    """Return the matrices of coefficients of a matrix of balls and power series."""
     if not any(isinstance(e, arb_series) for row in rows for e in row):
         return [arb_mat([list(row) for row in rows])]
     every = [[e if isinstance(e, arb_series) else arb_series([e]) for e in row]
@@ -144,8 +144,8 @@ def _product(a: Series, b: Series) -> Series:
 
 
 def _characteristic(matrix: Series) -> list[Any]:
-    """The coefficients of ``det(t - matrix)``, the constant one first; Faddeev and
-    LeVerrier."""
+    """Return the coefficients of ``det(t - matrix)``, the constant one first; Faddeev
+    and LeVerrier."""
     n = matrix[0].nrows()
     one = arb_mat(n, n, [i % (n + 1) == 0 for i in range(n * n)])
     found = [arb_series([1])]
@@ -158,8 +158,8 @@ def _characteristic(matrix: Series) -> list[Any]:
 
 
 def _moving(coefficients: Sequence[Any], value: Any) -> Any:
-    """The power series of a simple root that begins with ``value``: at every step of
-    Newton's iteration one more coefficient is right."""
+    """Return the power series of a simple root that begins with ``value``: at every
+    step of Newton's iteration one more coefficient is right."""
     slope = _at(value, [k * c[0] for k, c in enumerate(coefficients)][1:])
     if slope.contains(0) or not slope.is_finite():
         return arb_series([value] + [arb(0, inf)] * (ctx.cap - 1))
@@ -181,7 +181,7 @@ def _at(x: Any, coefficients: Sequence[Any]) -> Any:
 
 
 def eigenvalue_in_floats(below: Any, *triangle: Any) -> Any:
-    """The same as the engine's arrays compute it."""
+    """Compute an eigenvalue as the engine's arrays do, in floating point."""
     matrix = np.array(_symmetric(triangle))
     return _in_floats(lambda a: NUMPY.eigh_factors(a)[0], matrix, int(below))
 

@@ -32,7 +32,7 @@ exponential may be off by: it solves one system."""
 
 
 def exponential(place: Any, *entries: Any) -> Any:
-    """An entry of a matrix's exponential.
+    """Return an entry of a matrix's exponential.
 
     Args:
         place: its number, row by row.
@@ -55,7 +55,7 @@ the place in memory that one is told by."""
 
 
 def _told(entry: Any) -> Any:
-    """What tells an entry from all others that are kept."""
+    """Return a key that tells an entry from all others that are kept."""
     if isinstance(entry, arb):
         return id(entry)
     return tuple([(c.mid(), c.rad()) if c.is_finite() else None for c in entry])
@@ -82,7 +82,7 @@ def _exponential(entries: Sequence[Any]) -> Series:
 
 
 def exponential_in_floats(place: Any, *entries: Any) -> Any:
-    """The same as the engine's arrays compute it."""
+    """Compute an entry of a matrix's exponential as the engine's arrays do."""
     found = NUMPY.matrix_exp(_matrices(entries))
     return found.reshape(-1)[int(place)]
 

@@ -42,15 +42,15 @@ FORMULAS: Final[Mapping[str, Run]] = {
     "choice": lambda x: x,
     "part": lambda x, size: x,
 }
-"""What a scalar function is to SymPy, unless its row has an expression of its own."""
+"""SymPy's formulas of scalar functions whose rows have no expression of their own."""
 
 
 @cache
 def formula_of(name: str) -> Run:
-    """What a scalar function is to SymPy.
+    """Return SymPy's formula of a scalar function.
 
     Raises:
-        NoMeaning: it is nothing to SymPy.
+        NoMeaning: SymPy has no such function.
     """
     entry = FUNCTIONS.get(name)
     if entry is not None and entry.sym:
@@ -61,7 +61,7 @@ def formula_of(name: str) -> Run:
 
 
 def number(value: Number) -> sympy.Expr:
-    """An exact number as SymPy's."""
+    """Return an exact number as SymPy's."""
     if isinstance(value, Fraction):
         return sympy.Rational(value.numerator, value.denominator)
     if isinstance(value, int):
@@ -85,7 +85,7 @@ class Expressions:
         self._stopped: dict[sympy.Dummy, Term] = {}
 
     def released(self, expression: sympy.Expr) -> sympy.Expr:
-        """The expression with all that was kept constant written out again.
+        """Return the expression with all that was kept constant written out again.
 
         A choice that stands as a symbol is one that the expression does not depend on,
         so any number may stand for it.
@@ -150,7 +150,7 @@ class Program:
         self, values: Mapping[object, object], bits: int = START_BITS,
         calculator: Calculator = BALLS,
     ) -> Any:  # fmt: skip
-        """The expression's value.
+        """Return the expression's value.
 
         Raises:
             NoMeaning: a symbol without a value.
@@ -220,7 +220,7 @@ _REWRITTEN: Final[dict[type[sympy.Expr], Callable[[sympy.Expr], Step]]] = {
     sympy.csch: lambda x: ("div", (sympy.S.One, sympy.sinh(x))),
     sympy.sinc: lambda x: ("sinc", (x / sympy.pi,)),
 }
-"""The same, by functions of the table: a function and its arguments."""
+"""SymPy's functions that the table writes otherwise: a function and its arguments."""
 
 _HEADS: Final[dict[type[sympy.Expr], str]] = {
     formula: name for name, formula in FORMULAS.items() if isinstance(formula, type)
@@ -234,7 +234,7 @@ def _ratio(part: sympy.Expr) -> int | Fraction:
 
 
 def compiled(expression: sympy.Expr) -> Program:
-    """The steps of an expression, equal parts once.
+    """Return the steps of an expression, equal parts once.
 
     Raises:
         NoMeaning: a part is nothing that has a real value here.
@@ -265,7 +265,7 @@ def compiled(expression: sympy.Expr) -> Program:
 
 
 def _step(part: sympy.Expr) -> Step:
-    """What computes a part, and from what."""
+    """Return the name of the function that computes a part, and its arguments."""
     rewrite = _REWRITTEN.get(part.func)
     if rewrite is not None:
         return rewrite(*part.args)

@@ -27,15 +27,15 @@ from .matrices import inner_product, matmul, solve
 from .system import Element, System
 
 FORMULA_SIZE: Final = 2
-"""Of how many eigenvalues there is a formula that needs no complex numbers."""
+"""Rows of a matrix whose eigenvalues have a formula without complex numbers."""
 
 MAX_SIZE: Final = 8
 """Up to how many eigenvalues and singular values are computed as balls: what their
 derivatives take grows with the fifth power of it."""
 
 MAX_EXPONENTIAL_ROWS: Final = 4 * MAX_SIZE
-"""Of how many rows exponentials are computed as balls: the rule of a rule asks for one
-of four times the rows."""
+"""Most rows of a matrix whose exponential is computed as balls: the rule of a rule asks
+for one of four times the rows."""
 
 MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Entries of a matrix from whose singular values derivatives go to each of them."""
@@ -44,7 +44,7 @@ MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 def over_matrices(
     rule: Callable[[Host], tuple[Host, ...]], a: Host
 ) -> tuple[Host, ...]:
-    """The results of ``rule`` on each matrix of a stack, stacked."""
+    """Return the results of ``rule`` on each matrix of a stack, stacked."""
     lead = a.shape[:-2]
     found = [rule(a[index]) for index in np.ndindex(*lead)]
     if not found:
@@ -56,7 +56,7 @@ def over_matrices(
 
 
 def floats(system: System[Element], matrix: Host) -> Host:
-    """The values of elements, as the engine would have them."""
+    """Return the values of elements, as the engine would have them."""
     rounded = [to_float(system.value(e)) for e in matrix.reshape(-1)]
     return np.array(rounded, dtype=np.float64).reshape(matrix.shape)
 
@@ -77,7 +77,7 @@ def _length(system: System[Element], vector: Host) -> Element:
 
 
 def _turned_like(system: System[Element], vector: Host, like: Host | Raw) -> Host:
-    """A vector, or its opposite if that lies on the side of ``like``."""
+    """Return a vector, or its opposite if that lies on the side of ``like``."""
     if float(floats(system, vector) @ like) < 0:
         return _each(system, "neg", vector)
     return vector
@@ -98,7 +98,7 @@ def _refuse_large(name: str, what: str, size: int) -> None:
 
 
 def lu(system: System[Element], m: Host) -> tuple[Host, Host]:
-    """Both triangles in one matrix, and the rows that were exchanged."""
+    """Return both triangles in one matrix, and the rows that were exchanged."""
     work, pivots = m.copy(), []
     for k in range(min(m.shape)):
         sizes = list(_each(system, "abs", work[k:, k]))
@@ -119,7 +119,7 @@ def lu(system: System[Element], m: Host) -> tuple[Host, Host]:
 def substituted(
     system: System[Element], a: Host, b: Host, upper: bool, unit: bool
 ) -> Host:
-    """The solution of a triangular system."""
+    """Return the solution of a triangular system."""
     n = a.shape[0]
     x = np.empty(b.shape, dtype=object)
     for i in range(n)[:: -1 if upper else 1]:
@@ -168,7 +168,7 @@ def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
 
 
 def eigh(system: System[Element], m: Host) -> tuple[Host, Host]:
-    """Of a symmetric matrix, the least first."""
+    """Return the eigenvalues, rising, and eigenvectors of a symmetric matrix."""
     n = m.shape[0]
     _refuse_large("linalg.eigh", "eigenvalues", n)
     like = NUMPY.eigh_factors(floats(system, m))[1]
@@ -191,8 +191,8 @@ def _eigenvalues(system: System[Element], m: Host) -> Host:
 
 
 def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
-    """Of a matrix and its transpose times it, from the largest on; what rounding makes
-    of the small ones is known where they come of the matrix itself."""
+    """Return the singular values of ``m``, falling, where ``gram`` is ``m.T @ m``. What
+    rounding makes of small ones is known if they are computed from ``m`` itself."""
     if m.size > MAX_ENTRIES:
         return _each(system, "sqrt", _eigenvalues(system, gram)[::-1])
     columns, orders = system.lift(len(gram)), map(system.lift, range(len(gram)))
@@ -204,8 +204,8 @@ def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
 def _vectors(
     system: System[Element], m: Host, values: Host, like: Host | Raw
 ) -> list[Host]:
-    """The vectors of a symmetric matrix with these eigenvalues, in order, on the side
-    of the columns of ``like``; equal ones have no vector of their own."""
+    """Return the vectors of a symmetric matrix with these eigenvalues, in order, on the
+    side of the columns of ``like``; equal ones have no vector of their own."""
     gaps = [system.apply("sub", b, a) for a, b in pairwise(values)]
     equal = [False, *[_may_vanish(system, gap) for gap in gaps], False]
     return [
@@ -220,13 +220,13 @@ def _may_vanish(system: System[Element], element: Element) -> bool:
 
 
 def _lost(system: System[Element], m: Host, value: Element) -> Host:
-    """What stands for a vector that its value does not tell."""
+    """Return unknown entries for a vector that several equal values have in common."""
     return np.full(len(m), system.apply("lost_vector", value), dtype=object)
 
 
 def _vector(system: System[Element], m: Host, value: Element, like: Host | Raw) -> Any:
-    """The vector of length 1 that a symmetric matrix times a simple eigenvalue: what
-    is largest in it is given, and the other rows say what stands beside."""
+    """Return the vector of length 1 that a symmetric matrix times a simple eigenvalue:
+    what is largest in it is given, and the other rows say what stands beside."""
     largest = int(np.abs(like).argmax())
     rest = [i for i in range(len(m)) if i != largest]
     beside = m[np.ix_(rest, rest)].copy()
@@ -240,8 +240,8 @@ def _vector(system: System[Element], m: Host, value: Element, like: Host | Raw) 
 
 
 def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, Host]:
-    """Of ``[[a, b], [b, d]]``: the mean of ``a`` and ``d`` with ``r`` below and above,
-    where ``r`` is the length of half their difference and ``b``."""
+    """Return the eigenvalues and eigenvectors of ``[[a, b], [b, d]]``. The values are
+    ``(a + d)/2 - r`` and ``(a + d)/2 + r``, where ``r`` is ``hypot((a - d)/2, b)``."""
     apply, two = system.apply, system.lift(2)
     a, b, d = m[0, 0], m[0, 1], m[1, 1]
     mean = apply("div", apply("add", a, d), two)
@@ -265,7 +265,7 @@ def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, H
 def svd(
     system: System[Element], m: Host, full_matrices: bool
 ) -> tuple[Host, Host, Host]:
-    """From the eigenvalues of ``m.T @ m``; the largest singular value first."""
+    """Decompose by the eigenvalues of ``m.T @ m``; singular values fall."""
     rows, columns = m.shape
     if rows < columns:
         v, s, ut = svd(system, m.T, full_matrices)
@@ -300,9 +300,9 @@ def svd(
 
 
 def exponential(system: System[Element], m: Host) -> Host:
-    """Of two rows ``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for half the trace ``t``,
-    where ``r*r`` is minus the determinant of ``m - t``; of a negative square cosines
-    and sines. Of more rows, or where ``r`` is 0, every entry is a step of its own."""
+    """Return the exponential, ``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` of two rows,
+    where ``t`` is half the trace and ``r*r`` minus the determinant of ``m - t``. With
+    more rows, or where ``r`` is 0, every entry is a step of its own."""
     apply, n = system.apply, m.shape[0]
     if n <= 1:
         return _each(system, "exp", m)

@@ -56,16 +56,16 @@ class Graph(Protocol):
     """Numbered scalar steps."""
 
     def name(self, step: int) -> str:
-        """The function of a step; ``symbol`` and ``number`` are leaves."""
+        """Return the function of a step; ``symbol`` and ``number`` are leaves."""
 
     def args(self, step: int) -> Sequence[int]:
-        """The steps that it is applied to."""
+        """Return the steps that it is applied to."""
 
     def leaf(self, step: int) -> Any:
-        """The number of a leaf."""
+        """Return the number of a leaf."""
 
     def carrying(self, step: int) -> Iterable[tuple[int, int]]:
-        """The arguments that derivatives go through, with their positions."""
+        """Return the arguments that derivatives go through, with their positions."""
 
     @property
     def steps(self) -> int:
@@ -116,8 +116,8 @@ class Evaluation:
             return apply(name, *args)
 
     def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
-        """The steps that roots are made of and the roots, but for those known and what
-        they are made of; arguments first."""
+        """Return the steps that roots are made of and the roots, but for those known
+        and what they are made of; arguments first."""
         found: set[int] = set()
         stack = list(roots)
         args = self.graph.args
@@ -154,7 +154,7 @@ class Evaluation:
         return self.raised(lambda bits: self.values(steps, bits), steps, work)
 
     def _loses(self, steps: Sequence[int]) -> bool:
-        """Whether few bits are left of what comes of a long loop."""
+        """Tell whether few bits are left of what comes of a long loop."""
         if self.graph.steps > MAX_FOLLOWED_STEPS:
             return False
         values = self.values(steps, START_BITS)
@@ -176,7 +176,7 @@ class Evaluation:
         self, compute: Callable[[int], list[Ball]], steps: Sequence[int], work: int,
         passes: int = 1,
     ) -> list[Ball]:  # fmt: skip
-        """What ``compute`` gives with the precision that its numbers need.
+        """Run ``compute`` with the precision that its numbers need, and return them.
 
         Args:
             compute: from a precision to the numbers.
@@ -212,8 +212,8 @@ class Evaluation:
             bits = min(most, max(self._wanted or 2 * bits, lost, bits + bits // 2))
 
     def _missing(self, found: Sequence[Ball], bits: int) -> int | None:
-        """The precision that the numbers seem to need; None where they are sure, 0
-        where nothing can be said."""
+        """Return the precision that the numbers seem to need; None where they are sure,
+        0 where nothing can be said."""
         most = None
         for b in found:
             # With fewer bits than that a number is next to 0 because it underflows.
@@ -228,8 +228,8 @@ class Evaluation:
         return most
 
     def _is_sure(self, steps: Sequence[int], bits: int) -> bool:
-        """Whether all that some steps are made of is sure, so that what has no value
-        has none with more bits."""
+        """Tell whether all that some steps are made of is sure, so that what has no
+        value has none with more bits."""
         last = max(steps, default=0)
         graph, open_ = self.graph, set[int]()
         for step, b in sorted(self.known[bits].items()):
@@ -244,8 +244,8 @@ class Evaluation:
         return True
 
     def _extrapolated(self, steps: Sequence[int], bits: int) -> int:
-        """The precision that would last to the end, where at this one all bits were
-        lost on the way."""
+        """Return the precision that would last to the end, where at this one all bits
+        were lost on the way."""
         known = self.known[bits]
         if all(s in known and is_known(known[s], LOST_BITS) for s in steps):
             return 0
@@ -284,7 +284,7 @@ class Evaluation:
         self._forms.clear()
 
     def slope(self, step: int, position: int, bits: int) -> Ball:
-        """The derivative of a step in one of its arguments."""
+        """Return the derivative of a step in one of its arguments."""
         name = self.graph.name(step)
         if name in LINEAR:
             return derivative(name, position, ())
@@ -302,7 +302,7 @@ class Evaluation:
     def cotangents(
         self, outputs: Sequence[int], weights: Sequence[object], bits: int
     ) -> dict[int, Ball]:
-        """The derivative of ``sum(weight * output)`` in every step below."""
+        """Return the derivative of ``sum(weight * output)`` in every step below."""
         carrying, slope = self.graph.carrying, self.slope
 
         def pull(step: int, g: Ball) -> Iterator[tuple[int, Ball]]:
@@ -316,7 +316,7 @@ class Evaluation:
     def _seeds(
         self, outputs: Sequence[int], weights: Sequence[object]
     ) -> dict[int, Ball]:
-        """The cotangents of the outputs."""
+        """Return the cotangents of the outputs."""
         seeds: dict[int, Ball] = {}
         for output, weight in zip(outputs, weights, strict=True):
             if weight:
@@ -327,8 +327,8 @@ class Evaluation:
         self, outputs: Sequence[int], weights: Sequence[object], entries: Sequence[int],
         followed: bool = True,
     ) -> list[Ball]:  # fmt: skip
-        """The derivative of ``sum(weight * output)`` in every entry, sure as far as the
-        bounds on work let it be; ``followed`` as for `settled`."""
+        """Return the derivative of ``sum(weight * output)`` in every entry, sure as far
+        as the bounds on work let it be; ``followed`` as for `settled`."""
         if any(weights):
             # Of a Jacobian's row, the output that it is of is all that matters.
             pairs = zip(outputs, weights, strict=True)
@@ -410,7 +410,7 @@ class Evaluation:
         return tangents
 
     def entries_below(self, roots: Iterable[int]) -> set[int]:
-        """The inputs' entries that derivatives of some steps go to."""
+        """Return the inputs' entries that derivatives of some steps go to."""
         return {
             s for s in self.order(sorted(set(roots)))
             if self.graph.name(s) == "symbol"
@@ -427,12 +427,12 @@ def _product(a: Ball, b: Ball, bits: int) -> Ball:
 
 
 def _are_sure(found: Iterable[Ball]) -> bool:
-    """Whether numbers have the bits that floats are compared with."""
+    """Tell whether numbers have the bits that floats are compared with."""
     return all(is_known(b, ACCURATE_BITS) or _is_nothing(b) for b in found)
 
 
 def _is_nothing(b: Ball) -> bool:
-    """Whether a number is 0 as far as any float could tell."""
+    """Tell whether a number is 0 as far as any float could tell."""
     return bool(b.is_finite() and b.abs_upper() < _LEAST)
 
 

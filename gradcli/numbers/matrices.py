@@ -25,7 +25,7 @@ from .system import Element, System
 
 
 def matmul(system: System[Element], a: Host, b: Host) -> Host:
-    """As `numpy.matmul`, vectors included; one sum per entry."""
+    """Multiply as `numpy.matmul` does, vectors included, with one sum per entry."""
     if not a.ndim or not b.ndim:
         raise ValueError("matmul: a scalar is no matrix")
     left = a[np.newaxis] if a.ndim == 1 else a
@@ -67,13 +67,13 @@ def einsum(system: System[Element], equation: str, operands: Sequence[Host]) -> 
 
 
 def sums_nothing(equation: str) -> bool:
-    """Whether one operand's entries are only seen in another order."""
+    """Tell whether one operand's entries are only seen in another order."""
     left, arrow, result = equation.replace(" ", "").partition("->")
     return bool(arrow) and set(left) == set(result)
 
 
 def _contracted(system: System[Element], factors: Sequence[Host], summed: int) -> Host:
-    """The product of arrays that broadcast, summed over the last dimensions."""
+    """Return the product of arrays that broadcast, summed over the last dimensions."""
     shape = np.broadcast_shapes(*[factor.shape for factor in factors])
     factors = [np.broadcast_to(factor, shape) for factor in factors]
     out = np.empty(shape[: len(shape) - summed], dtype=object)
@@ -182,7 +182,7 @@ def _eliminate(system: System[Element], matrix: Host) -> tuple[Host, Element]:
 
 
 def _vanishing(system: System[Element], work: Host, k: int, det: Element) -> Element:
-    """A column without a pivot: what is left has a zero determinant, whose
+    """Return a column without a pivot: what is left has a zero determinant, whose
     derivatives are still those of its own expansion."""
     return system.apply("mul", det, _cofactors(system, work[k:, k:]))
 
@@ -227,7 +227,7 @@ def symmetric(system: System[Element], a: Host) -> Host:
 
 
 def cholesky(system: System[Element], a: Host) -> Host:
-    """The lower factor, read from the lower triangle."""
+    """Return the lower factor, read from the lower triangle."""
     n = _square(a)
 
     def rule(m: Host, index: tuple[int, ...]) -> Host:

@@ -49,7 +49,7 @@ class ObjectNamespace(ShapeNamespace):
     # between kinds of arrays
 
     def elements(self, x: Any) -> Host:
-        """A NumPy array of elements, from whatever stands for numbers."""
+        """Return a NumPy array of elements, from whatever stands for numbers."""
         if isinstance(x, ObjectArray):
             return self._stopped(x.data) if x.stopped else x.data
         if type(x) in _PLAIN or isinstance(x, Exact):
@@ -66,7 +66,7 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(self.elements(values))
 
     def exactly(self, values: object) -> ObjectArray:
-        """An input's floats, each as the exact number it is."""
+        """Return an input's floats, each as the exact number it is."""
         array = np.asarray(values, dtype=np.float64)
         data = np.empty(array.shape, dtype=object)
         lift = self.system.lift
@@ -75,7 +75,7 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(data)
 
     def truth(self, x: object) -> Host:
-        """A NumPy mask from a mask or from numbers (other than 0)."""
+        """Return a NumPy mask from a mask or from numbers (other than 0)."""
         return np.asarray(self.ne(x, 0) if isinstance(x, ObjectArray) else x)
 
     # elementwise
@@ -142,8 +142,8 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(out.reshape(full) if keepdim else out)
 
     def _rows(self, x: object, dim: Dims) -> tuple[Host, Shape, Shape]:
-        """The entries that are reduced together, as the last dimension; the result's
-        shape, and the same with the reduced dimensions kept."""
+        """Return the entries that are reduced together, as the last dimension; the
+        result's shape, and the same with the reduced dimensions kept."""
         data = self.elements(x)
         axes = _axes(dim, data.ndim)
         kept = [i for i in range(data.ndim) if i not in axes]
@@ -319,11 +319,11 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(factors.over_matrices(rule, self.elements(a))[0])
 
     def indefinite_minors(self, a: Numbers) -> Host:
-        """Of a matrix that is not positive definite `cholesky` itself tells."""
+        """Return zeros: `cholesky` itself refuses what is not positive definite."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def zero_pivots(self, a: Numbers) -> Host:
-        """Of a singular matrix `solve` itself tells."""
+        """Return zeros: `solve` itself refuses a singular matrix."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
 
     def solve_triangle(
@@ -367,14 +367,14 @@ class ObjectNamespace(ShapeNamespace):
 
 
 def are_indices(*operands: object) -> bool:
-    """Whether these are integers or truth values in arrays: no numbers here."""
+    """Tell whether these are integers or truth values in arrays: no numbers here."""
     arrays = [o for o in operands if isinstance(o, np.ndarray | np.generic)]
     others = [o for o in operands if not isinstance(o, np.ndarray | np.generic | int)]
     return bool(arrays) and not others and all(a.dtype.kind in "iub" for a in arrays)
 
 
 def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
-    """The dimensions, counted from the first."""
+    """Return the dimensions, counted from the first."""
     if dim is None:
         return tuple(range(ndim))
     return tuple(np.lib.array_utils.normalize_axis_tuple(dim, ndim))

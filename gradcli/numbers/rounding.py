@@ -78,7 +78,7 @@ def unit_roundoff(dtype: str) -> float:
 
 
 def least_normal(dtype: str) -> float:
-    """The smallest number of ``dtype`` that has all bits of its significand."""
+    """Return the smallest number of ``dtype`` that has all bits of its significand."""
     return float(2.0 ** (LEAST_POWERS[dtype] + BITS[dtype] - 1))
 
 
@@ -87,7 +87,7 @@ def _parts_of(name: str) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
 
 
 class Roundings:
-    """What rounding does to the steps of one graph."""
+    """Bounds of the rounding errors of one graph's steps in floating point."""
 
     def __init__(self, evaluation: Evaluation, dtype: str) -> None:
         self.evaluation = evaluation
@@ -108,7 +108,7 @@ class Roundings:
         return found if isfinite(found) else 0.0
 
     def rounded(self, step: int) -> float:
-        """A step's value where every step is computed in floats."""
+        """Return a step's value where every step is computed in floats."""
         graph, known = self.evaluation.graph, self._rounded
         if step not in known:
             dtype = np.dtype(self.dtype)
@@ -150,7 +150,7 @@ class Roundings:
         return self._drift[step]
 
     def _bits(self, step: int) -> int:
-        """A precision that leaves a step some bits."""
+        """Return a precision that leaves a step some bits."""
         evaluation = self.evaluation
         if not is_known(evaluation.value(step, evaluation.bits), LOST_BITS):
             evaluation.settled([step], followed=False)
@@ -181,8 +181,8 @@ class Roundings:
         return self._draw.choice((-1, 1)) * self._draw.uniform(0.75, 1.25)
 
     def _parts(self, step: int, bits: int) -> list[float]:
-        """The sizes of what a step's own roundings are those of: a sum's addends, a
-        matrix's entries; none where it is the value alone."""
+        """Return the sizes of what a step's own roundings are those of: a sum's
+        addends, a matrix's entries; none where it is the value alone."""
         graph = self.evaluation.graph
         parts = _parts_of(graph.name(step))
         if parts is None:
@@ -209,7 +209,7 @@ class Roundings:
         return float(off + (units + (0 if own else value)) * self.unit)
 
     def _inner(self, step: int, bits: int) -> float:
-        """What a step makes of its operand's rounding inside it."""
+        """Return the error of a step from the rounding of its operand inside it."""
         graph = self.evaluation.graph
         name = graph.name(step)
         count = FUNCTIONS[name].inner_roundings if name in FUNCTIONS else 0
@@ -223,7 +223,7 @@ class Roundings:
     # the sum over all steps, for one number
 
     def bound(self, step: int) -> Ball:
-        """What the errors of all steps can make of one, at most and to first order."""
+        """Bound the error of one step by the errors of all steps, to first order."""
         evaluation, graph = self.evaluation, self.evaluation.graph
         bits = self._bits(step)
         order = evaluation.below([step])
@@ -246,8 +246,8 @@ class Roundings:
             return total
 
     def is_linear(self, step: int) -> bool:
-        """Whether there are no errors but those of the first order: no number on the
-        way is lost before something is made of it that is more than a sum."""
+        """Tell whether there are no errors but those of the first order: no number on
+        the way is lost before something is made of it that is more than a sum."""
         graph, evaluation = self.evaluation.graph, self.evaluation
         bits = self._bits(step)
         self._drifts(step)
@@ -295,8 +295,8 @@ class Roundings:
         return max(gaps, key=to_float)
 
     def _in_columns(self, name: str, args: list[Host]) -> tuple[Host, Host]:
-        """A step on columns of floats, and the units of its value that it may be off
-        by, times that value."""
+        """Return a step on columns of floats, and the units of its value that it may be
+        off by, times that value."""
         with np.errstate(all="ignore"):
             parts = _parts_of(name)
             rows = None if parts is None else np.stack(parts(args))
@@ -310,7 +310,7 @@ class Roundings:
         return value, value * roundings_of(name)
 
     def _is_exact(self, step: int, bits: int) -> bool:
-        """Whether a step is a number or an input that the engine has as it is."""
+        """Tell whether a step is a number or an input that the engine has as it is."""
         name = self.evaluation.graph.name(step)
         return name in LEAVES and bool(self._error(step, bits).is_zero())
 

@@ -21,7 +21,7 @@ Bounds = tuple[tuple[int, str, Number], ...]
 """An argument's position, a relation and a number: ``(0, ">", 0)``."""
 
 _BY_OPERATORS: Final = {*ARITHMETIC, "total", "choice"}
-"""What rows reach through operators and reductions alone."""
+"""Scalar functions that rows reach through operators and reductions alone."""
 
 CALLED: Final = {
     **{name: name for name in balls.FUNCTIONS
@@ -32,7 +32,7 @@ CALLED: Final = {
 
 
 def is_literal(name: str) -> bool:
-    """Whether a number that is written as an argument is part of the formula."""
+    """Tell whether a number that is written as an argument is part of the formula."""
     entry = FUNCTIONS.get(name)
     return entry is not None and entry.literal
 
@@ -48,7 +48,7 @@ def bounds_of(name: str, arguments: Sequence[object]) -> Bounds:
 
 @cache
 def _domain(name: str) -> Bounds:
-    """A row's domain as bounds: ``x > -1 and x < 1`` is two of them."""
+    """Return a row's domain as bounds: ``x > -1 and x < 1`` is two of them."""
     entry = FUNCTIONS.get(name)
     if entry is None or not entry.domain:
         return ()

@@ -30,7 +30,7 @@ Given = TypeVar("Given")
 
 
 def _arranging(name: str) -> Run:
-    """A function of arrays that puts entries into another order or shape."""
+    """Return a function of arrays that puts entries into another order or shape."""
     arrange = getattr(NUMPY, name)
 
     def run(
@@ -95,11 +95,11 @@ class ShapeNamespace(Namespace):
         return np.array(floats).reshape(x.shape).tolist()
 
     def elements(self, x: object) -> Host:
-        """A NumPy array of elements, from whatever stands for numbers."""
+        """Return a NumPy array of elements, from whatever stands for numbers."""
         raise NotImplementedError
 
     def floats(self, data: Host) -> Host:
-        """The elements' values as floats, which the program goes on with."""
+        """Return the elements' values as floats, which the program goes on with."""
         return as_floats(self.system, data)
 
     def integer(self, x: Any) -> int:
@@ -131,7 +131,7 @@ class ShapeNamespace(Namespace):
         return made
 
     def stop(self, x: Any) -> Any:
-        """The same values, through which no derivative is taken."""
+        """Return the same values, through which no derivative is taken."""
         if not isinstance(x, ObjectArray):
             return x
         made = ObjectArray(x.data, self, x)
@@ -145,7 +145,7 @@ class ShapeNamespace(Namespace):
     def seen(
         self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
     ) -> Numbers:
-        """The memory that an array lies in under a shape, from an address on.
+        """Return the memory that an array lies in under a shape, from an address on.
 
         Args:
             strides: in bytes.
@@ -193,13 +193,13 @@ class ShapeNamespace(Namespace):
         return self._shaped(x, lambda a: a.view())
 
     def moved(self, x: Given, device: object) -> Given:
-        """The array itself: elements are on no device."""
+        """Return the array itself: elements are on no device."""
         return x
 
     def to_copy(
         self, x: object, dtype: object, device: object, back: object = None
     ) -> Any:
-        """A copy; elements have one kind and are on no device."""
+        """Return a copy; elements have one kind and are on no device."""
         return self._shaped(x, lambda a: a.copy())
 
     def is_viewable(self, x: object, shape: Sequence[int]) -> np.bool_:

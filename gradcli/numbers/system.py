@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Number = int | float | Fraction
 
 Element = TypeVar("Element")
-"""What a system makes: a ball, a term, a step on a tape."""
+"""Scalar of a number system: a ball, a term, a step on a tape."""
 
 RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 
@@ -40,28 +40,28 @@ class System(Protocol[Element]):
     """The elements of an object array."""
 
     def lift(self, number: Number) -> Element:
-        """The element that a number in a program is."""
+        """Return the element that a number in a program is."""
 
     def apply(self, name: str, *elements: Element) -> Element:
         """A scalar function of the table on elements."""
 
     def total(self, elements: Sequence[Element]) -> Element:
-        """The sum of any number of elements."""
+        """Return the sum of any number of elements."""
 
     def value(self, element: Element) -> Ball:
-        """The element's value at the point, as a ball."""
+        """Return the element's value at the point, as a ball."""
 
     def nearest(self, element: Element, number: Number) -> bool:
-        """Whether the element's value is a number, or may be by rounding."""
+        """Tell whether the element's value is a number, or may be by rounding."""
 
     def is_zero(self, element: Element) -> bool:
-        """Whether the element's value is 0, or may be."""
+        """Tell whether the element's value is 0, or may be."""
 
     def rounded(self, element: Element) -> float:
-        """The value as the engine's numbers have it, as far as that is known."""
+        """Return the value as the engine's numbers have it, as far as that is known."""
 
     def compare(self, relation: str, a: Element, b: Element) -> bool:
-        """Whether the relation holds at the point."""
+        """Tell whether the relation holds at the point."""
 
     def fixed(self, element: Element, value: Number) -> Element:
         """``value``, which is what a locally constant function of ``element`` is."""
@@ -76,10 +76,10 @@ class System(Protocol[Element]):
         """Take note that it was asked whether an element is a finite number."""
 
     def choice(self, pick: Callable[[], Element]) -> Element:
-        """What ``pick`` gives: one of several elements, by comparisons made in it."""
+        """Return what ``pick`` chooses by its comparisons: one of several elements."""
 
     def stop(self, element: Element) -> Element:
-        """The same value, through which no derivative is taken."""
+        """Return the same value, through which no derivative is taken."""
 
     def kink(self, element: Element, what: str) -> None:
         """Take note that ``element`` lies where ``what`` has no derivative."""
@@ -111,7 +111,7 @@ def lifted(
     apply: Callable[..., Element],
     known: dict[int, tuple[Exact, Element]],
 ) -> Element:
-    """The element that a plain number is.
+    """Return the element that a plain number is.
 
     Args:
         leaf: makes an element of a rational number, or of one that is not finite, and
@@ -143,7 +143,7 @@ def lifted(
 
 
 def _rational(number: Exact) -> tuple[int | Fraction, float]:
-    """The number, and how far its float is off beyond rounding."""
+    """Return the number, and how far its float is off beyond rounding."""
     p, q = number.args
     written, near = p if q == 1 else Fraction(p, q), float(number)
     if not isfinite(near):
@@ -153,6 +153,6 @@ def _rational(number: Exact) -> tuple[int | Fraction, float]:
 
 
 def is_float(number: Number, bits: int = 53) -> bool:
-    """Whether some float of so many bits is this very number."""
+    """Tell whether some float of so many bits is this very number."""
     p, q = number.as_integer_ratio() if isfinite(number) else (0, 1)
     return q & (q - 1) == 0 and (abs(p) // (p & -p or 1)).bit_length() <= bits

@@ -98,7 +98,7 @@ class Tape(Deciding[int]):
         return block.carrying(step - block.start, self.live)
 
     def floats(self, serials: Host) -> Host | None:
-        """The values of terms that are all inputs or integers, as floats, which
+        """Return the values of terms that are all inputs or integers, as floats, which
         they are exactly; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
@@ -173,7 +173,7 @@ class Tape(Deciding[int]):
         return np.arange(block.start, self.steps, dtype=np.int64)
 
     def symbols(self, values: Host, varies: bool = True) -> Host:
-        """An input's entries; those that may be differentiated vary."""
+        """Return an input's entries; those that may be differentiated vary."""
         return self._push(Leaves(self.steps, "symbol", values), varies)
 
     def applied(self, name: str, *args: Column) -> Host:
@@ -181,15 +181,15 @@ class Tape(Deciding[int]):
         return self._push(Functions(self.steps, name, args))
 
     def totals(self, rows: Host) -> Host:
-        """The sum of every row of a matrix of terms."""
+        """Return the sum of every row of a matrix of terms."""
         return self._push(Totals(self.steps, rows))
 
     def dots(self, left: Host, right: Host) -> Host:
-        """The entries of a product of two matrices, row by row."""
+        """Return the entries of a product of two matrices, row by row."""
         return self._push(Dots(self.steps, left, right))
 
     def stopped(self, serials: Host) -> Host:
-        """The same values, through which no derivative is taken."""
+        """Return the same values, through which no derivative is taken."""
         return self._push(Stops(self.steps, "stop", (serials,)))
 
     def tie(self, left: Host, right: Host) -> Host:
@@ -254,8 +254,8 @@ class Tape(Deciding[int]):
         return int(self.stopped(np.array([element], dtype=np.int64))[0])
 
     def edges(self, size: int) -> Iterator[tuple[int, str]]:
-        """The live terms, of the first ``size``, that lie where a function of them has
-        no derivative, and which."""
+        """Yield the live terms, of the first ``size``, that lie where a function of
+        them has no derivative, and which."""
         for block in self.blocks:
             if block.start >= size or not isinstance(block, Functions):
                 continue

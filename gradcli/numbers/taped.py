@@ -111,5 +111,5 @@ class TapeNamespace(ObjectNamespace):
         return self._of(chosen.reshape(full if keepdim else shape))
 
     def symbols(self, values: Host, shape: Shape, varies: bool) -> ObjectArray:
-        """An input; ``varies``: its derivative may be asked for."""
+        """Return an input; ``varies``: its derivative may be asked for."""
         return ObjectArray(self.tape.symbols(values, varies).reshape(shape), self)

@@ -25,8 +25,8 @@ def derivative(
     graph: Graph, output: int, along: int, order: int,
     still: Callable[[], None] = lambda: None,
 ) -> Ball:  # fmt: skip
-    """The derivative of a step by another one; ``still`` is asked at every step, and
-    may raise."""
+    """Return the derivative of a step by another one; ``still`` is asked at every step,
+    and may raise."""
     steps = _below(graph, output)
     bits = 2 * START_BITS
     while True:
@@ -39,7 +39,7 @@ def derivative(
 
 
 def _below(graph: Graph, output: int) -> list[int]:
-    """The steps that an output is made of, each behind its operands."""
+    """Return the steps that an output is made of, each behind its operands."""
     found, waiting = set(), [output]
     while waiting:
         step = waiting.pop()

@@ -75,14 +75,14 @@ class Choice:
 
 
 def chosen(term: Term) -> Term:
-    """What a choice was made for; any other term as it is."""
+    """Return the term that a choice picked; any other term as it is."""
     while term.name == "choice":
         term = term.args[0]
     return term
 
 
 def ordered(roots: Sequence[Term], known: Container[int] = ()) -> list[Term]:
-    """All terms below ``roots``, arguments before what is made of them.
+    """Return all terms below ``roots``, arguments before what is made of them.
 
     Nothing at or below a term is looked at whose serial is ``known``.
     """

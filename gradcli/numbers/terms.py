@@ -79,7 +79,7 @@ class Terms(Deciding[Term]):
     def make(
         self, name: str, args: tuple[Term, ...], value: Ball, content: object = None
     ) -> Term:
-        """A term as it stands, not made simpler."""
+        """Return a term as it stands, not made simpler."""
         serial = len(self.made)
         term = Term(serial, name, args, value, content)
         self.made.append(term)
@@ -87,7 +87,7 @@ class Terms(Deciding[Term]):
         return term
 
     def symbol(self, label: str, value: Any) -> Term:
-        """An input's entry: its value is the exact value of the float."""
+        """Return an input's entry: its value is the exact value of the float."""
         return self.make("symbol", (), ball(value), label)
 
     def written(self, number: Number) -> Term:
@@ -102,7 +102,7 @@ class Terms(Deciding[Term]):
         return self.make(name, elements, apply(name, *[e.value for e in elements]))
 
     def _folded(self, name: str, elements: Sequence[Term]) -> Term | None:
-        """The exact number that the arithmetic of a program's numbers gives."""
+        """Return the exact number that the arithmetic of a program's numbers gives."""
         numbers = [e.content for e in elements if e.name == "number"]
         if len(numbers) < len(elements) or name == "pow":
             return None
@@ -142,7 +142,7 @@ class Terms(Deciding[Term]):
         )  # fmt: skip
 
     def _is(self, term: Term, number: int) -> bool:
-        """Whether a term is that number, in the engine too."""
+        """Tell whether a term is that number, in the engine too."""
         named = term.name == "number" and bool(term.content == number)
         return named and term.serial not in self.lost
 
@@ -209,7 +209,7 @@ class Terms(Deciding[Term]):
             self._pin(element)
 
     def _pin(self, element: Term) -> None:
-        """What follows holds where the entries below are what they are at the point."""
+        """Make it a condition that the entries below have their values at the point."""
         for term in ordered([element]):
             if term.name == "symbol":
                 self._decided("==", term, self.lift(to_float(term.value)))
@@ -266,8 +266,8 @@ class Terms(Deciding[Term]):
     def domains(
         self, terms: Sequence[Term], constants: bool = False
     ) -> Iterator[Decision]:
-        """What the functions that made these terms ask of their arguments; of constant
-        ones too, if wanted."""
+        """Yield what the functions that made these terms ask of their arguments; of
+        constant ones too, if wanted."""
         for term in terms:
             for position, relation, bound in bounds_of(term.name, term.args):
                 argument = chosen(term.args[position])
@@ -275,7 +275,7 @@ class Terms(Deciding[Term]):
                     yield Decision(relation, argument, self.lift(bound))
 
     def is_outside(self, term: Term) -> bool:
-        """Whether a function has no value around its arguments, or none at them: a
+        """Tell whether a function has no value around its arguments, or none at them: a
         pole, of numbers that are not all the program's own."""
         finite = all(a.value.is_finite() for a in term.args)
         if finite and not term.known and is_infinite(term.value) and term.args:

@@ -42,7 +42,7 @@ def value_lines(
 
 
 def bare_line(value: Shown | None) -> Line:
-    """A value alone on a line, nothing left out."""
+    """Return a value alone on a line, nothing left out."""
     if isinstance(value, Entries):
         from .long import listed
 
@@ -58,8 +58,8 @@ def array_lines(
     hang: str = "    ",
     head: Sequence[Part] = (),
 ) -> Generator[Line, None, bool]:
-    """An array, each line behind ``indent``, the first behind ``head`` if there is one;
-    ``tail`` follows the last line.
+    """Yield an array, each line behind ``indent``, the first behind ``head`` if there
+    is one; ``tail`` follows the last line.
 
     Returns whether digits or entries had to be left out.
     """
@@ -82,8 +82,8 @@ def array_lines(
 def _written(
     value: Entries, indent: str, head: Sequence[Part], tail: Sequence[Part]
 ) -> Iterator[Line]:
-    """All of a large array, a row a line, as `array_lines` has it; columns are not
-    aligned."""
+    """Write all of a large array, a row a line, as `array_lines` has it; columns are
+    not aligned."""
     from .long import rows
 
     last = prod(value.shape[:-1])

@@ -17,7 +17,7 @@ from .numbers import inline, number
 
 
 def notes(found: Trouble) -> Iterator[str]:
-    """A sentence per edge, and the way out."""
+    """Write a sentence per edge, and the way out."""
     for edge in found.edges:
         yield _arose(edge)
     if found.rewriting is not None:

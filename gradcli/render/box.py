@@ -27,7 +27,7 @@ MAX_ROWS = 20
 def range_lines(
     found: Ranges, box: Mapping[str, Span], view: GradView, labels: Mapping[str, str]
 ) -> Iterator[Line]:
-    """The value's range, then each gradient's with its sign, then the kinks."""
+    """Write the value's range, then each gradient's with its sign, then the kinks."""
     yield BLANK
     ends = ", ".join(f"{printable(n)} = {_ends(span)}" for n, span in box.items())
     yield title(f"over the box {ends}")
@@ -56,7 +56,7 @@ def range_lines(
 
 
 def bare_ranges(found: Ranges, view: GradView) -> Iterator[Line]:
-    """The certified bounds of the gradients alone, one input a line."""
+    """Write the certified bounds of the gradients alone, one input a line."""
     shapes = {given.name: given.shape for given in view.inputs}
     for name, own in found.gradients.items():
         pairs = [[r.lower, r.upper] for r in own]
@@ -79,7 +79,7 @@ def _ends(span: Span) -> str:
 
 
 def _is_found(each: Range) -> bool:
-    """Whether both ends are bounds, with numbers between them."""
+    """Tell whether both ends are bounds, with numbers between them."""
     return isfinite(each.lower) and isfinite(each.upper) and each.least <= each.most
 
 

@@ -9,11 +9,11 @@ from ..answers.catalog import FunctionView, RowView
 from .line import BLANK, Line, title
 
 _WORD = {True: "formula", False: "meaning"}
-"""What a formula is called that can be read as a program, and one that cannot."""
+"""Labels of a formula: one that can be read as a program, and one that cannot."""
 
 
 def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
-    """Every function on a line, family by family."""
+    """Write every function on a line, family by family."""
     width = max(len(f.name) for f in functions)
     first = True
     families = groupby(sorted(functions, key=lambda f: f.family), lambda f: f.family)
@@ -34,7 +34,7 @@ def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
 
 
 def page(function: FunctionView) -> Iterator[Line]:
-    """Everything about one function."""
+    """Write everything about one function."""
     call = f"{function.name}({_parameters(function)})"
     yield Line(((call, "title"),))
     yield from _facts(
@@ -66,7 +66,7 @@ def _row(row: RowView) -> Iterator[Line]:
 
 
 def _parameters(view: FunctionView | RowView) -> str:
-    """The parameters as they are called, with their defaults."""
+    """Return the parameters as they are called, with their defaults."""
     given = view.defaults
     return ", ".join(
         f"{name}={given[name]!r}" if name in given else name for name in view.parameters

@@ -43,7 +43,7 @@ def _role(node: NodeView) -> Role:
 
 
 def _next_functions(view: GraphView, node: NodeView) -> str:
-    """The tuple as Python shows it, the comma of a single entry included."""
+    """Return the tuple as Python shows it, the comma of a single entry included."""
     entries = [
         f"({None if child is None else _as_object(view.nodes[child])}, {nr})"
         for child, nr in node.next_functions

@@ -21,8 +21,8 @@ from .numbers import inline, number
 from .verdicts import ROLES, summary
 
 LARGE, FEW = 16, 4
-"""Of arrays with more entries than the first, all of them zero but so few, these few
-are shown."""
+"""Entries beyond which an array is shown by its nonzero entries alone, and how many of
+those it may have."""
 
 
 def claims(answer: Check) -> Iterator[Line]:

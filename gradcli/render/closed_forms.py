@@ -23,7 +23,7 @@ NONE_FOUND = "?"
 
 
 def formulas(views: Iterable[FormulaView], layout: Layout) -> Iterator[Line]:
-    """The blocks one after the other, each behind a blank line."""
+    """Write the blocks one after the other, each behind a blank line."""
     for view in views:
         yield BLANK
         if view.texts and not any(view.texts):
@@ -55,7 +55,7 @@ def bare_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
 
 
 def program(view: ProgramView) -> Iterator[Line]:
-    """The adjoint program, to be copied as it stands."""
+    """Write the adjoint program, to be copied as it stands."""
     remark = (
         "run at this point it gives the gradients above"
         if view.repeats

@@ -42,7 +42,7 @@ class Columns:
 
     @staticmethod
     def encoded(names: Sequence[str], columns: Sequence[object]) -> Any:
-        """Rows as they are written: an array for each name."""
+        """Return rows as they are written: an array for each name."""
         raise NotImplementedError
 
     def write(self, rows: Any) -> None:
@@ -74,7 +74,7 @@ class _Text(Columns):
 
 
 def _shortest(number: float) -> str:
-    """A number's shortest text, without the point of a whole one."""
+    """Return a number's shortest text, without the point of a whole one."""
     return repr(number).removesuffix(".0")
 
 
@@ -105,7 +105,7 @@ class _JsonLines(Columns):
 
 
 def _json_cells(column: object) -> Iterator[str]:
-    """The entries of a column as JSON."""
+    """Write the entries of a column as JSON."""
     array = np.asarray(column, float)
     plain = array.ndim == 1 and np.isfinite(array).all()
     return map(repr if plain else dumps, array.tolist())
@@ -192,7 +192,7 @@ def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[C
 
 
 def format_of(path: str) -> str:
-    """The format that a file's name asks for.
+    """Return the format that a file's name asks for.
 
     Raises:
         ProgramError: none that is known, or one that needs what is not installed.
@@ -228,7 +228,7 @@ def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
 
 
 def _numbers(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:
-    """The columns as arrays of one number for each row.
+    """Return the columns as arrays of one number for each row.
 
     Raises:
         ProgramError: a row has more.

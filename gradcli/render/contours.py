@@ -48,20 +48,20 @@ ASPECT = 2.0
 """How much higher than wide a character is."""
 
 ARROWS = "⇒⇗⇑⇖⇐⇙⇓⇘"
-"""By eighths of a turn, from the right to the left by way of up."""
+"""Arrows by eighths of a turn, from the right to the left by way of up."""
 
 LEVEL = "○"
 """Where there is no uphill."""
 
 FLAT = 1e-6
-"""Of the steepest slope: what is less has no direction."""
+"""Part of the steepest slope below which no direction is shown."""
 
 RARE = 0.05
-"""Of the points: so many may lie below the lowest power of ten."""
+"""Part of the points that may lie below the lowest power of ten."""
 
 
 def contours(surface: Surface, width: int) -> Iterator[Line]:
-    """The picture with its axes; at least two values of each input."""
+    """Write the picture with its axes; at least two values of each input."""
     known = surface.value[np.isfinite(surface.value)]
     lines = levels(known)
     ends = [six_digits(float(v)) for v in (surface.y[-1], surface.y[0])]
@@ -79,7 +79,7 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
 
 
 def levels(values: Host) -> list[float]:
-    """The values that lines are drawn at: few, with few digits."""
+    """Return the values that lines are drawn at: few, with few digits."""
     low, high = float(values.min()), float(values.max())
     if not high > low:
         return []
@@ -107,7 +107,7 @@ def _powers(low: float, high: float) -> list[float]:
 def _picture(
     surface: Surface, lines: Sequence[float], columns: int, rows: int
 ) -> list[str]:
-    """The rows of characters from the top."""
+    """Return the rows of characters from the top."""
     across, up = columns * DOTS_ACROSS, rows * DOTS_UP
     heights = _between(surface.value, up + 1, across + 1)
     cells = [[EMPTY] * columns for _ in range(rows)]

@@ -42,7 +42,7 @@ def curve(
     width: int,
     ends: tuple[str, str] | None = None,
 ) -> Iterator[Line]:
-    """The curve with its axes; at least two numbers that are finite.
+    """Write the curve with its axes; at least two numbers that are finite.
 
     Args:
         numbers: in order, evenly spaced; of a plot some may be NaN.
@@ -70,7 +70,7 @@ def curve(
 
 
 def room_beside(marks: Sequence[str], width: int) -> int:
-    """The columns of a picture with these marks at its left."""
+    """Return the columns of a picture with these marks at its left."""
     room = width - max(map(len, marks)) - 2
     return max(MIN_CURVE_COLUMNS, min(MAX_CURVE_COLUMNS, room))
 
@@ -78,7 +78,7 @@ def room_beside(marks: Sequence[str], width: int) -> int:
 def framed(
     picture: Sequence[str], columns: int, marks: Sequence[str], ends: Sequence[str]
 ) -> Iterator[Line]:
-    """The rows of a picture between its axes.
+    """Write the rows of a picture between its axes.
 
     Args:
         picture: its rows, without blanks at their ends.
@@ -103,7 +103,7 @@ def dotted(
     rows: int,
     limits: tuple[float, float] | None = None,
 ) -> list[str]:
-    """The rows of a curve from the top, each so many characters of dots.
+    """Return the rows of a curve from the top, each so many characters of dots.
 
     Args:
         heights: what is drawn; NaN leaves a gap.
@@ -147,7 +147,7 @@ def _means(
 
 
 def _mean(part: Sequence[float], limits: tuple[float, float] | None) -> float:
-    """The mean of what is known; NaN of nothing, and of both sides of a pole."""
+    """Return the mean of what is known; NaN of nothing, and of both sides of a pole."""
     known = [height for height in part if isfinite(height)]
     poles = limits is not None and min(known, default=0) < limits[0]
     if not known or (poles and limits is not None and max(known) > limits[1]):
@@ -156,7 +156,7 @@ def _mean(part: Sequence[float], limits: tuple[float, float] | None) -> float:
 
 
 def _between(heights: Sequence[float], x: float) -> float:
-    """The height at a point that may lie between two of them."""
+    """Return the height at a point that may lie between two of them."""
     at = int(x)
     after = heights[min(at + 1, len(heights) - 1)]
     return heights[at] * (at + 1 - x) + after * (x - at)

@@ -33,14 +33,14 @@ def block_label(view: Derivative, block: BlockView) -> str:
 
 
 def verdict_label(view: Derivative, block: BlockView) -> str:
-    """What the verdict on a block's last input is about: its column of blocks."""
+    """Return the label of the verdict on a block's last input: its column of blocks."""
     if len(block.by) == 1:
         return block_label(view, block)
     return f"d2{derived(view.output)}/d* d{printable(block.by[-1])}"
 
 
 class Shown(NamedTuple):
-    """What stands for the entries of blocks.
+    """Replacement for the entries of blocks.
 
     spied  a picture of where they are
     files  per block the file that they were written to
@@ -54,7 +54,7 @@ ENTRIES = Shown()
 
 
 def blocks(view: Derivative, layout: Layout, shown: Shown = ENTRIES) -> Iterator[Line]:
-    """The blocks, and how they were computed."""
+    """Write the blocks, and how they were computed."""
     cut = False
     for nr, block in enumerate(view.blocks):
         if nr:
@@ -137,7 +137,7 @@ def _first_block(pattern: Pattern, layout: Layout) -> Generator[Line, None, bool
 
 
 def _coordinates(block: BlockView, layout: Layout) -> Generator[Line, None, bool]:
-    """A line per stored entry, with its index in the block's shape."""
+    """Yield a line per stored entry, with its index in the block's shape."""
     pattern = block.pattern
     most = pattern.stored if layout.rows is None else MAX_TERMINAL_ENTRIES
     places = pattern.rows[:most] * pattern.shape[1] + pattern.columns[:most]
@@ -153,8 +153,8 @@ def _coordinates(block: BlockView, layout: Layout) -> Generator[Line, None, bool
 
 
 def bare(view: Derivative, shown: Shown = ENTRIES) -> Iterator[Line]:
-    """The blocks alone, one a line: the numbers, or of a sparse block the lists of its
-    rows, columns and values; or the pictures."""
+    """Write the blocks alone, one a line: the numbers, or of a sparse block the lists
+    of its rows, columns and values; or the pictures."""
     for block in view.blocks:
         if shown.spied:
             yield from spy(block.pattern, Layout())

@@ -43,7 +43,7 @@ def step_line(step: int, loss: float, grad_norm: float) -> Line:
 
 
 def end(view: DescentView, layout: Layout) -> Iterator[Line]:
-    """The loss that was reached, the values to paste, in a terminal the curve."""
+    """Write the loss that was reached, the values to paste, in a terminal the curve."""
     if layout.width is not None and len(view.losses) > 1:
         from .curve import curve
 
@@ -87,7 +87,7 @@ def binding(given: ReachedView) -> str:
 
 
 def _tight(value: Plain) -> str:
-    """Nested lists without blanks; as deep as the shape is long."""
+    """Return nested lists without blanks; as deep as the shape is long."""
     if not isinstance(value, list):
         return number(value)
     return "[" + ",".join([_tight(entry) for entry in value]) + "]"

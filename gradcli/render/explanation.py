@@ -33,7 +33,7 @@ def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
 
 
 def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
-    """The output and the gradient that the pass starts with."""
+    """Write the output and the gradient that the pass starts with."""
     output = explanation.output
     name = printable(output.name)
     yield Line(
@@ -124,7 +124,7 @@ def _text(number: Plain | None, layout: Layout) -> str:
 
 
 def bare(explanation: Explanation) -> Iterator[Line]:
-    """What arrives at each step, one a line."""
+    """Write the gradients that arrive at each step, a step a line."""
     for view in explanation.steps:
         text = " ".join("None" if g is None else inline(g) for g in view.incoming)
         yield Line(((text, "number"),))

@@ -13,11 +13,11 @@ from ..lang.excerpt import printable, shortened
 from ..lang.tiles import Fused, Fusion, Whole
 
 MAX_TEXT_CHARACTERS = 60
-"""Of a region that is told."""
+"""Characters of a region's text that are shown."""
 
 
 def lines(fusion: Fusion) -> Iterator[str]:
-    """Lines for standard error."""
+    """Yield lines for standard error."""
     for region in fusion.fused:
         yield from _fused(region)
     for whole in fusion.rest:

@@ -31,12 +31,12 @@ def derivative_label(output: OutputView, name: str) -> str:
 
 
 def derived(output: OutputView | NamedValue) -> str:
-    """The output's name in a derivative's label: none for a bare expression."""
+    """Return the output's name in a derivative's label: none for a bare expression."""
     return printable(output.name) if output.named else ""
 
 
 def labels(view: GradView) -> dict[str, str]:
-    """What the gradient by each input is called."""
+    """Return the label of the gradient by each input, by the input's name."""
     return {i.name: derivative_label(view.output, i.name) for i in view.differentiated}
 
 
@@ -51,7 +51,7 @@ NO_FILES: Mapping[str, str] = {}
 def answer(
     view: GradView, layout: Layout, files: Mapping[str, str] = NO_FILES
 ) -> Iterator[Line]:
-    """The output, the gradients and the graph's steps; the verdicts come later.
+    """Write the output, the gradients and the graph's steps; the verdicts come later.
 
     Args:
         view: what there is to be shown.
@@ -124,8 +124,8 @@ def bare_beside(view: GradView, extras: Extras) -> Iterator[Line]:
 
 
 def bare(view: GradView, files: Mapping[str, str] = NO_FILES) -> Iterator[Line]:
-    """The gradients alone, one a line, in the order of the inputs; none of those that
-    were written to ``files``."""
+    """Write the gradients alone, one a line, in the order of the inputs; none of those
+    that were written to ``files``."""
     for given in view.differentiated:
         if given.name in files:
             continue

@@ -16,7 +16,7 @@ NOWHERE = "base-uri 'none'; form-action 'none'"
 
 
 def begun(title: str, styles: str, script: str = "") -> Iterator[str]:
-    """The lines that a page begins with, up to what is seen.
+    """Yield the lines that a page begins with, up to what is seen.
 
     Args:
         title: what stands above the page, escaped.

@@ -74,7 +74,7 @@ _ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_part)
 
 
 def dumps(value: object) -> str:
-    """JSON on one line."""
+    """Return JSON on one line."""
     try:
         text = _ENCODER.encode(value)
     except ValueError:
@@ -88,7 +88,7 @@ def _shown(character: str) -> str:
 
 
 def _finite(value: object) -> object:
-    """The same value with strings for the numbers that JSON cannot write.
+    """Return a value with strings for the numbers that JSON cannot write.
 
     Recursion is as deep as a result is nested, which its shape bounds.
     """
@@ -111,7 +111,7 @@ def line_of(value: object) -> Line:
 
 
 def _holds_entries(value: object) -> bool:
-    """Whether there is a large array in an answer."""
+    """Tell whether there is a large array in an answer."""
     if isinstance(value, Mapping):
         return any(map(_holds_entries, value.values()))
     if isinstance(value, list | tuple):
@@ -126,7 +126,7 @@ def _are_numbers(value: Sequence[object]) -> bool:
 
 
 def _pieces(value: object) -> Iterator[str]:
-    """JSON piece by piece, in the words of `dumps`."""
+    """Write JSON piece by piece, in the words of `dumps`."""
     if isinstance(value, Entries):
         yield from listed_pieces(value, dumps)
     elif not _holds_entries(value):
@@ -145,7 +145,7 @@ def _pieces(value: object) -> Iterator[str]:
 
 
 def unbroken(text: str) -> Line:
-    """A line that stays one, so that it can be copied out of a terminal."""
+    """Return a line that stays one, so that it can be copied out of a terminal."""
     return Line(((text, "plain"),), hang="")
 
 
@@ -160,13 +160,13 @@ def as_json(found: Any) -> Iterator[Line]:
 
 
 def answer(command: str, **parts: object) -> Line:
-    """The result of a command."""
+    """Return the result of a command."""
     head = {"schema": SCHEMA, "command": command}
     return line_of({**head, **parts, "notes": taken()})
 
 
 def listed(head: Line, key: str, objects: Iterable[object]) -> Iterator[Line]:
-    """The result with a list at its end, a line per object, so that a long one is
+    """Write the result with a list at its end, a line per object, so that a long one is
     written as it is read."""
     before = unbroken(head.text[:-1] + f', "{key}": [')
     end = ""
@@ -178,12 +178,12 @@ def listed(head: Line, key: str, objects: Iterable[object]) -> Iterator[Line]:
 
 
 def _with(line: Line, end: str) -> Line:
-    """A line with something behind it."""
+    """Return a line with something behind it."""
     if isinstance(line, LongLine):
         return LongLine.of(lambda: chain(line.pieces(), (end,)))
     return unbroken(line.text + end)
 
 
 def functions(views: Sequence[FunctionView]) -> Line:
-    """The table of operations."""
+    """Return the table of operations."""
     return answer("ops", functions=views)

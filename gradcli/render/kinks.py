@@ -105,7 +105,7 @@ def _side(before: str, side: Side) -> list[Part]:
 
 
 def said(side: Side) -> str:
-    """What the verdict means, with the truth where the engine misses it."""
+    """Say what a side's verdict means, with the truth where the engine misses it."""
     agreed = not side.jumps and _number(side.below) == _number(side.above)
     if side.verdict == "neither" and agreed and _number(side.below) != "nan":
         return f"both sides agree on {_number(side.below)}"

@@ -14,7 +14,7 @@ from ..views.numbers import Entries, Shown, sizes
 from .numbers import ELLIPSIS, inline, number
 
 CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
-"""What follows a name that is changed in place: ``*=`` and its like."""
+"""Text after a name that is changed in place: ``*=`` and its like."""
 
 
 def source_text(node: NodeView) -> str:
@@ -32,7 +32,7 @@ def made(name: str | None, source: str | None) -> str:
 
 
 def leaf_name(node: NodeView) -> str:
-    """The input's name; an unnamed leaf shows its node's name."""
+    """Return the input's name; an unnamed leaf shows its node's name."""
     return printable(node.variable or node.name)
 
 
@@ -62,15 +62,15 @@ def size_text(value: Shown) -> str:
 
 
 def shorten(text: str, room: int | None) -> str:
-    """The text, its end left out if there is no room for it."""
+    """Return the text, its end left out if there is no room for it."""
     if room is None or len(text) <= room:
         return text
     return text[: max(0, room - 1)] + ELLIPSIS
 
 
 def squeezed(text: str, room: int) -> str:
-    """The text, its middle left out if there is no room for it: of long names both
-    ends tell them apart."""
+    """Return the text, its middle left out if there is no room for it: of long names
+    both ends tell them apart."""
     if len(text) <= room:
         return text
     end = (room - 1) // 2
@@ -78,7 +78,7 @@ def squeezed(text: str, room: int) -> str:
 
 
 def shared(view: GraphView) -> frozenset[int]:
-    """The function nodes that more than one edge leads to."""
+    """Return the function nodes that more than one edge leads to."""
     return frozenset(
         i
         for i, count in enumerate(view.uses())

@@ -25,11 +25,11 @@ _SYMBOL: Final = re.compile("\ue000(.*?)\ue001")
 NONE_FOUND: Final = "?"
 
 UNNAMED: Final = ("f", "F", "g", "h")
-"""What an output without a name is called: the first that no input is called."""
+"""Names for an output without one: the first that no input has is taken."""
 
 
 def equations(views: Sequence[FormulaView]) -> list[str | None]:
-    """The equation of each block; None where there is no formula."""
+    """Return the equation of each block; None where there is no formula."""
     names = list(_names(views))
     output = next((n for n in UNNAMED if n not in names), "f_")
     symbols = Symbols([*names, output])
@@ -74,12 +74,12 @@ def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
 
 
 def symbols_in(latex: str) -> list[str]:
-    """The names that a formula reads."""
+    """Return the names that a formula reads."""
     return [found.partition("[")[0] for found in _SYMBOL.findall(latex)]
 
 
 def written(latex: str, symbols: Symbols) -> str:
-    """A formula's LaTeX with its symbols."""
+    """Return a formula's LaTeX with its symbols."""
     parts = _SYMBOL.split(latex)
     for at in range(1, len(parts), 2):
         name, _, index = parts[at].rstrip("]").partition("[")
@@ -93,12 +93,12 @@ def written(latex: str, symbols: Symbols) -> str:
 
 
 def _dimensions(indices: Sequence[str]) -> int:
-    """Of what is indexed so; an array without entries has at least one."""
+    """Count the dimensions of what is indexed so; at least one if it has no entries."""
     return indices[0].count(",") + bool(indices[0]) if indices else 1
 
 
 def _is_matrix(view: FormulaView) -> bool:
-    """Whether the rows and columns can be seen, so that they need not be named."""
+    """Tell whether the rows and columns can be seen, so that they need not be named."""
     return len(view.shape) <= 2
 
 
@@ -129,8 +129,8 @@ def _listed(name: str, indices: Sequence[str], symbols: Symbols) -> str:
 
 
 def _right(view: FormulaView, entries: Sequence[str]) -> str:
-    """A matrix but of a number; by a vector, a number's derivative in a Hessian is a
-    row, a gradient a column."""
+    """Return a matrix but of a number; by a vector, a number's derivative in a Hessian
+    is a row, a gradient a column."""
     shape = view.shape
     if len(shape) == 1 and view.second and _dimensions(view.columns):
         shape = (1, *shape)

@@ -29,7 +29,7 @@ class Line(NamedTuple):
         return "".join([text for text, _ in self.parts])
 
     def pieces(self) -> Iterator[str]:
-        """The text, one part of it after the other."""
+        """Write the text, one part of it after the other."""
         yield self.text
 
 
@@ -41,7 +41,7 @@ class LongLine(Line):
 
     @classmethod
     def of(cls, make: Callable[[], Iterator[str]]) -> LongLine:
-        """A line whose pieces ``make`` gives."""
+        """Return a line whose pieces ``make`` gives."""
         line = cls((), "")
         line.make = make
         return line
@@ -65,14 +65,14 @@ class Layout(NamedTuple):
 
 
 def title(text: str) -> Line:
-    """A heading."""
+    """Return a heading."""
     return Line(((text, "title"),))
 
 
 def aligned(
     rows: Iterable[Sequence[Part]], count: int, hang: str = "    ", most: int = 1 << 30
 ) -> Iterator[Line]:
-    """A line per row, its first ``count`` parts as wide as in the other rows.
+    """Write a line per row, its first ``count`` parts as wide as in the other rows.
 
     Args:
         rows: the parts of each line, with the blanks between them.

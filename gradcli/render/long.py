@@ -24,7 +24,7 @@ Text = Callable[[list[Any]], str]
 
 
 def listed(value: Entries, text: Text = repr) -> Iterator[str]:
-    """Nested lists on one line, nothing left out."""
+    """Write nested lists on one line, nothing left out."""
     return _listed(value.raw, text)
 
 
@@ -42,7 +42,7 @@ def _listed(raw: Raw, text: Text) -> Iterator[str]:
 
 
 def _blocks(raw: Raw, rows: int) -> Iterator[tuple[int, list[object]]]:
-    """Some rows after the other: where they start, and their numbers."""
+    """Yield some rows after the other: where they start, and their numbers."""
     for start in range(0, len(raw), rows):
         block = plain(raw[start : start + rows])
         assert isinstance(block, list)
@@ -50,8 +50,8 @@ def _blocks(raw: Raw, rows: int) -> Iterator[tuple[int, list[object]]]:
 
 
 def rows(value: Entries) -> Iterator[Iterator[str]]:
-    """The rows of nested lists, each a line's pieces; brackets that stand further out
-    are a row's own or blanks."""
+    """Write the rows of nested lists, each a line's pieces; brackets that stand further
+    out are a row's own or blanks."""
     *outer, size = value.shape
     sizes = [*accumulate(reversed(outer), mul)]
     count = prod(outer)

@@ -77,5 +77,5 @@ class _Page(Markdown):
 
 
 def drawn(markdown: str) -> Markdown:
-    """The page, to be printed by a rich console."""
+    """Return the page, to be printed by a rich console."""
     return _Page(markdown, inline_code_lexer=None, hyperlinks=False)

@@ -58,7 +58,7 @@ def _json(error: UnicodeError) -> tuple[str, int]:
 
 
 def _lacking(error: UnicodeError) -> tuple[str, int]:
-    """The characters that cannot be written, and where the text goes on."""
+    """Return the characters that cannot be written, and where the text goes on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return error.object[error.start : error.end], error.end

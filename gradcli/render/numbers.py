@@ -32,17 +32,17 @@ class Drawn(NamedTuple):
 
 
 def number(value: float) -> str:
-    """A number by shortest round trip."""
+    """Return a number by shortest round trip."""
     return repr(float(value))
 
 
 def six_digits(value: float) -> str:
-    """A number by six significant digits."""
+    """Return a number by six significant digits."""
     return f"{value:.6g}"
 
 
 def inline(value: Shown, text: Callable[[float], str] = number) -> str:
-    """Nested lists on one line, nothing left out."""
+    """Return nested lists on one line, nothing left out."""
     if isinstance(value, Entries):
         value = value.listed()
     if not isinstance(value, list):
@@ -53,7 +53,7 @@ def inline(value: Shown, text: Callable[[float], str] = number) -> str:
 
 
 def draw(value: Plain, layout: Layout) -> Drawn:
-    """An array over several lines, its columns aligned."""
+    """Return an array over several lines, its columns aligned."""
     if not isinstance(value, list):
         return Drawn([number(value)], False)
     depth = len(sizes(value))
@@ -75,7 +75,7 @@ def room_in(depth: int, rows: int) -> list[int]:
 def _keep(
     value: list[object], depth: int, rows: int | None
 ) -> tuple[list[object], bool]:
-    """The entries to show: the middle goes where there are too many."""
+    """Return the entries to show: the middle goes where there are too many."""
     if rows is None:
         return value, False
     room = rows * ROW_ENTRIES if depth == 1 else rows
@@ -124,7 +124,7 @@ def _widest(texts: list[Any], depth: int) -> int:
 def _block(
     texts: list[Any], depth: int, width: int, available: int | None, indent: int = 0
 ) -> list[str]:
-    """A row; rows of a matrix under each other; deeper arrays block by block."""
+    """Return a row; rows of a matrix under each other; deeper arrays block by block."""
     if depth == 1:
         cells = list(map(str.rjust, texts, repeat(width)))
         if ELLIPSIS in texts:

@@ -37,7 +37,7 @@ LISTED = {"exact": "the heaviest", "estimated": "those that seem heaviest"}
 
 
 def listing(answer: PathsAnswer, layout: Layout) -> Iterator[Line]:
-    """Every target with its paths, their sum, and what to know about it."""
+    """Write every target with its paths, their sum, and what to know about it."""
     shortened = False
     for nr, target in enumerate(answer.targets):
         if nr:
@@ -110,7 +110,7 @@ def _product(
 
 
 def _factors(path: PathView, layout: Layout) -> tuple[str, bool]:
-    """The local gradients as a product, where each is short."""
+    """Return the local gradients as a product, where each is short."""
     partials = path.local_gradients
     if len(partials) < 2 or not path.elementwise:
         return "", False
@@ -186,7 +186,7 @@ def _rounded(count: int) -> str:
 
 
 def bare(answer: PathsAnswer) -> Iterator[Line]:
-    """The products alone, one a line, target by target."""
+    """Write the products alone, one a line, target by target."""
     for target in answer.targets:
         for path in target.paths:
             yield Line(((inline(path.product), "number"),))

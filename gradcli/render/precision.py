@@ -30,7 +30,7 @@ AS_TYPED = "decimals mean what is typed: 0.1 is a tenth, not the nearest float"
 
 
 def condition_lines(found: Sequence[Condition], dtype: str) -> Iterator[Line]:
-    """A line per input, in plain words."""
+    """Write a line per input, in plain words."""
     yield BLANK
     yield title("condition: what a relative error of an input becomes in the output")
     yield from aligned((_condition(each, dtype) for each in found), 1, "      ")
@@ -49,7 +49,7 @@ def _condition(each: Condition, dtype: str) -> list[Part]:
 
 
 def in_words(number: float, rounding: float) -> str:
-    """What a condition number means."""
+    """Say what a condition number makes of an error of the size of ``rounding``."""
     if isnan(number):
         return "not known: a value or a gradient is not finite"
     if not isfinite(number):
@@ -67,7 +67,7 @@ def in_words(number: float, rounding: float) -> str:
 def digit_lines(
     found: Precisely, view: GradView, labels: Mapping[str, str]
 ) -> Iterator[Line]:
-    """The output and the gradients with all their digits."""
+    """Write the output and the gradients with all their digits."""
     yield BLANK
     yield title(f"with {found.digits} digits ({AS_TYPED})")
     rows = [_digits(printable(view.output.name), found.output)]
@@ -89,13 +89,13 @@ def _digits(label: str, numerals: Numerals | None) -> list[Part]:
 
 
 def bare_digits(found: Precisely) -> Iterator[Line]:
-    """The gradients alone, one a line."""
+    """Write the gradients alone, one a line."""
     for numerals in found.gradients.values():
         yield Line(((written(numerals), "number"),))
 
 
 def written(numerals: Numerals | None) -> str:
-    """Nested lists of numerals on one line; None where nothing arrives."""
+    """Return nested lists of numerals on one line; None where nothing arrives."""
     if numerals is None:
         return "None"
     return bracketed(numerals.texts, numerals.shape)

@@ -89,5 +89,5 @@ def _theme() -> Any:
 
 
 def wants_bar(stream: TextIO | None) -> bool:
-    """Whether the stream is a terminal that a bar may be shown on."""
+    """Tell whether the stream is a terminal that a bar may be shown on."""
     return stream is not None and stream.isatty() and wants_colour(True, os.environ)

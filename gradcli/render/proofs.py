@@ -15,7 +15,7 @@ from .verdicts import ROLES
 
 
 def lines(shown: Sequence[str], verdict: str) -> Iterator[Line]:
-    """The lines of a proof, the first with its verdict coloured."""
+    """Yield the lines of a proof, the first with its verdict coloured."""
     head, *rest = map(printable, shown)
     before, found, behind = head.rpartition(verdict)
     role: Role = ROLES.get(verdict, "plain")
@@ -26,7 +26,7 @@ def lines(shown: Sequence[str], verdict: str) -> Iterator[Line]:
 
 
 def as_json(proof: Any) -> Line:
-    """A proof as one object."""
+    """Return a proof as one object."""
     second = proof.second
     about = None
     if second is not None:

@@ -35,7 +35,7 @@ def keep(wanted: bool) -> None:
 
 
 def kept(text: str) -> bool:
-    """Whether a text is a note that the object is going to have."""
+    """Tell whether a text is a note that the object is going to have."""
     if _kept is None or not text.startswith(NOTE):
         return False
     _kept.append(text.removeprefix(NOTE))
@@ -56,7 +56,7 @@ def left() -> list[str]:
 
 
 def suited(text: str, stream: TextIO) -> str:
-    """The text as the stream's terminal should have it; for a pipe, itself."""
+    """Return the text as the stream's terminal should have it; for a pipe, itself."""
     import os
 
     from .writer import terminal_width, wants_colour
@@ -70,7 +70,7 @@ def suited(text: str, stream: TextIO) -> str:
 
 
 def remark(text: str, width: int | None, colour: bool) -> str:
-    """The text with its hints wrapped to a width, and its heads in colour."""
+    """Return the text with its hints wrapped to a width, and its heads in colour."""
     if width is not None:
         text = "\n".join(_wrapped(line, width) for line in text.split("\n"))
     if not colour:

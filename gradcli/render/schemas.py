@@ -63,7 +63,7 @@ ANSWERS: Final[Mapping[str, tuple[type, ...]]] = {
     "plot": (Curve, Field),
     "value": (Value,),
 }
-"""What each command prints: one of these."""
+"""Classes of answers by command; each command prints one of them."""
 
 SIMPLE: Final[Mapping[object, Schema]] = {
     str: {"type": "string"},

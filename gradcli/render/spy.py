@@ -32,8 +32,8 @@ def spy(pattern: Pattern, layout: Layout, indent: str = "") -> Iterator[Line]:
 
 
 def picture(pattern: Pattern, columns: int, rows: int) -> list[str]:
-    """The lines of a picture of at most so many characters and lines; its sides are to
-    each other as those of the matrix, as far as there is room."""
+    """Return the lines of a picture of at most so many characters and lines; its sides
+    are to each other as those of the matrix, as far as there is room."""
     height, width = pattern.shape
     if not height or not width:
         return []

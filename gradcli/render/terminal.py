@@ -63,7 +63,7 @@ class TerminalWriter:
 
 
 def _wrapped(line: Line, width: int | None) -> Iterator[list[Part]]:
-    """The line as pieces that fit; the first as it is, the others indented."""
+    """Yield the line as pieces that fit; the first as it is, the others indented."""
     if width is None or not line.hang or cell_len(line.text) <= width:
         yield list(line.parts)
         return
@@ -95,7 +95,7 @@ def _trimmed(piece: list[Part]) -> list[Part]:
 
 
 def _words(parts: Iterable[Part]) -> Iterator[Part]:
-    """The parts cut behind each run of blanks."""
+    """Yield the parts cut behind each run of blanks."""
     for text, role in parts:
         start = 0
         for at in range(1, len(text)):

@@ -21,14 +21,14 @@ Theme: TypeAlias = Literal["auto", "light", "dark", "none"]
 THEMES: Final[tuple[Theme, ...]] = get_args(Theme)
 
 Part: TypeAlias = Role | Literal["note", "code"]
-"""What has a look: a role of a line, the head of a note, a word to be typed."""
+"""Part of a text that has a look: a role, a note's head, a word to be typed."""
 
 _WEIGHT: Final[dict[Part, str]] = {
     "plain": "", "name": "", "number": "bold", "node": "", "dim": "dim",
     "title": "bold underline", "good": "", "fair": "", "bad": "bold", "note": "bold",
     "code": "",
 }  # fmt: skip
-"""What stands out without a hue."""
+"""Styles that make a part stand out without a hue."""
 
 STYLES: Final[Mapping[Theme, Mapping[Part, str]]] = {
     "auto": {
@@ -47,8 +47,8 @@ STYLES: Final[Mapping[Theme, Mapping[Part, str]]] = {
     },
     "none": _WEIGHT,
 }  # fmt: skip
-"""In the words of rich; numbered colours are those of the 256 of terminals, which look
-alike everywhere."""
+"""Styles of each theme, in the words of rich; numbered colours are those of the 256 of
+terminals, which look alike everywhere."""
 
 _CODES: Final = {
     "bold": "1", "dim": "2", "underline": "4", "red": "31", "green": "32",
@@ -73,7 +73,7 @@ def styles() -> Mapping[Part, str]:
 
 
 def sgr(style: str) -> str:
-    """A style as numbers of a terminal's code."""
+    """Return a style as numbers of a terminal's code."""
     numbered = re.compile(r"color\((\d+)\)")
     return ";".join(
         f"38;5;{found[1]}" if (found := numbered.fullmatch(word)) else _CODES[word]
@@ -82,14 +82,14 @@ def sgr(style: str) -> str:
 
 
 def coloured(part: Part, text: str) -> str:
-    """The text between the terminal's codes of a part."""
+    """Return the text between the terminal's codes of a part."""
     return f"\x1b[{sgr(styles()[part])}m{text}\x1b[0m"
 
 
 def sheet_for(
     theme: Theme, light: str, dark: str, grey: str, *, printed: bool = False
 ) -> str:
-    """A style sheet in a theme.
+    """Return a style sheet in a theme.
 
     Args:
         theme: "auto" is light, and dark where the reader's screen is.

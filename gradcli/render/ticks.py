@@ -34,7 +34,7 @@ def ticks(low: float, high: float, most: int = 7) -> list[float]:
 
 
 def reach(numbers: Iterable[float]) -> tuple[float, float]:
-    """From where to where numbers are drawn, a pole cut off; 0 to 1 of none."""
+    """Return the ends of an axis for some numbers, poles cut off; 0 and 1 for none."""
     known = sorted(filter(isfinite, numbers))
     if not known:
         return 0.0, 1.0
@@ -56,7 +56,7 @@ def _quantile(known: Sequence[float], share: float) -> float:
 
 
 def labels(numbers: Sequence[float]) -> list[str]:
-    """The numbers by six digits, or by as many as tell different ones apart."""
+    """Return the numbers by six digits, or by as many as tell different ones apart."""
     different = len({*numbers})
     for digits in range(6, MAX_DIGITS + 1):
         found = [f"{number + 0.0:.{digits}g}" for number in numbers]

@@ -31,7 +31,7 @@ class _Branch(NamedTuple):
 
 
 def tree(view: GraphView, layout: Layout) -> Iterator[Line]:
-    """The tree, line by line."""
+    """Write the tree, line by line."""
     if view.root is None:
         yield Line((("no graph: the output needs no gradient", "dim"),))
         return
@@ -95,7 +95,7 @@ def _branch(
 
 
 def _edges(node: NodeView, prefix: str, depth: int) -> list[_Branch]:
-    """The node's edges, the first one last, as a stack wants them."""
+    """Return the node's edges, the first one last, as a stack wants them."""
     count = len(node.next_functions)
     pairs = zip(node.next_functions, node.local_gradients, strict=True)
     branches = [

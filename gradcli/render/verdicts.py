@@ -31,7 +31,7 @@ EXCEPTIONS = ("refuted", "unknown", "rounded")
 def verdict_lines(
     verification: Verification, labels: Mapping[str, str], what: str
 ) -> Iterator[Line]:
-    """Everything that was found out.
+    """Write everything that was found out.
 
     Args:
         verification: the verdicts.

@@ -74,7 +74,7 @@ def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:
 
 
 def open_writer(stream: TextIO) -> Writer:
-    """The writer that suits the stream and the environment's wishes."""
+    """Return the writer that suits the stream and the environment's wishes."""
     terminal = stream.isatty()
     colour = wants_colour(terminal, os.environ)
     if not terminal and not colour:
@@ -86,7 +86,7 @@ def open_writer(stream: TextIO) -> Writer:
 
 
 def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
-    """Whether to colour; an empty variable counts as unset."""
+    """Tell whether to colour; an empty variable counts as unset."""
     if wishes.get("NO_COLOR"):
         return False
     forced = wishes.get("FORCE_COLOR", "")
@@ -100,7 +100,7 @@ def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
 
 
 def terminal_width(stream: TextIO, wishes: Mapping[str, str]) -> int:
-    """The columns of the terminal; `COLUMNS` may say otherwise."""
+    """Return the columns of the terminal; `COLUMNS` may say otherwise."""
     wanted = wishes.get("COLUMNS", "")
     if wanted.isdecimal() and int(wanted):
         return max(MIN_TERMINAL_COLUMNS, int(wanted))

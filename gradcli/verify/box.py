@@ -108,7 +108,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """What was found of one program over one box.
+    """Certified ranges of one program over one box.
 
     value      of the output's entries
     gradients  by input, of its entries
@@ -153,7 +153,7 @@ class _Piece:
 def ranges(
     job: Job, box: Mapping[str, Span], evaluate: Evaluate, budget: Budget
 ) -> Ranges:
-    """The ranges over a box, as narrow as work and time allow.
+    """Return the ranges over a box, as narrow as work and time allow.
 
     Raises:
         NoMeaning: the program does not run on balls.
@@ -210,8 +210,8 @@ class _Search:
     def _followed(
         self, box: Mapping[str, Ball], known: OnTerms | None
     ) -> Iterator[tuple[OnTerms, Enclosures]]:
-        """The program on a box, way by way. ``known`` is its only way on a larger box,
-        where there is one: what is decided there is decided here."""
+        """Yield the program on a box, way by way. ``known`` is its only way on a larger
+        box, where there is one: what is decided there is decided here."""
         if known is not None:
             assert isinstance(known.terms, BoxTerms)
             self.runs += 1
@@ -232,7 +232,7 @@ class _Search:
         return values, {label: found.get(step, ZERO) for label, step in symbols}
 
     def _value(self, ends: Mapping[str, Ends], known: OnTerms | None) -> Ends:
-        """Bounds of a scalar output alone."""
+        """Return bounds of a scalar output alone."""
         found: Ends | None = None
         for subject, evaluation in self._followed(intervals(ends), known):
             own = ends_of(evaluation.value(subject.outputs[0], START_BITS))
@@ -271,7 +271,7 @@ class _Search:
             heappush(heaps[2 * k + 1], (-high, number))
 
     def _worst(self, heaps: list[list[tuple[float, int]]]) -> int | None:
-        """The piece with the bound that lies farthest from what was found."""
+        """Return the piece with the bound that lies farthest from what was found."""
         farthest, worst = CLOSE, None
         for place, heap in enumerate(heaps):
             while heap and heap[0][1] not in self.pieces:
@@ -292,8 +292,8 @@ class _Search:
         return worst
 
     def _rough(self) -> int | None:
-        """The widest piece on which something is not smooth, as long as their places
-        are to be told better."""
+        """Return the widest piece on which something is not smooth, as long as their
+        places are to be told better."""
         if self.runs > MAX_KINK_RUNS:
             return None
         wide = [
@@ -428,7 +428,7 @@ class _Search:
         }  # fmt: skip
 
     def _slope(self, label: str, only: OnTerms, at: Mapping[str, Ends]) -> Ends:
-        """Bounds of the gradient by an entry where the inputs are in a box."""
+        """Return bounds of the gradient by an entry where the inputs are in a box."""
         assert isinstance(only.terms, BoxTerms)
         there = Moved(only.terms, intervals(at)).evaluation
         self.steps += only.terms.steps
@@ -498,7 +498,7 @@ class _Search:
 
 
 def sign_of(lower: float, upper: float) -> str:
-    """What bounds say of the sign of all between them."""
+    """Return the sign that all numbers between two bounds have, in words."""
     if lower > upper:
         return UNDECIDED
     if lower == upper == 0:
@@ -516,13 +516,13 @@ def _is_close(found: Range) -> bool:
 
 
 def labels(job: Job, name: str) -> list[str]:
-    """What the entries of an input are called."""
+    """Return the names of an input's entries, such as ``a[0,1]``, in C order."""
     shape = next(i.value.shape for i in job.inputs if i.name == name)
     return [entry_name(name, place) for place in np.ndindex(*shape)]
 
 
 def interval(low: float, high: float) -> Ball:
-    """The narrowest ball that holds an interval."""
+    """Return the narrowest ball that holds an interval."""
     if low == high:
         return ball(low)
     with working(START_BITS):
@@ -566,7 +566,7 @@ def _widths(piece: _Piece, box: Mapping[str, Ends]) -> Iterator[tuple[float, str
 
 
 def can_be_cut(piece: _Piece, box: Mapping[str, Ends]) -> bool:
-    """Whether a piece is wide enough for two."""
+    """Tell whether a piece is wide enough for two."""
     widest = max(_widths(piece, box), default=None)
     return widest is not None and widest[0] > 2.0**-MAX_CUTS
 
@@ -574,8 +574,8 @@ def can_be_cut(piece: _Piece, box: Mapping[str, Ends]) -> bool:
 def cut(
     piece: _Piece, box: Mapping[str, Ends]
 ) -> tuple[dict[str, Ends], dict[str, Ends]]:
-    """A piece in two, across the side that its bounds' widths come of, or else the
-    widest; at 0 rather than beside it."""
+    """Return a piece in two, across the side that its bounds' widths come of, or else
+    the widest; at 0 rather than beside it."""
     sides = list(_widths(piece, box))
     _, label = max((piece.shares.get(n, 0.0), w, n) for w, n in sides)[1:]
     low, high = piece.ends[label]
@@ -584,7 +584,7 @@ def cut(
 
 
 def _merged(found: Any) -> Iterator[Place]:
-    """Places, those that touch as one; the first few."""
+    """Yield places, those that touch as one; the first few."""
     grown: list[Place] = []
     order = sorted(found, key=lambda pair: (pair[0], list(pair[1].ends.values())))
     for what, piece in order:

@@ -122,7 +122,7 @@ class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
     def _filled(
         self, latex: str, exp: str | None, *args: object, **named: object
     ) -> str:
-        """A row's LaTeX, where SymPy has no sign of its own."""
+        """Return a row's LaTeX, where SymPy has no sign of its own."""
         text = latex.format(*map(self._print, args), **named)
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
@@ -158,7 +158,7 @@ _LATEX: Final = _LatexPrinter()
 
 
 def formula(expression: object) -> str | None:
-    """The expression in the language's syntax; None if it has no words there."""
+    """Return the expression in the language's syntax; None if it has no words there."""
     try:
         return str(_PRINTER.doprint(expression))
     except Unprintable:
@@ -166,8 +166,8 @@ def formula(expression: object) -> str | None:
 
 
 def _rewritings(expression: sympy.Expr) -> Sequence[Callable[[object], object]]:
-    """What may shorten an expression. SymPy's general simplification takes a fifth of a
-    second to be imported, so it is asked only where functions can meet."""
+    """Return SymPy's functions that may shorten an expression. Its general
+    simplification is slow to import, so it is asked only where functions can meet."""
     if not expression.has(sympy.Add):
         algebra: tuple[Callable[[object], object], ...] = ()
     else:
@@ -184,9 +184,9 @@ def full_form(
     expression: sympy.Expr, attempt: Callable[[], AbstractContextManager[None]],
     holds: Callable[[object], bool] = lambda form: True,
 ) -> Form | None:  # fmt: skip
-    """The shortest of a few equal forms, whatever its length; None if the language has
-    no words for any. ``attempt`` bounds the time of each rewriting by raising
-    `OutOfTime`; ``holds`` says whether a form has its value at the point."""
+    """Return the shortest of a few equal forms, whatever its length; None if the
+    language has no words for any. ``attempt`` bounds the time of each rewriting by
+    raising `OutOfTime`; ``holds`` says whether a form has its value at the point."""
     texts = {expression: formula(expression)}
     for rewrite in _rewritings(expression):
         try:
@@ -216,8 +216,8 @@ def full_form(
 def closed_form(
     expression: object, holds: Callable[[object], bool] = lambda form: True
 ) -> str | None:
-    """The shortest of a few equal forms, ``holds`` as for `full_form`; None if that is
-    long or costly to find."""
+    """Return the shortest of a few equal forms, ``holds`` as for `full_form`; None if
+    that is long or costly to find."""
     try:
         if compiled(expression).size > MAX_SHORTENED_STEPS:
             return None

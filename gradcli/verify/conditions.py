@@ -30,11 +30,11 @@ from .limits import (
 )
 
 PART: Final = "a part of the program"
-"""What stands for a term that is too long to show."""
+"""Words that stand for a term that is too long to show."""
 
 
 def shown(term: Term, book: Expressions | None = None) -> str | None:
-    """A term in the language's syntax; None if that would be long."""
+    """Return a term in the language's syntax; None if that would be long."""
     if term.size > MAX_SHOWN_TERM_NODES:
         return None
     try:
@@ -45,7 +45,7 @@ def shown(term: Term, book: Expressions | None = None) -> str | None:
 
 
 def written(book: Expressions, term: Term) -> sympy.Expr:
-    """A term's expression, with what was kept constant written out."""
+    """Return a term's expression, with what was kept constant written out."""
     return book.released(book.of(term))
 
 
@@ -72,8 +72,8 @@ def side_conditions(
 
 
 def _held(terms: Terms, decisions: Iterable[Decision]) -> Iterator[Decision]:
-    """The decisions, of which those at ties hold at the ties alone: what the reverse
-    pass gives was seen where the sides meet."""
+    """Yield the decisions, of which those at ties hold at the ties alone: what the
+    reverse pass gives was seen where the sides meet."""
     met = {frozenset((t.left.serial, t.right.serial)) for t in terms.ties.values()}
     for each in decisions:
         at_tie = frozenset((each.left.serial, each.right.serial)) in met
@@ -81,9 +81,9 @@ def _held(terms: Terms, decisions: Iterable[Decision]) -> Iterator[Decision]:
 
 
 def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:
-    """Of the choices that the program's formula is free of, those that decide nothing
-    else either: no branch was taken and no number rounded by looking at what was
-    chosen, and the reverse pass did not ask for it."""
+    """Return the choices, of those that the program's formula is free of, that decide
+    nothing else either: no branch was taken and no number rounded by looking at what
+    was chosen, and the reverse pass did not ask for it."""
     settled = frozenset(free) & terms.choices.keys()
     while True:
         looked_at = list(terms.looked_at.values())
@@ -186,7 +186,7 @@ def _once(decisions: Iterable[Decision]) -> Iterator[Decision]:
 
 
 def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
-    """The decisions as text, None for one too long, but for those that follow."""
+    """Yield the decisions as text, None for one too long, but for those that follow."""
     facts, book = Facts(), Expressions()
     for position, decision in enumerate(decisions):
         size = decision.left.size + decision.right.size

@@ -29,7 +29,7 @@ class Conventions:
         self._job = job
 
     def at(self, involved: Sequence[Term]) -> str | None:
-        """The function that compares these terms, and its rule where they
+        """Return the function that compares these terms, and its rule where they
         meet."""
         return self._rules.get(frozenset(map(shown, involved)))
 

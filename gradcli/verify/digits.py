@@ -124,7 +124,7 @@ class _Pass:
         return Tensor(raw, self.namespace, given.claim is not None)
 
     def _typed(self, text: str) -> object:
-        """The array that a VALUE means, every decimal as it is written."""
+        """Return the array that a VALUE means, every decimal as it is written."""
         if _NUMBER.fullmatch(text):
             return self._of(text.strip().replace("_", ""))
         if _LIST.fullmatch(text):
@@ -175,7 +175,7 @@ def _read(text: str) -> Ball:
 
 
 def _is_sure(b: Ball, digits: int) -> bool:
-    """Whether a ball is narrow beside its digits, or beside 0."""
+    """Tell whether a ball is narrow beside its digits, or beside 0."""
     if not b.is_finite():
         return is_nan(b) or is_infinite(b)
     bits = int((digits + 1) * BITS_OF_DIGIT)
@@ -183,7 +183,7 @@ def _is_sure(b: Ball, digits: int) -> bool:
 
 
 def _is_nothing(b: Ball, digits: int) -> bool:
-    """Whether no digit of a number is left of 0, far beyond those asked for."""
+    """Tell whether no digit of a number is left of 0, far beyond those asked for."""
     if not b.is_finite() or not b.contains(0):
         return False
     return bool(b.is_zero() or b.abs_upper() < arb(10) ** -(2 * digits + 20))

@@ -290,8 +290,8 @@ class Gaps:
         return cls(numbers, found, _or_infinite(to_itself), _or_infinite(beside), right)
 
     def farthest(self, count: int) -> Host:
-        """The positions of the entries that differ most: one half of them relative to
-        themselves, the other to what was added up to them."""
+        """Return the positions of the entries that differ most: one half of them
+        relative to themselves, the other to what was added up to them."""
         at = [
             np.argsort(-each, kind="stable")[: count // 2]
             for each in (self.relative, self.beside)
@@ -307,6 +307,6 @@ def _or_infinite(gaps: Host) -> Host:
 
 
 def _up(gap: float) -> str:
-    """A gap in decimals that are not less than it."""
+    """Return a gap in decimals that are not less than it."""
     shown = f"{gap:.1g}"
     return shown if float(shown) >= gap else f"{gap * 1.06:.2g}"

@@ -32,7 +32,7 @@ class Facts:
         self._substitutes: dict[object, object] = {}
 
     def imply(self, quantity: sympy.Expr, relation: str) -> bool:
-        """Whether ``quantity relation 0`` holds wherever the facts do."""
+        """Tell whether ``quantity relation 0`` holds wherever the facts do."""
         known = quantity.xreplace(self._substitutes)
         return getattr(known, _ASKED[relation]) is True
 

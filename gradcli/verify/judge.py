@@ -44,7 +44,7 @@ NEAR_UNITS: Final = 64
 """Units of rounding that any program may lose without being asked how."""
 
 FEW_UNITS: Final = 1024
-"""The same where the engine's rules do not run on balls."""
+"""Units of rounding that may be lost where the rules do not run on balls."""
 
 FAIR: Final = 16
 """How many times its bound of the first order an error may be."""
@@ -80,7 +80,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one number.
+    """A verdict on one number, with its error.
 
     error   relative, and proven; None where there is nothing to be relative to
     ulps    the same in units in the last place
@@ -112,7 +112,7 @@ def judge(
 
 
 def is_right(number: float, true: Ball, roundings: Roundings) -> bool:
-    """Whether a float is the true number but for a few units of rounding."""
+    """Tell whether a float is the true number but for a few units of rounding."""
     with working(START):
         known = is_known(true, ACCURATE_BITS) or _is_small(true)
         if not (known and true.is_finite() and isfinite(number)):
@@ -177,7 +177,7 @@ class _Judge:
         return Finding(ROUNDED, *measures, self._rounded(digits), digits)
 
     def _least(self) -> float:
-        """The smallest number of the engine's type."""
+        """Return the smallest number of the engine's type."""
         return float(2.0 ** LEAST_POWERS[self.dtype])
 
     def _untold(self) -> str:
@@ -197,8 +197,8 @@ class _Judge:
         return f"the engine gave {self.number!r}, the true value is {self.shown}"
 
     def _rule_meets(self) -> bool | None:
-        """Whether the engine's rules, run on balls, give the true number; None where
-        that cannot be told."""
+        """Tell whether the engine's rules, run on balls, give the true number; None
+        where that cannot be told."""
         rule = self.reference.rule
         if rule is None:
             return None
@@ -221,7 +221,7 @@ class _Judge:
         return bool(gap.contains(0) or abs(gap) <= allowed)
 
     def _beyond(self, meets: bool | None) -> Finding:
-        """An infinity or nan where there is a finite number."""
+        """Return an infinity or nan where there is a finite number."""
         if self._is_beyond(self.number):
             reason = f"{self._both()}: overflow, beyond any {self.dtype}"
             return Finding(ROUNDED, reason=reason, digits=0)
@@ -237,7 +237,7 @@ class _Judge:
         return Finding(REFUTED, reason=self._both())
 
     def _is_beyond(self, number: float) -> bool:
-        """Whether a number is the infinity that the engine's type has for the true
+        """Tell whether a number is the infinity that the engine's type has for the true
         one."""
         largest = ball(2) ** MAX_POWERS[self.dtype] * (1 - 2.0 ** -BITS[self.dtype])
         side = self.true if number > 0 else -self.true
@@ -247,7 +247,7 @@ class _Judge:
         return _is_near(error, self.true, units, self.roundings)
 
     def _is_explained(self, error: Ball) -> bool:
-        """Whether rounding can carry the float so far."""
+        """Tell whether rounding can carry the float so far."""
         step, roundings = self.reference.step, self.roundings
         assert step is not None
         floats = ball(roundings.rounded(step))
@@ -283,7 +283,7 @@ class _Judge:
         return f"{self._both()}: {why}{digits} correct digits"
 
     def _measures(self, error: Ball) -> tuple[float | None, float | None]:
-        """The relative error and the error in units in the last place."""
+        """Return the relative error and the error in units in the last place."""
         upper = error.abs_upper()
         if _is_small(self.true):
             return (0.0 if self.number == 0 and self.true.is_zero() else None), None
@@ -292,14 +292,14 @@ class _Judge:
 
 
 def last_place(true: Ball, dtype: str) -> Ball:
-    """The distance between neighbouring numbers of ``dtype`` at a number."""
+    """Return the distance between neighbouring numbers of ``dtype`` at a number."""
     significand, power = true.mid().man_exp()
     top = int(power) + int(significand).bit_length()
     return ball(2) ** max(top - BITS[dtype], LEAST_POWERS[dtype])
 
 
 def _up(b: Ball) -> float:
-    """The float at or above a bound."""
+    """Return the float at or above a bound."""
     found = to_float(b.abs_upper())
     if not found and not b.is_zero():
         return 2.0 ** LEAST_POWERS["float64"]
@@ -307,7 +307,7 @@ def _up(b: Ball) -> float:
 
 
 def _is_small(b: Ball) -> bool:
-    """Whether a number is 0 to every type of float."""
+    """Tell whether a number is 0 to every type of float."""
     return bool(b.is_finite() and b.contains(0) and b.abs_upper() < _SMALL)
 
 
@@ -315,7 +315,7 @@ _SMALL: Final = ball(2) ** -1200
 
 
 def same(a: Ball, b: Ball, dtype: str | None = None) -> bool:
-    """Whether two numbers, as far as they are known, are one; but for roundings of
+    """Tell whether two numbers, as far as they are known, are one; but for roundings of
     ``dtype``, where those decide."""
     relative = 0.0 if dtype is None else FEW_UNITS * 2.0 ** -BITS[dtype]
     with working(START):

@@ -10,7 +10,7 @@ MAX_PROVED_ENTRIES: Final = 64
 """Entries of an input that SymPy is given, chosen by the seed where there are more."""
 
 MAX_FORMULAS: Final = 1024
-"""The same where every entry is wanted as a formula."""
+"""Entries of an input that SymPy is given where all are wanted as formulas."""
 
 MAX_CHOICES: Final = 32
 """Largest and smallest entries of which it is asked whether they matter."""
@@ -37,7 +37,7 @@ MAX_SHORTENED_STEPS: Final = 40
 """Steps of an expression up to which shorter forms of it are looked for."""
 
 MIN_DECIMAL_DENOMINATOR: Final = 100
-"""Below this a fraction is written as a quotient."""
+"""Smallest denominator of a fraction that is written as a decimal."""
 
 MAX_DECIMAL_DIGITS: Final = 40
 """Digits up to which a fraction is written as a decimal."""
@@ -49,7 +49,7 @@ MAX_SIMPLIFIED_STEPS: Final = 60
 """Distinct parts up to which SymPy's own general simplification is tried."""
 
 MAX_EXPANDED_STEPS: Final = 100
-"""The same for multiplying everything out."""
+"""Distinct parts up to which an expression is multiplied out."""
 
 MAX_SIGN_CASES: Final = 3
 """Quantities whose signs are told apart, case by case."""
@@ -87,10 +87,10 @@ FLOAT_PASS_UNITS: Final = 2**30
 apart."""
 
 MIN_FLOAT_GAP: Final = 1e-300
-"""Where floats lose digits, and then vanish."""
+"""Difference up to which two passes in floats agree: floats so small lose digits."""
 
 NOTABLE_RELATIVE_ERROR: Final = 1e-6
-"""A relative error from which on the rounding itself deserves a word."""
+"""Relative error from which on a note tells of the rounding."""
 
 MAX_JUMP_OUTPUTS: Final = 256
 """Entries of the output up to which it is asked whether its value jumps."""
@@ -172,7 +172,7 @@ MIN_DISTANCE: Final = 1e-20
 """Distance up to which a point is the program's own."""
 
 SUBGRADIENT_SLACK: Final = 1e-12
-"""What a slope may fall below a subgradient by rounding."""
+"""Distance that a slope may fall below a subgradient by rounding."""
 
 POINT_DIGITS: Final = 40
 """Digits to which two points are one."""
@@ -193,7 +193,7 @@ MAX_NEWTON_STEPS: Final = 80
 """Steps of Newton's method."""
 
 MAX_NEAREST_STEPS: Final = 50
-"""Of these, how many may go to the nearest point."""
+"""Steps of Newton's method that may go to the nearest point."""
 
 MAX_STRAYING_FACTOR: Final = 8
 """How many times the distance asked for the search may stray."""
@@ -208,7 +208,7 @@ ZERO_DIGITS: Final = 50
 """Decimals beyond which a slope is 0."""
 
 MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
-"""Of a derivative of higher order, up to which it is called certified."""
+"""Relative error up to which a derivative of higher order is certified."""
 
 MAX_RULED_STEPS: Final = 20_000
 """Steps of a program beyond which the engine's rules are run on balls only where a

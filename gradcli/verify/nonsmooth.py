@@ -24,7 +24,7 @@ TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"
 
 Kinked = tuple[str, tuple[int, ...]]
-"""What is not smooth, and the steps that are involved."""
+"""A kink or a tie in words, and the steps that are involved."""
 
 
 class NonSmooth:
@@ -39,7 +39,7 @@ class NonSmooth:
         where rounding decides, what lies behind the decision is not known."""
 
     def any(self) -> Kinked | None:
-        """A kink that the point lies on; none if there is none."""
+        """Return a kink that the point lies on; none if there is none."""
         for what, step in (*self._subject.kinks, *self._subject.edges()):
             return what, (step,)
         for tie in self._subject.ties():
@@ -86,8 +86,8 @@ class NonSmooth:
         return on
 
     def _without_slope(self, cotangent: Sequence[float]) -> Iterator[tuple[str, int]]:
-        """The steps on the way from the output that lie where they have no derivative,
-        by no argument of theirs alone, and which."""
+        """Yield the steps on the way from the output that lie where they have no
+        derivative, by no argument of theirs alone, and which."""
         evaluation = self._subject.evaluation
         outputs = zip(self._subject.outputs, cotangent, strict=True)
         weighed = [step for step, weight in outputs if weight]
@@ -107,7 +107,7 @@ class NonSmooth:
     def _tie_of(
         self, entry: int, ties: Sequence[tuple[int, int]]
     ) -> tuple[int, int] | None:
-        """The first tie that an entry is a part of."""
+        """Return the first tie that an entry is a part of."""
         return next((t for t in ties[:MAX_TIES] if entry in self._below(*t)), None)
 
     @cached_property
@@ -122,7 +122,7 @@ class NonSmooth:
             return None
 
     def _jumps(self, cotangent: Sequence[float]) -> bool:
-        """Whether the value is another one where ties are decided otherwise."""
+        """Tell whether the value is another one where ties are decided otherwise."""
         weighed = [k for k, w in enumerate(cotangent) if w][:MAX_JUMP_OUTPUTS]
         subject = self._subject
         here = subject.evaluation.settled([subject.outputs[k] for k in weighed])
@@ -160,7 +160,7 @@ class NonSmooth:
         return self._below(*crowd) if crowd else set()
 
     def _crowd_matters(self, cotangent: Sequence[float]) -> bool:
-        """Whether any derivative below a tie of several terms depends on ties."""
+        """Tell whether any derivative below a tie of several terms depends on ties."""
         steps = self._crowd_entries
         if not steps or None in self._sides:
             return bool(steps)

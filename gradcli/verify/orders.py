@@ -32,7 +32,7 @@ from .subject import OnTerms, on_terms
 
 
 def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
-    """What is shown of derivatives, each of one number by one input of one number."""
+    """Verify derivatives of one order, each of one number by an input of one number."""
     budget = Budget(job.seconds)
     try:
         with np.errstate(all="ignore"), budget.slice(job.seconds):

@@ -29,7 +29,7 @@ from .rational import Quotients, TooLarge
 
 
 def vanishes(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
-    """Whether ``expression`` is zero wherever it is defined.
+    """Tell whether ``expression`` is zero wherever it is defined.
 
     ``point`` gives a value per symbol; the expression is looked at there and nearby.
     """
@@ -57,7 +57,7 @@ def vanishes_at(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
 
 
 def simplifies_away(expression: object, point: Mapping[object, Ball]) -> bool:
-    """The same by SymPy's general simplification: slow, so the last to be asked."""
+    """Tell whether SymPy's own simplification, slow and so asked last, gives zero."""
     if not _worth_trying(expression, point, MAX_SIMPLIFIED_STEPS):
         return False
     return _is_zero(sympy.simplify(expression))
@@ -96,7 +96,7 @@ def _is_zero(expression: object) -> bool:
 
 
 def _looks_zero(expression: object, point: Mapping[object, Ball]) -> bool:
-    """Whether no ball shows that it is not: at the point, and at two beside it."""
+    """Tell whether no ball shows that it is not: at the point, and at two beside it."""
     program = compiled(expression)
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
     for step in (0.0, 1e-3, -2.3e-3):
@@ -145,7 +145,7 @@ class _Kernels:
     def symbol(
         self, key: object, power: int = 0, equal: object = None, positive: bool = False
     ) -> sympy.Expr:
-        """The symbol of ``key``; its ``power`` is ``equal``, if given."""
+        """Return the symbol of ``key``; its ``power`` is ``equal``, if given."""
         found = self._symbols.get(key)
         if found is None:
             found = sympy.Dummy("k", real=True, positive=positive or None)
@@ -169,7 +169,7 @@ class _Kernels:
         return self.exponential(args[0])
 
     def exponential(self, exponent: object) -> sympy.Expr:
-        """A product over the terms; ``exp(c*log(u))`` is a power of ``u``."""
+        """Return a product over the terms; ``exp(c*log(u))`` is a power of ``u``."""
         result = sympy.S.One
         for term in sympy.Add.make_args(sympy.expand(exponent)):
             factor, rest = term.as_coeff_Mul()
@@ -226,8 +226,8 @@ class _Kernels:
         }[expression.func]
 
     def by_order(self, expression: sympy.Expr, args: list[object]) -> sympy.Expr:
-        """A Bessel function by those of the orders 0 and 1, DLMF 10.6.1 and 10.29.1; a
-        polylogarithm of an order below 2 by a logarithm or a quotient."""
+        """Return a Bessel function by those of the orders 0 and 1, DLMF 10.6.1 and
+        10.29.1; a polylogarithm of an order below 2 by a logarithm or a quotient."""
         lower = sympy.expand_func(expression)
         if lower == expression:
             return self.symbol((expression.func, *args))
@@ -264,7 +264,7 @@ _KERNEL_RULES: Final[
 
 
 def _is_rational_zero(expression: object) -> bool:
-    """Whether it is zero once functions are symbols with their relations."""
+    """Tell whether it is zero once functions are symbols with their relations."""
     kernels = _Kernels()
     rational = kernels.of(expression)
     equals = [equal for _, _, equal in kernels.relations]
@@ -288,13 +288,13 @@ def _atoms(expression: sympy.Expr) -> set[object]:
 
 
 def _inside(expression: sympy.Expr) -> list[object]:
-    """What stands under an absolute value or a sign."""
+    """Return the operands of all absolute values and signs in an expression."""
     parts = expression.atoms(sympy.Abs, sympy.sign)
     return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
 
 
 def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> object:
-    """The expression where each of these quantities has the sign given."""
+    """Return the expression where each of these quantities has the sign given."""
     return expression.replace(
         lambda part: part.func in (sympy.Abs, sympy.sign) and part.args[0] in signs,
         lambda part: signs[part.args[0]] * (
@@ -304,7 +304,7 @@ def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> object:
 
 
 def _by_algebra(expression: object) -> bool:
-    """As a rational function of its functions, for every choice of signs.
+    """Tell whether an expression is zero as a rational function, for all signs.
 
     Telling cases apart is far cheaper than carrying absolute values as roots, so it is
     done as long as the cases are few.
@@ -321,7 +321,7 @@ def _by_algebra(expression: object) -> bool:
 
 
 def _by_expanding(expression: object) -> bool:
-    """By SymPy's own rules for sums, powers and logarithms, while that is cheap."""
+    """Tell whether an expression is zero once expanded, while that is cheap."""
     small = compiled(expression).size <= MAX_EXPANDED_STEPS
     return small and _is_zero(sympy.expand(expression))
 

@@ -99,7 +99,7 @@ class Quotients:
         return Quotient(self._times(inverse, quotient.denominator), factors)
 
     def _factors(self, polynomial: Any) -> tuple[Any, dict[object, int]]:
-        """A number, and what it is times: its symbols apart from the rest."""
+        """Return a number, and what it is times: its symbols apart from the rest."""
         if not polynomial:
             raise ZeroDivisionError("a denominator is zero everywhere")
         constant, primitive = polynomial.primitive()
@@ -124,8 +124,8 @@ class Quotients:
     def reduced(
         self, polynomial: Any, symbol: object, power: int, equal: object
     ) -> Any:
-        """A multiple of the polynomial where ``symbol**power`` is ``equal``: zero only
-        if it is zero there."""
+        """Return a multiple of the polynomial where ``symbol**power`` is ``equal``:
+        zero only if it is zero there."""
         position = self._ring.gens.index(self._made[symbol].numerator)
         by_count: dict[int, Any] = {}
         for exponents, coefficient in polynomial.terms():

@@ -28,7 +28,7 @@ class Row:
 
     @cached_property
     def steps(self) -> list[int] | None:
-        """What the engine's rules give, per entry; None where they do not run."""
+        """The step that the engine's rules give each entry; None: they do not run."""
         try:
             steps = self.engine()
             return [int(steps[name][at]) for name, at in self.places]
@@ -56,7 +56,7 @@ class Claimed:
         return self._count
 
     def at(self, position: int) -> float:
-        """The number at a position that was handed over."""
+        """Return the number at a position that was handed over."""
         if self.places is not None:
             position = int(np.searchsorted(self.places, position))
         return float(self.numbers[position])

@@ -81,8 +81,8 @@ class Subject:
         return bool(self.namespace.system.unsure)
 
     def is_lone(self, step: int) -> bool:
-        """Whether a rule's step is made of no infinity, and the program's own steps in
-        it are numbers."""
+        """Tell whether a rule's step is made of no infinity, and the program's own
+        steps in it are numbers."""
         steps = self.evaluation.below([step])
         return not any(
             is_infinite(b) or (s < self._own_steps and not b.is_finite())
@@ -101,16 +101,16 @@ class Subject:
         return max(found)
 
     def leaves_range(self, step: int | None) -> bool:
-        """Whether floats took the program or a rule, of which ``step`` came, another
-        way than its numbers: a rule may choose by what is 0 or infinite."""
+        """Tell whether floats took the program or a rule, of which ``step`` came,
+        another way than its numbers: a rule may choose by what is 0 or infinite."""
         if self.evaluation.graph.steps > MAX_RULED_STEPS:
             return False
         roots = [*map(int, self.outputs), *([] if step is None else [step])]
         return self.roundings.leaves_range(roots)
 
     def without_value(self) -> set[int]:
-        """The entries that a step of the program is made of which is no number, or has
-        a derivative that is none."""
+        """Return the entries that a step of the program is made of which is no number,
+        or has a derivative that is none."""
         evaluation, steps = self.evaluation, range(self._own_steps)
         evaluation.settled(steps)
         lost = [
@@ -127,17 +127,17 @@ class Subject:
         raise NotImplementedError
 
     def deciding(self) -> Sequence[int]:
-        """The steps whose values decided something, as far as that is known."""
+        """Return the steps whose values decided something, as far as that is known."""
         return ()
 
     def outside(self) -> frozenset[int]:
-        """The steps of functions that have no value around their arguments, as far as
-        that is known."""
+        """Return the steps of functions that have no value around their arguments, as
+        far as that is known."""
         return frozenset()
 
     def sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
-        """What depends on the sign of a zero, which no real number has, and the
-        steps; None where nothing does."""
+        """Return what depends on the sign of a zero, which no real number has, in
+        words, and the steps; None where nothing does."""
         if self.zeros:
             return "the sign of a zero decides", tuple(sorted(self.zeros)[:1])
         evaluation, graph = self.evaluation, self.evaluation.graph
@@ -155,7 +155,7 @@ class Subject:
         return None
 
     def edges(self) -> Iterable[tuple[str, int]]:
-        """The kinks that were not met while the program ran."""
+        """Return the kinks that were not met while the program ran."""
         return ()
 
     def ties(self) -> list[tuple[int, int]]:
@@ -163,11 +163,11 @@ class Subject:
         raise NotImplementedError
 
     def crowd(self) -> list[int]:
-        """The steps in ties of more than two."""
+        """Return the steps in ties of more than two."""
         raise NotImplementedError
 
     def engine_row(self, cotangent: Sequence[float]) -> dict[str, object]:
-        """What the engine's rules make of the contracted output: steps by name."""
+        """Return the engine's gradient of the contracted output, as steps by name."""
         found = self._pulled(self.output, cotangent)
         return dict(zip(self.asked, found, strict=True))
 
@@ -179,7 +179,7 @@ class Subject:
     def _gradients(
         self, output: Tensor, cotangent: Tensor | None, create_graph: bool = False
     ) -> list[Tensor]:
-        """What the engine's reverse pass gives by each input asked for."""
+        """Return the engine's gradients by the inputs asked for, zeros where unused."""
         inputs = [self.tensors[name] for name in self.asked]
         found: Sequence[Tensor | None] = [None] * len(inputs)
         if output.edge is not None:
@@ -199,7 +199,7 @@ class Subject:
 
 
 def _logarithm(b: Ball) -> float:
-    """The size of the logarithm of a number's size; 0 of what has none."""
+    """Return the size of the logarithm of a number's size; 0 of what has none."""
     found = to_float(abs(b).log())
     return abs(found) if isfinite(found) else 0.0
 
@@ -249,7 +249,7 @@ class OnTerms(Subject):
         return [self.terms.made[s] for s in steps]
 
     def all_entries(self) -> list[Term]:
-        """All entries of all inputs asked for, in order."""
+        """Return all entries of all inputs asked for, in order."""
         return list(chain.from_iterable(self.entry_terms.values()))
 
     def gradient(self) -> list[Tensor]:
@@ -373,7 +373,7 @@ def _output(
 
 
 def of_elements(value: object, namespace: ObjectNamespace) -> Tensor:
-    """A program's value as a tensor of the namespace's elements."""
+    """Return a program's value as a tensor of the namespace's elements."""
     raw = value.raw if isinstance(value, Tensor) else value
     if isinstance(value, Tensor) and isinstance(raw, ObjectArray):
         return value
@@ -396,7 +396,7 @@ def symbols(
     name: str, shape: Sequence[int], values: Iterable[object],
     namespace: ObjectNamespace, requires_grad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """An input's tensor of terms, each by the input's name and its index."""
+    """Return an input's tensor of terms, each by the input's name and its index."""
     data = np.empty(tuple(shape), dtype=object)
     symbol = namespace.system.symbol  # type: ignore[attr-defined]
     for index, value in zip(np.ndindex(*data.shape), values, strict=True):

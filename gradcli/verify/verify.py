@@ -66,7 +66,7 @@ MAX_ENTRIES_ON_TERMS: Final = 2048
 """Entries of all inputs together beyond which they are looked at on a tape."""
 
 MAX_ROWS_ON_TERMS: Final = 4 * MAX_ENTRIES_ON_TERMS
-"""The same of a Jacobian's entries."""
+"""Entries of a derivative beyond which they are looked at on a tape."""
 
 MAX_HESSIAN_ENTRIES: Final = 50_000
 """Entries of all inputs beyond which a Hessian is not begun."""
@@ -89,7 +89,7 @@ MAX_COMPARED_OUTPUTS: Final = 16
 """Entries of a large output whose value is compared."""
 
 TERMS_SHARE: Final = 0.6
-"""Of the time, for all entries on terms, before some are drawn on a tape instead."""
+"""Part of the time for all entries on terms, before some are drawn on a tape."""
 
 TOO_MANY: Final = "too many entries for SymPy's derivative of the whole"
 
@@ -188,7 +188,7 @@ class Check:
         return self._now().ended(reason)
 
     def proved(self) -> Verification:
-        """What SymPy can make of it, unless there is a reason to leave it."""
+        """Return the verification, with SymPy's proofs unless a reason forbids them."""
         many = sum(map(len, self.claims.values())) > MAX_ROWS_ON_TERMS
         if self.reason is None:
             self._tell(self._now())
@@ -331,7 +331,7 @@ class Check:
 
     @cached_property
     def _slopes(self) -> tuple[str, ...]:
-        """What rows of the program say of rules that are not the slopes of values."""
+        """Return notes on the rows whose rules are not the slopes of their values."""
         edge = self.subject.output.edge
         below = inputs_first([edge]) if edge is not None else []
         rows = (getattr(each, "op", None) for each in below)
@@ -475,7 +475,7 @@ class Check:
         return self.subject.gradient()
 
     def _references(self, row: Row) -> list[Reference]:
-        """The true numbers, and beside them what the engine's rules give."""
+        """Return the true numbers, and beside them what the engine's rules give."""
         if row.steps is None:
             return [Reference(b) for b in row.found]
         subject, evaluation = self.subject, self.subject.evaluation
@@ -497,7 +497,7 @@ class Check:
         ]  # fmt: skip
 
     def _cotangent(self, number: int) -> list[float]:
-        """What the output is contracted with."""
+        """Return the cotangent of one row: a weight of each entry of the output."""
         count = self.job.output.count
         if self.job.kind == "jacobian":
             return unit(count, number)
@@ -506,7 +506,7 @@ class Check:
         return [1.0] * count
 
     def _named(self, what: str, steps: tuple[int, ...]) -> str:
-        """A kink, with the terms that meet and the table's rule there."""
+        """Return a kink, with the terms that meet and the table's rule there."""
         subject = self.subject
         named = what + subject.text_of(steps)
         if not isinstance(subject, OnTerms):
@@ -627,7 +627,7 @@ class Check:
     # an independent pass in float64
 
     def _in_floats(self, left: frozenset[str]) -> None:
-        """What was not certified is compared with SymPy's rules in float64."""
+        """Compare what was not certified with SymPy's rules in float64."""
         unseen = [n for n, report in self.reports.items() if report.unseen]
         if self.job.kind != "gradient" or not unseen:
             return
@@ -675,13 +675,13 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
-    """Whether some outputs are made of more steps than are computed as balls."""
+    """Tell whether some outputs are made of more steps than are computed as balls."""
     made = [subject.outputs[k] for k in chosen]
     return bool(subject.tape.work(made) > MAX_SAMPLED_STEPS)
 
 
 def _is_tiny(number: float, true: Ball, job: Job) -> bool:
-    """Whether a value that lost its digits is off by nothing beside 1, and by no
+    """Tell whether a value that lost its digits is off by nothing beside 1, and by no
     underflow: sums that cancel have right derivatives."""
     if not isfinite(number) or abs(number) < least_normal(job.dtype):
         return False

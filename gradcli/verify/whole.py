@@ -63,8 +63,8 @@ class Whole:
         """Conditions, as text, that proofs needed on top."""
         self._decided: tuple[str, ...] | None = None
         self._meeting: dict[Any, Any] | None = None
-        """What a symbol is at the ties; empty where there are none, and None where
-        that is not known."""
+        """Expressions of symbols wherever the ties hold; empty without ties, and
+        None where they are not known."""
 
     def work(self) -> None:
         """Raise what can be raised; a reason is left where nothing can."""
@@ -106,7 +106,7 @@ class Whole:
         self.tell()
 
     def _bases(self) -> list[object]:
-        """What is differentiated, row by row."""
+        """Return the expressions that are differentiated, row by row."""
         size = sum(term.size for term in self.subject.output_terms)
         if size > MAX_SYMPY_TREE_NODES:
             raise NoMeaning(f"it has more than {MAX_SYMPY_TREE_NODES} parts")
@@ -172,7 +172,7 @@ class Whole:
         self.derivatives[row, at] = derivative
 
     def _meets(self, derivative: sympy.Expr, row: int, at: int) -> bool:
-        """Whether SymPy's derivative, computed on balls, is the true number."""
+        """Tell whether SymPy's derivative, computed on balls, is the true number."""
         true = self.rows[row].found[at]
         program, bits = compiled(derivative), START_BITS
         while True:
@@ -184,8 +184,8 @@ class Whole:
             return bool(value.is_finite() and (value - true).contains(0))
 
     def _holds(self, row: int, at: int, form: sympy.Expr) -> bool:
-        """Whether a form of a derivative has its value at the point, where there is
-        one: rewriting may have changed where it is defined."""
+        """Tell whether a form of a derivative has its value at the point, where there
+        is one: rewriting may have changed where it is defined."""
         true = self.rows[row].found[at]
         return not true.is_finite() or self._meets(form, row, at)
 
@@ -217,7 +217,7 @@ class Whole:
             entry.verdict = PROVED
 
     def _vanishes_here(self, difference: object) -> bool:
-        """A proof for the signs at the point, which become side conditions."""
+        """Return a proof for the signs at the point, which become side conditions."""
         signs = vanishes_here(difference, self.book.values)
         if signs is None:
             return False
@@ -228,8 +228,8 @@ class Whole:
         return True
 
     def _holds_at_ties(self, row: int, at: int) -> bool:
-        """Whether the formula of an entry holds wherever the sides meet that meet at
-        the point: there the engine's rules give it, too."""
+        """Tell whether the formula of an entry holds wherever the sides meet that meet
+        at the point: there the engine's rules give it, too."""
         if not self.subject.terms.ties:
             return True
         steps, known = self.rows[row].steps, self._meeting
@@ -309,8 +309,8 @@ class Whole:
 
 
 def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:
-    """What symbols are wherever the terms meet that meet at the point; None where that
-    is not known."""
+    """Return expressions of symbols that hold wherever the ties at the point do; None
+    where there are none to be found."""
     known: dict[Any, Any] = {}
     for tie in terms.ties.values():
         gap = book.released(book.of(tie.left) - book.of(tie.right)).xreplace(known)
@@ -328,8 +328,8 @@ def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:
 
 
 def independent(terms: Terms, roots: Sequence[Term], budget: Budget) -> Expressions:
-    """The expressions of terms. A choice that none of them depends on
-    stands in them as a symbol: what is shown then holds for every choice."""
+    """Return the expressions of terms. A choice that none of them depends on stands in
+    them as a symbol: what is shown then holds for every choice."""
     free = frozenset(terms.choices)
     if len(free) > MAX_CHOICES:
         free = frozenset()

@@ -114,7 +114,7 @@ class TreeNamespace(Namespace):
         self.cleared: set[int] = set()
         """Truth values that hold nowhere, and choose NaN where they do, by serial."""
         self._indices: dict[int, Tree] = {}
-        """What a row's formula took for an index, as one, while it is run."""
+        """Indices that a row's formula made of trees while it is run, by their id."""
         self._watching = False
         self._in_formula = 0
         """How deep in rows' formulas a call is made."""

@@ -116,7 +116,7 @@ def adjoint(
     run: Run, cotangent: Tensor | None, namespace: Callable[[], TreeNamespace],
     names: Callable[[], Names],
 ) -> Adjoint:  # fmt: skip
-    """The gradient of a run's output by its inputs, as trees of arrays.
+    """Return the gradient of a run's output by its inputs, as trees of arrays.
 
     Args:
         run: a program that has run on arrays.
@@ -178,7 +178,7 @@ def _pulled(
 
 
 def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> Entrywise:
-    """A derivative of a run's output by its inputs, as trees of single entries.
+    """Return a derivative of a run's output by its inputs, as trees of single entries.
 
     Args:
         run: a program that has run on arrays.

@@ -44,7 +44,7 @@ class Text:
         self.rank = rank
 
     def within(self, rank: Precedence) -> str:
-        """The text where something at least so tight is needed."""
+        """Return the text where something at least so tight is needed."""
         return self.written if self.rank >= rank else self.brackets.format(self.written)
 
     @property
@@ -77,7 +77,7 @@ class Nameless(Text):
 
 @cache
 def _slots(template: str) -> tuple[tuple[int, Precedence], ...]:
-    """The arguments that a template may write without brackets, by position."""
+    """Return the arguments that a template may write without brackets, by position."""
     return tuple(
         (int(name), Precedence[slot])
         for _, name, slot, _ in Formatter().parse(template)
@@ -99,13 +99,13 @@ def filled(
 
 
 def repeated(template: Template) -> frozenset[int]:
-    """The arguments that a template writes more than once."""
+    """Return the arguments that a template writes more than once."""
     positions = [position for position, _ in _slots(template.text)]
     return frozenset(p for p in positions if positions.count(p) > 1)
 
 
 def lift(value: object) -> Text:
-    """A text as it is; a number by shortest round trip."""
+    """Return a text as it is; a number by shortest round trip."""
     if isinstance(value, Text):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -171,8 +171,8 @@ TEXTS: Final = TextNamespace()
 def partial_text(
     partial: object, y: Text, inputs: Sequence[object], params: Mapping[str, object]
 ) -> Text | None:
-    """The text of a row's partial; None if the language cannot say it: there is none,
-    or its parameters say of how many parts it is.
+    """Return the text of a row's partial; None if the language cannot say it: there is
+    none, or its parameters say of how many parts it is.
 
     Args:
         partial: a formula ``(xp, y, *inputs, **params)`` or a number.

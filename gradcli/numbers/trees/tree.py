@@ -150,17 +150,17 @@ class TreeMaker(Protocol):
 
 
 def constant(tree: Tree) -> bool:
-    """Whether the tree is a number, or one number everywhere."""
+    """Tell whether the tree is a number, or one number everywhere."""
     return tree.head in (NUMBER, FILLED)
 
 
 def known(tree: Tree) -> bool:
-    """Whether the tree is numbers that are written out."""
+    """Tell whether the tree is numbers that are written out."""
     return tree.head in (NUMBER, FILLED, LITERAL)
 
 
 def parts(value: object) -> Iterator[Tree]:
-    """The trees in an argument."""
+    """Yield the trees in an argument."""
     if isinstance(value, Tree):
         yield value
     elif isinstance(value, tuple | list):
@@ -171,14 +171,14 @@ def parts(value: object) -> Iterator[Tree]:
 
 
 def below(tree: Tree) -> list[Tree]:
-    """The trees that a tree is made of directly, each as often as it occurs."""
+    """Return the trees that a tree is made of directly, each as often as it occurs."""
     if tree.head in LEAVES:
         return []
     return [*parts(tree.args), *parts(tuple(tree.params.values()))]
 
 
 def frozen(value: object) -> Hashable:
-    """A key that is equal for equal arguments and differs for others."""
+    """Return a key that is equal for equal arguments and differs for others."""
     if isinstance(value, Tree):
         return value.serial, Tree
     if isinstance(value, tuple | list):
@@ -193,7 +193,7 @@ def frozen(value: object) -> Hashable:
 
 
 def valued(value: object) -> Any:
-    """An argument with the trees' values in place of the trees."""
+    """Return an argument with the trees' values in place of the trees."""
     if isinstance(value, Tree):
         return value.value
     if isinstance(value, tuple | list):

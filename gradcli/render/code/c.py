@@ -50,7 +50,7 @@ MATH: Final = _words(
     sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn
     """
 )
-"""What the header declares or may declare; each also with the endings ``f``, ``l``."""
+"""Names that math.h declares or may; each also with the endings ``f`` and ``l``."""
 
 
 def _names() -> Iterator[str]:
@@ -74,7 +74,7 @@ KEPT: Final = "\N{NO-BREAK SPACE}"
 
 @cache
 def helpers() -> dict[str, str]:
-    """The functions of ``helpers.c`` by name, comments included."""
+    """Return the functions of ``helpers.c`` by name, comments included."""
     text = Path(__file__).with_name("helpers.c").read_text()
     parts = text.strip().split("\n\n")
     found = [(_DEFINED.search(part), part) for part in parts]
@@ -82,7 +82,7 @@ def helpers() -> dict[str, str]:
 
 
 def needed(code: str) -> list[str]:
-    """The helpers that code calls, those that they call before them."""
+    """Return the helpers that code calls, those that they call before them."""
     wanted: list[str] = []
     for name, text in reversed(helpers().items()):
         if re.search(rf"\b{name}\(", code):

@@ -98,13 +98,13 @@ class Written:
     on_arrays: bool
 
     def comments(self) -> Iterator[str]:
-        """What stands above a program that is no function."""
+        """Yield the lines of comment above a program that is no function."""
         yield from self.notes
         yield from (f"where {text}" for text in self.holds)
         yield from self.renamed
 
     def description(self) -> Iterator[str]:
-        """What stands in a function's comment."""
+        """Yield the lines of a function's comment."""
         yield from self.about
         if self.notes:
             yield from ("", *self.notes)
@@ -146,11 +146,11 @@ class Dialect:
 
     @classmethod
     def lacks(cls) -> frozenset[str]:
-        """The functions of the language that it has not."""
+        """Return the functions of the language that it has not."""
         return frozenset()
 
     def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
-        """A function's call."""
+        """Return a function's call."""
         return f"{name}({listed(args, params)})"
 
     def infinite(self, value: float) -> str:
@@ -158,36 +158,36 @@ class Dialect:
         return "nan" if isnan(value) else "inf"
 
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
-        """An array of one number, or truth value."""
+        """Return an array of one number, or truth value."""
         raise Unwritable(f"an array in {self.column}")
 
     def literal(self, array: Host) -> Text:
-        """An array's numbers or truth values."""
+        """Return an array's numbers or truth values."""
         raise Unwritable(f"an array in {self.column}")
 
     def kind_of(self, tree: Tree) -> dict[str, str]:
-        """What says of which kind a constructor's numbers are, if it has to be said."""
+        """Return the arguments that tell a constructor the kind of its numbers."""
         return {}
 
     def returned(self, value: object) -> str:
-        """A number that is a result."""
+        """Return a number that is a result."""
         return self.plain(value).written
 
     def named(self, name: str) -> Text:
-        """An input or a step by its name."""
+        """Return an input or a step by its name."""
         return self.made(name)
 
     def spelled(self, name: str) -> Word | None:
-        """The word for a head."""
+        """Return the word for a head."""
         return getattr(spelling(name), self.column)  # type: ignore[no-any-return]
 
     def assigned(self, name: str, text: str) -> str:
-        """The statement that gives a step its name."""
+        """Return the statement that gives a step its name."""
         return f"{name} = {text}"
 
     def gathered(self, result: Result) -> Iterator[str]:
-        """The statement that makes a result of its entries, a line each where they are
-        long."""
+        """Write the statement that makes a result of its entries, a line each where
+        they are long."""
         if result.texts is None:
             return
         if not result.shape or not result.texts:
@@ -208,13 +208,13 @@ class Dialect:
         yield f"]){ending}"
 
     def program(self, written: Written) -> Iterator[str]:
-        """The lines of a complete program."""
+        """Yield the lines of a complete program."""
         raise NotImplementedError
 
     # what they have in common
 
     def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
-        """The tree's text, from those of its parts."""
+        """Return the tree's text, from those of its parts."""
         head = tree.head
         if head == NAME:
             return self.named(tree.args[0])
@@ -246,7 +246,7 @@ class Dialect:
         return self.made(self.called(word, rest, params))
 
     def _operand(self, tree: Tree, position: int, texts: Mapping[int, Text]) -> Text:
-        """What stands in a template's slot."""
+        """Return the text of an operand in a template's slot."""
         value = tree.args[position]
         if isinstance(value, Tree):
             return texts[value.serial]
@@ -255,13 +255,13 @@ class Dialect:
         return self.made(self.argument(value, texts))
 
     def repeated(self, tree: Tree) -> list[Tree]:
-        """The parts that the tree's text writes more than once."""
+        """Return the parts that the tree's text writes more than once."""
         word = self.spelled(tree.head)
         positions = repeated(word) if isinstance(word, Template) else ()
         return [tree.args[position] for position in positions]
 
     def _in_numbers(self, tree: Tree, texts: Mapping[int, Text]) -> Mapping[int, Text]:
-        """The operands' texts; if none is of the result's kind, made so.
+        """Return the operands' texts; if none is of the result's kind, made so.
 
         Of truth values and integers a library makes numbers of some other kind.
         """
@@ -279,7 +279,7 @@ class Dialect:
         return {**texts, **made}
 
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
-        """An argument of a call: a tree, a number, a text, a list of these."""
+        """Return an argument of a call: a tree, a number, a text, a list of these."""
         if isinstance(value, Tree):
             return texts[value.serial].written
         if isinstance(value, np.ndarray):
@@ -294,7 +294,7 @@ class Dialect:
     def index(
         self, value: object, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
-        """What stands between the brackets of an index into an array of a shape."""
+        """Return the text between the brackets of an index into an array of a shape."""
         items = list(value) if isinstance(value, tuple) else [value]
         while len(items) > 1 and items[-1] is ...:
             items.pop()
@@ -320,13 +320,13 @@ class Dialect:
         return "" if value is None else self.argument(value, texts)
 
     def nested(self, array: Host) -> str:
-        """An array's numbers as a nested list."""
+        """Return an array's numbers as a nested list."""
         if array.ndim == 0:
             return self.plain(array.item()).written
         return f"[{', '.join([self.nested(part) for part in array])}]"
 
     def plain(self, value: object) -> Text:
-        """A number by itself."""
+        """Return a number by itself."""
         plain = value.item() if hasattr(value, "item") else value
         if isinstance(plain, float) and not isfinite(plain):
             word = self.infinite(plain)
@@ -335,7 +335,7 @@ class Dialect:
         return self.made(written, SIGN if written.startswith("-") else ATOM)
 
     def decimal(self, value: Any) -> str:
-        """A finite number; an integer without a point."""
+        """Return a finite number; an integer without a point."""
         integer = isinstance(value, float) and value == int(value)
         return repr(int(value) if integer and abs(value) < MAX_EXACT_INTEGER else value)
 

@@ -30,7 +30,7 @@ GREEK: Final = frozenset(
 """Letters that LaTeX has a command for."""
 
 WORDS: Final = (r"\mathit", r"\mathtt", r"\text")
-"""What a name of several letters begins with."""
+"""Commands of LaTeX that a name of several letters begins with."""
 
 _GREEK: Final = "[\u0391-\u03c9]"
 
@@ -60,7 +60,7 @@ class Symbols:
         return _symbol(name) if found is None else found
 
     def entry(self, name: str, index: str) -> str:
-        """An entry of an array; ``index`` is its index as text, or nothing."""
+        """Return an entry of an array; ``index`` is its index as text, or nothing."""
         symbol = self[name]
         if not index:
             return symbol
@@ -107,7 +107,7 @@ def _symbol(name: str) -> str:
 
 
 def _word(text: str, style: str) -> str:
-    """A letter as it is, a Greek one as its command, a word in one style."""
+    """Return a letter as it is, a Greek one as its command, a word in one style."""
     if text in GREEK:
         return f"\\{text}"
     if not text.isascii():
@@ -120,7 +120,7 @@ def _word(text: str, style: str) -> str:
 
 
 def _greek(text: str) -> str | None:
-    """The command of a Greek letter without accents."""
+    """Return the command of a Greek letter without accents."""
     plain = len(text) == 1 and len(described(text, "").split()) == 4
     name = greek_letter(text) if plain else ""
     return f"\\{name}" if name in GREEK else None

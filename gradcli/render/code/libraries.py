@@ -39,7 +39,7 @@ HELPERS: Final = {
 _PARAMETERS: Final = {ours: theirs for theirs, ours in KEYWORDS.items()} | {
     "dims": "axis", "dim1": "axis1", "dim2": "axis2", "diagonal": "k",
 }  # fmt: skip
-"""What NumPy calls the parameters of its functions."""
+"""Names that NumPy gives the parameters of its functions, by ours."""
 
 
 class Python(Dialect):
@@ -62,7 +62,7 @@ class Python(Dialect):
         return f"{self.module}.{'nan' if isnan(value) else 'inf'}"
 
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
-        """The lines by which a function makes its arguments what it reads."""
+        """Yield the lines by which a function makes its arguments what it reads."""
         return iter(())
 
     def program(self, written: Written) -> Iterator[str]:
@@ -92,7 +92,7 @@ class Python(Dialect):
 
 
 def _quoted(line: str) -> str:
-    """A line that may stand in a docstring."""
+    """Return a line that may stand in a docstring."""
     return line.replace("\\", r"\\").replace('"""', r"\"\"\"")
 
 
@@ -131,7 +131,7 @@ class NumPy(Python):
         return Text(f"np.{plain}({shape})" if plain else f"np.full({shape}, {written})")
 
     def entry(self, value: object) -> str:
-        """A number that an array is made of."""
+        """Return a number that an array is made of."""
         written = self.plain(value).written
         integer = isinstance(value, float) and written.lstrip("-").isdecimal()
         return f"{written}.0" if integer else written
@@ -205,7 +205,7 @@ class PyTorch(Python):
         return written
 
     def _positions(self, value: object, texts: Mapping[int, Text]) -> str:
-        """A list of positions as a tensor."""
+        """Return a list of positions as a tensor."""
         if isinstance(value, list):
             return f"torch.tensor({self.nested(np.asarray(value))})"
         return self.argument(value, texts)

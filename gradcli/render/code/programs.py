@@ -47,7 +47,7 @@ CALLED: Final = {
     "jacobian": ("Jacobian", "jac"),
     "hessian": ("Hessian", "hess"),
 }
-"""What a derivative is called, and what the names of its results end with."""
+"""Word for each kind of derivative, and the ending of its results' names."""
 
 RELATIVE_ROUNDING: Final = 1e-9
 """How far rounding may take a program from the gradients that it is of."""
@@ -77,7 +77,7 @@ class Program:
         return "\n".join(self.lines)
 
     def repeats(self, run: Run, gradients: Mapping[str, Tensor | None]) -> bool:
-        """Whether it gives these gradients when it is run at the run's point."""
+        """Tell whether it gives these gradients when it is run at the run's point."""
         host = {given.name: given.tensor.detach().cpu() for given in run.inputs}
         for name, g in gradients.items():
             true = 0.0 if g is None else np.asarray(g.detach().cpu().raw)
@@ -115,7 +115,7 @@ class Wanted:
     by_entries: bool = False
 
     def lines(self) -> list[str]:
-        """The lines of a program that computes the value and the derivative.
+        """Return the lines of a program that computes the value and the derivative.
 
         Raises:
             Unwritable: the dialect has no word for a part of it.
@@ -202,7 +202,7 @@ class Wanted:
         on_arrays: bool,
         notes: tuple[str, ...] = (),
     ) -> Written:
-        """The steps, with what the program is of and where it holds."""
+        """Return the steps, with what the program is of and where it holds."""
         renamed = [
             f"{result.name} is the gradient by {by[0]}"
             for by, result in results
@@ -230,7 +230,7 @@ class Wanted:
 def program(
     run: Run, cotangent: Tensor | None = None, notes: Sequence[str] = ()
 ) -> Program:
-    """The gradient as a program; notes and conditions are comments on top.
+    """Return the gradient as a program; notes and conditions are comments on top.
 
     Raises:
         Unwritable: the language has no word for a part of it.
@@ -257,7 +257,7 @@ def _meaning(by: Sequence[str], of: str) -> str:
 
 
 def conditions(decisions: Iterable[Tree]) -> Iterator[str]:
-    """The decisions that depend on inputs, in the language, as they fell."""
+    """Write the decisions that depend on inputs, in the language, as they fell."""
     said = set()
     for tree in decisions:
         if any(part.head == NAME for part in reachable([tree])):
@@ -272,7 +272,7 @@ def conditions(decisions: Iterable[Tree]) -> Iterator[str]:
 
 
 def inline(tree: Tree, dialect: Dialect = LANGUAGE, cut: str = "...") -> Text:
-    """The tree in one expression; ``cut`` stands for what is long."""
+    """Return the tree in one expression; ``cut`` stands for what is long."""
     texts: dict[int, Text] = {}
     for part in reachable([tree]):
         text = dialect.text(part, texts)

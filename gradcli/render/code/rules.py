@@ -37,10 +37,10 @@ MAX_RULE_ENTRIES: Final = 4096
 """Entries of an input up to which the rule is run to be worded."""
 
 CANNOT_SAY: Final = (Unwritable, TooLong, AttributeError, ValueError, TypeError)
-"""What is raised where a rule, or a part of it, has no words."""
+"""Errors that are raised where a rule, or a part of it, has no words."""
 
 CUT: Final = "…"
-"""What stands for a part that is too long, and says nothing."""
+"""Sign that stands for a part that is too long."""
 
 MAX_RULE_CHARACTERS: Final = 80
 """Characters of a formula that is still worth reading."""
@@ -76,7 +76,7 @@ class Rules:
         return None if local is None else local.written
 
     def _partial(self, node: Node, nr: int) -> Text | None:
-        """The partial derivative where it stands in the program."""
+        """Return the partial derivative where it stands in the program."""
         partials = node.op.partials
         assert partials is not None
         partial = partials[node.slots[nr]]
@@ -111,15 +111,15 @@ class Rules:
         return self._found[key]
 
     def _result(self, node: Node) -> Text:
-        """What a node's result is called."""
+        """Return the name of a node's result."""
         return Text(self._names.of(node) or self._free(RESULT, "result"))
 
     def _known(self, node: Node, slot: int, raw: object) -> bool:
-        """Whether an input is of the graph or has a name."""
+        """Tell whether an input is of the graph or has a name."""
         return _edge(node, slot) is not None or self._names.of_constant(raw) is not None
 
     def _called(self, node: Node, slot: int, raw: object) -> Text:
-        """What an input is called."""
+        """Return the name of a node's input, or its text, or the row's letter."""
         edge = _edge(node, slot)
         name = self._names.of(edge) or self._names.of_constant(raw)
         if name is not None:
@@ -131,7 +131,7 @@ class Rules:
         return Text(self._letter(node.op, slot))
 
     def _letter(self, op: Op, slot: int) -> str:
-        """What the row calls an input, or its number where that is a name."""
+        """Return the row's letter for an input; its number if the letter is taken."""
         return self._free(operands(op, slot + 1)[slot], f"operand{slot + 1}")
 
     def _free(self, word: str, other: str) -> str:
@@ -139,13 +139,13 @@ class Rules:
 
 
 def _edge(node: Node, slot: int) -> object:
-    """The edge of an input, if it can carry a gradient."""
+    """Return the edge of an input, if it can carry a gradient."""
     slots = range(len(node.edges)) if node.op.variadic else node.slots
     return dict(zip(slots, node.edges, strict=True)).get(slot)
 
 
 def operands(op: Op, count: int) -> tuple[str, ...]:
-    """What a row calls its first inputs; of any number of them by the alphabet."""
+    """Return a row's names for its first inputs; letters if it takes any number."""
     if not op.variadic:
         return tuple(parameters(op)[:count])
     return tuple(ascii_lowercase[:count])
@@ -158,7 +158,7 @@ def taken(program: str, nodes: Iterable[NodeView]) -> frozenset[str]:
 
 
 def letters(rules: Iterable[str], known: frozenset[str]) -> dict[str, str]:
-    """What the letters in these rules stand for, but those of the program."""
+    """Return what letters in the rules mean, by letter, but for the known names."""
     plain = (_QUOTED.sub("", rule) for rule in rules)
     found = {word for rule in plain for word in _LETTER.findall(rule)} - known
     meant = {COTANGENT: "what arrives", RESULT: "what the node made"}
@@ -197,7 +197,7 @@ def pulled(
     cotangent: str = COTANGENT,
     result: str = RESULT,
 ) -> Tree | None:
-    """What becomes of the cotangent along an edge of a node that is not
+    """Return the cotangent that goes along an edge of a node that is not
     elementwise: its rule, run on names.
 
     Args:
@@ -240,7 +240,7 @@ def pulled(
 
 
 def numbers(raw: object) -> Any:
-    """An array on the host; of a shape alone, ones."""
+    """Return an array on the host; of a shape alone, ones."""
     if isinstance(raw, Shaped):
         return np.ones(raw.shape)
     return np.asarray(host(raw))

@@ -62,8 +62,8 @@ class Stated:
 
 
 def stated(node: Node, nr: int) -> Stated | None:
-    """The rule by which a node's gradient goes on along one of its edges; None where
-    it has no words."""
+    """Return the rule by which a node's gradient goes on along one of its edges; None
+    where it has no words."""
     try:
         with np.errstate(all="ignore"):
             return _partial(node, nr) if node.op.elementwise else _pulled(node, nr)
@@ -72,7 +72,7 @@ def stated(node: Node, nr: int) -> Stated | None:
 
 
 def rules_of(output: Tensor, view: GraphView) -> dict[tuple[int, int], Stated | None]:
-    """The rules of all edges below an output, by node and number of the edge."""
+    """Return the rules of all edges below an output, by node and number of the edge."""
     found: dict[tuple[int, int], Stated | None] = {}
     known = {}
     nodes = {id(e): e for e in inputs_first([output.edge])}
@@ -89,7 +89,7 @@ def rules_of(output: Tensor, view: GraphView) -> dict[tuple[int, int], Stated | 
 
 
 def _kind(node: Node, nr: int) -> object:
-    """What nodes with the same rule have in common."""
+    """Return a key that nodes with the same rule along an edge have in common."""
     op, params = node.op, repr(node.params)
     if op.elementwise:
         return op.name, nr, params
@@ -148,7 +148,7 @@ def _put(tree: Tree, args: list[Any], xp: TreeNamespace) -> Tree:
 
 
 def _times(a: Tree, b: Tree, xp: TreeNamespace) -> Tree:
-    """A product; of equal factors a power."""
+    """Return a product; of equal factors a power."""
     base, power = a, 1
     if a.head == "pow" and a.args[1].head == NUMBER:
         base, power = a.args[0], a.args[1].args[0]
@@ -189,7 +189,7 @@ def _in_words(tree: Tree) -> str:
 
 
 def _in_latex(tree: Tree) -> str:
-    """The tree as LaTeX; where that is too long, as it is in words."""
+    """Return the tree as LaTeX; where that is too long, as it is in words."""
     found = inline(tree, LATEX, CUT).written
     if CUT in found:
         return verbatim(_in_words(tree))

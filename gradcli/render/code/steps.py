@@ -28,7 +28,7 @@ Step: TypeAlias = tuple[str, str]
 
 
 def reachable(roots: Iterable[Tree]) -> list[Tree]:
-    """All trees below the roots, each after those it is made of."""
+    """Return all trees below the roots, each after those it is made of."""
     found: dict[int, Tree] = {}
     waiting = list(roots)
     while waiting:
@@ -46,7 +46,7 @@ def arranged(
     names: Names,
     kept: Iterable[Tree] = (),
 ) -> tuple[Step, ...]:
-    """The steps that give the outputs, the last of each output by its name.
+    """Return the steps that give the outputs, the last of each output by its name.
 
     Args:
         outputs: names and trees.
@@ -133,7 +133,7 @@ class Page:
         return 0 if tree.head in _UNSPLIT else len(self.texts[tree.serial].written)
 
     def _is_slight(self, tree: Tree) -> bool:
-        """Whether a part is written again rather than named."""
+        """Tell whether a part is written again rather than named."""
         if tree.head in ("T", "mT", "neg"):
             return tree.args[0].head in (NAME, NUMBER)
         if tree.head == "getitem" and not tree.ndim:

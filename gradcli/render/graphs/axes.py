@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...engine.raw import Host
 
 ROOM: Final = 0.06
-"""Of the height, free above and below a curve."""
+"""Part of the height that is free above and below a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Axis:
 
 
 def heights(numbers: Host) -> tuple[float, float]:
-    """The ends of an axis for these numbers, a pole cut off; 0 to 1 of none."""
+    """Return the ends of an axis for these numbers, a pole cut off; 0 to 1 of none."""
     low, high = reach(numbers.tolist())
     if (low, high) == (0.0, 1.0) and not any(map(isfinite, numbers.tolist())):
         return low, high

@@ -26,7 +26,7 @@ EDGE_KEYS: Final = ("output_nr", "local_gradient", "rule")
 
 
 def graphml(picture: Picture) -> Iterator[str]:
-    """The lines of a document."""
+    """Yield the lines of a document."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     for kind, keys in (("node", NODE_KEYS), ("edge", EDGE_KEYS)):

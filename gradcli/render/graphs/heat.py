@@ -24,7 +24,7 @@ MAX_SHOWN: Final = 13
 
 NOTHING: Final = "none"
 STRANGE: Final = "nan"
-"""Of a gradient that is 0, and of one that is no finite number."""
+"""Decades, as text, of a gradient that is 0 and of one that is not finite."""
 
 _COLD: Final = {"light": (128, 178, 250), "dark": (24, 78, 170), "grey": (255,) * 3}
 _HOT: Final = {"light": (250, 140, 120), "dark": (160, 44, 32), "grey": (150,) * 3}
@@ -36,7 +36,7 @@ _OTHER: Final = {
 
 
 def decade(size: float | None) -> str | None:
-    """The decade of a size, as text; None where nothing arrives."""
+    """Return the decade of a size, as text; None where nothing arrives."""
     if size is None:
         return None
     if not isfinite(size):
@@ -45,12 +45,12 @@ def decade(size: float | None) -> str | None:
 
 
 def shade(name: str) -> str:
-    """The class that a decade's boxes have."""
+    """Return the class that a decade's boxes have."""
     return f"h{name}"
 
 
 def colour(name: str, ground: Ground) -> str:
-    """The fill of a decade's boxes."""
+    """Return the fill of a decade's boxes."""
     if name in (NOTHING, STRANGE):
         return _OTHER[name][ground]
     power = int(name)
@@ -62,7 +62,7 @@ def colour(name: str, ground: Ground) -> str:
 
 
 def rules(names: Iterable[str], ground: Ground) -> list[str]:
-    """The style rules of decades."""
+    """Return the style rules of decades."""
     return [f".heated .{shade(n)} .box{{fill:{colour(n, ground)}}}" for n in names]
 
 
@@ -78,7 +78,7 @@ def listed(names: Iterable[str]) -> list[str]:
 
 
 def said(name: str) -> str:
-    """What a legend calls a decade."""
+    """Return the text of a decade in a legend."""
     if name == NOTHING:
         return "0"
     return "not finite" if name == STRANGE else f"1e{name}"

@@ -21,13 +21,13 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 BOX_GAP: Final = 26.0
-"""Between two boxes."""
+"""Distance between two boxes, in pixels."""
 
 BEND_GAP: Final = 14.0
-"""Beside a line."""
+"""Distance between a line's bend and what stands beside it, in pixels."""
 
 LAYER_GAP: Final = 20.0
-"""Between two layers, in which lines bend."""
+"""Distance between two layers, in which lines bend, in pixels."""
 
 LABEL_HEIGHT: Final = 18.0
 
@@ -60,12 +60,12 @@ UNBENT: Final = 3
 """Times that lines are made straight, each of which may give room to others."""
 
 PORT_GAP: Final = 12.0
-"""Between two lines that leave or enter a box, where it is wide enough."""
+"""Distance between two lines at a box, where it is wide enough, in pixels."""
 
 
 class Line(NamedTuple):
-    """From one box to another, with the width of its label, and of the one that says
-    where it leads if it is only hinted at."""
+    """Line from one box to another, with the width of its label, and of the one that
+    says where it leads if it is only hinted at."""
 
     start: int
     end: int
@@ -115,7 +115,7 @@ def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed
 
 
 def _igraph() -> Any:
-    """The library; raises ImportError where it is missing."""
+    """Return the library; raises ImportError where it is missing."""
     try:
         import igraph
     except ImportError as error:
@@ -124,7 +124,7 @@ def _igraph() -> Any:
 
 
 def _depths(count: int, lines: Sequence[Line]) -> list[int]:
-    """The layer of each box: below all that lead to it."""
+    """Return the layer of each box: below all that lead to it."""
     following: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for start, end, *_ in lines:
@@ -143,7 +143,7 @@ def _depths(count: int, lines: Sequence[Line]) -> list[int]:
 
 
 def _too_long(depths: Sequence[int], lines: Sequence[Line]) -> frozenset[int]:
-    """The longest lines, where all together have too many bends."""
+    """Return the longest lines, where all together have too many bends."""
     spans = [depths[end] - depths[start] for start, end, *_ in lines]
     order = sorted(range(len(lines)), key=spans.__getitem__)
     room, kept = MAX_BENDS + 2 * len(lines), set()
@@ -212,14 +212,14 @@ class _Grid:
             self._rows[self._layer[thing]].append(thing)
 
     def _as_found(self) -> list[float]:
-        """The places from left to right that igraph gives."""
+        """Return the places from left to right that igraph gives."""
         graph = _igraph().Graph(len(self._layer), self._links, directed=True)
         found = graph.layout_sugiyama(layers=self._layer)
         return [point[0] for point in list(found)[: len(self._layer)]]
 
     def _as_written(self) -> list[float]:
-        """The places from left to right in which everything is met first, going down
-        each line in turn."""
+        """Return the places from left to right in which everything is met first, going
+        down each line in turn."""
         places = [-1.0] * len(self._layer)
         stack = [n for n in range(self._real) if not self._above[n]][::-1]
         met = 0
@@ -250,7 +250,7 @@ class _Grid:
         self._rows = best
 
     def _ranks(self) -> list[int]:
-        """The place of each thing in its row."""
+        """Return the place of each thing in its row."""
         rank = [0] * len(self._layer)
         for row in self._rows:
             for at, thing in enumerate(row):
@@ -387,7 +387,7 @@ class _Grid:
             self._x[thing] = min(max(mean, low), high)
 
     def _room(self, thing: int) -> tuple[float, float]:
-        """From where to where a thing may move between its neighbours."""
+        """Return the least and the most ``x`` of a thing between its neighbours."""
         row, at = self._rows[self._layer[thing]], self._rank[thing]
         ends = [-inf, inf]
         for nr, (beside, sign) in enumerate(((at - 1, 1), (at + 1, -1))):
@@ -398,7 +398,7 @@ class _Grid:
         return min(ends[0], self._x[thing]), max(ends[1], self._x[thing])
 
     def placed(self) -> Placed:
-        """Places with the upper left corner at 0, 0."""
+        """Return places with the upper left corner at 0, 0."""
         tops, heights = self._heights()
         left = min((x - w / 2 for x, w in zip(self._x, self._width, strict=True)))
         right = max((x + w / 2 for x, w in zip(self._x, self._width, strict=True)))
@@ -459,7 +459,7 @@ class _Grid:
 
 
 def risen(wishes: Sequence[tuple[float, float]]) -> list[float]:
-    """The numbers nearest to these, each with its weight, that never fall."""
+    """Return the numbers nearest to these, each with its weight, that never fall."""
     blocks: list[tuple[float, float, int]] = []
     for wish, weight in wishes:
         mean, total, count = wish, weight, 1

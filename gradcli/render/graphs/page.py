@@ -83,7 +83,7 @@ node made.</p>
 
 
 def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
-    """The lines of a page.
+    """Yield the lines of a page.
 
     Args:
         picture: what to draw.
@@ -126,12 +126,12 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
 
 
 def file(name: str) -> str:
-    """A file of this folder."""
+    """Return a file of this folder."""
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
 def embedded(data: object) -> str:
-    """JSON that cannot end the element it stands in."""
+    """Return JSON that cannot end the element it stands in."""
     text = dumps(data)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -154,7 +154,7 @@ def _open_fold(nr: int, scene: Scene, room: Placed, count: int) -> Iterator[str]
 
 
 def _size(room: Placed) -> tuple[float, float]:
-    """Width and height of an open fold."""
+    """Return width and height of an open fold."""
     return room.width + 2 * INSET, room.height + 2 * INSET + HANDLE
 
 
@@ -176,7 +176,7 @@ def _data(
     insides: Sequence[Scene],
     rooms: Sequence[Placed],
 ) -> Mapping[str, object]:
-    """What the script works with."""
+    """Return the data that the page's script works with."""
     box_of = {n: at for at, box in enumerate(scene.boxes) for n in box.nodes}
     inner = {
         n: at
@@ -273,7 +273,7 @@ def _node(
 
 
 def _whole(value: Brief | None) -> str | None:
-    """A number by all its digits; a large array by what it ranges over."""
+    """Return a number by all its digits; a large array by what it ranges over."""
     if value is None:
         return None
     if isinstance(value, float | int):
@@ -286,7 +286,7 @@ def _whole(value: Brief | None) -> str | None:
 
 
 def _step(step: StepView) -> Mapping[str, object]:
-    """What arrives at a node and goes on, with the edges that it goes on along."""
+    """Return the data of one step: what arrives at a node, and each edge's share."""
     sends = [
         [send.edge, send.id, brief(send.gradient), brief(send.total)]
         for send in step.sends

@@ -68,8 +68,8 @@ def converted(
 
 
 def undrawn(text: str) -> str:
-    """The first letter of a text that may be drawn wrongly, or nothing: cairosvg has
-    one font at a time, joins no letters and writes from left to right alone."""
+    """Return the first letter of a text that may be drawn wrongly, or nothing: cairosvg
+    has one font at a time, joins no letters and writes from left to right alone."""
     for letter in text:
         leftwards = unicodedata.bidirectional(letter) in ("R", "AL")
         wide = unicodedata.east_asian_width(letter) in ("W", "F")

@@ -34,7 +34,7 @@ TOP: Final = 58.0
 BETWEEN: Final = 46.0
 BELOW: Final = 52.0
 SIDE: Final = 560.0
-"""Of a field: the length of its longer side."""
+"""Length of a field's longer side, in pixels."""
 
 CHARACTER: Final = 7.25
 """Width of a character."""
@@ -56,13 +56,13 @@ COLOURS: Final = (
     "#2b4fa8", "#2f6fc0", "#2e8fc0", "#219f9f", "#37a071", "#689d3e", "#989125",
     "#c18326", "#dd6f2b", "#d54a33", "#b92c4a",
 )  # fmt: skip
-"""From the lowest line to the highest, on white."""
+"""Colours of lines on a white ground, from the lowest to the highest."""
 
 ON_DARK: Final = (
     "#607bbe", "#447dc6", "#2e8fc0", "#22a6a6", "#3cb07c", "#76b247", "#b3ab2c",
     "#d6922a", "#dd6f2b", "#d64e37", "#c7566e",
 )  # fmt: skip
-"""The same on a dark ground."""
+"""Colours of lines on a dark ground, from the lowest to the highest."""
 
 GREYS: Final = tuple(
     f"#{shade:02x}{shade:02x}{shade:02x}" for shade in range(160, -1, -16)
@@ -70,7 +70,7 @@ GREYS: Final = tuple(
 
 
 def plot(view: Curve | Field, theme: Theme = "auto") -> Iterator[str]:
-    """The lines of a document.
+    """Yield the lines of a document.
 
     Args:
         view: what to draw.
@@ -167,7 +167,7 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
 
 
 def _cut(numbers: Host, up: Axis) -> str:
-    """What the heading adds where not all of a curve is seen."""
+    """Return the heading's note on a curve that is not seen whole; else no text."""
     known = numbers[np.isfinite(numbers)]
     if not known.size or (known.min() >= up.low and known.max() <= up.high):
         return ""
@@ -183,7 +183,7 @@ def _breaks(view: Curve) -> list[float]:
 def stretches(
     x: Host, y: Host, up: Axis, breaks: Sequence[float] = ()
 ) -> Iterator[list[tuple[float, float]]]:
-    """The pieces of a curve that are drawn without a stop.
+    """Yield the pieces of a curve that are drawn without a stop.
 
     It stops where a number is missing, and where it leaves the picture on one side and
     is back on the other, as at a pole. At a break it stops if it jumps there by more
@@ -286,7 +286,7 @@ def _field(view: Field, theme: Theme) -> Iterator[str]:
 
 
 def _told(view: Field) -> str:
-    """What a field shows, above its right end."""
+    """Return the note above a field's right end, on what it shows."""
     value = view.surface.value
     known = value[np.isfinite(value)]
     if not known.size:
@@ -297,7 +297,7 @@ def _told(view: Field) -> str:
 
 
 def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
-    """The number of the colour, the value, and the points of each line."""
+    """Yield the number of the colour, the value, and the points of each line."""
     from contourpy import contour_generator
 
     known = np.ma.masked_invalid(view.value)

@@ -125,7 +125,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is to be drawn; ``legend`` says what its signs mean."""
+    """Boxes and links to be drawn; ``legend`` says what the signs mean."""
 
     boxes: tuple[Box, ...]
     links: tuple[Link, ...]
@@ -133,7 +133,7 @@ class Scene:
 
 
 def scene_of(picture: Picture) -> Scene:
-    """The whole picture, its folds closed."""
+    """Return the whole picture, its folds closed."""
     owner: dict[int, int] = {}
     boxes: list[Box] = []
     folded = {n: nr for nr, fold in enumerate(picture.folds) for n in fold.nodes}
@@ -153,7 +153,7 @@ def scene_of(picture: Picture) -> Scene:
 
 
 def inside(picture: Picture, fold: Fold) -> Scene:
-    """The inside of a fold: its nodes and the edges among them."""
+    """Return the inside of a fold: its nodes and the edges among them."""
     nodes = [picture.nodes[n] for n in fold.nodes]
     owner = {node.node.id: at for at, node in enumerate(nodes)}
     boxes = [_box(node) for node in nodes]
@@ -190,8 +190,8 @@ def _box(node: PictureNode) -> Box:
 
 
 def _fold_box(picture: Picture, nr: int) -> Box:
-    """What stands for equal parts: the last one's text, and from the first to the last
-    the values; the gradient from where it comes in to where it goes out."""
+    """Return a box for equal parts: the last one's text, the first and the last value,
+    and the gradient from where it comes in to where it goes out."""
     fold = picture.folds[nr]
     place = _exit(picture, fold)
     first, last = picture.nodes[fold.parts[0][place]], picture.nodes[
@@ -213,7 +213,7 @@ def _fold_box(picture: Picture, nr: int) -> Box:
 
 
 def _exit(picture: Picture, fold: Fold) -> int:
-    """The place in a part of the node whose value goes on outside."""
+    """Return the place in a part of the node whose value goes on outside."""
     places = {n: at for at, n in enumerate(fold.parts[-1])}
     inner = set(fold.nodes)
     if picture.root in places:
@@ -250,12 +250,12 @@ def brief(value: Brief, room: int = MAX_NUMBER) -> str:
 
 
 def _digits(value: float) -> str:
-    """A number by six digits, a zero without a sign."""
+    """Return a number by six digits, a zero without a sign."""
     return six_digits(value + 0.0)
 
 
 def _range(value: Extent) -> str:
-    """From the smallest entry to the largest, by three digits; of equal ones one."""
+    """Write the smallest and the largest entry with three digits; equal ones once."""
     if value.low == value.high and not value.nan:
         return f"each {_digits(value.low)}"
     known = f"{value.low + 0.0:.3g} {ELLIPSIS} {value.high + 0.0:.3g}"
@@ -300,7 +300,7 @@ def _short(rule: str) -> str:
 
 
 def label_width(label: str) -> float:
-    """The room of a line's label."""
+    """Return the room of a line's label."""
     return _cells(label) * SMALL_CHARACTER + 8 if label else 0.0
 
 

@@ -33,7 +33,7 @@ from ..theme import Theme
 ENDINGS: Final = (
     ".svg", ".html", ".png", ".pdf", ".dot", ".gv", ".mmd", ".graphml", ".json"
 )  # fmt: skip
-"""What a picture's file may end with."""
+"""Endings that a picture's file may have."""
 
 MAX_BOXES: Final = 5000
 """Boxes that a layout is made for."""
@@ -57,7 +57,7 @@ class ShownGraph:
         return f"<graph of {self.view.name}: {nodes}>"
 
     def svg(self, heat: bool = False, theme: Theme = "auto") -> str:
-        """The picture as SVG.
+        """Return the picture as SVG.
 
         Args:
             heat: colour each node by the size of its gradient.
@@ -144,16 +144,16 @@ class ShownGraph:
             )
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows; None where it cannot be drawn, so that it shows the
-        repr."""
+        """Return the picture that a notebook shows; None where it cannot be drawn, so
+        that the repr is shown."""
         try:
             return self.svg()
         except (ImportError, ValueError):
             return None
 
     def _repr_html_(self) -> str | None:
-        """The picture for a notebook's cell: as an image, so that its style and its
-        names stay its own."""
+        """Return the picture for a notebook's cell: as an image, so that its style and
+        its names stay its own."""
         found = self._repr_svg_()
         if found is None:
             return None
@@ -169,7 +169,7 @@ def graph(
     grad_output: Tensor | None = None,
     fold: bool = True,
 ) -> ShownGraph:
-    """The autograd graph below a tensor, as a picture with values and gradients.
+    """Return the autograd graph below a tensor, as a picture with values and gradients.
 
     Nothing is changed: no leaf's ``grad`` is added to and nothing is freed. Hooks that
     the graph has are called, as in any backward pass.
@@ -201,7 +201,7 @@ def graph(
 
 
 def _view(output: Tensor, name: str, called: Mapping[str, Tensor]) -> GraphView:
-    """The graph, whose shapes and numbers are read off what its nodes saved."""
+    """Return the graph, whose shapes and numbers are read off what its nodes saved."""
     try:
         return graph_view(output, source="", name=name, variables=called)
     except GradError as error:
@@ -215,7 +215,7 @@ def _passed(
     view: GraphView,
     picture: Picture,
 ) -> Picture:
-    """The picture with what a backward pass brings, where one can be made."""
+    """Return the picture with what a backward pass brings, where one can be made."""
     if view.root is None or (grad_output is None and output.numel() != 1):
         return picture
     start = grad_output

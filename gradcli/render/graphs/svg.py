@@ -34,7 +34,7 @@ MIN_LEGEND: Final = 470.0
 
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
-    """The lines of a document.
+    """Yield the lines of a document.
 
     Args:
         picture: what to draw.
@@ -87,7 +87,7 @@ def place_scene(scene: Scene) -> Placed:
 
 
 def style(decades: Sequence[str], theme: Theme, printed: bool = False) -> str:
-    """The style sheet of a graph; `printed` as in `sheet_for`."""
+    """Return the style sheet of a graph; `printed` as in `sheet_for`."""
     names: tuple[tuple[str, heat.Ground], ...] = (
         ("graph.css", "light"), ("graph-dark.css", "dark"), ("graph-grey.css", "grey")
     )  # fmt: skip
@@ -98,7 +98,7 @@ def style(decades: Sequence[str], theme: Theme, printed: bool = False) -> str:
 
 
 def sheet(name: str) -> str:
-    """A file of this folder, on one line."""
+    """Return a file of this folder, on one line."""
     text = (files(__package__) / name).read_text(encoding="utf-8")
     return "".join(line.strip() for line in text.splitlines())
 
@@ -110,7 +110,7 @@ def drawn(
     live: bool = False,
     prefix: str = "",
 ) -> Iterator[str]:
-    """The lines, their labels and the boxes, in this order.
+    """Yield the lines, their labels and the boxes, in this order.
 
     Args:
         scene: what is drawn.
@@ -158,7 +158,7 @@ def _line(
 
 
 def path(points: Sequence[Point]) -> str:
-    """A line that leaves and enters every layer upright."""
+    """Return a line that leaves and enters every layer upright."""
     (x, y), *others = points
     drawn = [f"M{x:.1f} {y:.1f}"]
     for nr, (to_x, to_y) in enumerate(others):
@@ -209,7 +209,7 @@ def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterat
 
 
 def described(box: Box) -> str:
-    """A box in words."""
+    """Return a box in words."""
     said = [f"{box.title} {box.shape}".rstrip(), box.text, box.value, box.gradient]
     return ", ".join(filter(None, said))
 
@@ -227,7 +227,7 @@ def _legend(top: float, legend: Sequence[str], decades: Sequence[str]) -> Iterat
 
 
 def swatches(decades: Sequence[str], left: float, top: float) -> Iterator[str]:
-    """The colours of decades, each with its name."""
+    """Write the colours of decades, each with its name."""
     for nr, name in enumerate(decades):
         x = left + nr * SWATCH
         yield (
@@ -239,15 +239,15 @@ def swatches(decades: Sequence[str], left: float, top: float) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Text of the user inside an element."""
+    """Return text of the user inside an element."""
     return escape(printable(text))
 
 
 def attribute(text: str) -> str:
-    """Text of the user as an attribute, with its quotes."""
+    """Return text of the user as an attribute, with its quotes."""
     return quoteattr(printable(text))
 
 
 def whole(lines: Iterable[str]) -> str:
-    """The lines as one text."""
+    """Return the lines as one text."""
     return "\n".join(lines) + "\n"

@@ -31,11 +31,11 @@ LAST_LETTER: Final = "\u017f"
 _DIALECT: Final = Latex()
 
 OUTPUT: Final = "y"
-"""What an output is called that the program gave no name."""
+"""Name of an output that the program gave none."""
 
 
 def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:
-    """The lines of an align environment."""
+    """Yield the lines of an align environment."""
     rows = rows_of(explanation, rules)
     output = derived(explanation.output) or OUTPUT
     symbols = Symbols([output, *(row.name for row in rows if row.name.isidentifier())])
@@ -95,8 +95,8 @@ def _aligned(equations: list[str]) -> Iterator[Line]:
 
 
 def paths_latex(answer: PathsAnswer) -> Iterator[Line]:
-    """The chain rule path by path: a sum of products of derivatives, and below each
-    derivative its number, in brackets the product of several."""
+    """Write the chain rule path by path: a sum of products of derivatives, and below
+    each derivative its number, in brackets the product of several."""
     names = {n for t in answer.targets for p in t.paths for n in p.variables}
     symbols = Symbols([n for n in names if n.isidentifier()])
     for target in answer.targets:
@@ -154,7 +154,7 @@ def ratio(of: str, by: str, symbols: Symbols) -> str:
 
 
 def symbol(name: str, symbols: Symbols) -> str:
-    """A name as a symbol; any other text as it is, in brackets."""
+    """Return a name as a symbol; any other text as it is, in brackets."""
     if name.isidentifier():
         return symbols[name]
     told = printable(name)
@@ -164,7 +164,7 @@ def symbol(name: str, symbols: Symbols) -> str:
 
 
 def value(number: Shown) -> str:
-    """A number, a small matrix, or the shape of a larger one."""
+    """Return a number, a small matrix, or the shape of a larger one."""
     if isinstance(number, Entries):
         return _sized(list(number.shape))
     if not isinstance(number, list):
@@ -181,6 +181,6 @@ def _sized(shape: list[int]) -> str:
 
 
 def factor(number: Plain) -> str:
-    """A number in a product or a sum, a negative one in brackets."""
+    """Return a number in a product or a sum, a negative one in brackets."""
     text = value(number)
     return rf"\left({text}\right)" if text.startswith("-") else text

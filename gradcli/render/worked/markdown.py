@@ -17,7 +17,7 @@ from .rows import ROUNDED, Move, Row, Rules, rows_of, shown
 
 
 def markdown(explanation: Explanation, rules: Rules) -> Iterator[Line]:
-    """The lines of a document."""
+    """Yield the lines of a document."""
     return map(unbroken, _lines(explanation, rules))
 
 
@@ -63,7 +63,7 @@ def sum_of(move: Move) -> str:
 
 
 def bracketed(value: object) -> str:
-    """A factor; brackets around one with a sign."""
+    """Return a factor; brackets around one with a sign."""
     text = shown(value)  # type: ignore[arg-type]
     return f"({text})" if text.startswith("-") else text
 
@@ -76,7 +76,7 @@ def _rule(move: Move) -> str:
 
 
 def code(text: str) -> str:
-    """Text between backticks."""
+    """Return text between backticks."""
     told = printable(text)
     ticks = "`" * (1 + _longest_ticks(told))
     room = " " if told[:1] == "`" or told[-1:] == "`" else ""

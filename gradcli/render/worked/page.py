@@ -23,7 +23,7 @@ from .rows import ROUNDED, Move, Row, Rules, rows_of, shown
 def page(
     explanation: Explanation, rules: Rules, theme: Theme = "auto"
 ) -> Iterator[Line]:
-    """The lines of a page."""
+    """Yield the lines of a page."""
     return map(unbroken, _lines(explanation, rules, theme))
 
 

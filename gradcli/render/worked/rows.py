@@ -26,7 +26,7 @@ Rules = Mapping[tuple[int, int], Stated | None]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What goes on along one edge.
+    """Product that goes on along one edge.
 
     to       what the program calls where it goes
     factors  what is multiplied; fewer than two where it is no product
@@ -60,7 +60,7 @@ class Row:
 
 
 def rows_of(explanation: Explanation, rules: Rules) -> list[Row]:
-    """The pass, a row for each node."""
+    """Return the pass, a row for each node."""
     return [_row(step, rules) for step in explanation.steps]
 
 
@@ -90,7 +90,7 @@ def _move(send: Send, step: StepView, rule: Stated | None) -> Move:
 
 
 def shown(value: Shown | None) -> str:
-    """A number by six digits, a small array, or the size of a larger one."""
+    """Return a number by six digits, a small array, or the size of a larger one."""
     if value is None:
         return "None"
     if isinstance(value, Entries) or len(flat(value)) > MAX_ENTRIES:

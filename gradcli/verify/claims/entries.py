@@ -21,7 +21,7 @@ Index = tuple[int | slice, ...]
 def positions(
     claim: Claim, lead: Sequence[int], inputs: Sequence[Sequence[int]]
 ) -> Host:
-    """The positions of the entries claimed in the derivative, in C order.
+    """Return the positions of the entries claimed in the derivative, in C order.
 
     Args:
         claim: which entries; all if it says nothing of them.

@@ -45,16 +45,16 @@ class Case:
 
     claim: Claim
     pointed: bool = False
-    """It is about the point given alone, if it does not hold everywhere."""
+    """Whether the claim is about the given point alone, if it fails elsewhere."""
     ruling: Ruling = field(default_factory=Ruling)
     right_here: bool = False
-    """It holds at the point given."""
+    """Whether the claim holds at the given point."""
     wrong_at: Point | None = None
     seen: list[Visit] = field(default_factory=list)
     undefined: int = 0
-    """At how many points the claim alone has no value."""
+    """Number of points at which the truth has a value and the claim has none."""
     beyond: int = 0
-    """At how many points it alone has one."""
+    """Number of points at which the claim has a value and the truth has none."""
     reason: str | None = None
     note: str | None = None
     taken: dict[str, None] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class Judge:
                     self._look(case, point, visit)
 
     def _visits(self) -> Iterator[tuple[Point, Visit]]:
-        """The given point if there is one, then random points in the domain."""
+        """Yield the given point if there is one, then random points in the domain."""
         if self.given is not None:
             visit = self._visit(self.given)
             self.given_used = visit is not None
@@ -162,7 +162,7 @@ class Judge:
         return None
 
     def _alone(self, visit: Visit) -> bool:
-        """Whether the second program has a value where the first has none."""
+        """Tell whether the second program has a value where the first has none."""
         if visit.is_non_smooth() or values_of(visit.output).finite():
             return False
         try:
@@ -172,7 +172,7 @@ class Judge:
             return False
 
     def _usable(self, visit: Visit) -> bool:
-        """Whether the program is smooth there and every target has a value."""
+        """Tell whether the program is smooth there and every target has a value."""
         if visit.is_non_smooth():
             return False
         try:

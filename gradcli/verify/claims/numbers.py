@@ -50,7 +50,7 @@ class Meant:
 
 
 def _is_printed(number: Exact) -> bool:
-    """Whether a decimal is what its float is printed as."""
+    """Tell whether a decimal is what its float is printed as."""
     printed = decimal(repr(float(number)))
     return bool(number) and getattr(printed, "args", None) == number.args
 
@@ -63,8 +63,8 @@ def _exactly(part: Fraction, pis: int, root: bool) -> Exact:
 
 
 def _readings(number: float) -> Iterator[tuple[Fraction, int, bool]]:
-    """A fraction, the power of pi that it is multiplied by, whether its square root is
-    meant; the plainest first."""
+    """Yield a fraction, the power of pi that it is multiplied by, whether its square
+    root is meant; the plainest first."""
     for root in (False, True):
         for pis in (0, 1, -1):
             bare = (number * number if root else number) / math.pi**pis

@@ -41,8 +41,8 @@ def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
 
 
 def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
-    """Whether a claim names nothing of a program whose every input was typed: numbers
-    like that are about that point."""
+    """Tell whether a claim names nothing of a program whose every input was typed:
+    numbers like that are about that point."""
     if claim.expression is None or any(g.values is None for g in task.inputs):
         return False
     known = {given.name for given in task.inputs}
@@ -84,7 +84,7 @@ def counting_point(
 def small_points(
     inputs: Sequence[Given], seed: int, pinned: frozenset[str] = frozenset()
 ) -> Iterator[Point]:
-    """Points of small round numbers, roughly the easiest first; it ends."""
+    """Yield points of small round numbers, roughly the easiest first; it ends."""
     sizes = [0 if given.name in pinned else given.size for given in inputs]
     count = sum(sizes)
     for numbers in _small_numbers(count, Random(seed)):
@@ -111,5 +111,5 @@ def _small_numbers(count: int, random: Random) -> Iterator[Sequence[float]]:
 
 
 def simpler(value: float) -> Sequence[float]:
-    """The numbers that are easier to compute with than this one."""
+    """Return the numbers that are easier to compute with than this one."""
     return SIMPLE[: SIMPLE.index(value)] if value in SIMPLE else SIMPLE

@@ -63,13 +63,13 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
 
 
 def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
-    """What was decided on the way, in words that two visits can be compared by."""
+    """Return the decisions of a run, in words that two visits are compared by."""
     target, said = _sides(visit, claim)
     return side_conditions(visit.terms, [*target, *terms_of(said)])
 
 
 def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
-    """The terms that are differentiated, and what is said or compared with."""
+    """Return the terms that are differentiated, and what is said or compared with."""
     target = terms_of(visit.target(claim))
     if claim.expression is None:
         return target, visit.other()

@@ -34,7 +34,7 @@ class Search:
         self.best: Point = {}
 
     def smallest(self, start: Point) -> Counterexample | None:
-        """The simplest point that the time allows, ``start`` at worst."""
+        """Return the simplest point that the time allows, ``start`` at worst."""
         self.best = start
         sides = self.wrong_at(start)
         if sides is not None and not fits(*sides):
@@ -44,7 +44,7 @@ class Search:
         return self.at(self.best)
 
     def at(self, point: Point) -> Counterexample | None:
-        """That point, if the claim is false there."""
+        """Return a point as a counterexample; None if the claim is true there."""
         sides = self.wrong_at(point)
         return None if sides is None else shown(self.task, point, sides)
 
@@ -126,7 +126,7 @@ class Search:
 
 
 def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
-    """A point with the first entry that differs; all entries where shapes do."""
+    """Return a point with the first entry that differs; all entries where shapes do."""
     claimed, true = sides
     inputs = tuple((g.name, g.shape, tuple(point[g.name])) for g in task.inputs)
     if not fits(claimed, true):

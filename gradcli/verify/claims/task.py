@@ -65,7 +65,7 @@ class ClaimsTask:
         return task
 
     def unanswered(self) -> Judgement:
-        """What is known before anything was done, or where nothing can be."""
+        """Return the judgement in which every claim is still unknown."""
         return Judgement(tuple(Ruling() for _ in self.claims))
 
 
@@ -87,7 +87,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What was found about one claim.
+    """A verdict on one claim, with its evidence.
 
     points  at how many points the claim was compared with the truth
     """

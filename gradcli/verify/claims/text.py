@@ -100,7 +100,7 @@ class Claim:
         return not any(self.at)
 
     def located(self, error: ProgramError) -> ProgramError:
-        """An error in the expression, as one in the claim's text."""
+        """Return an error in the expression, as one in the claim's text."""
         if error.span is None or error.source != self.expression:
             return error
         start, end = error.span
@@ -125,7 +125,7 @@ class _Target(Record):
 def read_claim(
     text: str, names: Collection[str] = (), variables: Collection[str] = ()
 ) -> Claim:
-    """The claim that a text makes.
+    """Return the claim that a text makes.
 
     Args:
         text: an equation, a derivative on the left.
@@ -153,7 +153,7 @@ def read_claim(
 
 
 def _target(left: str, names: Collection[str]) -> _Target | None:
-    """What is differentiated by what; by nothing if the orders do not fit."""
+    """Read a derivative's output and inputs; no inputs where its orders do not fit."""
     higher = _HIGHER.fullmatch(left)
     if higher is not None:
         order = int(unicodedata.normalize("NFKC", higher["order"]))
@@ -200,7 +200,7 @@ def _ordered(found: re.Match[str], names: Collection[str]) -> _Target:
 
 
 def _halves(below: str, names: Collection[str]) -> tuple[str, str | None]:
-    """The two inputs in ``w2`` or ``wdv``; one and None if that is no pair."""
+    """Return the two inputs in ``w2`` or ``wdv``; one and None if that is no pair."""
     pairs = list(_splits(below))
     known = [pair for pair in pairs if set(pair) <= set(names)]
     return next(iter(known or pairs), (below, None))

@@ -52,7 +52,7 @@ class Grid:
         return all(v.is_finite() for v in self.values)
 
     def at(self, positions: Host) -> Grid:
-        """The entries at ``positions``, in the shape of that array."""
+        """Return the entries at ``positions``, in the shape of that array."""
         flat = positions.reshape(-1).tolist()
         return Grid(positions.shape, [self.values[k] for k in flat])
 
@@ -79,11 +79,11 @@ class Visit:
         self._other: Tensor | None = None
 
     def is_non_smooth(self) -> bool:
-        """Whether the point lies where a function in use has no derivative."""
+        """Tell whether the point lies where a function in use has no derivative."""
         return bool(self.terms.kinks or self.terms.ties)
 
     def target(self, claim: Claim) -> Tensor:
-        """What a claim differentiates.
+        """Return the tensor that a claim differentiates.
 
         Raises:
             KeyError: the program has no such variable here.
@@ -95,7 +95,7 @@ class Visit:
         return self._run(claim.output, self.environment)[0]
 
     def other(self) -> Tensor:
-        """The output of the second program."""
+        """Return the output of the second program."""
         if self._other is None:
             assert self.task.other is not None
             with self.namespace.watched():
@@ -103,17 +103,17 @@ class Visit:
         return self._other
 
     def truth(self, claim: Claim) -> Grid:
-        """The derivative that the program has, or the entries claimed of it."""
+        """Return the derivative that the program has, or the entries claimed of it."""
         found = self._derivative(claim, self.target(claim))
         return found if claim.is_complete else found.at(self.positions(claim))
 
     def positions(self, claim: Claim) -> Host:
-        """The positions of the entries claimed in the derivative."""
+        """Return the positions of the entries claimed in the derivative."""
         lead = () if len(claim.by) > 1 else tuple(self.target(claim).shape)
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
     def claimed(self, claim: Claim) -> Grid:
-        """What is said of it.
+        """Return the derivative that a claim states.
 
         Raises:
             ProgramError: the expression fails.
@@ -123,13 +123,13 @@ class Visit:
         return values_of(self.expression(claim))
 
     def expression(self, claim: Claim) -> Tensor:
-        """The claim's expression on terms; an input's name means the input."""
+        """Return the claim's expression on terms; an input's name means the input."""
         assert claim.expression is not None
         found, _ = self._run(claim.expression, self.named())
         return found
 
     def named(self) -> dict[str, object]:
-        """Everything that a claim may name."""
+        """Return everything that a claim may name."""
         return {**self.tensors, **{k: v for k, v in self.environment.items()
                                    if k not in self.tensors}}  # fmt: skip
 
@@ -146,7 +146,7 @@ class Visit:
         return self._second(target, claim)
 
     def _higher(self, target: Tensor, claim: Claim) -> Grid:
-        """A derivative of a number by a number, of the claim's order."""
+        """Return a derivative of a number by a number, of the claim's order."""
         (output,), (entry,) = terms_of(target), self.entries(claim.by[0])
         order = len(claim.by)
         found = derivative(self.terms, output.serial, entry.serial, order)
@@ -191,7 +191,7 @@ def terms_of(tensor: Tensor) -> list[Term]:
 
 
 def values_of(tensor: Tensor) -> Grid:
-    """A tensor's own values."""
+    """Return a tensor's own values."""
     terms = terms_of(tensor)
     evaluation = tensor.xp.system.evaluation
     values = evaluation.settled([t.serial for t in terms])
@@ -209,8 +209,8 @@ def fitted(
 
 
 def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:
-    """An array in the shape of the derivative: as it is, with dimensions of size 1
-    added or dropped, or broadcast; None where none of that fits."""
+    """Return an array in the shape of the derivative: as it is, with dimensions of size
+    1 added or dropped, or broadcast; None where none of that fits."""
     if [n for n in claimed.shape if n != 1] == [n for n in onto if n != 1]:
         return claimed.reshape(onto)
     try:
@@ -220,12 +220,12 @@ def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:
 
 
 def fits(claimed: Grid, true: Grid) -> bool:
-    """Whether the shapes can be compared at all."""
+    """Tell whether the shapes can be compared at all."""
     return fitted(claimed.values, claimed.shape, true.shape) is not None
 
 
 def differing(claimed: Grid, true: Grid) -> list[int]:
-    """The entries of the derivative, in C order, that the claim has wrong."""
+    """Return the entries of the derivative, in C order, that the claim has wrong."""
     values = fitted(claimed.values, claimed.shape, true.shape)
     assert values is not None
     pairs = zip(values, true.values, strict=True)

@@ -75,7 +75,7 @@ class _Gap:
     def values(
         self, location: Mapping[int, Ball | float], bits: int = WIDE_BITS
     ) -> Location:
-        """The value of every term there."""
+        """Return the value of every term there."""
         values: Location = {}
         with working(bits):
             for term in self._terms:
@@ -98,11 +98,11 @@ class _Gap:
         return gap.mid()
 
     def fast(self, location: Mapping[int, float]) -> float:
-        """The gap in floating point."""
+        """Return the gap in floating point."""
         return to_float(self.of(self.values(location, FAST_BITS)))
 
     def slopes(self, values: Location) -> Location:
-        """The derivative of the gap in every entry that may move."""
+        """Return the derivative of the gap in every entry that may move."""
 
         def pull(serial: int, g: Ball) -> Iterator[tuple[int, Ball]]:
             term = self._made[serial]
@@ -121,7 +121,7 @@ class _Gap:
 def meeting(
     left: Term, right: Term, entries: Mapping[int, Term], within: float
 ) -> Point | None:
-    """The nearest location where ``left == right``, at most ``within`` away.
+    """Return the nearest location where ``left == right``, at most ``within`` away.
 
     Args:
         left, right: the terms that meet.
@@ -139,7 +139,7 @@ def meeting(
 def meetings(
     left: Term, right: Term, entries: Mapping[int, Term], within: float
 ) -> Iterator[Point]:
-    """The locations where ``left == right`` if one entry alone is moved, at most
+    """Yield the locations where ``left == right`` if one entry alone is moved, at most
     ``within`` either way."""
     gap = _Gap(left, right, entries)
     for entry in gap.start:
@@ -155,7 +155,7 @@ def meetings(
 
 
 def _brackets(gap: _Gap, entry: int, within: float) -> Iterator[tuple[float, float]]:
-    """Stretches of an entry in which the gap may be zero."""
+    """Yield stretches of an entry in which the gap may be zero."""
     here = to_float(gap.start[entry])
     width = 2 * within / SAMPLES_PER_ENTRY
     # Half a stretch aside, so that the program's own point lies in one.
@@ -174,7 +174,7 @@ def _halved(
     gap: _Gap, location: dict[int, float], entry: int, ends: tuple[float, float],
     f: float,
 ) -> tuple[float, float]:  # fmt: skip
-    """A stretch in which the gap changes its sign, made short."""
+    """Return a stretch in which the gap changes its sign, made short."""
     begin, end = ends
     for _ in range(HALVINGS):
         middle = (begin + end) / 2
@@ -226,7 +226,7 @@ def _settled(
 
 
 def _halving(steps: Sequence[Ball]) -> bool:
-    """Whether a double root is approached: each step is half of what is left."""
+    """Tell whether a double root is approached: each step is half of what is left."""
     least, most = HALVING_RATIOS
     return len(steps) == 3 and all(
         least * before < after < most * before for before, after in pairwise(steps)
@@ -242,7 +242,7 @@ def _step(
     start: Mapping[int, Ball], location: Mapping[int, Ball], gap: Ball,
     normal: Mapping[int, Ball],
 ) -> Location | None:  # fmt: skip
-    """The point of the linearised surface that is nearest to the start."""
+    """Return the point of the linearised surface that is nearest to the start."""
     square = sum((n * n for n in normal.values()), ball(0)).mid()
     if square.is_zero() or not square.is_finite():
         return None

@@ -113,7 +113,7 @@ class _Candidate:
 
 
 def kinks_of(job: Job, radius: float) -> Report:
-    """The kinks at the point and within ``radius`` of it.
+    """Return the kinks at the point and within ``radius`` of it.
 
     Raises:
         OutOfTime: the job's seconds are over.
@@ -173,7 +173,7 @@ class _Search:
                     yield _Candidate(crossing, point, _condition(crossing))
 
     def _points(self, crossing: Crossing) -> Iterable[Point]:
-        """The nearest meeting; all of them where a single entry decides."""
+        """Yield the nearest meeting; all of them where a single entry decides."""
         largest = max((abs(to_float(v)) for v in self.start), default=0.0)
         within = max(self.radius, self.fine * largest)
         ends = crossing.left, crossing.right
@@ -198,7 +198,7 @@ class _Search:
         return bool(point.distance <= self.fine * max(sizes, default=0))
 
     def _place(self, group: Sequence[_Candidate]) -> tuple[Place, list[_Candidate]]:
-        """What the sides are there, and which candidates are kinks in earnest."""
+        """Return the slopes at a point, and the candidates that are kinks there."""
         here = self._is_here(group[0].point)
         location = list(self.start)
         for serial, value in group[0].point.moved.items():
@@ -294,7 +294,7 @@ def _as_neither(side: Side) -> Side:
 
 
 def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
-    """What the engine's number is, given the slopes on both sides.
+    """Classify the engine's number by the slopes on both sides of a kink.
 
     gradient       both sides agree, and on it
     subgradient    between the sides of a convex kink
@@ -320,7 +320,7 @@ def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
 
 
 def _onto(number: float, *sides: float) -> float:
-    """The number, or the side that it is but for rounding."""
+    """Return the number, or the side that it is but for rounding."""
     return next((side for side in sides if _equal(number, side)), number)
 
 
@@ -339,7 +339,7 @@ def _smooth(side: Side) -> bool:
 
 
 def _declared(crossing: Crossing) -> bool:
-    """Whether the table calls this a kink."""
+    """Tell whether the table calls this a kink."""
     return crossing.op is not None and bool(crossing.op.kink)
 
 

@@ -58,7 +58,7 @@ class Field:
         return exact_code(parse(self._job.source, names))
 
     def at(self, location: Sequence[Ball | float]) -> Ball:
-        """The value there, to hundreds of digits; nan where there is none."""
+        """Return the value there, to hundreds of digits; nan where there is none."""
         given, start = {}, 0
         for each in self._job.inputs:
             count = len(each.value.values())
@@ -115,7 +115,7 @@ def _moved(
 
 
 def _limit(near: Ball, nearer: Ball) -> float:
-    """What two difference quotients tend to."""
+    """Return the number that two difference quotients tend to; nan if to none."""
     if not (near.is_finite() and nearer.is_finite()):
         return nan
     if abs(nearer - near) <= SLOPE_TOLERANCE * (1 + abs(nearer)):

@@ -104,7 +104,7 @@ class _Watching(Terms):
             self.crossings.append(Crossing(op, span, left, right, met.edge))
 
     def _bounds(self, op: Op | None, element: Term) -> list[Term]:
-        """The jumps around an element that is rounded."""
+        """Return the jumps around an element that is rounded."""
         if op is None or op.jumps_at is None:
             return []
         shift = Fraction(op.jumps_at)

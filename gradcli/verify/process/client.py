@@ -94,7 +94,7 @@ class Checker:
             thread.start()
 
     def results(self, timeout: float | None = None) -> Iterator[object]:
-        """What was shown, ever more of it, until all is done or time is over:
+        """Yield what was shown, ever more of it, until all is done or time is over:
         a `Verification` of a job, a `Judgement` of a task on claims.
 
         The last one has ``done`` set, also where the process was stopped at its limit
@@ -176,7 +176,7 @@ class Checker:
 
 
 def _read(last: Any, line: str | None) -> Any:
-    """An answer, of the kind that ``last`` is; None if it is none."""
+    """Return an answer, of the kind that ``last`` is; None if it is none."""
     try:
         return None if line is None else last.from_json(line)
     except (ValueError, KeyError, TypeError, AttributeError):

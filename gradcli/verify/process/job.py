@@ -32,17 +32,17 @@ STRENGTH: Final = (PROVED, CERTIFIED, AGREES, SAMPLED, ROUNDED, UNKNOWN, REFUTED
 
 
 def weakest(verdicts: Sequence[str]) -> str:
-    """The verdict of a whole; nothing checked is nothing known."""
+    """Return the verdict of a whole; nothing checked is nothing known."""
     return max(verdicts, key=STRENGTH.index, default=UNKNOWN)
 
 
 def is_weaker(verdict: str, required: str) -> bool:
-    """Whether a verdict says less than is required."""
+    """Tell whether a verdict says less than is required."""
     return STRENGTH.index(verdict) > STRENGTH.index(required)
 
 
 def words_of(error: Exception) -> str:
-    """An exception's own words, on one line."""
+    """Return an exception's own words, on one line."""
     if isinstance(error, MemoryError):
         return "the memory that a check may take ran out"
     said = getattr(error, "message", None) or str(error)
@@ -137,13 +137,13 @@ class Job(Told):
     formulas: bool = False
 
     def unanswered(self) -> Verification:
-        """What is known before anything was done."""
+        """Return the verification in which every input is still unknown."""
         return Verification.nothing(self, "")
 
 
 @dataclass(frozen=True, slots=True)
 class InputVerdict:
-    """What was shown of one input's derivative.
+    """A verdict on one input's derivative, with its evidence.
 
     max_error    the largest relative error of the engine's numbers; None: not known
     closed_form  the derivative as a formula in the language's own syntax, if short
@@ -176,7 +176,7 @@ class InputVerdict:
 
 
 class Answer(Told):
-    """What the checking process answers: parts that each have a verdict and a note,
+    """An answer of the checking process: parts that each have a verdict and a note,
     the seconds spent, and whether it is done. ``PARTS`` names the field of the parts.
     """
 
@@ -184,7 +184,7 @@ class Answer(Told):
     PARTS: ClassVar[str]
 
     def ended(self, reason: str, seconds: float | None = None) -> Self:
-        """The same, where what is still unknown has ``reason`` for it.
+        """Return the answer as done, with ``reason`` noted on parts that are unknown.
 
         Args:
             reason: why no more was shown.
@@ -201,7 +201,7 @@ class Answer(Told):
 
 @dataclass(frozen=True, slots=True)
 class Verification(Answer):
-    """What was shown of the whole, and under which conditions it holds."""
+    """A verdict on all inputs together, and the conditions under which it holds."""
 
     PARTS: ClassVar[str] = "inputs"
 

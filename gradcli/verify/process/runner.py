@@ -12,7 +12,7 @@ from .job import Job
 
 
 def program_of(job: Job) -> Evaluate:
-    """The program of a job, to be run on tensors of any number system."""
+    """Return the program of a job, to be run on tensors of any number system."""
 
     def run(inputs: dict[str, Tensor]) -> Tensor:
         output, _, _ = evaluate(

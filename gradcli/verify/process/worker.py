@@ -17,7 +17,7 @@ from time import process_time
 from typing import Final
 
 MAX_MEMORY_BYTES: Final = 450_000_000
-"""Of address space beyond what the imports have taken."""
+"""Bytes of address space that a job may take beyond those of the imports."""
 
 SPARE_SECONDS: Final = 5
 
@@ -63,7 +63,7 @@ def main(parent: int | None = None) -> None:
 
 
 def _is_awaited(seconds: float) -> bool:
-    """Whether a job comes within some seconds."""
+    """Tell whether a job comes within some seconds."""
     try:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
     except (OSError, ValueError):
