@@ -76,7 +76,7 @@ def jacobian(
 def jacobian_matrices(
     output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
 ) -> Jacobian[Block]:
-    """As `jacobian`, with matrices that store no entry that is zero for a known reason.
+    """Return `jacobian`'s blocks as matrices that store no entry known to be zero.
 
     Raises:
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
@@ -110,7 +110,7 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
 
 
 def hessian_matrices(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
-    """As `hessian`, with matrices that store no entry that is zero for a known reason.
+    """Return `hessian`'s blocks as matrices that store no entry known to be zero.
 
     Raises:
         GradError: the output has more than one entry.
@@ -223,7 +223,7 @@ def structured(
     forward: bool = False,
     most: int | None = None,
 ) -> list[list[Block]]:
-    """As `blocks_of`, with matrices that store no entry that is zero for a known
+    """Return `blocks_of` as matrices that store no entry that is zero for a known
     reason; nothing is recorded.
 
     Args:

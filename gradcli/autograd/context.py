@@ -89,7 +89,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved, as long as the graph is not freed."""
+        """Return what was saved, as long as the graph is not freed."""
         if self._saved is FREED:
             raise GradError(FREED_MESSAGE)
         if not self._saved:
@@ -104,7 +104,7 @@ class FunctionCtx:
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
-        """What was saved, before it is unpacked."""
+        """Return what was saved, before it is unpacked."""
         if self._saved is FREED:
             raise GradError(FREED_MESSAGE)
         return tuple(

@@ -37,7 +37,7 @@ DIRTY_VIEW = (
 def attach(
     node: FunctionNode | None, ctx: FunctionCtx, args: tuple[object, ...], output: Any
 ) -> Any:
-    """What ``apply`` returns: the outputs of ``forward`` with their edges."""
+    """Return the result of ``apply``: the outputs of ``forward`` with their edges."""
     several = isinstance(output, tuple)
     parts = output if several else (output,)
     if not any(isinstance(part, Tensor) for part in parts):

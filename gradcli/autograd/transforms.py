@@ -97,7 +97,7 @@ class _Trace:
                 x.edge.given_up = True
 
     def value(self) -> Any:
-        """What the function gave."""
+        """Return what the function gave."""
         return self.settle(self.output_shape.fill(self.outputs))
 
     def demand_tensors(self, name: str) -> list[Tensor]:
@@ -143,7 +143,7 @@ def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
 
 
 def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
-    """As `grad`; gives ``(gradient, value)``, with aux ``(gradient, (value, aux))``."""
+    """Derive as `grad`; give ``(gradient, value)``, or ``(gradient, (value, aux))``."""
     name = "grad_and_value(f)(*args)"
 
     @wraps(func)
@@ -306,7 +306,7 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Func:
-    """As `jacrev`, by forward mode; better where outputs outnumber inputs.
+    """Derive as `jacrev` does, by forward mode; better where outputs outnumber inputs.
 
     ``randomness`` is that of `vmap`, over the columns; all are of one run of ``func``,
     so that they share its draws even if these may be different.

@@ -25,7 +25,7 @@ CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
 PAGE = ".html"
-"""What a picture's name ends with that shows verdicts."""
+"""Ending of the name of a picture that shows verdicts."""
 
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep",
                         "--order"})  # fmt: skip

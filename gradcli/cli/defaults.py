@@ -75,12 +75,12 @@ def _switch(text: str) -> bool:
 
 
 class Setting(NamedTuple):
-    """What can have a default, and where it counts."""
+    """An option that can have a default, and where the default counts."""
 
     key: str
     about: str
     values: Reader | tuple[str, ...]
-    """What reads a value, or the words that are values."""
+    """Reader of a value, or the words that are values."""
 
     built_in: str
     commands: tuple[str, ...] = ()

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from ..views.names import Names
 
 LAYOUT: Final = ("igraph",)
-"""What places boxes."""
+"""Libraries that place boxes."""
 
 PIXELS: Final = {".png": ("cairosvg",), ".pdf": ("cairosvg",)}
-"""What an ending takes that is no text."""
+"""Libraries that an ending takes that is no text."""
 
 
 def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
@@ -136,7 +136,7 @@ def _passed(
 def _verdicts(
     check: Check, request: Request, run: Run, cotangent: Tensor | None
 ) -> dict[str, str]:
-    """What the check says of each gradient."""
+    """Return the verdict of the check on each gradient."""
     found = {i.name: (i.tensor, i.tensor.grad) for i in run.differentiated}
     check.submit(
         job_for(run, request.verify_seconds, "gradient", claimed(found), cotangent)

@@ -77,7 +77,7 @@ def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
 
 
 _HELD_ONCE = getrefcount([object()][0]) + 1
-"""What Python counts for an object of a list: the list's reference and the call's."""
+"""References that Python counts to an object of a list: the list's and the call's."""
 
 
 def _copied(g: Tensor) -> Tensor:

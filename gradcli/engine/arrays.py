@@ -384,7 +384,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """In one copy: threads that copy one after another wait for one another."""
+        """Copy windows at once: threads that copy in turn wait for one another."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
         steps, kernel = x.strides, windows.kernel

@@ -31,7 +31,7 @@ MIN_INNER_OF_WIDE = 256
 a transposed matrix, is faster the other way round: ``(b.T @ a.T).T``."""
 
 PREFIXES = ("scipy_openblas_{}64_", "openblas_{}64_", "openblas_{}")
-"""What the functions of the library are called, as it was built."""
+"""Patterns of the names of the library's functions, one for each way to build it."""
 
 
 class _Bound:

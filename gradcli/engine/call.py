@@ -34,7 +34,7 @@ CO_VARARGS = 0x04
 KINDS: dict[type | None, str] = {
     float: "Number", int: "int", bool: "bool", str: "str", None: "a plain value",
 }  # fmt: skip
-"""What PyTorch calls the types of plain values."""
+"""PyTorch's names of the types of plain values."""
 
 _FIRST = ("input", "self", "a", "x", "x1")
 _OPERANDS = {**dict.fromkeys(_FIRST, 0), "other": 1, "x2": 1}

@@ -255,7 +255,7 @@ def get_device(self: Tensor) -> builtins.int:
 
 
 def view(self: Tensor, *size: object, **named: object) -> Tensor:
-    """The same memory in another shape; given a type, as numbers of that type."""
+    """Return the same memory in another shape or, given a type, as its numbers."""
     asked = named["dtype"] if "dtype" in named else size[0] if size else None
     if asked.__class__ in _TYPES:
         return _reread(self, dtypes.to_dtype(asked, "view"))

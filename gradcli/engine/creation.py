@@ -105,7 +105,7 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
-    """As `as_tensor`; ``copy`` forces a copy.
+    """Return a tensor as `as_tensor` does; ``copy`` forces a copy.
 
     Args:
         requires_grad: make it a leaf that does or does not require a gradient; None:

@@ -65,4 +65,4 @@ class device:
 
 
 DeviceLike = device | str | int | None
-"""What names a device; None: the default one."""
+"""Name of a device; None: the default one."""

@@ -93,7 +93,7 @@ RANDOM_IN_SAMPLES = (
 
 
 class Samples:
-    """What the samples of a batch, which run one after another, may draw.
+    """Draws allowed to the samples of a batch, which run one after another.
 
     ``randomness`` is ``error`` (nothing), ``different`` or ``same``: each sample draws
     the numbers that the first one did, from each generator. A sample that runs again

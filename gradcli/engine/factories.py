@@ -26,16 +26,16 @@ from .raw import Params, Raw
 from .tensor import Tensor
 
 Build = Callable[..., Any]
-"""From the type asked for, None if it was not, and arguments to a NumPy array."""
+"""Function from the type asked for, or None, and arguments to a NumPy array."""
 
 OPTIONS = {
     "out": None, "dtype": None, "layout": strided, "device": None,
     "requires_grad": False, "pin_memory": False,
 }  # fmt: skip
-"""What a constructor takes by keyword, and what it is if it is left out."""
+"""Keyword arguments of a constructor, with their values where they are left out."""
 
 LIKE = {name: OPTIONS[name] for name in OPTIONS if name != "out"}
-"""The same for a constructor that is like a tensor."""
+"""Keyword arguments of a constructor that is like a tensor, with their values."""
 
 
 def made(

@@ -65,7 +65,7 @@ def explain_failure(op: Op, raw: tuple[Raw, ...], error: Exception) -> Any:
 
 
 def _out_of_bounds(text: str) -> ValueRangeError:
-    """What is said of a plain number that NumPy found too large for an array."""
+    """Return the error about a plain number that NumPy found too large for an array."""
     number, name = text.split()[2], text.split()[-1]
     if number.startswith("-") and name.startswith("u"):
         return ValueRangeError("Integers to negative integer powers are not allowed.")

@@ -37,7 +37,7 @@ class Joined(CustomNode):
     shapes_given: tuple[tuple[int, ...], ...]
     like: Tensor
     shown: tuple[Edge, ...]
-    """What PyTorch's node leads to: the cotangent, and what the rule was given."""
+    """Edges of PyTorch's node: the cotangent, and what the rule was given."""
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:

@@ -53,7 +53,7 @@ OF_NODES = {
     "hooks": "metadata register_hook:register_after register_prehook:register_before",
     "inspect": "__getattr__:saved_by_name __dir__:names_shown",
 }
-"""The same of nodes."""
+"""Modules that define methods of nodes, written as in `ELSEWHERE`."""
 
 
 def defined(table: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

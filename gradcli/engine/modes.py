@@ -176,7 +176,7 @@ class _Block:
         return wrapped
 
     def _around_each_step(self, function: Run) -> Run:
-        """What runs between two steps of a generator is not inside the block."""
+        """Enter the block for each step of a generator, and leave it in between."""
 
         @wraps(function)
         def wrapped(

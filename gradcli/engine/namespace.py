@@ -90,7 +90,7 @@ class Namespace:
         return int(x.item())
 
     def stop(self, x: Raw) -> Raw:
-        """The same values, where derivatives end; only symbols tell a difference."""
+        """Return the values, where derivatives end; only symbols tell a difference."""
         return x
 
     def to_copy(
@@ -100,7 +100,7 @@ class Namespace:
         device: Namespace | None,
         back: object = None,
     ) -> Raw:
-        """The same values in another type or on another device, where there are any."""
+        """Return the values in another type or on another device, if there are any."""
         return x
 
     def windowed(self, x: Raw, d: int, starts: range, size: int) -> Raw:
@@ -168,15 +168,15 @@ class Namespace:
     def strided(
         self, x: Raw, size: tuple[int, ...], stride: tuple[int, ...], start: int
     ) -> Raw:
-        """What lies in a part of the memory; a view where there is memory."""
+        """Return part of the memory; a view where there is memory."""
         return cast("Raw", strided(cast("Vocabulary", self), x, size, stride, start))
 
     def apart(self, x: Raw) -> Raw:
-        """The same memory, whose changes are counted apart where there is memory."""
+        """Return the memory, whose changes are counted apart where there is memory."""
         return x
 
     def carried(self, raw: Raw, after: Raw, address: int) -> Raw:
-        """What ``raw`` sees of its memory, of a copy of it, from an address on."""
+        """Return what ``raw`` sees of its memory, read from a copy at an address on."""
         return self.seen(after, raw.shape, raw.strides, address)
 
     def packed(self, y: Raw) -> Raw:

@@ -29,7 +29,7 @@ FREED = object()
 
 
 WRITTEN = "torch::autograd::"
-"""What PyTorch puts before the names of classes that it does not generate."""
+"""Prefix that PyTorch puts before the names of classes that it does not generate."""
 
 
 class Inspectable(NodeMethods):
@@ -196,7 +196,7 @@ class Node(Inspectable):
         return tuple(pulled)
 
     def unpacked(self) -> tuple[Any, Any]:
-        """What ``saved`` and ``y`` were before they were packed away."""
+        """Return ``saved`` and ``y`` as they were before they were packed away."""
         if isinstance(self.y, Packed):
             return self.y.unpack()
         raise GradError(FREED_MESSAGE)
@@ -518,13 +518,13 @@ def node_class(op: Op) -> type[Node]:
 
 
 def _live(node: Node) -> tuple[tuple[Node | AccumulateGrad, int], ...]:
-    """What a node leads to, without inputs that need no gradient."""
+    """Return what a node leads to, without inputs that need no gradient."""
     ends = Node.next_functions.fget(node)  # type: ignore[attr-defined]
     return tuple([end for end in ends if end[0] is not None])
 
 
 def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-    """What a node leads to, after the zeros that PyTorch adds to or writes to."""
+    """Return what a node leads to, after the zeros that PyTorch writes to."""
     found = Node.next_functions.fget(node)  # type: ignore[attr-defined]
     return (output_at(None), *found)
 

@@ -34,7 +34,7 @@ UNNAMED = "~"
 """Stands behind every name: an input that PyTorch has no name for comes last."""
 
 INPUT, OUTPUT = "input", "output"
-"""What a saved tensor is of its node."""
+"""Roles of a saved tensor in its node."""
 
 CHANGES_ITS_INPUT = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as "

@@ -23,8 +23,8 @@ from .raw import Raw
 
 
 def _as_read(xp: Any, y: Raw, x: Raw, indices: Sequence[object]) -> Any:
-    """What was read at positions, where those or the operand lie in another order than
-    that of their indices."""
+    """Lay out what was read at positions, where those or the operand lie in another
+    order than that of their indices."""
     if xp.is_contiguous(x) and not any(map(_is_turned, indices)):
         return xp.packed(y)
     at: Any = entries_at(xp, indices)

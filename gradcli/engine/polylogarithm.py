@@ -85,7 +85,7 @@ def _by_logarithm(np: Library, n: int, log: Raw) -> Raw:
 
 
 def _by_other_logarithm(np: Library, n: int, log: Raw) -> Raw:
-    """The same at -1: of ``-exp(log)``."""
+    """Return the polylogarithm of ``-exp(log)`` by its series of ``log``."""
     return -_in_powers(log, lambda k: alternating(n - k))
 
 

@@ -211,9 +211,9 @@ def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Raw]:
 
 
 def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
-    """What the formula of an elementwise row is given: plain numbers in the type of the
-    floats beside them where that is narrow, as a function of a Python number would give
-    a double."""
+    """Return what the formula of an elementwise row is given: plain numbers in the type
+    of the floats beside them where that is narrow, as a function of a Python number
+    would give a double."""
     first = next((r.dtype for r in raw if hasattr(r, "dtype")), None)
     wide = first is None or first.kind != "f" or first.itemsize >= BYTES_OF_DOUBLE
     if wide or not op.elementwise or op.result is AS_IS:

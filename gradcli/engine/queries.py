@@ -136,7 +136,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """As `unique`, but only repetitions next to one another are left out."""
+    """Leave out repetitions that are next to one another only; see `unique`."""
     return _distinct(input, return_inverse, return_counts, dim, _apart)
 
 

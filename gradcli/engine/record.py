@@ -322,7 +322,7 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
 
 
 Outermost = Callable[[str, Run], Run]
-"""What a public function is wrapped in, from its name and itself."""
+"""Wrapper of a public function, made from its name and the function itself."""
 
 RECORDERS: dict[str, Recorder] = {}
 FUNCTIONS_ON_TENSORS: dict[str, Run] = {}

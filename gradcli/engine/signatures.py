@@ -59,7 +59,7 @@ def listed(entry: Op | Composite) -> list[Parameter]:
 
 
 def _called(entry: Op | Composite) -> tuple[tuple[str, ...], ...]:
-    """What PyTorch calls the operands of a function of the table."""
+    """Return PyTorch's names of the operands of a function of the table."""
     return CALLED.get(entry.name if isinstance(entry, Composite) else entry.base, ())
 
 
@@ -144,7 +144,7 @@ class Parameters:
         return values
 
     def _misfit(self, given: int, kwargs: Params) -> str:
-        """What is wrong with a call that gives too much."""
+        """Return the message about a call that gives too much."""
         for name in kwargs:
             if name not in self.defaults:
                 return f"{self.called}() got an unexpected keyword argument {name!r}"

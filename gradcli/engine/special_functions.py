@@ -29,7 +29,7 @@ MAX_SHORT_SERIES = 1.1
 """Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
 
 MAX_AIRY_ARGUMENT = 105
-"""From here on the function Ai is below the least number."""
+"""Argument from which on the function Ai is below the least number."""
 
 
 def _order(n: Any) -> int:

@@ -59,9 +59,9 @@ class Tensor(Methods):
     view_of: Tensor | None
     views: list[Any] | None
     group: list[Any]
-    """Of tensors that share memory without being views: all of them, held weakly."""
+    """Tensors that share memory without being views: all of them, held weakly."""
     fragile: str
-    """Of a view, why no change of its memory can be followed; empty if one can."""
+    """Reason why no change of a view's memory can be followed; empty if one can."""
 
     def __init__(self, *data: Any, requires_grad: bool = False) -> None:
         self.view_of = self.views = None
@@ -186,7 +186,7 @@ class Tensor(Methods):
 
     @property
     def grad(self) -> Tensor | None:
-        """What backward passes have added up here; of results only if retained."""
+        """Return the sum of what backward passes brought; of results if retained."""
         edge = self.edge
         held: Tensor | None
         if isinstance(edge, AccumulateGrad):
@@ -219,7 +219,7 @@ class Tensor(Methods):
 
     @property
     def data(self) -> Tensor:
-        """The same memory outside the graph; its changes are counted apart."""
+        """Return the same memory outside the graph; its changes are counted apart."""
         out = self.detach()
         out.raw = self.xp.apart(out.raw)
         return out

@@ -52,7 +52,7 @@ class Apart:
 
 
 def apart(raw: Raw) -> Raw:
-    """The same memory as another array, whose changes are counted apart."""
+    """Return the same memory as another array, whose changes are counted apart."""
     import numpy
 
     return numpy.asarray(Apart(raw))

@@ -302,7 +302,7 @@ function("fmod", lambda call, a, b:
 # powers
 
 LARGE_EXPONENT = 2**53
-"""From here on a float does not hold every integer."""
+"""Least exponent from which on a float does not hold every integer."""
 
 
 def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:

@@ -28,7 +28,7 @@ MODES = {"sum": SUM, "mean": MEAN, "max": MAX}
 
 
 class Bags(NamedTuple):
-    """What is looked up, without the padding.
+    """Entries that are looked up, without the padding.
 
     rows     the numbers of the table's rows
     places   where they stand among all that are looked up
@@ -140,7 +140,8 @@ def sums(xp: Namespace, weight: Array, samples: Array | None, bags: Bags, mode: 
 
 
 def of_bags(rule: Formula) -> Formula:
-    """Of ``(xp, g, y, weight, bags, samples, mode, by_freq)`` a rule of the row."""
+    """Return a row's rule, made from a function of ``(xp, g, y, weight, bags, samples,
+    mode, by_freq)``."""
     def run(xp: Namespace, g: Array | Tangents, y: Outputs, weight: Array,
             indices: Array, offsets: Array, per_sample_weights: Array | None = None,
             mode: int = SUM, scale_grad_by_freq: bool = False,

@@ -32,7 +32,7 @@ def nearest(at: int, n: int) -> int:
 
 def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
             ) -> list[Line]:
-    """What the last dimensions with borders are made of."""
+    """Return the lines that the last dimensions with borders are made of."""
     pairs = pad_pairs(shape, padding)[len(shape) - len(padding) // 2:]
     lines = []
     for n, (before, after) in zip(shape[len(shape) - len(pairs):], pairs, strict=True):

@@ -60,7 +60,7 @@ def demand_fixed(function: str, operand: str, value: object) -> None:
 
 
 class Number(SupportsInt, SupportsFloat, Protocol):
-    """What stands for one number: a plain one, or a tensor of one entry."""
+    """A single number: a plain one, or a tensor of one entry."""
 
 
 def holds(kinds: str, x: object) -> bool:

@@ -46,7 +46,7 @@ class Windows(NamedTuple):
         return tuple([n + 2 * p for n, p in zip(size, self.padding, strict=True)])
 
     def reach(self) -> Shape:
-        """From a window's first entry to behind its last."""
+        """Return the length of a window, from its first entry to behind its last."""
         return tuple([d * (k - 1) + 1
                       for k, d in zip(self.kernel, self.dilation, strict=True)])
 

@@ -142,7 +142,7 @@ def einsum(call: Call, equation: Array, *operands: Array) -> Array:
 
 
 LETTERS = ascii_uppercase + ascii_lowercase
-"""What the numbers of the list form stand for, in order."""
+"""Letters that the numbers of the list form stand for, in order."""
 
 
 def operands_of(given: list[Array]) -> list[Array]:

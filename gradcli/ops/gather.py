@@ -47,7 +47,7 @@ def as_mask(xp: Namespace, mask: Array) -> Array:
 
 
 def cell(xp: Namespace, shape: Shape, dim: int, index: Array) -> tuple[Positions, ...]:
-    """What reads ``shape`` at ``index`` along a dimension, in place in the others."""
+    """Return the index that reads ``index`` along a dimension, in place elsewhere."""
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim != len(shape):
         raise ShapeError(
@@ -282,7 +282,7 @@ function("index_select", lambda call, x, dim, index:
 
 def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array,
                  dim: int) -> Array:
-    """What is brought in slices, one for each position.
+    """Return ``source``, checked to bring one slice for each position.
 
     Raises:
         ShapeError: there are more or fewer slices, or they are of another shape.

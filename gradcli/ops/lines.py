@@ -19,7 +19,7 @@ from .types import Array, Namespace, Positions
 
 
 class Line(NamedTuple):
-    """What a dimension of the result is made of.
+    """The sums of an operand's entries that one dimension of the result consists of.
 
     spots     for each entry the positions that it reads
     weights   as many numbers, by which they count; None: each counts once
@@ -101,7 +101,7 @@ def _factors(xp: Namespace, x: Array, line: Line) -> Array:
 
 
 def evenly(xp: Namespace, at: Sequence[int]) -> slice | Positions:
-    """What reads these positions of a dimension: a slice where they are even."""
+    """Return an index that reads these positions: a slice where they are even."""
     step = at[1] - at[0] if len(at) > 1 else 1
     even = range(at[0], at[0] + len(at) * step, step) if at and step > 0 else range(0)
     same = bool(at) and (*even,) == (*at,)

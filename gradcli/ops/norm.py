@@ -135,7 +135,7 @@ def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
 
 
 OF_SINGULAR_VALUES = {2: "amax", -2: "amin", "nuc": "sum"}
-"""What norms make of the singular values."""
+"""Reductions of the singular values that are matrix norms, by the norm's order."""
 
 
 def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],

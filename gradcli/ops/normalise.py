@@ -77,7 +77,7 @@ class Normal(NamedTuple):
     gather: Callable[[Array], Array]
 
     def of(self, values: Array | None) -> Array | None:
-        """What `spread` gives of a weight or a bias, if there is one."""
+        """Return a weight or a bias as `spread` gives it, if there is one."""
         return None if values is None else self.spread(values)
 
 
@@ -308,7 +308,7 @@ def batch_norm(call: Call, x: Array, running_mean: Array | None,
 
 
 def of_nothing(call: Call, x: Array, weight: Array | None, bias: Array | None) -> Array:
-    """What PyTorch records of a batch without entries: a copy, and the first factor."""
+    """Return a batch without entries, as PyTorch records it."""
     y = call("clone", x)
     for name, factor in (("mul", weight), ("add", bias)):
         if factor is not None and 0 not in factor.shape:

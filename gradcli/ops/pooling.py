@@ -179,8 +179,8 @@ def scattered(xp: Namespace, g: Array, lines: Sequence[Line], counts: Counts,
 
 
 def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
-    """What each window's sum is divided by: a number along each dimension, whose
-    product it is, or one number."""
+    """Return the divisor of each window's sum: the product of one number along each
+    dimension, or one number for all."""
     if isinstance(counts, int | float):
         return counts
     check_size(tuple(map(len, counts)))
@@ -194,7 +194,7 @@ Counts = list[list[int]] | int
 """How many entries windows have along each dimension, or a number in their place."""
 
 Means = tuple[list[Line], Counts]
-"""What means are sums of, and what the sums are divided by."""
+"""Windows whose sums means are made of, and the counts that divide the sums."""
 
 
 def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,

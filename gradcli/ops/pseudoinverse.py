@@ -27,7 +27,7 @@ ROUNDING: dict[int, float] = {4: 2.0**-23, 8: 2.0**-52}
 
 def cutoff(xp: Namespace, a: Array, sizes: Array, atol: Operand | None,
            rtol: Operand | None) -> Array:
-    """What singular values have to exceed, from the largest of each matrix."""
+    """Return the bound that singular values have to exceed, for each matrix."""
     if rtol is None:
         bytes_of_one = getattr(getattr(a, "dtype", None), "itemsize", 8)
         usual = ROUNDING.get(bytes_of_one, ROUNDING[8]) * max(a.shape[-2:])

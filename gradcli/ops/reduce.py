@@ -59,7 +59,7 @@ def unsqueezed(xp: Namespace, x: Array, dims: Iterable[int]) -> Array:
 
 
 def restored(xp: Namespace, y: Array, shape: Shape, dim: Dims) -> Array:
-    """The same, whether or not the dimensions are in place already."""
+    """Return a reduction with the reduced dimensions in place, each of size 1."""
     return xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
 
 

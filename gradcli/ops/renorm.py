@@ -15,7 +15,7 @@ from .types import Array, Namespace, Tangents
 # fmt: off
 
 ROOM = 1e-7
-"""What PyTorch adds to a norm before it divides by it."""
+"""Number that PyTorch adds to a norm before it divides by it."""
 
 
 def others(x: Array, dim: int) -> tuple[int, ...]:

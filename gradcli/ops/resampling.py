@@ -30,7 +30,7 @@ CUBIC = -0.75
 """The slope of the cubic of which pictures are made larger, where it meets 1."""
 
 CUBIC_OF_MEANS = -0.5
-"""That of the cubic by which pictures are made smaller."""
+"""Slope of the cubic by which pictures are made smaller, where it meets 1."""
 
 
 class Way(NamedTuple):
@@ -164,7 +164,7 @@ Factors = Sequence[float] | None
 """How many times dimensions grow."""
 
 Factor = float | list[float] | tuple[float, ...]
-"""The same as a caller says it: one for all dimensions, or each."""
+"""Factors of growth as a caller gives them: one for all dimensions, or one for each."""
 
 
 def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:

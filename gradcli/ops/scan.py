@@ -180,7 +180,7 @@ BY_POSITION: ChoiceRules = {
 
 
 BY_RECORD: ChoiceRules = {**BY_POSITION, "saves": "x y.1"}
-"""The same of the best entry so far; PyTorch saves the input as well."""
+"""Rules of the best entry so far; PyTorch saves the input as well."""
 
 
 def records(name: str, node: str, word: str, comparison: str) -> None:

@@ -306,7 +306,7 @@ function("movedim", _movedim, aliases=("moveaxis",),
 
 
 def gone(shape: Shape, dims: Dims) -> list[int]:
-    """Those of the dimensions that have size 1."""
+    """Return the dimensions of ``dims`` that have size 1."""
     return [d for d in dims_of(shape, dims) if shape[d] == 1] if dims != () else []
 
 

@@ -152,7 +152,7 @@ function("polygamma", lambda call, n, input:
 
 
 def log_of_gammas(xp: Namespace, x: Array, p: int) -> Array:
-    """Of as many gamma functions as ``p`` says, half a unit apart."""
+    """Return the logarithm of the multivariate gamma function of order ``p``."""
     if p < 1:
         raise ArgumentError("p has to be greater than or equal to 1")
     check_size((p, p))

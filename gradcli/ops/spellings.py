@@ -84,8 +84,8 @@ OPPOSITES: Final[Mapping[str, str]] = {"eq": "ne", "ne": "eq"}
 """Comparisons of which one holds, whatever is compared."""
 
 GUARDS: Final = frozenset({"eq", "isinf", "isnan"})
-"""What formulas ask for to keep clear of single points: where a root is zero, where a
-logarithm is infinite. Away from these nothing of it is needed."""
+"""Functions by which formulas keep clear of single points: where a root is zero, where
+a logarithm is infinite. Away from these nothing of it is needed."""
 
 
 def spell(

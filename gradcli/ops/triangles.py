@@ -343,7 +343,7 @@ def solved_again(xp: Namespace, both: Array, pivots: Array, b: Array, left: bool
 
 def lu_solve_by_lu(xp: Namespace, g: Array, y: Array, LU: Array, pivots: Array,
                    B: Array, left: bool = True, adjoint: bool = False) -> Array:
-    """From the cotangent of ``a = p @ l @ u``, as for any system."""
+    """Return the cotangent of ``LU``, from that of ``a = p @ l @ u`` of a system."""
     gb = solved_again(xp, LU, pivots, g, left, not adjoint)
     ga = -(xp.matmul(gb, turned(xp, y)) if left else xp.matmul(turned(xp, y), gb))
     p = permutation(xp, pivots, LU.shape[-2], LU)

@@ -55,7 +55,7 @@ def solve_triangular(xp: Namespace, a: Array, b: Array, upper: bool, left: bool 
 
 def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bool,
           transposed: bool = False) -> Array:
-    """The same kind of system with another right side."""
+    """Return the solution of such a system for another right side, ``b``."""
     if transposed:
         a, upper = turned(xp, a), not upper
     return xp.call("linalg_solve_triangular.default", a, b, upper, left, unit)

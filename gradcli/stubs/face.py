@@ -38,7 +38,7 @@ TYPES = {
     "other": "Operand", "dim": "Dims", "keepdim": "builtins.bool",
     "reduction": "builtins.str", "equation": "builtins.str",
 }  # fmt: skip
-"""What parameters of a name take; of any other name, anything."""
+"""Types of parameters, by name; a parameter of any other name takes anything."""
 
 NAMED = {
     fields: "And".join(name.capitalize() for name in fields)
@@ -53,8 +53,8 @@ FROM_METHODS = f"from .engine.methods import Dims, Operand, {', '.join(NAMED.val
 
 
 def types_of(name: str) -> Callable[[Parameter], str]:
-    """What a function of the table takes for each of its parameters: what stands in
-    `TYPES`, and plain values as their defaults are and the cases of the rows."""
+    """Return a function from a parameter of a function of the table to its type: as it
+    stands in `TYPES`, or of plain values as the defaults and the rows' cases are."""
     entry = FUNCTIONS[name]
     plain = plain_types(entry)
     floats = {
@@ -262,7 +262,7 @@ def members_stub(known: dict[str, str]) -> str:
 
 
 def stubs() -> dict[str, str]:
-    """What every stub of the table's functions holds, by its path in the package."""
+    """Return the text of every stub of the table's functions, by its path."""
     return {
         "engine/methods.pyi": methods(),
         "__init__.pyi": face(),

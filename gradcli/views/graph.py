@@ -70,7 +70,7 @@ class NodeView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """What `gradcli graph` prints: the graph below one output.
+    """The answer of `gradcli graph`: the graph below one output.
 
     program    The program's text.
     name       The output's name.
@@ -268,7 +268,7 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
 
 
 def _names(variables: Mapping[str, object]) -> dict[object, str]:
-    """What the program calls the value of each node; its first name counts."""
+    """Return the program's name for the value of each node; its first name counts."""
     names: dict[object, str] = {}
     for name, value in variables.items():
         if isinstance(value, Tensor) and value.edge is not None:

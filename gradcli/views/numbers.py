@@ -49,7 +49,7 @@ class Entries:
 
 
 Shown: TypeAlias = Plain | Entries
-"""What a view holds of an array."""
+"""Numbers of an array as a view holds them."""
 
 
 def shown(raw: Raw) -> Shown:
@@ -60,7 +60,7 @@ def shown(raw: Raw) -> Shown:
 
 
 MANY = 1 << 16
-"""Of more entries no list is made before they are shown."""
+"""Most entries of which a list is made before they are shown."""
 
 DOUBLE = 8
 """Bytes of a number as Python's own floats hold it; shorter ones have fewer digits."""

@@ -100,8 +100,8 @@ class Survey:
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
     def _pull(self, edge: Edge, arrived: Paths) -> Iterator[tuple[Edge, Paths]]:
-        """What arrives below an edge: the number of paths, their lengths, the
-        cotangents; the sensitivities of the edges are kept."""
+        """Yield what arrives below an edge: the number of paths, their lengths, the
+        cotangents; keep the sensitivities of the edges."""
         paths, length, g = arrived
         if isinstance(edge, Port):
             self._sensitivities[edge] = [UNCHANGED]
@@ -192,7 +192,7 @@ def _among_outputs(port: Port, g: Any) -> list[Any]:
 
 
 def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
-    """What each edge below receives of the cotangent ``g``."""
+    """Yield each edge below with what it receives of the cotangent ``g``."""
     if isinstance(edge, Port):
         yield edge.node, _among_outputs(edge, g)
     elif isinstance(edge, Node):
@@ -205,7 +205,7 @@ def _joined(a: Paths, b: Paths) -> Paths:
 
 
 def along(root: Edge, g: object, path: Path) -> Any:
-    """What the cotangent ``g`` of ``root`` becomes along one path alone."""
+    """Return what the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
     for nr in path:
         g = _among_outputs(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]

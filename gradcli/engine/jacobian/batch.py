@@ -128,7 +128,7 @@ class Batch:
         return self.like(batch.reshape(self.count, -1), batch.shape[1:])
 
     def zeros(self, shape: Shape) -> Batch:
-        """As many rows of zeros of ``shape``, stored as these are."""
+        """Return as many rows of zeros of ``shape``, stored as these are."""
         size = prod(shape)
         if self.sparse:
             made = type(self.matrix)((self.count, size), dtype=self.dtype)
@@ -145,7 +145,7 @@ class Batch:
         return made
 
     def moved(self, change: Callable[[Raw], Raw]) -> Batch:
-        """What an array function does that only moves, repeats or drops entries."""
+        """Return the batch that ``change`` makes by moving or repeating entries."""
         return self.taken(change(self.positions()))
 
     def positions(self) -> Raw:

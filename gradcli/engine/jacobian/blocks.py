@@ -254,7 +254,7 @@ def _ends(inputs: Sequence[Tensor]) -> frozenset[Node | Port | AccumulateGrad]:
 
 
 def _between(roots: Sequence[object], ends: frozenset[object]) -> list[Any]:
-    """What leads from ``roots`` to ``ends``, each after all that lead to it."""
+    """Return what leads from ``roots`` to ``ends``, each after all that lead to it."""
     needed: dict[object, None] = {}
     for edge in inputs_first(roots):
         if edge in ends or any(e in needed for e in edge.edges):
@@ -307,8 +307,9 @@ def pushed(node: Node, arriving: list[object]) -> Any:
 
 
 def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
-    """What rules gave; a matrix that two hold, or that came in, is nobody's own. Zeros
-    go on as such: times a derivative that is not finite they are NaN."""
+    """Return what rules gave, as batches; a matrix that two hold, or that came in, is
+    nobody's own. Zeros go on as such: times a derivative that is not finite they are
+    NaN."""
     some = next(part for part in given if part is not None)
     met = [id(part.matrix) for part in given if part is not None]
     found: list[Batch | None] = []
@@ -330,7 +331,7 @@ def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
 def _one_by_one(
     run: Callable[[list[object]], Sequence[object]], given: Sequence[Any]
 ) -> list[Batch | None]:
-    """What a rule gives for each row of some batches alone, as batches."""
+    """Return what a rule gives for each row of some batches alone, as batches."""
     some = next(part for part in given if part is not None)
     batches = [None if part is None else part.arranged() for part in given]
     made = [
