@@ -59,10 +59,10 @@ def texts() -> dict[str, str]:
         '"""All names, other spellings among them."""',
         "",
         f"INNER = {words([n for n in undotted if n not in offered], ' ' * 4)}",
-        '"""Those without a dot that users are not offered."""',
+        '"""Names without a dot that users are not offered."""',
         "",
         f"IN_PLACE = {words(overwriting, ' ' * 4)}",
-        '"""Those that have an in-place form."""',
+        '"""Names of functions that have an in-place form."""',
         "",
     ])  # fmt: skip
     return {"ops/entered.py": text}
