@@ -82,7 +82,7 @@ class FunctionCtx:
         self.materialize_grads = value
 
     def differentiates(self, output: object) -> bool:
-        """Whether an output of ``forward`` carries a gradient."""
+        """Return whether an output of ``forward`` carries a gradient."""
         if not isinstance(output, Tensor) or output.raw.dtype.kind not in "fO":
             return False
         return all(output is not t for t in self.non_differentiable)
@@ -133,7 +133,7 @@ class FunctionCtx:
 
 
 def edge_of(node: Node | None, number: int | None) -> Edge:
-    """The edge of a node's output; ``number`` is None for the only one."""
+    """Return the edge of a node's output; ``number`` is None for the only one."""
     return node if node is None or number is None else Port(node, number)
 
 

@@ -55,7 +55,7 @@ class AllowMutation:
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
-        """The value as it was saved.
+        """Return the value as it was saved.
 
         Raises:
             AssertionError: the block has ended, or was cleared.

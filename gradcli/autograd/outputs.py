@@ -77,7 +77,7 @@ def _placed(
 
 
 def _changed(t: Tensor, node: FunctionNode | None, number: int | None) -> Tensor:
-    """An argument that was changed in place, with all that share its memory."""
+    """Return an argument that was changed in place, with all that share its memory."""
     touch(t.raw)
     if node is not None:
         if not t._is_view() and isinstance(t.edge, AccumulateGrad):

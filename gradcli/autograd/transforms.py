@@ -101,7 +101,7 @@ class _Trace:
         return self.settle(self.output_shape.fill(self.outputs))
 
     def demand_tensors(self, name: str) -> list[Tensor]:
-        """The outputs, which have to be tensors."""
+        """Return the outputs, which have to be tensors."""
         for y in self.outputs:
             if not isinstance(y, Tensor):
                 raise EngineError(
@@ -111,7 +111,7 @@ class _Trace:
         return self.outputs
 
     def pull(self, cotangents: Sequence[Tensor], recorded: bool) -> list[Tensor]:
-        """The gradients of the inputs; zeros where nothing depends on one."""
+        """Return the gradients of the inputs; zeros where nothing depends on one."""
         found = pull(self.outputs, self.inputs, cotangents, recorded)
         return filled(found, self.inputs)
 
@@ -283,7 +283,7 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | None = None,
 ) -> Func:
-    """The function that gives the Jacobian of ``func``, by reverse mode.
+    """Return the function that gives the Jacobian of ``func``, by reverse mode.
 
     Args:
         func: gives tensors, which may be nested.

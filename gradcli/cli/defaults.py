@@ -100,24 +100,24 @@ class Setting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The parameter that it is a default of."""
+        """Return the parameter that it is a default of."""
         return self.parameter or self.key.replace("-", "_")
 
     @property
     def option(self) -> str:
-        """The option as it is typed."""
+        """Return the option as it is typed."""
         return "--" + self.name.replace("_", "-")
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values that it can have, where they are words."""
+        """Return the values that it can have, where they are words."""
         if self.values is _switch:
             return ("true", "false")
         return self.values if isinstance(self.values, tuple) else ()
 
     @property
     def variable(self) -> str:
-        """The variable that sets it."""
+        """Return the variable that sets it."""
         return PREFIX + self.key.upper().replace("-", "_")
 
     def read(self, text: str) -> object:

@@ -36,7 +36,7 @@ PIXELS: Final = {".png": ("cairosvg",), ".pdf": ("cairosvg",)}
 
 
 def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
-    """The ending of a picture's file.
+    """Return the ending of a picture's file.
 
     Raises:
         ProgramError: there is no such picture.
@@ -117,7 +117,7 @@ def drawn(
 def _passed(
     run: Run, names: Names, view: GraphView, grad_output: str | None
 ) -> tuple[tuple[StepView, ...], Tensor | None]:
-    """The backward pass, where one can be begun."""
+    """Return the backward pass, where one can be begun."""
     from ..answers.briefly import briefly
     from ..answers.explanation import explain
 

@@ -57,7 +57,7 @@ def _add(end: AccumulateGrad, held: list[Any]) -> None:
 
 
 def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
-    """Whether an array, or the one that it is all of, is held by the list alone.
+    """Return whether an array, or the one that it is all of, is held by the list alone.
 
     Whatever else sees this memory, a view, a saved value or a tensor, holds one of the
     two; what is called while hooks are in use may hold them for longer.

@@ -84,7 +84,7 @@ _found: list[_Bound | None] = []
 
 
 def threads() -> int:
-    """How many threads the library takes for large products."""
+    """Return how many threads the library takes for large products."""
     bound = library()
     return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
 

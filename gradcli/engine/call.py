@@ -141,7 +141,7 @@ class Signature:
         return tuple(inputs), self._plain(values)
 
     def _plain(self, params: Params) -> Params:
-        """The parameters of a row, numbers in place of tensors of one number.
+        """Return the parameters of a row, numbers in place of tensors of one number.
 
         Raises:
             CallError: a gradient is asked for one of them, or it has several entries
@@ -150,8 +150,8 @@ class Signature:
         return {name: self._number(name, value) for name, value in params.items()}
 
     def _plain_number(self, name: str, value: object) -> object:
-        """An argument of a composite, a number in place of a tensor of one where it is
-        a plain value."""
+        """Return an argument of a composite, a number in place of a tensor of one where
+        it is a plain value."""
         if not isinstance(value, Tensor) or name not in self.plain:
             return value
         return self._number(name, value)

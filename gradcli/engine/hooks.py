@@ -98,7 +98,7 @@ def extras_of(node: Inspectable) -> Extras:
 
 
 def is_hooked(node: Inspectable) -> bool:
-    """Whether a hook is called with what arrives at a node or leaves it."""
+    """Return whether a hook is called with what arrives at a node or leaves it."""
     e: Extras | None = getattr(node, "extras", None)
     return e is not None and any(
         (*e.tensor.values(), e.retained, e.before, e.after, e.accumulated)

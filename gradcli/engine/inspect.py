@@ -173,8 +173,8 @@ def saved_value(node: Node, shown: Shown) -> Any:
 
 
 def _measured(node: Node, slot: int, of: str) -> object:
-    """How large an input is; PyTorch asks for strides only where they are needed, and
-    an input that is not given has a size of 0."""
+    """Return how large an input is; PyTorch asks for strides only where they are
+    needed, and an input that is not given has a size of 0."""
     raw = node.raw_inputs()
     if of == STRIDES and input_edges(node).get(slot) is None:
         return ()

@@ -60,8 +60,8 @@ class Joined(CustomNode):
 
 
 def joined(node: Node, rule: Rule, arrived: Tensor, pulled: tuple[Any, ...]) -> Any:
-    """The cotangents that a node's rules gave, connected to what they were given: to
-    the cotangent that ``arrived``, to inputs and to the result."""
+    """Return the cotangents that a node's rules gave, connected to what they were
+    given: to the cotangent that ``arrived``, to inputs and to the result."""
     if not MODE.enabled:
         return pulled
     by_slot: dict[int | None, Edge] = dict(zip(node.slots, node.edges, strict=True))

@@ -130,12 +130,12 @@ MODE = _Mode()
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded at present."""
+    """Return whether operations are recorded at present."""
     return MODE.enabled and not MODE.muffled
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether tensors made at present are unfit for recording."""
+    """Return whether tensors made at present are unfit for recording."""
     return MODE.inference
 
 

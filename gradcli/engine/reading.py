@@ -28,7 +28,7 @@ class Parts(NamedTuple):
     some: frozenset[int] | None = None
 
     def reads(self, nr: int) -> bool:
-        """Whether output number ``nr`` is read."""
+        """Return whether output number ``nr`` is read."""
         return self.output and (self.some is None or nr in self.some)
 
 

@@ -66,17 +66,17 @@ def beside(xp: Namespace, x: Array, numbers: object) -> Positions:
 
 
 def read(xp: Namespace, x: Array, at: list[int]) -> Array:
-    """The entries, or the rows, with these numbers."""
+    """Return the entries, or the rows, with these numbers."""
     return xp.call("index.Tensor", x, (xp.as_index(at).reshape((-1,)),))
 
 
 def added(xp: Namespace, x: Array, at: list[int], shape: tuple[int, ...]) -> Array:
-    """The transpose of `read`."""
+    """Return the transpose of `read`."""
     return xp.call("index.backward", x, shape, (xp.as_index(at).reshape((-1,)),))
 
 
 def divided(xp: Namespace, x: Array, bags: Bags, mode: int) -> Array:
-    """The sums of bags, or their means."""
+    """Return the sums of bags, or their means."""
     if mode == SUM:
         return x
     sizes = beside(xp, x, [max(n, 1) for n in bags.sizes]).reshape((-1, 1))
@@ -84,7 +84,7 @@ def divided(xp: Namespace, x: Array, bags: Bags, mode: int) -> Array:
 
 
 def counted(xp: Namespace, rows: Array, bags: Bags, weights: Array | None) -> Array:
-    """The rows that are looked up, each times its weight."""
+    """Return the rows that are looked up, each times its weight."""
     if weights is None:
         return rows
     return rows * xp.unsqueeze(read(xp, weights, bags.places), -1)

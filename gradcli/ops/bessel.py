@@ -99,8 +99,8 @@ def sine_over(xp: Namespace, x: Array) -> Array:
 
 
 def sine_over_slope(xp: Namespace, y: Array, x: Array) -> Array:
-    """The derivative of sin(x)/x; beside 0 by its series, which is exact to rounding
-    there."""
+    """Return the derivative of sin(x)/x; beside 0 by its series, which is exact to
+    rounding there."""
     near = xp.lt(xp.abs(x), 0.5)
     away = xp.where(near, 1, x)
     return xp.where(near, 0 + sine_over_series(xp.where(near, x, 0), 8),

@@ -96,7 +96,7 @@ def slopes_drawn(xp: Namespace, y: Array, x: Array, noise: Array, *_: object,
 
 
 def of_bags(number: int) -> Formula:
-    """The bag of each number that is looked up, or how many each bag has."""
+    """Return the bag of each number that is looked up, or how many each bag has."""
     def found(xp: Namespace, y: Array, weight: Array, indices: Array, offsets: Array,
               per_sample_weights: Array | None = None, mode: int = SUM,
               scale_grad_by_freq: bool = False, include_last_offset: bool = False,
@@ -111,7 +111,7 @@ def of_bags(number: int) -> Formula:
 def room(xp: Namespace | None, y: Array | None, x: Array, weight: Array,
          bias: Array | None, size: Shape, stride: Shape, padding: Shape,
          dilation: Shape, groups: int = 1) -> Shape:
-    """How many entries a transposed convolution has beyond the windows' end."""
+    """Return how many entries a transposed convolution has beyond the windows' end."""
     steps = zip(size[2:], x.shape[2:], weight.shape[2:], stride, padding, dilation,
                 strict=True)
     return tuple([whole - ((n - 1) * s - 2 * p + d * (k - 1) + 1)

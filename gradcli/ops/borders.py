@@ -21,7 +21,7 @@ from .types import Array, Call, Shape, Sizes
 
 
 def reflected(at: int, n: int) -> int:
-    """The position inside that one outside is the mirror image of."""
+    """Return the position inside that one outside is the mirror image of."""
     inner = abs(at)
     return inner if inner < n else 2 * (n - 1) - inner
 

@@ -49,7 +49,7 @@ def spread(xp: Namespace, g: Array, lines: Sequence[Line], size: Sequence[int]
 
 
 def last(xp: Namespace, x: Array, d: int) -> Array:
-    """A dimension exchanged with the last."""
+    """Return a dimension exchanged with the last."""
     return x if d == -1 else xp.transpose(x, d, -1)
 
 
@@ -83,8 +83,8 @@ def _lone(line: Line) -> list[int] | None:
 
 
 def _table(xp: Namespace, spots: Sequence[Sequence[int]], n: int) -> tuple[Array, int]:
-    """The positions, and how many there are: short lists end in ``n``, which lies
-    behind the last."""
+    """Return the positions, and how many there are: short lists end in ``n``, which
+    lies behind the last."""
     longest = max(map(len, spots), default=0)
     check_size((len(spots), longest), LISTED)
     short = any(len(each) < longest for each in spots)

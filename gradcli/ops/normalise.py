@@ -44,7 +44,7 @@ def normalised(xp: Namespace, x: Array, dims: tuple[int, ...], eps: float
 
 def along_normalised(xp: Namespace, t: Array, hat: Array, scale: Array,
                      dims: tuple[int, ...]) -> Array:
-    """The (symmetric) Jacobian of `normalised`, applied to ``t``."""
+    """Return the (symmetric) Jacobian of `normalised`, applied to ``t``."""
     pull = mean_over(xp, t * hat, dims)
     return scale * (t - mean_over(xp, t, dims) - hat * pull)
 
@@ -82,13 +82,13 @@ class Normal(NamedTuple):
 
 
 def affine(normal: Normal, weight: Array, bias: Array) -> Array:
-    """The normalised values, scaled and shifted."""
+    """Return the normalised values, scaled and shifted."""
     hat, _ = normal.values()
     return scaled(hat, normal.of(weight), normal.of(bias))
 
 
 def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
-    """The rules of `affine` by the values, the weight and the bias.
+    """Return the rules of `affine` by the values, the weight and the bias.
 
     Args:
         normal_of: ``(xp, x, *fixed, **params)``, the normalisation of ``x``.

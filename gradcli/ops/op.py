@@ -108,7 +108,7 @@ MANY: Final = 0
 
 
 def unknown_slope(name: str) -> Formula:
-    """The partial of an input by which no derivative is known: it refuses."""
+    """Return the partial of an input by which no derivative is known: it refuses."""
 
     def partial(xp: object, y: object, *inputs: object, **params: object) -> Never:
         raise UnknownSlope(f"the derivative for '{name}' is not implemented.")
@@ -258,7 +258,7 @@ class Entry:
 
     @property
     def base(self) -> str:
-        """The public function's name: ``sum`` of ``sum.dim_IntList``."""
+        """Return the public function's name: ``sum`` of ``sum.dim_IntList``."""
         return self.name.partition(".")[0]
 
 
@@ -372,13 +372,13 @@ class Op(Entry):
 
     @property
     def lists_live_edges(self) -> bool:
-        """Whether its nodes lead to the inputs alone that need a gradient: as those do
-        for which PyTorch has no derivative."""
+        """Return whether its nodes lead to the inputs alone that need a gradient: as
+        those do for which PyTorch has no derivative."""
         return self.node == "NotImplemented"
 
     @property
     def owns(self) -> bool:
-        """Whether the result lies in memory of its own."""
+        """Return whether the result lies in memory of its own."""
         return self.memory is not VIEW and self.memory is not SHARED
 
 
@@ -445,7 +445,7 @@ KEYWORDS: Final[dict[str, str]] = {
 
 
 def _entering(make: Callable[Given, Known]) -> Callable[Given, Known]:
-    """The constructor of an entry, as the function that enters it."""
+    """Return the constructor of an entry, as the function that enters it."""
 
     @wraps(make)
     def enter(*args: Given.args, **kwargs: Given.kwargs) -> Known:
@@ -482,7 +482,7 @@ def offered() -> list[str]:
 
 
 def parameters(entry: Op | Composite) -> tuple[str, ...]:
-    """The names a caller may use, inputs first, without ``xp`` or ``call``."""
+    """Return the names a caller may use, inputs first, without ``xp`` or ``call``."""
     code = (entry.fwd if isinstance(entry, Op) else entry.build).__code__
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_varnames[1:count]
@@ -514,8 +514,8 @@ def plain_types(entry: Op | Composite) -> dict[str, type]:
 
 
 def plain_values(entry: Composite) -> list[str]:
-    """A composite's parameters that are plain numbers or truth values: by what is given
-    there nothing is differentiated."""
+    """Return a composite's parameters that are plain numbers or truth values: by what
+    is given there nothing is differentiated."""
     kinds = plain_types(entry)
     either = {*entry.operands, *entry.either.split()}
     return [
@@ -528,5 +528,5 @@ PLAIN: Final = (float, int, bool, str)
 
 
 def overloads(name: str) -> list[Op]:
-    """The rows behind a public function: itself, or its dotted overloads."""
+    """Return the rows behind a public function: itself, or its dotted overloads."""
     return [op for op in OPS.values() if op.base == name]

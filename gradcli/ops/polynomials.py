@@ -31,7 +31,7 @@ Lead = Callable[[int, Array], Array]
 
 def polynomial(xp: Namespace, x: Array, n: Array, first: First, above: Next,
                lead: Lead | None = None) -> Array:
-    """The polynomial of degree ``n``, an array that broadcasts with ``x``.
+    """Return the polynomial of degree ``n``, an array that broadcasts with ``x``.
 
     With ``lead`` its derivative, by that of the recurrence, which is linear in the
     polynomials.

@@ -19,7 +19,7 @@ ROOM = 1e-7
 
 
 def others(x: Array, dim: int) -> tuple[int, ...]:
-    """The dimensions that a slice has."""
+    """Return the dimensions that a slice has."""
     demand_rank("renorm", x, 2)
     d = dim_of(x.shape, dim)
     return tuple([i for i in range(len(x.shape)) if i != d])

@@ -275,7 +275,7 @@ def inputs_of(name: str, count: int) -> tuple[str, ...]:
 
 
 def outputs_of(name: str, count: int) -> tuple[str, ...]:
-    """The names of a row's outputs, of which there are ``count``."""
+    """Return the names of a row's outputs, of which there are ``count``."""
     if name in OUTPUTS:
         return tuple(OUTPUTS[name].split())
     return ("result",) if count == 1 else tuple(f"result{nr}" for nr in range(count))

@@ -117,7 +117,7 @@ def over_line(xp: Namespace, fwd: ArrayRule, x: Array, dim: int) -> Array:
 
 
 def has_line(x: Array, dim: int) -> bool:
-    """Whether there is a dimension to go along; a wrong ``dim`` raises."""
+    """Return whether there is a dimension to go along; a wrong ``dim`` raises."""
     dim_of(x.shape, dim)
     return bool(x.shape) and 0 not in x.shape
 

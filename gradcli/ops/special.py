@@ -82,8 +82,8 @@ row("erfcx", node="SpecialErfcxBackward0",
 
 
 def hazard(xp: Namespace, y: Array, x: Array) -> Array:
-    """The slope of log_ndtr: by erfcx up to 1; by the density beyond, where erfcx
-    overflows."""
+    """Return the slope of log_ndtr: by erfcx up to 1; by the density beyond, where
+    erfcx overflows."""
     high = xp.gt(x, 1)
     z = -xp.where(high, 0, x) / xp.sqrt(xp.new_full(x, (), 2))
     tail = xp.sqrt(2 / pi(xp, x)) / xp.erfcx(z)

@@ -126,7 +126,7 @@ def _in_numpy(name: str) -> Word | None:
 
 
 def spelling(name: str) -> Spelling:
-    """The spelling of any function; of one without a line: by its own name."""
+    """Return the spelling of any function; of one without a line: by its own name."""
     found = SPELLINGS.get(name)
     return Spelling(name, _in_numpy(name), f"torch.{name}") if found is None else found
 

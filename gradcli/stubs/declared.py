@@ -56,7 +56,7 @@ def type_of(parameter: inspect.Parameter) -> str:
 
 
 def called(function: Callable[..., object]) -> str:
-    """The parameters of what was made, as a stub writes them."""
+    """Return the parameters of what was made, as a stub writes them."""
     return parameters(inspect.signature(function).parameters.values(), type_of)
 
 

@@ -22,8 +22,8 @@ WIDTH = 88
 
 
 def in_order(family: str) -> Iterator[str]:
-    """The names of a family's rows and functions, as far as that is known in the order
-    in which they are entered."""
+    """Yield the names of a family's rows and functions, as far as that is known in the
+    order in which they are entered."""
     rows = iter([name for name, op in OPS.items() if op.family == family])
     for name, entry in FUNCTIONS.items():
         if entry.family != family:
@@ -46,7 +46,7 @@ def words(names: list[str], indent: str) -> str:
 
 
 def texts() -> dict[str, str]:
-    """The module's path and its text."""
+    """Return the module's path and its text."""
     families = {family: [*in_order(family)] for family in FAMILIES}
     undotted = [n for names in families.values() for n in names if "." not in n]
     offered = [name for name in undotted if is_public(name)]
