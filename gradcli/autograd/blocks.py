@@ -52,7 +52,7 @@ class Jacobian(Generic[Kind]):
 def jacobian(
     output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
 ) -> Jacobian[Tensor]:
-    """The derivative of every entry of ``output`` by every entry of ``inputs``.
+    """Return the derivative of every entry of ``output`` by every entry of ``inputs``.
 
     Args:
         output: a recorded tensor of any shape.
@@ -76,7 +76,7 @@ def jacobian(
 def jacobian_matrices(
     output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
 ) -> Jacobian[Block]:
-    """As `jacobian`, with matrices that store no entry that is zero for a known reason.
+    """Return `jacobian`'s blocks as matrices that store no entry known to be zero.
 
     Raises:
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
@@ -88,14 +88,14 @@ def jacobian_matrices(
 
 
 def _way(output: Tensor, inputs: Sequence[Tensor], mode: Mode) -> tuple[Way, int]:
-    """The mode to compute in, and how many rows or columns that takes."""
+    """Return the mode to compute in, and how many rows or columns that takes."""
     rows, columns = output.numel(), sum(x.numel() for x in inputs)
     forward = mode == "fwd" or (mode == "auto" and columns < rows)
     return ("fwd", columns) if forward else ("rev", rows)
 
 
 def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
-    """The second derivatives of a scalar: a block per pair of inputs.
+    """Return the second derivatives of a scalar: a block per pair of inputs.
 
     Returns:
         Per input the blocks of its gradient, of shape ``x.shape + z.shape``.
@@ -110,7 +110,7 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
 
 
 def hessian_matrices(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
-    """As `hessian`, with matrices that store no entry that is zero for a known reason.
+    """Return `hessian`'s blocks as matrices that store no entry known to be zero.
 
     Raises:
         GradError: the output has more than one entry.
@@ -123,8 +123,8 @@ def hessian_matrices(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Bloc
 def hessian_product(
     output: Tensor, inputs: Sequence[Tensor], vectors: Sequence[Tensor]
 ) -> list[Tensor]:
-    """The Hessian of a scalar times a vector: one reverse pass through the recorded
-    gradient.
+    """Return the Hessian of a scalar times a vector: one reverse pass through the
+    recorded gradient.
 
     Args:
         output: a recorded tensor with one entry.
@@ -144,7 +144,7 @@ def hessian_product(
 
 
 def _gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """The gradient by each input, recorded."""
+    """Return the gradient by each input, recorded."""
     first = pull([output], inputs, [ones_for(output)], create_graph=True)
     return filled(first, inputs)
 
@@ -170,7 +170,7 @@ def pull(
     cotangents: Sequence[Tensor],
     create_graph: bool = False,
 ) -> list[Tensor | None]:
-    """The cotangents of ``inputs``: those of ``outputs`` times the Jacobian.
+    """Return the cotangents of ``inputs``: those of ``outputs`` times the Jacobian.
 
     The graph is retained. Outputs outside every graph give nothing.
 
@@ -223,7 +223,7 @@ def structured(
     forward: bool = False,
     most: int | None = None,
 ) -> list[list[Block]]:
-    """As `blocks_of`, with matrices that store no entry that is zero for a known
+    """Return `blocks_of` as matrices that store no entry that is zero for a known
     reason; nothing is recorded.
 
     Args:
@@ -254,14 +254,14 @@ def structured(
 def _together(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], forward: bool
 ) -> bool:
-    """Whether all rows, or all columns, may be computed at once; no hook sees
+    """Return whether all rows, or all columns, may be computed at once; no hook sees
     tangents."""
     looked_at = outputs, () if forward else inputs
     return nobody_looks(*looked_at) and not _symbolic(outputs)
 
 
 def _symbolic(tensors: Sequence[Tensor]) -> bool:
-    """Whether some hold no arrays, but formulas or balls."""
+    """Return whether some hold no arrays, but formulas or balls."""
     return any(t.xp.symbolic for t in tensors)
 
 

@@ -82,14 +82,14 @@ class FunctionCtx:
         self.materialize_grads = value
 
     def differentiates(self, output: object) -> bool:
-        """Whether an output of ``forward`` carries a gradient."""
+        """Return whether an output of ``forward`` carries a gradient."""
         if not isinstance(output, Tensor) or output.raw.dtype.kind not in "fO":
             return False
         return all(output is not t for t in self.non_differentiable)
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved, as long as the graph is not freed."""
+        """Return what was saved, as long as the graph is not freed."""
         if self._saved is FREED:
             raise GradError(FREED_MESSAGE)
         if not self._saved:
@@ -104,7 +104,7 @@ class FunctionCtx:
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
-        """What was saved, before it is unpacked."""
+        """Return what was saved, before it is unpacked."""
         if self._saved is FREED:
             raise GradError(FREED_MESSAGE)
         return tuple(
@@ -133,7 +133,7 @@ class FunctionCtx:
 
 
 def edge_of(node: Node | None, number: int | None) -> Edge:
-    """The edge of a node's output; ``number`` is None for the only one."""
+    """Return the edge of a node's output; ``number`` is None for the only one."""
     return node if node is None or number is None else Port(node, number)
 
 

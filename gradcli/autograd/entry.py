@@ -84,7 +84,7 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of the sum of ``outputs`` by ``inputs``; no leaf is touched.
+    """Return the gradients of the sum of ``outputs`` by ``inputs``; no leaf is touched.
 
     Args:
         outputs: one tensor or several.

@@ -168,7 +168,7 @@ def _run(
     args: tuple[object, ...],
     kwargs: Params,
 ) -> object:
-    """What ``forward`` gives, and what is saved of it."""
+    """Run ``forward``, and save what it has saved."""
     has_setup = function.setup_context is not Function.setup_context
     has_rule = function.vmap is not Function.vmap
     if MODE.samples or MODE.traces:

@@ -219,7 +219,7 @@ def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:
 
 
 def _is_expansion(shape: Sequence[int], of: Sequence[int]) -> bool:
-    """Whether broadcasting ``of`` can give ``shape``."""
+    """Return whether broadcasting ``of`` can give ``shape``."""
     if len(shape) < len(of):
         return False
     tail = shape[len(shape) - len(of) :]

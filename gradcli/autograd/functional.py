@@ -96,7 +96,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The second derivatives of a function with one scalar output.
+    """Return the second derivatives of a function with one scalar output.
 
     Args:
         func: takes tensors, gives a tensor with one entry.
@@ -127,7 +127,7 @@ def vjp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The outputs, and the product of ``v`` with the Jacobian.
+    """Return the outputs, and the product of ``v`` with the Jacobian.
 
     Args:
         func: takes tensors, gives a tensor or a tuple of tensors.
@@ -157,7 +157,7 @@ def jvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The outputs, and the product of the Jacobian with ``v``, by forward mode.
+    """Return the outputs, and the product of the Jacobian with ``v``, by forward mode.
 
     Args:
         func: takes tensors, gives a tensor or a tuple of tensors.
@@ -291,16 +291,16 @@ class _Run:
         create_graph: bool,
         demand_all: bool = False,
     ) -> list[Tensor]:
-        """The gradients of the inputs; zeros where nothing depends on one, unless all
-        are demanded."""
+        """Return the gradients of the inputs; zeros where nothing depends on one,
+        unless all are demanded."""
         found = pull(outputs, self.own, cotangents, create_graph)
         if demand_all and None in found:
             raise GradError(UNREACHED.format(found.index(None)))
         return filled(found, self.own)
 
     def gradient(self, demand_all: bool = True) -> list[Tensor]:
-        """The recorded gradient of the one scalar output, which depends on the inputs
-        where this is strict."""
+        """Return the recorded gradient of the one scalar output, which depends on the
+        inputs where this is strict."""
         seeds = [ones_for(y) for y in self.outputs]
         found = self.pull(self.outputs, seeds, True, self.strict and demand_all)
         if self.strict:

@@ -36,7 +36,7 @@ __dir__ = __all__.copy
 
 
 class Node(ABC):  # noqa: B024 (a name for `isinstance`)
-    """What every node of a graph is an instance of."""
+    """Class of which every node of a graph is an instance."""
 
 
 Node.register(nodes.Node)

@@ -50,7 +50,7 @@ class _Together:
         self._left: WeakKeyDictionary[Pass, int] = WeakKeyDictionary()
 
     def one_of_all(self, index: int) -> Callable[[Tensor], None]:
-        """The hook of one of the tensors."""
+        """Return the hook of one of the tensors."""
 
         def hook(g: Tensor) -> None:
             running = PASSES.running

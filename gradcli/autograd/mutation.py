@@ -35,7 +35,7 @@ class _Handle:
 
 
 class AllowMutation:
-    """What is saved inside a block, and what was copied because it was changed."""
+    """Values that are saved inside a block, and copied before they are changed."""
 
     def __init__(self) -> None:
         self._values: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
@@ -55,7 +55,7 @@ class AllowMutation:
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
-        """The value as it was saved.
+        """Return the value as it was saved.
 
         Raises:
             AssertionError: the block has ended, or was cleared.

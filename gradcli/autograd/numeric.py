@@ -74,7 +74,7 @@ class Kink:
 def slopes(
     f: Function, here: Values, x: Tensor, flat_index: int, step: float
 ) -> list[Slopes]:
-    """The slopes of every output by entry number ``flat_index`` of ``x``.
+    """Return the slopes of every output by entry number ``flat_index`` of ``x``.
 
     Args:
         here: the outputs' values at ``x`` itself.
@@ -111,14 +111,14 @@ def kinks(
 def by_scales(
     f: Function, here: Values, x: Tensor, flat_index: int, eps: float
 ) -> list[list[Slopes]]:
-    """The slopes by one entry with steps of all scales."""
+    """Return the slopes by one entry with steps of all scales."""
     return [slopes(f, here, x, flat_index, eps * scale) for scale in SCALES]
 
 
 def kinks_among(
     by_scale: Sequence[Sequence[Slopes]], allowed: Callable[[Host], Host]
 ) -> list[Kink]:
-    """Where slopes with steps of all scales jump by more than is ``allowed``."""
+    """Return where slopes with steps of all scales jump by more than is ``allowed``."""
     found = []
     for nr, per_scale in enumerate(zip(*by_scale, strict=True)):
         middle = per_scale[1]

@@ -37,7 +37,7 @@ DIRTY_VIEW = (
 def attach(
     node: FunctionNode | None, ctx: FunctionCtx, args: tuple[object, ...], output: Any
 ) -> Any:
-    """What ``apply`` returns: the outputs of ``forward`` with their edges."""
+    """Return the result of ``apply``: the outputs of ``forward`` with their edges."""
     several = isinstance(output, tuple)
     parts = output if several else (output,)
     if not any(isinstance(part, Tensor) for part in parts):
@@ -77,7 +77,7 @@ def _placed(
 
 
 def _changed(t: Tensor, node: FunctionNode | None, number: int | None) -> Tensor:
-    """An argument that was changed in place, with all that share its memory."""
+    """Return an argument that was changed in place, with all that share its memory."""
     touch(t.raw)
     if node is not None:
         if not t._is_view() and isinstance(t.edge, AccumulateGrad):

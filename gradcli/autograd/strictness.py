@@ -59,7 +59,7 @@ def check_vectorized(strict: bool, vectorize: bool) -> None:
 
 
 def demand_tensors(value: Any, what: str, name: str) -> tuple[Tensor, ...]:
-    """A tensor or a tuple of tensors, as a tuple.
+    """Return a tensor or a tuple of tensors, as a tuple.
 
     Raises:
         TypeError: it is neither.
@@ -88,7 +88,7 @@ def demand_scalar(outputs: Sequence[Tensor], name: str, several: bool) -> None:
 
 
 def check_vector(v: object, like: Sequence[Tensor], side: str) -> tuple[Tensor, ...]:
-    """The vector as a tuple that fits ``like``; one where it may be left out."""
+    """Return the vector as a tuple that fits ``like``; one where it may be left out."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise GradError(NEEDS_VECTOR[side])

@@ -97,11 +97,11 @@ class _Trace:
                 x.edge.given_up = True
 
     def value(self) -> Any:
-        """What the function gave."""
+        """Return what the function gave."""
         return self.settle(self.output_shape.fill(self.outputs))
 
     def demand_tensors(self, name: str) -> list[Tensor]:
-        """The outputs, which have to be tensors."""
+        """Return the outputs, which have to be tensors."""
         for y in self.outputs:
             if not isinstance(y, Tensor):
                 raise EngineError(
@@ -111,7 +111,7 @@ class _Trace:
         return self.outputs
 
     def pull(self, cotangents: Sequence[Tensor], recorded: bool) -> list[Tensor]:
-        """The gradients of the inputs; zeros where nothing depends on one."""
+        """Return the gradients of the inputs; zeros where nothing depends on one."""
         found = pull(self.outputs, self.inputs, cotangents, recorded)
         return filled(found, self.inputs)
 
@@ -143,7 +143,7 @@ def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
 
 
 def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
-    """As `grad`; gives ``(gradient, value)``, with aux ``(gradient, (value, aux))``."""
+    """Derive as `grad`; give ``(gradient, value)``, or ``(gradient, (value, aux))``."""
     name = "grad_and_value(f)(*args)"
 
     @wraps(func)
@@ -283,7 +283,7 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | None = None,
 ) -> Func:
-    """The function that gives the Jacobian of ``func``, by reverse mode.
+    """Return the function that gives the Jacobian of ``func``, by reverse mode.
 
     Args:
         func: gives tensors, which may be nested.
@@ -306,7 +306,7 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Func:
-    """As `jacrev`, by forward mode; better where outputs outnumber inputs.
+    """Derive as `jacrev` does, by forward mode; better where outputs outnumber inputs.
 
     ``randomness`` is that of `vmap`, over the columns; all are of one run of ``func``,
     so that they share its draws even if these may be different.

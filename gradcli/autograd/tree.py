@@ -25,7 +25,7 @@ class Shape:
     members: tuple[Shape, ...] = ()
 
     def fill(self, leaves: Iterable[object]) -> Any:
-        """The nested value that has these leaves, in order."""
+        """Return the nested value that has these leaves, in order."""
         return self._fill(iter(leaves))
 
     def _fill(self, leaves: Iterator[object]) -> object:
@@ -52,7 +52,7 @@ class Shape:
         )
 
     def count(self) -> int:
-        """How many leaves there are."""
+        """Return how many leaves there are."""
         if self.kind is None:
             return 1
         return sum(member.count() for member in self.members)
@@ -70,7 +70,7 @@ class Shape:
 
 
 def flatten(value: object) -> tuple[list[Any], Shape]:
-    """The leaves of a nested value, left to right, and its shape."""
+    """Return the leaves of a nested value, left to right, and its shape."""
     if not _is_nested(value):
         return [value], Shape()
     members, keys = _members(value)

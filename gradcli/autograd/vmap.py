@@ -35,7 +35,7 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Run:
-    """The function that runs ``func`` on each sample of its arguments' batches.
+    """Return the function that runs ``func`` on each sample of its arguments' batches.
 
     Args:
         func: takes and gives tensors, which may be nested in tuples, lists and dicts.

@@ -285,12 +285,12 @@ class _Work:
 
     @property
     def _given(self) -> tuple[str, ...]:
-        """The inputs that differ from point to point."""
+        """Return the inputs that differ from point to point."""
         return tuple(self.swept or self.free)
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The inputs whose gradients are written."""
+        """Return the inputs whose gradients are written."""
         wrt = self.program.settings.wrt
         return tuple(name for name in self.names if wrt is None or name in wrt)
 

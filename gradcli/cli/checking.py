@@ -25,7 +25,7 @@ CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
 PAGE = ".html"
-"""What a picture's name ends with that shows verdicts."""
+"""Ending of the name of a picture that shows verdicts."""
 
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep",
                         "--order"})  # fmt: skip
@@ -49,7 +49,7 @@ def head_start(argv: list[str]) -> None:
 
 
 def _unverified() -> bool:
-    """Whether somebody set that results are not verified."""
+    """Return whether somebody set that results are not verified."""
     if not anything_set():
         return False
     from .defaults import unverified
@@ -58,7 +58,7 @@ def _unverified() -> bool:
 
 
 def _looks_checked(argv: list[str]) -> bool:
-    """Whether the command has something to check: of `graph` a page has."""
+    """Return whether the command has something to check: of `graph` a page has."""
     page = argv[0] == "graph" and any(word.endswith(PAGE) for word in argv)
     return argv[0] in CHECKED or page
 
@@ -96,8 +96,8 @@ class Check:
 
     @classmethod
     def start(cls, request: Request, needed: bool = False) -> Check:
-        """The process that had a head start, or one that is started now; none where
-        nothing of the check is shown and nobody ``needed`` it."""
+        """Return the process that had a head start, or one that is started now; none
+        where nothing of the check is shown and nobody ``needed`` it."""
         hidden = request.quiet and not request.json
         if (request.no_verify or hidden) and not needed:
             return cls(None)
@@ -133,7 +133,7 @@ class Check:
         return updates[-1] if updates else None
 
     def judge(self, task: ClaimsTask) -> Judgement:
-        """The rulings that were reached within the claims' time."""
+        """Return the rulings that were reached within the claims' time."""
         if self._checker is None:
             return task.unanswered().ended("no checking process could be started")
         if not self._submitted(task):
@@ -143,7 +143,7 @@ class Check:
         return updates[-1]
 
     def _submitted(self, task: Job | ClaimsTask) -> bool:
-        """Whether the system let the task be sent to the checking process."""
+        """Return whether the system let the task be sent to the checking process."""
         try:
             self._checker.submit(task)
         except RuntimeError as error:

@@ -25,8 +25,8 @@ MAX_SHOWN_ENTRIES: Final = 12
 def code_of(
     run: Run, language: str | None, kind: str, cotangent: Tensor | None = None
 ) -> list[str] | None:
-    """The lines of a program that computes the value and the derivatives; None if no
-    language was asked for.
+    """Return the lines of a program that computes the value and the derivatives; None
+    if no language was asked for.
 
     Raises:
         ProgramError: the code would be too long, or a step has no words in it.
@@ -49,8 +49,8 @@ def code_of(
 
 
 def program_of_gradients(found: Gradients) -> ProgramView | None:
-    """The adjoint program; None for scalars, whose formulas say it all, and where it
-    cannot be written."""
+    """Return the adjoint program; None for scalars, whose formulas say it all, and
+    where it cannot be written."""
     from ..answers.closed_forms import ProgramView
     from ..numbers.trees.tree import TooLong, Unwritable
     from ..render.code.programs import program
@@ -87,7 +87,7 @@ def joined(lines: Sequence[str] | None) -> str | None:
 
 
 def code_lines(lines: Sequence[str]) -> Iterator[Line]:
-    """The code as it is, whatever the terminal's width."""
+    """Yield the code as it is, whatever the terminal's width."""
     from ..render.line import Line
 
     for text in lines:

@@ -75,12 +75,12 @@ def _switch(text: str) -> bool:
 
 
 class Setting(NamedTuple):
-    """What can have a default, and where it counts."""
+    """An option that can have a default, and where the default counts."""
 
     key: str
     about: str
     values: Reader | tuple[str, ...]
-    """What reads a value, or the words that are values."""
+    """Reader of a value, or the words that are values."""
 
     built_in: str
     commands: tuple[str, ...] = ()
@@ -100,24 +100,24 @@ class Setting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The parameter that it is a default of."""
+        """Return the parameter that it is a default of."""
         return self.parameter or self.key.replace("-", "_")
 
     @property
     def option(self) -> str:
-        """The option as it is typed."""
+        """Return the option as it is typed."""
         return "--" + self.name.replace("_", "-")
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values that it can have, where they are words."""
+        """Return the values that it can have, where they are words."""
         if self.values is _switch:
             return ("true", "false")
         return self.values if isinstance(self.values, tuple) else ()
 
     @property
     def variable(self) -> str:
-        """The variable that sets it."""
+        """Return the variable that sets it."""
         return PREFIX + self.key.upper().replace("-", "_")
 
     def read(self, text: str) -> object:

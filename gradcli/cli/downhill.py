@@ -211,7 +211,7 @@ class Downhill:
         )
 
     def _lost(self, end: End) -> ProgramError:
-        """The error that a descent ended with."""
+        """Return the error that a descent ended with."""
         if isinstance(end.lost, ProgramError):
             return end.lost
         if not isinstance(end.lost, Step):
@@ -245,7 +245,7 @@ def _refuse_what_does_not_fit(choice: Choice) -> None:
 def _batch_asked(
     text: str | None, run: Run, wrt: str | None
 ) -> tuple[frozenset[str], int]:
-    """The inputs to cut and the rows of a piece."""
+    """Return the inputs to cut and the rows of a piece."""
     if text is None:
         return frozenset(), 0
     listed, _, count = text.rpartition(":")

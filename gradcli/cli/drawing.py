@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from ..views.names import Names
 
 LAYOUT: Final = ("igraph",)
-"""What places boxes."""
+"""Libraries that place boxes."""
 
 PIXELS: Final = {".png": ("cairosvg",), ".pdf": ("cairosvg",)}
-"""What an ending takes that is no text."""
+"""Libraries that an ending takes that is no text."""
 
 
 def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
-    """The ending of a picture's file.
+    """Return the ending of a picture's file.
 
     Raises:
         ProgramError: there is no such picture.
@@ -117,7 +117,7 @@ def drawn(
 def _passed(
     run: Run, names: Names, view: GraphView, grad_output: str | None
 ) -> tuple[tuple[StepView, ...], Tensor | None]:
-    """The backward pass, where one can be begun."""
+    """Return the backward pass, where one can be begun."""
     from ..answers.briefly import briefly
     from ..answers.explanation import explain
 
@@ -136,7 +136,7 @@ def _passed(
 def _verdicts(
     check: Check, request: Request, run: Run, cotangent: Tensor | None
 ) -> dict[str, str]:
-    """What the check says of each gradient."""
+    """Return the verdict of the check on each gradient."""
     found = {i.name: (i.tensor, i.tensor.grad) for i in run.differentiated}
     check.submit(
         job_for(run, request.verify_seconds, "gradient", claimed(found), cotangent)

@@ -84,7 +84,7 @@ def _require_terminal(request: Request) -> None:
 
 
 def _form(request: Request, step: bool, **asked: bool) -> str | None:
-    """The kind of document that was asked for.
+    """Return the kind of document that was asked for.
 
     Raises:
         ProgramError: options exclude each other.

@@ -51,16 +51,16 @@ class Forms:
 
     @property
     def asked(self) -> dict[str, object]:
-        """The options by name."""
+        """Return the options by name."""
         return asdict(self)
 
     @property
     def formulas(self) -> bool:
-        """Whether formulas are to be computed."""
+        """Return whether formulas are to be computed."""
         return self.symbolic or self.latex
 
     def alone(self, request: Request) -> bool:
-        """Whether only code or formulas are printed, without numbers."""
+        """Return whether only code or formulas are printed, without numbers."""
         if request.json:
             return False
         return self.code is not None or (self.formulas and request.quiet)

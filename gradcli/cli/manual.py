@@ -23,7 +23,7 @@ from .commands import COMMANDS
 from .problems import unwritable
 
 ABOUT: Final = "gradients, Jacobians and autograd graphs in the shell"
-"""What ``gradcli`` itself is."""
+"""Purpose of ``gradcli`` itself, in one line."""
 
 FILES: Final = {
     "$XDG_CONFIG_HOME/gradcli/config.toml": (

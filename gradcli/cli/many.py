@@ -77,7 +77,7 @@ class Many:
 
     @property
     def asked(self) -> bool:
-        """Whether there are many points.
+        """Return whether there are many points.
 
         Raises:
             ProgramError: options do not go together.

@@ -57,7 +57,7 @@ class Matrices:
 
     @property
     def asked(self) -> dict[str, object]:
-        """The options by name."""
+        """Return the options by name."""
         return asdict(self)
 
     @property

@@ -90,7 +90,7 @@ def main(
 
 
 def _ranges(request: Request) -> tuple[Request, list[str]]:
-    """The request without its ranges, and the ranges as sweeps.
+    """Return the request without its ranges, and the ranges as sweeps.
 
     Raises:
         ProgramError: there is none, or there are more than two.
@@ -113,7 +113,7 @@ def _ranges(request: Request) -> tuple[Request, list[str]]:
 
 
 def _in_terminal(request: Request, many: Many) -> int:
-    """The curve of dots, and the kinks below it."""
+    """Return the curve of dots, and the kinks below it."""
     from .at_points import run
     from .output import Printer
 
@@ -148,7 +148,7 @@ def _told(name: str, marks: Sequence[KinkMark] | None) -> Iterator[Line]:
 def _kinks(
     request: Request, name: str, low: float, high: float
 ) -> tuple[KinkMark, ...] | None:
-    """The kinks between two values; None where they cannot be looked for."""
+    """Return the kinks between two values; None where they cannot be looked for."""
     if request.no_verify:
         return None
     from ..answers.gradients import gradients
@@ -183,14 +183,14 @@ def _kinks(
 
 
 def _question(request: Request) -> Question:
-    """The question of a program whose values have been told."""
+    """Return the question of a program whose values have been told."""
     from .sources import asked, program_and_bindings
 
     return asked(request, *program_and_bindings(request))
 
 
 def _value_at(question: Question, name: str, at: float) -> float:
-    """The value at a kink; NaN where the program has none."""
+    """Return the value at a kink; NaN where the program has none."""
     from ..lang.errors import ProgramError
 
     try:
@@ -200,7 +200,7 @@ def _value_at(question: Question, name: str, at: float) -> float:
 
 
 def _run_at(question: Question, name: str, value: float) -> Run:
-    """The program at one point."""
+    """Return the program at one point."""
     from sys import maxsize
 
     from ..lang.bindings import read_binding
@@ -239,7 +239,7 @@ def _several() -> Exception:
 
 
 def _named(request: Request) -> tuple[str, str]:
-    """The program's text, and the name that it gives its value."""
+    """Return the program's text, and the name that it gives its value."""
     from ..lang.compiler import compile_program
     from ..lang.parser import parse
     from .sources import program_and_bindings

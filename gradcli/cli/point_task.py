@@ -57,7 +57,7 @@ def _put_cells(columns: Mapping[str, Any], bad: Sequence[BadRow]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a block gave.
+    """Results of a block.
 
     rows   its results, encoded
     count  how many rows it had, good and bad

@@ -17,7 +17,7 @@ _PAGES = {
     **dict.fromkeys(("-help", "-?"), "gradcli --help"),
     **dict.fromkeys(("version", "-v", "-V"), "gradcli --version"),
 }
-"""What is typed in place of a command, and what it asks for."""
+"""Words that are typed in place of a command, and the command that they ask for."""
 
 _MEANT = {
     **dict.fromkeys(("gradient", "gradients", "derivative", "derive", "diff",
@@ -32,7 +32,7 @@ _MEANT = {
     **dict.fromkeys(("claim", "prove"), "check"),
     "jac": "jacobian", "hess": "hessian",
 }  # fmt: skip
-"""What other programs call a command."""
+"""Commands of other programs, and the command here that does the same."""
 
 _PICTURES = ("svg", "html", "png", "pdf", "graphml")
 

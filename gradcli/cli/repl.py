@@ -33,7 +33,7 @@ grad x*y z=2     the same, of another expression, with further values
 %quit            end; so does Ctrl-D"""
 
 ENDING = ("%quit", "quit", "exit", "quit()", "exit()", ":q")
-"""What ends a session, however people are used to write it."""
+"""Words that end a session, however people are used to write them."""
 
 OWN = ("%help", "%names", "%undo", "%reset", "%save", "%quit")
 

@@ -48,7 +48,7 @@ UNSEEN: Final = (
     "only a run shows what is asked of objects that the text does not say to be "
     "tensors, and whether functions do what PyTorch's do"
 )
-"""What reading a script cannot tell."""
+"""Reason to run a script after reading it: reading cannot tell these things."""
 
 VERIFY_SECONDS = 5.0
 """Seconds for verifying one backward pass."""

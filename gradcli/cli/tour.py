@@ -32,7 +32,7 @@ STEPS: Final = (
     ("The weights go downhill, to the least of (L - 1)^2.",
      'descend "(L - 1)^2" a=2 --wrt w1,w2,w3,w4 --steps 20 --lr 0.01'),
 )  # fmt: skip
-"""What is said, and the line of a session that is run after it."""
+"""Sentences of the tour, each with the line of a session that is run after it."""
 
 COLUMNS: Final = 78
 """Width of what is said, in columns."""

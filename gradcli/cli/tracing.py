@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def begin_trace(wholly: Sequence[str]) -> Fusion:
-    """What is going to be told of a run.
+    """Return the record in which a run notes what is told of it afterwards.
 
     Args:
         wholly: options that need the graph of everything.

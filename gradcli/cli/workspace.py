@@ -50,12 +50,12 @@ class Workspace:
 
     @property
     def program(self) -> str:
-        """The text of all statements, and of the expression after them."""
+        """Return the text of all statements, and of the expression after them."""
         return "\n".join([*self.statements, *([self.output] if self.output else [])])
 
     @property
     def names(self) -> list[str]:
-        """The names that stand for something, for the completion of words."""
+        """Return the names that stand for something, for the completion of words."""
         return sorted({*self.values, *_assigned(self.program)})
 
     def take(self, line: str) -> list[str] | None:

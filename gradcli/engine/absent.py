@@ -20,7 +20,7 @@ CLOSE_ENOUGH = 0.7
 
 
 def absent(module: str, name: str, offered: Iterable[str]) -> AttributeError:
-    """The error for a name, with the nearest of those that are offered."""
+    """Return the error for a name, with the nearest of those that are offered."""
     from difflib import get_close_matches
 
     there = sorted(offered)

@@ -57,7 +57,7 @@ def _add(end: AccumulateGrad, held: list[Any]) -> None:
 
 
 def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
-    """Whether an array, or the one that it is all of, is held by the list alone.
+    """Return whether an array, or the one that it is all of, is held by the list alone.
 
     Whatever else sees this memory, a view, a saved value or a tensor, holds one of the
     two; what is called while hooks are in use may hold them for longer.
@@ -77,7 +77,7 @@ def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
 
 
 _HELD_ONCE = getrefcount([object()][0]) + 1
-"""What Python counts for an object of a list: the list's reference and the call's."""
+"""References that Python counts to an object of a list: the list's and the call's."""
 
 
 def _copied(g: Tensor) -> Tensor:

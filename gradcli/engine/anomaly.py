@@ -179,7 +179,7 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def _lines() -> tuple[Line, ...]:
-    """The lines of the program that are running, without the package's own."""
+    """Return the lines of the program that are running, without the package's own."""
     lines: list[Line] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(lines) < MAX_LINES_OF_A_NODE:
@@ -191,7 +191,7 @@ def _lines() -> tuple[Line, ...]:
 
 
 def _way_out() -> int:
-    """How many callers up, counted from `blame`, the program's own line is."""
+    """Return how many callers up, counted from `blame`, the program's own line is."""
     count, frame = 1, sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):
         count, frame = count + 1, frame.f_back

@@ -109,7 +109,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return x.copy("K") if dtype is None else x.astype(dtype)
 
     def _moved(self, x: Raw, device: Namespace) -> Raw:
-        """The array on another device; itself where it is there already."""
+        """Return the array on another device; itself where it is there already."""
         if device is self:
             return x
         self.settle()
@@ -176,8 +176,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return self.np.where(condition, a, b) if found is None else found
 
     def _holds_any(self, condition: Raw) -> bool:
-        """Whether an entry of a condition may hold: on a device, for whose answer the
-        host would have to wait, always."""
+        """Return whether an entry of a condition may hold: on a device, for whose
+        answer the host would have to wait, always."""
         return self.waits or bool(self.np.any(condition))
 
     def later(self, check: Callable[[], None]) -> None:
@@ -207,8 +207,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return self.np.add.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def _has_lines(self, x: Raw, dim: Dims, longest: int) -> bool:
-        """Whether a reduction is one of many short lines, which take NumPy as long as
-        many reductions."""
+        """Return whether a reduction is one of many short lines, which take NumPy as
+        long as many reductions."""
         last = (x.ndim - 1,)
         alone = dim if isinstance(dim, tuple) else (dim,)
         lies = self.device == "cpu" and is_wide_array(x) and x.flags.c_contiguous
@@ -285,7 +285,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return self.np.bool_(x.flags.c_contiguous)
 
     def is_viewable(self, x: Raw, shape: Sequence[int]) -> Raw:
-        """Whether a reshape needs no copy."""
+        """Return whether a reshape needs no copy."""
         return self.np.bool_(
             x.size < 2 or self.np.may_share_memory(x, self.reshape(x, shape))
         )
@@ -370,7 +370,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def seen(
         self, x: Raw, shape: tuple[int, ...], strides: tuple[int, ...], address: int
     ) -> Raw:
-        """The memory that an array lies in under a shape, from an address on.
+        """Return the memory that an array lies in under a shape, from an address on.
 
         Args:
             strides: in bytes.
@@ -384,7 +384,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """In one copy: threads that copy one after another wait for one another."""
+        """Copy windows at once: threads that copy in turn wait for one another."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
         steps, kernel = x.strides, windows.kernel
@@ -413,9 +413,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return out
 
     def _numbers_of(self, x: Raw, index: object) -> Any:
-        """The numbers of entries in the flattened array; None where an index is not
-        arrays of positions within ``x``, none from the end, of dimensions that follow
-        one another."""
+        """Return the numbers of entries in the flattened array; None where an index is
+        not arrays of positions within ``x``, none from the end, of dimensions that
+        follow one another."""
         if type(index) is not tuple or not x.size:
             return None
         named = len(index) - sum(item is Ellipsis for item in index)

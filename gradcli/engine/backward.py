@@ -290,7 +290,7 @@ def _visit(
 
 
 def _dependencies(roots: list[Any]) -> dict[Edge, int]:
-    """How many edges lead to each node of the graph below ``roots``."""
+    """Return how many edges lead to each node of the graph below ``roots``."""
     waiting: dict[Edge, int] = dict.fromkeys(roots, 0)
     stack = roots
     while stack:
@@ -305,7 +305,7 @@ def _dependencies(roots: list[Any]) -> dict[Edge, int]:
 
 
 def _has_other_ends(waiting: Mapping[Edge, int], captured: Arrived) -> bool:
-    """Whether a pass reaches leaves whose gradients are not asked for."""
+    """Return whether a pass reaches leaves whose gradients are not asked for."""
     ends = [edge for edge in waiting if type(edge) is AccumulateGrad]
     return len(ends) != len(captured) or any(edge not in captured for edge in ends)
 

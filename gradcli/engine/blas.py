@@ -31,7 +31,7 @@ MIN_INNER_OF_WIDE = 256
 a transposed matrix, is faster the other way round: ``(b.T @ a.T).T``."""
 
 PREFIXES = ("scipy_openblas_{}64_", "openblas_{}64_", "openblas_{}")
-"""What the functions of the library are called, as it was built."""
+"""Patterns of the names of the library's functions, one for each way to build it."""
 
 
 class _Bound:
@@ -84,7 +84,7 @@ _found: list[_Bound | None] = []
 
 
 def threads() -> int:
-    """How many threads the library takes for large products."""
+    """Return how many threads the library takes for large products."""
     bound = library()
     return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
 

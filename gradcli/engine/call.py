@@ -34,7 +34,7 @@ CO_VARARGS = 0x04
 KINDS: dict[type | None, str] = {
     float: "Number", int: "int", bool: "bool", str: "str", None: "a plain value",
 }  # fmt: skip
-"""What PyTorch calls the types of plain values."""
+"""PyTorch's names of the types of plain values."""
 
 _FIRST = ("input", "self", "a", "x", "x1")
 _OPERANDS = {**dict.fromkeys(_FIRST, 0), "other": 1, "x2": 1}
@@ -141,7 +141,7 @@ class Signature:
         return tuple(inputs), self._plain(values)
 
     def _plain(self, params: Params) -> Params:
-        """The parameters of a row, numbers in place of tensors of one number.
+        """Return the parameters of a row, numbers in place of tensors of one number.
 
         Raises:
             CallError: a gradient is asked for one of them, or it has several entries
@@ -150,8 +150,8 @@ class Signature:
         return {name: self._number(name, value) for name, value in params.items()}
 
     def _plain_number(self, name: str, value: object) -> object:
-        """An argument of a composite, a number in place of a tensor of one where it is
-        a plain value."""
+        """Return an argument of a composite, a number in place of a tensor of one where
+        it is a plain value."""
         if not isinstance(value, Tensor) or name not in self.plain:
             return value
         return self._number(name, value)

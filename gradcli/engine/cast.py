@@ -28,7 +28,7 @@ def in_type(g: Any, type_: Dtype) -> Any:
 
 
 def in_types_of(y: Any, g: object) -> Any:
-    """The cotangents of one tensor, or of several, each in its tensor's type.
+    """Return the cotangents of one tensor, or of several, each in its tensor's type.
 
     What did not arrive is None; of a value that was not kept the type is not known.
     """

@@ -36,7 +36,7 @@ def as_cells(self: Tensor) -> str:
 
 
 def _kept(count: int, room: int) -> Sequence[int | None]:
-    """The numbers of the lines to show; None stands for those left out."""
+    """Return the numbers of the lines to show; None stands for those left out."""
     if count <= room:
         return range(count)
     half = room // 2

@@ -83,8 +83,8 @@ def _demand_writeable(t: Tensor) -> None:
 
 
 def _is_seen_apart(t: Tensor) -> bool:
-    """Whether a tensor with a graph of its own lies in the same memory, and is neither
-    the base of this one nor another view of it."""
+    """Return whether a tensor with a graph of its own lies in the same memory, and is
+    neither the base of this one nor another view of it."""
     base = base_of(t)
     return any(
         base_of(other) is not base

@@ -67,7 +67,7 @@ def to(
     copy: builtins.bool = False,
     memory_format: str | None = None,
 ) -> Tensor:
-    """The tensor in another type, on another device, or both.
+    """Return the tensor in another type, on another device, or both.
 
     ``to(dtype)``, ``to(device)``, ``to(device, dtype)``, ``to(other)``.
 
@@ -103,7 +103,7 @@ def cuda(
     non_blocking: builtins.bool = False,
     memory_format: str | None = None,
 ) -> Tensor:
-    """The tensor on the GPU.
+    """Return the tensor on the GPU.
 
     Raises:
         DeviceError: there is none.
@@ -150,7 +150,7 @@ bool = _conversion("bool", dtypes.bool_)
 
 
 def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
-    """The NumPy array on the same memory.
+    """Return the NumPy array on the same memory.
 
     Args:
         force: also of tensors that require a gradient or live on a GPU, copied where
@@ -191,14 +191,14 @@ def __array_wrap__(
     context: object = None,
     return_scalar: builtins.bool = False,
 ) -> Tensor:
-    """The tensor of what a function of NumPy's made of this one; truth values come
-    as bytes, as in PyTorch."""
+    """Return the tensor of what a function of NumPy's made of this one; truth values
+    come as bytes, as in PyTorch."""
     made = np.asarray(array)
     return Tensor(made.astype("uint8") if made.dtype.kind == "b" else made, self.xp)
 
 
 def __dlpack__(self: Tensor, **options: object) -> Any:
-    """The tensor's memory for another library, by the DLPack protocol."""
+    """Return the tensor's memory for another library, by the DLPack protocol."""
     if self.requires_grad:
         raise BufferError(
             "Can't export tensors that require gradient, use tensor.detach()"
@@ -208,20 +208,20 @@ def __dlpack__(self: Tensor, **options: object) -> Any:
 
 
 def __dlpack_device__(self: Tensor) -> tuple[builtins.int, builtins.int]:
-    """Where the memory is, by the DLPack protocol."""
+    """Return where the memory is, by the DLPack protocol."""
     found: tuple[builtins.int, builtins.int] = self._shareable().__dlpack_device__()
     return found
 
 
 def contiguous(self: Tensor, memory_format: str | None = None) -> Tensor:
-    """The tensor itself if its entries lie in order, else a copy that does."""
+    """Return the tensor itself if its entries lie in order, else a copy that does."""
     return self if is_contiguous(self) else apply(
         OPS["clone"], (self,), {"memory_format": "contiguous"}
     )  # fmt: skip
 
 
 def is_contiguous(self: Tensor, memory_format: str | None = None) -> builtins.bool:
-    """Whether its entries lie in memory in the order of their indices."""
+    """Return whether its entries lie in memory in the order of their indices."""
     return builtins.bool(self.xp.is_contiguous(self.raw))
 
 
@@ -250,12 +250,12 @@ def data_ptr(self: Tensor) -> builtins.int:
 
 
 def get_device(self: Tensor) -> builtins.int:
-    """The number of its GPU; -1 in the host's memory."""
+    """Return the number of its GPU; -1 in the host's memory."""
     return self.device.index or 0 if self.is_cuda else -1
 
 
 def view(self: Tensor, *size: object, **named: object) -> Tensor:
-    """The same memory in another shape; given a type, as numbers of that type."""
+    """Return the same memory in another shape or, given a type, as its numbers."""
     asked = named["dtype"] if "dtype" in named else size[0] if size else None
     if asked.__class__ in _TYPES:
         return _reread(self, dtypes.to_dtype(asked, "view"))
@@ -306,5 +306,5 @@ def ndimension(self: Tensor) -> builtins.int:
 
 
 def pin_memory(self: Tensor, device: DeviceLike = None) -> Tensor:
-    """The tensor itself: memory is not pinned here."""
+    """Return the tensor itself: memory is not pinned here."""
     return self

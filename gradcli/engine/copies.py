@@ -90,8 +90,8 @@ def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 def _own(t: Tensor) -> Params:
-    """The attributes that its user, or its class, gave a tensor; the engine's own
-    begin with an underscore."""
+    """Return the attributes that its user, or its class, gave a tensor; the engine's
+    own begin with an underscore."""
     kept = {name: v for name, v in t.__dict__.items() if not name.startswith("_")}
     for kind in type(t).__mro__[:-1]:
         if issubclass(kind, Tensor) and kind is not Tensor:
@@ -101,7 +101,7 @@ def _own(t: Tensor) -> Params:
 
 
 def _location(raw: Raw) -> Location:
-    """The array that owns the memory, and where in it the entries lie.
+    """Return the array that owns the memory, and where in it the entries lie.
 
     NumPy's arrays are told apart by their memory; another module's are taken whole.
     """
@@ -115,8 +115,8 @@ def _location(raw: Raw) -> Location:
 
 
 def reshaped_memory(raw: Raw, shape: tuple[int, ...]) -> Raw | None:
-    """An array of a shape from the first entry of another on, in the same memory; None
-    if that does not reach so far."""
+    """Return an array of a shape from the first entry of another on, in the same
+    memory; None if that does not reach so far."""
     memory, *where = _location(raw)
     kind: Any = raw.dtype
     if not where or memory.nbytes - where[0] < prod(shape) * raw.itemsize:

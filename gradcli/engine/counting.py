@@ -138,13 +138,13 @@ def bucketize(
 
 @with_out
 def gcd(input: Tensor, other: Tensor) -> Tensor:
-    """The greatest common divisor of integers, which is never negative."""
+    """Return the greatest common divisor of integers, which is never negative."""
     return of_whole_numbers("gcd", "gcd", input, other)
 
 
 @with_out
 def lcm(input: Tensor, other: Tensor) -> Tensor:
-    """The least common multiple of integers, which is never negative."""
+    """Return the least common multiple of integers, which is never negative."""
     return of_whole_numbers("lcm", "lcm", input, other)
 
 

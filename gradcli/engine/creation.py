@@ -46,7 +46,7 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor with a copy of numbers, nested lists of them, or an array.
+    """Return a tensor with a copy of numbers, nested lists of them, or an array.
 
     Args:
         data: Floats give the default type, integers int64, truth values bool; an
@@ -82,7 +82,7 @@ def _copied(
 def as_tensor(
     data: object, dtype: dtype | None = None, device: DeviceLike = None
 ) -> Tensor:
-    """The data as a tensor that shares its memory, if type and device allow it.
+    """Return the data as a tensor that shares its memory, if type and device allow it.
 
     Args:
         data: a tensor, an array, numbers or nested lists of numbers.
@@ -105,7 +105,7 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
-    """As `as_tensor`; ``copy`` forces a copy.
+    """Return a tensor as `as_tensor` does; ``copy`` forces a copy.
 
     Args:
         requires_grad: make it a leaf that does or does not require a gradient; None:
@@ -118,7 +118,7 @@ def asarray(
 
 
 def from_numpy(ndarray: object) -> Tensor:
-    """The array as a tensor; both are the same memory.
+    """Return the array as a tensor; both are the same memory.
 
     Raises:
         TypeError: it is no array of numbers.
@@ -146,7 +146,7 @@ def _filled(
 
 
 def _filling(name: str, value: float, what: str) -> tuple[Callable[..., Tensor], ...]:
-    """The constructors ``name``, ``name_like`` and ``new_name`` of one number.
+    """Return the constructors ``name``, ``name_like`` and ``new_name`` of one number.
 
     Args:
         what: what they give, as their documentation says it.
@@ -251,7 +251,7 @@ def _counted(
 
 
 def _number(value: object) -> Any:
-    """A number, also of a tensor of one.
+    """Return a number, also of a tensor of one.
 
     Raises:
         TypeError: a gradient is asked for the tensor.
@@ -265,7 +265,7 @@ def _number(value: object) -> Any:
 
 
 def _in_type(type_: dtype | None, *numbers: float) -> tuple[float, ...]:
-    """The numbers as a type holds them: fractions are cut off for integers."""
+    """Return the numbers as a type holds them: fractions are cut off for integers."""
     if type_ is None or type_.is_floating_point:
         return numbers
     return tuple(map(int, numbers))
@@ -326,8 +326,8 @@ def full_like(type_: dtype, input: Tensor, fill_value: object) -> Host:
 
 
 def new(self: Tensor, *data: object) -> Tensor:
-    """A tensor of this one's type from a shape or a sequence, as `Tensor` takes them;
-    `new_zeros` and `new_tensor` say which of the two is meant."""
+    """Return a tensor of this one's type from a shape or a sequence, as `Tensor` takes
+    them; `new_zeros` and `new_tensor` say which of the two is meant."""
     from .legacy import tensor_of
 
     return tensor_of(data, self.dtype, self.xp)
@@ -341,7 +341,7 @@ def new_full(type_: dtype, input: Tensor, size: object, fill_value: object) -> H
 
 @alike
 def new_tensor(type_: dtype, input: Tensor, data: object) -> Host:
-    """A tensor with a copy of the data, of this one's type and device."""
+    """Return a tensor with a copy of the data, of this one's type and device."""
     if isinstance(data, Tensor):
         data = devices.host(data.raw)
     return array_of(data, type_, copy=True)

@@ -42,7 +42,7 @@ class device:
 
     @classmethod
     def named(cls, kind: str, index: int | None = None) -> device:
-        """The device of a namespace, whatever that calls it."""
+        """Return the device of a namespace, whatever that calls it."""
         found = object.__new__(cls)
         found.type = kind
         found.index = index
@@ -65,4 +65,4 @@ class device:
 
 
 DeviceLike = device | str | int | None
-"""What names a device; None: the default one."""
+"""Name of a device; None: the default one."""

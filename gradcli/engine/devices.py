@@ -164,7 +164,7 @@ def why_no_cuda() -> str:
 
 
 def resolve(device: str) -> ArrayNamespace:
-    """The namespace for ``auto``, ``cpu`` or ``cuda``.
+    """Return the namespace for ``auto``, ``cpu`` or ``cuda``.
 
     Raises:
         DeviceError: ``cuda`` was asked for and is not there, or an unknown name.
@@ -200,7 +200,7 @@ def set_default_device(device: DeviceLike) -> None:
 
 
 def get_default_device() -> Device:
-    """The device that new tensors are on where none is named."""
+    """Return the device that new tensors are on where none is named."""
     return device_of(_DEFAULT.xp)
 
 
@@ -221,12 +221,12 @@ def namespace_on(device: DeviceLike) -> ArrayNamespace:
 
 
 def device_of(xp: Namespace) -> Device:
-    """The device of a namespace's arrays, as PyTorch names it."""
+    """Return the device of a namespace's arrays, as PyTorch names it."""
     return _DEVICES.get(xp.device) or Device.named(xp.device)
 
 
 def exchanging(other: Any) -> ArrayNamespace:
-    """The namespace that can take over an array by DLPack."""
+    """Return the namespace that can take over an array by DLPack."""
     kind, _ = other.__dlpack_device__()
     return cuda() if int(kind) == _DLPACK_CUDA else NUMPY
 
@@ -249,7 +249,7 @@ def synchronised(xp: ArrayNamespace) -> None:
 
 
 def namespace_of(array: object) -> Namespace:
-    """The namespace that an array belongs to."""
+    """Return the namespace that an array belongs to."""
     if isinstance(array, numpy.ndarray | numpy.generic):
         return NUMPY
     own = getattr(array, "__gradcli_namespace__", None)
@@ -262,7 +262,7 @@ def namespace_of(array: object) -> Namespace:
 
 
 def as_raw(value: Any) -> tuple[Raw, Namespace]:
-    """An array and its namespace from a number, a nested list or an array.
+    """Return an array and its namespace from a number, a nested list or an array.
 
     Raises:
         TypeError: no numbers in it.

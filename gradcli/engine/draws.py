@@ -67,7 +67,7 @@ class Generator:
         return self._seed
 
     def initial_seed(self) -> int:
-        """The seed that it started from."""
+        """Return the seed that it started from."""
         return self._seed
 
     def get_state(self) -> Tensor:
@@ -93,7 +93,7 @@ RANDOM_IN_SAMPLES = (
 
 
 class Samples:
-    """What the samples of a batch, which run one after another, may draw.
+    """Draws allowed to the samples of a batch, which run one after another.
 
     ``randomness`` is ``error`` (nothing), ``different`` or ``same``: each sample draws
     the numbers that the first one did, from each generator. A sample that runs again
@@ -167,7 +167,7 @@ def seed() -> int:
 
 
 def initial_seed() -> int:
-    """The seed that the default generator started from."""
+    """Return the seed that the default generator started from."""
     return default_generator.initial_seed()
 
 
@@ -197,21 +197,21 @@ def _shape(size: Sequence[object], name: str) -> tuple[int, ...]:
 
 
 def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Host:
-    """An array drawn uniformly from [0, 1); no entry rounds up to 1."""
+    """Return an array drawn uniformly from [0, 1); no entry rounds up to 1."""
     return _stream(generator).uniform(prod(shape), name).reshape(shape)
 
 
 def standard_normal(
     shape: tuple[int, ...], name: str, generator: Generator | None
 ) -> Host:
-    """An array drawn from the standard normal distribution."""
+    """Return an array drawn from the standard normal distribution."""
     return _stream(generator).normal(prod(shape), name).reshape(shape)
 
 
 def _drawing(
     name: str, draw: Run, kernel: str, what: str
 ) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    """The constructors ``name`` and ``name_like`` of floats that ``draw`` gives.
+    """Return the constructors ``name`` and ``name_like`` of floats that ``draw`` gives.
 
     Args:
         kernel: what PyTorch calls the function that would draw other types.
@@ -272,7 +272,7 @@ def _whole(
     type_: dtype | None,
     generator: Generator | None,
 ) -> Host:
-    """An array of integers drawn from ``[low, high)``."""
+    """Return an array of integers drawn from ``[low, high)``."""
     if low >= high:
         raise EngineError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= "
@@ -286,7 +286,7 @@ def _whole(
 def randperm(
     type_: dtype | None, n: int, *, generator: Generator | None = None
 ) -> Host:
-    """The numbers from 0 to n - 1 in random order."""
+    """Return the numbers from 0 to n - 1 in random order."""
     (count,) = _shape((n,), "randperm")
     order = _stream(generator).permutation(count)
     return order.astype((type_ or dtypes.int64).name)

@@ -84,7 +84,7 @@ DEFAULT = _Default(float32)
 
 
 def get_default_dtype() -> dtype:
-    """The type that new tensors of floats get."""
+    """Return the type that new tensors of floats get."""
     return DEFAULT.dtype
 
 
@@ -127,7 +127,7 @@ def formulas_of(name: str) -> Iterator[None]:
 
 
 def of(raw: Raw) -> dtype:
-    """The type of an array's entries."""
+    """Return the type of an array's entries."""
     code = raw.dtype.str[1:]
     found = _BY_CODE.get(code)
     if found is None:
@@ -136,7 +136,7 @@ def of(raw: Raw) -> dtype:
 
 
 def named(name: str) -> dtype:
-    """The type of NumPy's name."""
+    """Return the type of NumPy's name."""
     return _BY_NAME[name]
 
 
@@ -145,7 +145,7 @@ _BY_CLASS = {float: float64, int: int64, bool: bool_}
 
 
 def to_dtype(given: object, name: str = "") -> dtype:
-    """A type given as one, or as a Python class, to the function ``name``.
+    """Return a type given as one, or as a Python class, to the function ``name``.
 
     Raises:
         TypeError: it names none.

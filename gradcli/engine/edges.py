@@ -46,7 +46,7 @@ Target: TypeAlias = "Tensor | GradientEdge"
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of a tensor, which `grad` and `backward` take in its place.
+    """Return the edge of a tensor, which `grad` and `backward` take in its place.
 
     Raises:
         GradError: the tensor requires no gradient.
@@ -61,7 +61,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def edge_of(target: Target) -> Edge:
-    """The edge of a tensor, or the one that stands in its place."""
+    """Return the edge of a tensor, or the one that stands in its place."""
     if isinstance(target, Tensor):
         return target.edge
     node = target.node

@@ -76,4 +76,4 @@ class LinAlgError(ValueRangeError):
 
 
 OVERFLOW = "value cannot be converted to type {} without overflow"
-"""What is said of a number that its type does not hold."""
+"""Message about a number that its type does not hold."""

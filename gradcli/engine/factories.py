@@ -26,16 +26,16 @@ from .raw import Params, Raw
 from .tensor import Tensor
 
 Build = Callable[..., Any]
-"""From the type asked for, None if it was not, and arguments to a NumPy array."""
+"""Function from the type asked for, or None, and arguments to a NumPy array."""
 
 OPTIONS = {
     "out": None, "dtype": None, "layout": strided, "device": None,
     "requires_grad": False, "pin_memory": False,
 }  # fmt: skip
-"""What a constructor takes by keyword, and what it is if it is left out."""
+"""Keyword arguments of a constructor, with their values where they are left out."""
 
 LIKE = {name: OPTIONS[name] for name in OPTIONS if name != "out"}
-"""The same for a constructor that is like a tensor."""
+"""Keyword arguments of a constructor that is like a tensor, with their values."""
 
 
 def made(
@@ -44,7 +44,7 @@ def made(
     device: DeviceLike = None,
     xp: Namespace | None = None,
 ) -> Tensor:
-    """The tensor of a fresh NumPy array, on a device or in a namespace."""
+    """Return the tensor of a fresh NumPy array, on a device or in a namespace."""
     out = Tensor(*at_home(raw, xp or devices.namespace_on(device)))
     if requires_grad:
         out.requires_grad = True
@@ -59,13 +59,13 @@ def at_home(raw: Raw, xp: Namespace) -> tuple[Raw, Namespace]:
 
 
 def filling(build: Build) -> Callable[..., Tensor]:
-    """The public constructor of a line of numbers, which fills an ``out`` of another
-    shape in order if it has as many entries."""
+    """Return the public constructor of a line of numbers, which fills an ``out`` of
+    another shape in order if it has as many entries."""
     return constructor(build, fills=True)
 
 
 def constructor(build: Build, fills: bool = False) -> Callable[..., Tensor]:
-    """The public constructor of what ``build`` makes."""
+    """Return the public constructor of what ``build`` makes."""
     name = build.__name__
     many = _takes_sizes(build)
 
@@ -96,7 +96,7 @@ def constructor(build: Build, fills: bool = False) -> Callable[..., Tensor]:
 
 
 def alike(build: Build) -> Callable[..., Tensor]:
-    """The public constructor of what is like a tensor, its first argument."""
+    """Return the public constructor of what is like a tensor, its first argument."""
     name = build.__name__
     many, keeps = _takes_sizes(build), name.endswith("_like")
 
@@ -125,7 +125,7 @@ def alike(build: Build) -> Callable[..., Tensor]:
 
 
 def chosen(given: object, name: str) -> dtype | None:
-    """The type asked of the function ``name``; None if none was."""
+    """Return the type asked of the function ``name``; None if none was."""
     return None if given is None else dtypes.to_dtype(given, name)
 
 
@@ -134,7 +134,7 @@ def _takes_sizes(build: Build) -> bool:
 
 
 def _sizes(name: str, args: tuple[object, ...], named: Params) -> tuple[object, ...]:
-    """The sizes, which may come as one keyword too."""
+    """Return the sizes, which may come as one keyword too."""
     if "size" in named:
         return (*args, named.pop("size"))
     if not args:
@@ -143,7 +143,7 @@ def _sizes(name: str, args: tuple[object, ...], named: Params) -> tuple[object, 
 
 
 def _signed(make: Any, build: Build, options: Params) -> Callable[..., Tensor]:
-    """The constructor with a signature that shows all it takes."""
+    """Return the constructor with a signature that shows all it takes."""
     own = list(signature(build).parameters.values())[1:]
     keywords = [p for p in own if p.kind is Parameter.KEYWORD_ONLY]
     others = [p for p in own if p not in keywords]

@@ -36,7 +36,7 @@ revisited."""
 
 
 def _places(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """The places of a stack's matrices."""
+    """Return the places of a stack's matrices."""
     return product(*map(range, shape))
 
 
@@ -73,8 +73,8 @@ class Factors:
         )
 
     def eigh_factors(self, a: Raw) -> tuple[Raw, Raw]:
-        """The eigenvalues of symmetric matrices, from the least on, and vectors; NaN
-        where an entry is no finite number."""
+        """Return the eigenvalues of symmetric matrices, from the least on, and vectors;
+        NaN where an entry is no finite number."""
         values, vectors = self._of_finite(self.np.linalg.eigh, a)
         return values, self._by_columns(vectors)
 
@@ -87,7 +87,7 @@ class Factors:
             ))  # fmt: skip
 
     def _of_finite(self, run: Callable[[Raw], Iterable[Raw]], a: Raw) -> list[Raw]:
-        """The factors of finite matrices, and NaN of others: with those LAPACK's
+        """Return the factors of finite matrices, and NaN of others: with those LAPACK's
         iterations need not end."""
         np = self.np
         lost = np.logical_not(np.all(np.isfinite(a), (-2, -1)))
@@ -111,7 +111,7 @@ class Factors:
         return self._identities((*lead, m, k), a), none
 
     def indefinite_minors(self, a: Raw) -> Raw:
-        """The order of each matrix's first leading minor that is not positive
+        """Return the order of each matrix's first leading minor that is not positive
         definite; 0 where there is none."""
         found = self.np.zeros(a.shape[:-2], "int32")
         for at in _places(a.shape[:-2]):
@@ -132,8 +132,8 @@ class Factors:
         return True
 
     def zero_pivots(self, a: Raw) -> Raw:
-        """The number, counted from 1, of each matrix's first pivot that is zero; 0
-        where there is none."""
+        """Return the number, counted from 1, of each matrix's first pivot that is zero;
+        0 where there is none."""
         np = self.np
         zero = np.equal(np.diagonal(self.lu_factors(a)[0], 0, -2, -1), 0)
         if not zero.shape[-1]:

@@ -36,7 +36,7 @@ INDEFINITE = (
 
 
 def explain_failure(op: Op, raw: tuple[Raw, ...], error: Exception) -> Any:
-    """The engine's error for an exception that a forward formula let out."""
+    """Return the engine's error for an exception that a forward formula let out."""
     if isinstance(error, EngineError) or _is_ours(error):
         return error
     shapes = [r.shape for r in raw if hasattr(r, "shape")]
@@ -65,7 +65,7 @@ def explain_failure(op: Op, raw: tuple[Raw, ...], error: Exception) -> Any:
 
 
 def _out_of_bounds(text: str) -> ValueRangeError:
-    """What is said of a plain number that NumPy found too large for an array."""
+    """Return the error about a plain number that NumPy found too large for an array."""
     number, name = text.split()[2], text.split()[-1]
     if number.startswith("-") and name.startswith("u"):
         return ValueRangeError("Integers to negative integer powers are not allowed.")
@@ -73,7 +73,7 @@ def _out_of_bounds(text: str) -> ValueRangeError:
 
 
 def _is_ours(error: Exception) -> bool:
-    """Whether a statement of the table raised it, in PyTorch's words."""
+    """Return whether a statement of the table raised it, in PyTorch's words."""
     from opcode import opmap
 
     trace: Any = error.__traceback__
@@ -89,7 +89,7 @@ TABLE = f"{__name__.partition('.')[0]}.ops."
 
 
 def zero_pivot(a: Raw) -> int:
-    """The number, counted from 1, of the first pivot that is 0."""
+    """Return the number, counted from 1, of the first pivot that is 0."""
     for matrix in _matrices(a):
         n = len(matrix)
         for k in range(n):
@@ -102,7 +102,7 @@ def zero_pivot(a: Raw) -> int:
 
 
 def indefinite_minor(a: Raw) -> int:
-    """The order of the first leading minor that is not positive-definite."""
+    """Return the order of the first leading minor that is not positive-definite."""
     for matrix in _matrices(a):
         for n in range(1, len(matrix) + 1):
             try:

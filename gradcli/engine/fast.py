@@ -58,7 +58,7 @@ class General(Protocol):
 
 
 def unary(record: General) -> Callable[[Tensor], Tensor]:
-    """The recorder of an elementwise row with one input and no parameters."""
+    """Return the recorder of an elementwise row with one input and no parameters."""
     fwd, cls, slow = record.fwd, record.cls, record.general
     keeps = not issubclass(cls, ConstantNode)
 
@@ -94,7 +94,7 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
 
 
 def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
-    """The recorder of an elementwise row of one tensor and one number."""
+    """Return the recorder of an elementwise row of one tensor and one number."""
     (parameter,) = parameters(record.op)[1:]
     fwd, cls, slow = record.fwd, record.cls, record.general
 
@@ -133,8 +133,8 @@ def plain(number: float) -> Any:
 
 
 def operand(other: Any) -> Any:
-    """A tensor or a plain number; NotImplemented of what no tensor can be made of,
-    so that Python asks the other operand."""
+    """Return a tensor or a plain number; NotImplemented of what no tensor can be made
+    of, so that Python asks the other operand."""
     if isinstance(other, Tensor):
         return other
     if isinstance(other, int | float) or not getattr(other, "shape", True):
@@ -184,7 +184,7 @@ def operator_of(fwd: Formula) -> Callable[[Any, Any], Any] | None:
 def binary(
     record: General, lifted: Callable[[object], object] = constant
 ) -> Callable[[Tensor, Any], Any]:
-    """The recorder of an operator: a tensor and a tensor or a number.
+    """Return the recorder of an operator: a tensor and a tensor or a number.
 
     Args:
         lifted: makes a tensor of any other operand, or gives NotImplemented.
@@ -248,7 +248,7 @@ Seen = Callable[[Tensor, Any, Any, dict[str, Any]], Tensor]
 
 
 def of_view(record: General) -> Seen:
-    """The recorder of a row whose output, which is there already, is a view.
+    """Return the recorder of a row whose output, which is there already, is a view.
 
     To be called while `MODE` says that nobody looks, with a tensor of plain arrays.
     """
@@ -299,7 +299,7 @@ def of_view(record: General) -> Seen:
 
 
 def of_one(record: General) -> Callable[[Tensor, Params], Tensor]:
-    """The recorder of any row with one input and one output."""
+    """Return the recorder of any row with one input and one output."""
     fwd, cls, slow = record.fwd, record.cls, record.general
     shares = not record.op.owns
     see = record.see
@@ -360,8 +360,8 @@ def of_one(record: General) -> Callable[[Tensor, Params], Tensor]:
 def of_several(
     record: General, positions: frozenset[int]
 ) -> Callable[[tuple[Any, ...], Params], Tensor]:
-    """The recorder of a row of several inputs that is not elementwise, with one output
-    in memory of its own: of floats of one type.
+    """Return the recorder of a row of several inputs that is not elementwise, with one
+    output in memory of its own: of floats of one type.
 
     Args:
         positions: the inputs that may be integers beside floats.

@@ -39,7 +39,7 @@ def jvp(
     tangents: Sequence[Tensor],
     create_graph: bool = False,
 ) -> list[Tensor]:
-    """The tangents of ``outputs`` for given tangents of ``inputs``.
+    """Return the tangents of ``outputs`` for given tangents of ``inputs``.
 
     Args:
         outputs: tensors of one recorded graph.

@@ -43,7 +43,7 @@ HOOKS = _Hooks()
 
 
 class RemovableHandle:
-    """What registering a hook gives back; a ``with`` block removes it at its end."""
+    """The handle of a registered hook; a ``with`` block removes it at its end."""
 
     __slots__ = ("_key", "_shelf")
 
@@ -68,7 +68,7 @@ class RemovableHandle:
 
 
 class Extras:
-    """What was attached to one node.
+    """Attachments of one node.
 
     ``tensor`` and ``retained`` are keyed by the number of the output that they are
     about; so are ``types``, in which cotangents are shown to them.
@@ -89,7 +89,7 @@ class Extras:
 
 
 def extras_of(node: Inspectable) -> Extras:
-    """What is attached to a node; made when it is first asked for."""
+    """Return what is attached to a node, made when it is first asked for."""
     found: Extras | None = getattr(node, "extras", None)
     if found is None:
         found = Extras()
@@ -98,7 +98,7 @@ def extras_of(node: Inspectable) -> Extras:
 
 
 def is_hooked(node: Inspectable) -> bool:
-    """Whether a hook is called with what arrives at a node or leaves it."""
+    """Return whether a hook is called with what arrives at a node or leaves it."""
     e: Extras | None = getattr(node, "extras", None)
     return e is not None and any(
         (*e.tensor.values(), e.retained, e.before, e.after, e.accumulated)

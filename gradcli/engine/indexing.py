@@ -45,7 +45,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
 
 
 def assignable(x: Tensor, index: Any) -> tuple[tuple[object, ...], bool]:
-    """An index as the array module takes it; whether lists or masks are in it.
+    """Return an index as the array module takes it; whether lists or masks are in it.
 
     Raises:
         IndexError: it does not fit the tensor.
@@ -62,7 +62,7 @@ def assignable(x: Tensor, index: Any) -> tuple[tuple[object, ...], bool]:
 
 
 def _plain_slice(item: slice) -> slice:
-    """A slice with its ends as numbers."""
+    """Return a slice with its ends as numbers."""
     ends = [_whole_number(end, None) for end in (item.start, item.stop, item.step)]
     if ends[2] is not None and ends[2] <= 0:
         raise ValueError("step must be greater than zero")
@@ -173,7 +173,7 @@ class _Reading:
 
 
 def _dimensions(item: Any) -> int:
-    """How many of the tensor's dimensions an item is about."""
+    """Return how many of the tensor's dimensions an item is about."""
     if item is None or item is ... or isinstance(item, bool):
         return 0
     if isinstance(item, int | slice):

@@ -27,12 +27,12 @@ _TWINS: dict[int, object] = {}
 
 
 def inference_was_used() -> bool:
-    """Whether a twin exists at all."""
+    """Return whether a twin exists at all."""
     return bool(_TWINS)
 
 
 def plain_namespace(xp: Namespace) -> Namespace:
-    """The namespace itself, of a twin or of any other."""
+    """Return the namespace itself, of a twin or of any other."""
     return xp.plain_namespace if xp.inference else xp
 
 

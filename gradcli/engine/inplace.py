@@ -51,7 +51,7 @@ from .views import demand_sturdy
 
 
 def in_place(name: str) -> Callable[..., Tensor]:
-    """The in-place form of a function of the table."""
+    """Return the in-place form of a function of the table."""
     return _changed(found(name), name)
 
 
@@ -66,7 +66,7 @@ def __getattr__(name: str) -> Run:
 
 
 def _changed(apply: Run, name: str) -> Callable[..., Tensor]:
-    """The form of a function that puts its result in its operand's place."""
+    """Return the form of a function that puts its result in its operand's place."""
 
     def run(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         return change(self, lambda old: apply(old, *args, **kwargs))
@@ -98,8 +98,8 @@ def _augmented(operator: str) -> Run:
 
 
 def _is_unheard(t: Tensor) -> bool:
-    """Whether a change of all of a tensor by what needs no gradient is one of its
-    memory alone: no graph, no view and no observer has to hear of it."""
+    """Return whether a change of all of a tensor by what needs no gradient is one of
+    its memory alone: no graph, no view and no observer has to hear of it."""
     raw = t.raw
     return (
         t.edge is None
@@ -258,7 +258,7 @@ def fill_diagonal_(self: Tensor, fill_value: object, wrap: bool = False) -> Tens
 
 
 def _reshaping(name: str) -> Callable[..., Tensor]:
-    """The in-place form of a function that only sees its operand another way."""
+    """Return the in-place form of a function that only sees its operand another way."""
     apply = found(name)
 
     def run(self: Tensor, *args: object, **kwargs: object) -> Tensor:

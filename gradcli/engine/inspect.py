@@ -47,7 +47,7 @@ SAVED, RAW = "_saved_", "_raw_saved_"
 PARAMETER, PLACE, MEASURE, NUMBER, BETWEEN, SAME = BESIDE = (
     "parameter", "place", "measure", "number", "between", "same",
 )  # fmt: skip
-"""What a saved value is of its node beside an input or an output: a parameter, places
+"""Kinds of saved values of a node that are no input or output: a parameter, places
 named by one, how large an input is, a number or a tensor that follows from the others,
 and an argument that is the same in every call."""
 
@@ -68,7 +68,7 @@ MEASURES: dict[str, Callable[[Raw], object]] = {
     "_sym_argsize_minus_2": lambda raw: raw.shape[-2],
     "_dim": lambda raw: len(raw.shape),
 }
-"""What can be asked of how large an input is, by the ending of PyTorch's name."""
+"""Measures of how large an input is, by the ending of PyTorch's name."""
 
 
 NOT_KEPT = (
@@ -173,8 +173,8 @@ def saved_value(node: Node, shown: Shown) -> Any:
 
 
 def _measured(node: Node, slot: int, of: str) -> object:
-    """How large an input is; PyTorch asks for strides only where they are needed, and
-    an input that is not given has a size of 0."""
+    """Return how large an input is; PyTorch asks for strides only where they are
+    needed, and an input that is not given has a size of 0."""
     raw = node.raw_inputs()
     if of == STRIDES and input_edges(node).get(slot) is None:
         return ()

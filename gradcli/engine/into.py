@@ -56,7 +56,7 @@ def taking_out(name: str, run: Run) -> Run:
 
 
 def with_out(run: Callable[..., Result]) -> Callable[..., Result]:
-    """A function that is written out, with a parameter ``out`` by keyword."""
+    """Return a function that is written out, with a parameter ``out`` by keyword."""
     taking: Any = taking_out(run.__name__, run)
     own = signature(run)
     every = [*own.parameters.values(), Parameter("out", _BY_NAME, default=None)]

@@ -37,7 +37,7 @@ class Joined(CustomNode):
     shapes_given: tuple[tuple[int, ...], ...]
     like: Tensor
     shown: tuple[Edge, ...]
-    """What PyTorch's node leads to: the cotangent, and what the rule was given."""
+    """Edges of PyTorch's node: the cotangent, and what the rule was given."""
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
@@ -60,8 +60,8 @@ class Joined(CustomNode):
 
 
 def joined(node: Node, rule: Rule, arrived: Tensor, pulled: tuple[Any, ...]) -> Any:
-    """The cotangents that a node's rules gave, connected to what they were given: to
-    the cotangent that ``arrived``, to inputs and to the result."""
+    """Return the cotangents that a node's rules gave, connected to what they were
+    given: to the cotangent that ``arrived``, to inputs and to the result."""
     if not MODE.enabled:
         return pulled
     by_slot: dict[int | None, Edge] = dict(zip(node.slots, node.edges, strict=True))

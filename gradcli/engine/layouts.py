@@ -77,8 +77,8 @@ def _compared(
 
 
 def order_read(x: Raw, strides: Sequence[int], at: Sequence[slice | Raw]) -> list[int]:
-    """The dimensions of ``x[at]`` in the order that PyTorch has them in memory, the
-    inner one first: that of the dimensions read whole, then that of the positions.
+    """Return the dimensions of ``x[at]`` in the order that PyTorch has them in memory,
+    the inner one first: that of the dimensions read whole, then that of the positions.
 
     Args:
         strides: those of ``x``.

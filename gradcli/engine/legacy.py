@@ -33,7 +33,7 @@ def floats_of(t: Tensor, data: tuple[object, ...]) -> tuple[Raw, Namespace]:
 
 
 def tensor_of(data: tuple[object, ...], type_: dtype, xp: Namespace) -> Tensor:
-    """The tensor that such a constructor of a type means.
+    """Return the tensor that such a constructor of a type means.
 
     Raises:
         TypeError: it is given a tensor of another type.
@@ -47,7 +47,7 @@ def tensor_of(data: tuple[object, ...], type_: dtype, xp: Namespace) -> Tensor:
 
 
 def _array_of(data: tuple[object, ...], type_: dtype) -> Raw:
-    """The array that such a constructor means, of no tensor."""
+    """Return the array that such a constructor means, of no tensor."""
     first = data[0] if data else 0
     if len(data) > 1 or isinstance(first, int | Size):
         shape = sizes_of(data or (0,), "new")

@@ -23,7 +23,7 @@ UNUSED: Final = ("ctypeslib", "f2py", "ma", "polynomial", "testing")
 
 
 def scipy(name: str) -> ModuleType:
-    """The module ``scipy.name``."""
+    """Return the module ``scipy.name``."""
     if "scipy" not in sys.modules:
         for unused in UNUSED:
             _put_off(f"numpy.{unused}", unused)

@@ -33,16 +33,16 @@ BYTES_OF_DOUBLE = 8
 BYTES_OF_HALF_FLOAT = 2
 
 MIN_SIZE_TO_FLATTEN = 1024
-"""From so many entries on, adding at positions is faster in the flattened array."""
+"""Fewest entries for which adding at positions is faster in the flattened array."""
 
 MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
-"""From so many entries on, choosing by a mask's bits is faster than branching."""
+"""Fewest entries for which choosing by a mask's bits is faster than branching."""
 
 MIN_SIZE_TO_TURN = 1 << 11
 MAX_SIZE_IN_CACHE = 1 << 19
 MAX_LINE_TO_TURN = 32
 MAX_LINE_TO_TURN_IN_MEMORY = 10
-"""Of so many entries, in lines of at most so many, the largest of each line is found
+"""Entries of an array and of its lines for which the largest of each line is found
 faster in the transpose; of more than the processor's cache holds, in shorter lines."""
 
 MIN_LINE_TO_SPLIT = 8
@@ -74,7 +74,7 @@ MAX_CHANGES_TOLD_APART = 1000
 """
 
 MIN_VIEWS_TO_SWEEP = 64
-"""From so many views of a tensor on, dead ones are swept out whenever their number
+"""Fewest views of a tensor of which dead ones are swept out, whenever their number
 doubles."""
 
 MAX_LINES_OF_A_NODE = 20

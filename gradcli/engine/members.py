@@ -53,11 +53,11 @@ OF_NODES = {
     "hooks": "metadata register_hook:register_after register_prehook:register_before",
     "inspect": "__getattr__:saved_by_name __dir__:names_shown",
 }
-"""The same of nodes."""
+"""Modules that define methods of nodes, written as in `ELSEWHERE`."""
 
 
 def defined(table: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """The names of methods, with the module and the function that define them."""
+    """Yield the names of methods, with the module and the function that define them."""
     for module, listed in table.items():
         for word in listed.split():
             name, _, function = word.partition(":")
@@ -86,12 +86,12 @@ def _late(home: type, name: str, find: Callable[..., object]) -> None:
 
 
 def __complex__(self: Tensor) -> complex:
-    """The one element as Python's complex number."""
+    """Return the one element as Python's complex number."""
     return complex(as_number(self))
 
 
 def __reversed__(self: Tensor) -> Tensor:
-    """The entries of the first dimension from the last to the first."""
+    """Return the entries of the first dimension from the last to the first."""
     found: Tensor = public("flip")(self, (0,)) if self.raw.shape else self
     return found
 

@@ -62,7 +62,7 @@ class Mersenne:
         return (drawn % np.uint64(limit)).astype(np.int64)
 
     def permutation(self, count: int) -> Host:
-        """The numbers below ``count``, each swapped with one that follows."""
+        """Return the numbers below ``count``, each swapped with one that follows."""
         order = list(range(count))
         steps = self.words(max(count - 1, 0)) % np.arange(count, 1, -1, dtype=np.uint64)
         for at, step in enumerate(steps.tolist()):
@@ -92,7 +92,7 @@ class Mersenne:
         return radius * math.cos(angle)
 
     def state(self) -> bytes:
-        """Where it stands."""
+        """Return where it stands."""
         state = self._bits.state["state"]
         kept = math.nan if self._kept is None else self._kept
         tail = np.array([kept], "<f8").tobytes()

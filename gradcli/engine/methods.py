@@ -23,7 +23,7 @@ class NodeMethods:
 
 
 def named(run: object, name: str, doc: str) -> Any:
-    """A made function under its name, with its documentation."""
+    """Return a made function under its name, with its documentation."""
     run.__name__ = run.__qualname__ = name
     run.__doc__ = doc
     return run

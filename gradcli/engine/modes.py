@@ -130,12 +130,12 @@ MODE = _Mode()
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded at present."""
+    """Return whether operations are recorded at present."""
     return MODE.enabled and not MODE.muffled
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether tensors made at present are unfit for recording."""
+    """Return whether tensors made at present are unfit for recording."""
     return MODE.inference
 
 
@@ -176,7 +176,7 @@ class _Block:
         return wrapped
 
     def _around_each_step(self, function: Run) -> Run:
-        """What runs between two steps of a generator is not inside the block."""
+        """Enter the block for each step of a generator, and leave it in between."""
 
         @wraps(function)
         def wrapped(

@@ -86,11 +86,11 @@ class Namespace:
         return x.tolist()
 
     def integer(self, x: Raw) -> int:
-        """The only entry cut to an integer, which a program goes on with."""
+        """Return the only entry cut to an integer, which a program goes on with."""
         return int(x.item())
 
     def stop(self, x: Raw) -> Raw:
-        """The same values, where derivatives end; only symbols tell a difference."""
+        """Return the values, where derivatives end; only symbols tell a difference."""
         return x
 
     def to_copy(
@@ -100,7 +100,7 @@ class Namespace:
         device: Namespace | None,
         back: object = None,
     ) -> Raw:
-        """The same values in another type or on another device, where there are any."""
+        """Return the values in another type or on another device, if there are any."""
         return x
 
     def windowed(self, x: Raw, d: int, starts: range, size: int) -> Raw:
@@ -108,8 +108,8 @@ class Namespace:
         return cast("Raw", windowed(cast("Vocabulary", self), x, d, starts, size))
 
     def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
-        """The largest of several arrays at each place, and the number of the array it
-        is first found in; NaN is larger than any number."""
+        """Return the largest of several arrays at each place, and the number of the
+        array it is first found in; NaN is larger than any number."""
         joined = self.stack(parts, -1)
         number = self.argmax(joined, -1)
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
@@ -133,8 +133,8 @@ class Namespace:
         return y + x
 
     def is_finite(self, x: Raw) -> bool:
-        """Whether all entries are known to be finite, so that 0 times each is 0; False
-        where that is not known at once."""
+        """Return whether all entries are known to be finite, so that 0 times each is 0;
+        False where that is not known at once."""
         return False
 
     def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
@@ -148,14 +148,14 @@ class Namespace:
         return self.matmul(a, b)
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """The entries of so many windows over (N, C, spatial...), an array of (N, C,
-        kernel's entries, counts...)."""
+        """Return the entries of so many windows over (N, C, spatial...), an array of
+        (N, C, kernel's entries, counts...)."""
         return self.stack([self.getitem(x, at) for at in windows.slices(counts)], 2)
 
     def put_views(
         self, shape: tuple[int, ...], slices: Sequence[Index], parts: Sequence[Raw]
     ) -> Any:
-        """The sum of all parts, each at its slices of zeros of a shape."""
+        """Return the sum of all parts, each at its slices of zeros of a shape."""
         total: Any = 0
         for at, part in zip(slices, parts, strict=True):
             total = total + self.put_view(shape, at, part)
@@ -168,15 +168,15 @@ class Namespace:
     def strided(
         self, x: Raw, size: tuple[int, ...], stride: tuple[int, ...], start: int
     ) -> Raw:
-        """What lies in a part of the memory; a view where there is memory."""
+        """Return part of the memory; a view where there is memory."""
         return cast("Raw", strided(cast("Vocabulary", self), x, size, stride, start))
 
     def apart(self, x: Raw) -> Raw:
-        """The same memory, whose changes are counted apart where there is memory."""
+        """Return the memory, whose changes are counted apart where there is memory."""
         return x
 
     def carried(self, raw: Raw, after: Raw, address: int) -> Raw:
-        """What ``raw`` sees of its memory, of a copy of it, from an address on."""
+        """Return what ``raw`` sees of its memory, read from a copy at an address on."""
         return self.seen(after, raw.shape, raw.strides, address)
 
     def packed(self, y: Raw) -> Raw:

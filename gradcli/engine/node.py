@@ -29,7 +29,7 @@ FREED = object()
 
 
 WRITTEN = "torch::autograd::"
-"""What PyTorch puts before the names of classes that it does not generate."""
+"""Prefix that PyTorch puts before the names of classes that it does not generate."""
 
 
 class Inspectable(NodeMethods):
@@ -85,7 +85,7 @@ class Packed:
         self.hooked: set[tuple[str, int]] = set()
 
     def unpack(self) -> tuple[object, object]:
-        """The raw inputs, as ``saved`` holds them, and the raw output."""
+        """Return the raw inputs, as ``saved`` holds them, and the raw output."""
         read = {slot: self.inputs[slot]() for slot in self.order}
         saved = tuple(
             read[slot] if slot in read else give()
@@ -166,7 +166,7 @@ class Node(Inspectable):
             self.y = y
 
     def pull(self, g: Array) -> Pulled:
-        """The cotangents of the edges, from the cotangent of the output."""
+        """Return the cotangents of the edges, from the cotangent of the output."""
         saved, y = self.saved, self.y
         if saved is FREED:
             saved, y = self.unpacked()
@@ -196,17 +196,17 @@ class Node(Inspectable):
         return tuple(pulled)
 
     def unpacked(self) -> tuple[Any, Any]:
-        """What ``saved`` and ``y`` were before they were packed away."""
+        """Return ``saved`` and ``y`` as they were before they were packed away."""
         if isinstance(self.y, Packed):
             return self.y.unpack()
         raise GradError(FREED_MESSAGE)
 
     def restored(self) -> Restored:
-        """The saved raw inputs, one per input of the row, and the raw output."""
+        """Return the saved raw inputs, one per input of the row, and the raw output."""
         return self.unpacked() if self.saved is FREED else (self.saved, self.y)
 
     def raw_inputs(self) -> tuple[Any, ...]:
-        """The saved raw inputs, one per input of the row."""
+        """Return the saved raw inputs, one per input of the row."""
         return self.restored()[0]
 
     def free(self) -> None:
@@ -244,7 +244,7 @@ class Node(Inspectable):
 
     @property
     def several(self) -> bool:
-        """Whether it has more than one output, each with an edge of its own."""
+        """Return whether it has more than one output, each with an edge of its own."""
         return self.op.returns != 1
 
     @property
@@ -362,7 +362,7 @@ class ProductNode(BinaryNode):
 
 
 def _is_product(partials: Sequence[Partial]) -> bool:
-    """Whether each of two partials is the other input itself."""
+    """Return whether each of two partials is the other input itself."""
     y, a, b = object(), object(), object()
     try:
         return partials[0](None, y, a, b) is b and partials[1](None, y, a, b) is a
@@ -478,7 +478,7 @@ class AccumulateGrad(Inspectable):
 
 
 def node_class(op: Op) -> type[Node]:
-    """The class of a row's nodes, named as PyTorch names it."""
+    """Return the class of a row's nodes, named as PyTorch names it."""
     assert op.node is not None
     members: Params = {"__slots__": (), "op": op}
     partials: Any = op.partials
@@ -518,13 +518,13 @@ def node_class(op: Op) -> type[Node]:
 
 
 def _live(node: Node) -> tuple[tuple[Node | AccumulateGrad, int], ...]:
-    """What a node leads to, without inputs that need no gradient."""
+    """Return what a node leads to, without inputs that need no gradient."""
     ends = Node.next_functions.fget(node)  # type: ignore[attr-defined]
     return tuple([end for end in ends if end[0] is not None])
 
 
 def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-    """What a node leads to, after the zeros that PyTorch adds to or writes to."""
+    """Return what a node leads to, after the zeros that PyTorch writes to."""
     found = Node.next_functions.fget(node)  # type: ignore[attr-defined]
     return (output_at(None), *found)
 
@@ -568,12 +568,12 @@ def through_view_class(cls: type[Node]) -> type[Node]:
 
 
 def carried(op: Op, y: Sequence[object]) -> int:
-    """How many outputs carry a gradient; a row of open length carries all."""
+    """Return how many outputs carry a gradient; a row of open length carries all."""
     return op.carries if op.returns > 1 else len(y)
 
 
 def differentiable_slots(op: Op) -> tuple[int, ...]:
-    """The inputs that can carry a gradient; the others have no edge."""
+    """Return the inputs that can carry a gradient; the others have no edge."""
     if op.variadic:
         return ()
     return tuple(i for i, rule in enumerate(reverse_rules(op)) if rule is not None)

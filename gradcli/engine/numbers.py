@@ -46,7 +46,7 @@ def array_of(data: object, type_: dtype | None, copy: bool) -> Host:
 
 
 def check_kind(array: H) -> H:
-    """The array, if a tensor can hold its entries."""
+    """Return the array, if a tensor can hold its entries."""
     if array.dtype.kind not in KINDS:
         raise TypeError(
             f"can't convert np.ndarray of type {array.dtype.type.__module__}."
@@ -58,8 +58,8 @@ def check_kind(array: H) -> H:
 
 
 def _read(data: object, in_floats: bool) -> tuple[np.dtype[Any] | None, Host]:
-    """The type that the data's numbers have of their own, None if all are plain, and
-    the array; where floats are wanted, of integers of any size."""
+    """Return the type that the data's numbers have of their own, None if all are plain,
+    and the array; where floats are wanted, of integers of any size."""
     kinds = _kinds(data, 0)
     typed = None if kinds <= PLAIN else _own_type(data)
     plain = data if typed is None else _plain(data, 0)
@@ -99,7 +99,7 @@ def _kinds(data: object, depth: int) -> set[type]:
 
 
 def _own_type(data: object) -> np.dtype[Any] | None:
-    """The type of all entries together, as NumPy's; None if none has one."""
+    """Return the type of all entries together, as NumPy's; None if none has one."""
     leaves = [data]
     while any(isinstance(each, list | tuple | range) for each in leaves):
         leaves = [

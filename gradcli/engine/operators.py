@@ -87,7 +87,7 @@ def _with_number(name: str) -> Callable[[Tensor, float], Tensor]:
 
 
 def _named(name: str, reflected: bool = False) -> Callable[[Tensor, object], object]:
-    """A function of the table, looked up when it is first used."""
+    """Return a function of the table, looked up when it is first used."""
     return guarded(partial(call, name), reflected)
 
 
@@ -115,6 +115,6 @@ def _comparison(name: str) -> Callable[[Tensor, object], object]:
 
 
 def method(name: str) -> Run | None:
-    """The public function behind ``tensor.name(...)``."""
+    """Return the public function behind ``tensor.name(...)``."""
     name = ALIASES.get(name, name)
     return function(name) if name in FUNCTIONS else None

@@ -34,7 +34,7 @@ UNNAMED = "~"
 """Stands behind every name: an input that PyTorch has no name for comes last."""
 
 INPUT, OUTPUT = "input", "output"
-"""What a saved tensor is of its node."""
+"""Roles of a saved tensor in its node."""
 
 CHANGES_ITS_INPUT = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as "
@@ -172,7 +172,7 @@ def _unhooked(node: Node, parts: Parts) -> Packed:
 
 
 def _by_name(node: Node, slots: tuple[int, ...]) -> tuple[int, ...]:
-    """The inputs in the order of the names that PyTorch saves them under."""
+    """Return the inputs in the order of the names that PyTorch saves them under."""
     if node.op.variadic or len(slots) < 2:
         return slots
     names = dict(enumerate(inputs_of(node.op.name, max(slots) + 1)))
@@ -209,7 +209,7 @@ class SavedTensor:
 
     @property
     def data(self) -> Tensor | None:
-        """The saved tensor; None if none is saved."""
+        """Return the saved tensor; None if none is saved."""
         return self._read()
 
     def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:

@@ -24,12 +24,12 @@ PART_BYTES = 1 << 20
 """About as much is made of a part: what a core's second cache holds."""
 
 MIN_PART_BYTES = 1 << 16
-"""And no less than this, however many threads there are: small arrays may be added up
-in another order."""
+"""Least size of a part, in bytes, however many threads there are: small arrays may be
+added up in another order."""
 
 MIN_BYTES_TO_CUT = 1 << 22
 MIN_BYTES_TO_SHARE = 1 << 20
-"""From so much on, a batch is cut on one thread, and on several."""
+"""Sizes from which on a batch is cut on one thread, and on several, in bytes."""
 
 _pool: list[ThreadPoolExecutor] = []
 

@@ -51,7 +51,7 @@ class Pass:
 
 
 def is_crowded() -> bool:
-    """Whether no further pass should be opened in this thread."""
+    """Return whether no further pass should be opened in this thread."""
     running = PASSES.running
     return running is not None and running.depth >= MAX_PASSES_IN_A_THREAD
 

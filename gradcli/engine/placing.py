@@ -23,8 +23,8 @@ from .raw import Raw
 
 
 def _as_read(xp: Any, y: Raw, x: Raw, indices: Sequence[object]) -> Any:
-    """What was read at positions, where those or the operand lie in another order than
-    that of their indices."""
+    """Lay out what was read at positions, where those or the operand lie in another
+    order than that of their indices."""
     if xp.is_contiguous(x) and not any(map(_is_turned, indices)):
         return xp.packed(y)
     at: Any = entries_at(xp, indices)
@@ -44,7 +44,7 @@ _ARRANGED: dict[object, Callable[..., Array]] = {
 
 
 def placed(op: Op) -> Formula:
-    """The row's formula, whose results lie in memory as the row says."""
+    """Return the row's formula, whose results lie in memory as the row says."""
     fwd, arrange = _widened(op.fwd) if op.wide else op.fwd, _ARRANGED.get(op.memory)
     if arrange is None:
         return fwd
@@ -59,8 +59,8 @@ def placed(op: Op) -> Formula:
 
 
 def _widened(fwd: Formula) -> Formula:
-    """A formula of one output that is run on single floats where it is given half
-    ones."""
+    """Return a formula of one output that is run on single floats where it is given
+    half ones."""
 
     def run(xp: Namespace, x: Any, *others: Any, **params: object) -> Any:
         if xp.symbolic or x.dtype is not HALF:

@@ -69,7 +69,7 @@ def _of_two_or_more(np: Library, n: int, x: Raw) -> Raw:
 
 
 def _powers(np: Library, n: int, x: Raw) -> Raw:
-    """The series at 0."""
+    """Return the series at 0."""
     total = 0 * x
     for k in range(TERMS, 0, -1):
         total = (total + float(k) ** -n) * x
@@ -77,7 +77,7 @@ def _powers(np: Library, n: int, x: Raw) -> Raw:
 
 
 def _by_logarithm(np: Library, n: int, log: Raw) -> Raw:
-    """The series of the logarithm at 1: DLMF 25.12.12 and its limit."""
+    """Return the series of the logarithm at 1: DLMF 25.12.12 and its limit."""
     harmonic = sum(1 / k for k in range(1, n))
     gap = np.where(np.equal(log, 0), 1.0, -log)
     own = (harmonic - np.log(gap)) * log ** (n - 1) / math.factorial(n - 1)
@@ -85,7 +85,7 @@ def _by_logarithm(np: Library, n: int, log: Raw) -> Raw:
 
 
 def _by_other_logarithm(np: Library, n: int, log: Raw) -> Raw:
-    """The same at -1: of ``-exp(log)``."""
+    """Return the polylogarithm of ``-exp(log)`` by its series of ``log``."""
     return -_in_powers(log, lambda k: alternating(n - k))
 
 

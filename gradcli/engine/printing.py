@@ -45,7 +45,7 @@ _chosen = [Options()]
 
 
 def options() -> Options:
-    """How tensors are printed at present."""
+    """Return how tensors are printed at present."""
     return _chosen[0]
 
 
@@ -118,7 +118,7 @@ def _scientific(value: float) -> str:
 
 
 def body(raw: Raw, indent: int = len(OPENING)) -> str:
-    """The entries of an array in nested brackets.
+    """Return the entries of an array in nested brackets.
 
     Args:
         raw: an array of numbers, on the CPU.

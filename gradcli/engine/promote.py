@@ -37,7 +37,7 @@ def promoted(a: Any, b: Any) -> Any:
 
 
 def result_of(values: Iterable[Any]) -> Any:
-    """The type of arithmetic on arrays and numbers, as NumPy's type."""
+    """Return the type of arithmetic on arrays and numbers, as NumPy's type."""
     ranked = [None, None, None]
     for value in values:
         rank = 2 if not hasattr(value, "dtype") else 0 if value.shape else 1
@@ -53,7 +53,7 @@ def result_of(values: Iterable[Any]) -> Any:
 
 
 def type_of(value: object) -> Any:
-    """An array's or a plain number's type, as NumPy's."""
+    """Return an array's or a plain number's type, as NumPy's."""
     if hasattr(value, "dtype"):
         return value.dtype
     if isinstance(value, bool):
@@ -92,7 +92,7 @@ def fitting(number: float, type_: Any) -> float:
 
 
 def wrapped(number: int, type_: Dtype) -> int:
-    """An integer cut to the bits of a type of integers.
+    """Return an integer cut to the bits of a type of integers.
 
     Raises:
         OverflowError: it has more than 64 bits.
@@ -115,8 +115,8 @@ def _held(number: object, type_: Dtype, fits: bool) -> Any:
 def in_one_type(
     op: Op, raw: tuple[Raw, ...], params: Params, inputs: tuple[object, ...]
 ) -> tuple[tuple[Any, ...], Params, bool]:
-    """The inputs and the parameters of a row in the types that its result has; whether
-    none of the inputs are floats.
+    """Return the inputs and the parameters of a row in the types that its result has;
+    whether none of the inputs are floats.
 
     ``raw`` are the arrays of ``inputs``.
 
@@ -164,13 +164,13 @@ def in_one_type(
 
 
 def _is_of_positions(op: Op, slot: int) -> bool:
-    """Whether the integers of an input stay what they are beside floats."""
+    """Return whether the integers of an input stay what they are beside floats."""
     rules = op.vjp
     return not op.elementwise and type(rules) is tuple and rules[slot] is None
 
 
 def slots_of_positions(op: Op) -> frozenset[int]:
-    """The inputs of a row whose integers stay what they are beside floats."""
+    """Return the inputs of a row whose integers stay what they are beside floats."""
     count = len(op.vjp) if isinstance(op.vjp, tuple) else 0
     return frozenset(slot for slot in range(count) if _is_of_positions(op, slot))
 
@@ -194,12 +194,12 @@ def _refuse(op: Op, operands: list[Raw]) -> None:
 
 
 def arrays_of(raw: tuple[Raw, ...]) -> list[Raw]:
-    """The arrays among a row's inputs."""
+    """Return the arrays among a row's inputs."""
     return [r for r in raw if hasattr(r, "dtype")]
 
 
 def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Raw]:
-    """The arrays among the inputs whose numbers go into the result."""
+    """Return the arrays among the inputs whose numbers go into the result."""
     rules = op.partials if op.partials is not None else op.vjp
     if op.variadic or (op.node is None and op.elementwise):
         slots = list(range(len(raw)))
@@ -211,9 +211,9 @@ def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Raw]:
 
 
 def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
-    """What the formula of an elementwise row is given: plain numbers in the type of the
-    floats beside them where that is narrow, as a function of a Python number would give
-    a double."""
+    """Return what the formula of an elementwise row is given: plain numbers in the type
+    of the floats beside them where that is narrow, as a function of a Python number
+    would give a double."""
     first = next((r.dtype for r in raw if hasattr(r, "dtype")), None)
     wide = first is None or first.kind != "f" or first.itemsize >= BYTES_OF_DOUBLE
     if wide or not op.elementwise or op.result is AS_IS:
@@ -222,7 +222,7 @@ def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
 
 
 def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
-    """The plain numbers that an elementwise row computes with."""
+    """Return the plain numbers that an elementwise row computes with."""
     if not op.elementwise:
         return []
     return [v for v in given if isinstance(v, int | float)]
@@ -285,22 +285,22 @@ def whole_parameters(op: Op, params: Params) -> Params:
 
 
 def _scalar_name(name: str) -> str:
-    """A type's name where a single number is converted to it."""
+    """Return a type's name where a single number is converted to it."""
     names = {"int32": "int", "float32": "float", "float64": "double",
              "float16": "c10::Half"}  # fmt: skip
     return names.get(name, f"{name}_t")
 
 
 def is_half(y: Any) -> bool:
-    """Whether a result, or its first part, holds half floats: what a function of a
-    library makes of integers of one byte, with fewer digits than are wanted."""
+    """Return whether a result, or its first part, holds half floats: what a function of
+    a library makes of integers of one byte, with fewer digits than are wanted."""
     first = y[0] if isinstance(y, tuple) and y else y
     type_ = getattr(first, "dtype", NONE)
     return bool(type_.kind == "f" and type_.itemsize == BYTES_OF_HALF_FLOAT)
 
 
 def in_floats(raw: tuple[Raw, ...]) -> tuple[Any, ...]:
-    """The arrays among a row's inputs as floats of the default type."""
+    """Return the arrays among a row's inputs as floats of the default type."""
     return tuple([r.astype(DEFAULT.name) if hasattr(r, "dtype") else r for r in raw])
 
 

@@ -35,7 +35,7 @@ def is_public(name: str) -> bool:
 
 
 def has_in_place(name: str) -> bool:
-    """Whether a function has an in-place form."""
+    """Return whether a function has an in-place form."""
     entry = FUNCTIONS[ALIASES.get(name, name)]
     if entry.in_place is not None:
         return entry.in_place
@@ -43,7 +43,7 @@ def has_in_place(name: str) -> bool:
 
 
 def changes_operand(name: str) -> bool:
-    """Whether a name is one of a function that changes its operand: ``sin_``."""
+    """Return whether a name is one of a function that changes its operand: ``sin_``."""
     stem = name[:-1]
     public = name.endswith("_") and is_public(stem) and has_in_place(stem)
     return public or name in ("detach_", "fill_", "zero_")
@@ -55,7 +55,7 @@ def names() -> list[str]:
 
 
 def found(entry: str, given: Callable[[str], Any] = function) -> Run:
-    """The function of a table's name, as users call it: as a method; with
+    """Return the function of a table's name, as users call it: as a method; with
     ``given=writing`` as a function that takes ``out``, too."""
     entry = ALIASES.get(entry, entry)
     apply = given(entry)
@@ -88,7 +88,7 @@ def _casting(apply: Run) -> Run:
 
 
 def described(run: Run, entry: str) -> Run:
-    """A public function with the signature and the documentation of its row."""
+    """Return a public function with the signature and the documentation of its row."""
     if not hasattr(run, "__signature__"):
         from inspect import Signature
 
@@ -112,14 +112,14 @@ def _cast(x: Tensor, type_: Type) -> Tensor:
 
 
 def _taking_out(entry: str) -> Run:
-    """The function as users call it, with ``out``."""
+    """Return the function as users call it, with ``out``."""
     from .into import writing
 
     return found(entry, writing)
 
 
 def public(name: str) -> Run:
-    """The function of a public name; of one that ends in ``_`` the method.
+    """Return the function of a public name; of one that ends in ``_`` the method.
 
     Raises:
         AttributeError: there is none.
@@ -154,13 +154,13 @@ class Members(ModuleType):
 
 
 def linalg() -> dict[str, str]:
-    """The functions of ``gradcli.linalg``, and their names in the table."""
+    """Return the functions of ``gradcli.linalg``, and their names in the table."""
     below = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith("linalg.")]
     return {n.removeprefix("linalg."): n for n in below} | {"diagonal": "diagonal"}
 
 
 def special() -> dict[str, str]:
-    """The functions of ``gradcli.special``, and their names in the table."""
+    """Return the functions of ``gradcli.special``, and their names in the table."""
     return {
         n: entry.name for entry in FUNCTIONS.values() for n in entry.special.split()
     }

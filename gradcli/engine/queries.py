@@ -23,12 +23,12 @@ from .underived import without_derivative
 
 
 def writes(run: Run) -> Run:
-    """The function, which takes ``out`` too."""
+    """Return the function, which takes ``out`` too."""
     return taking_out(run.__name__, run)
 
 
 def is_tensor(obj: object) -> bool:
-    """Whether it is a tensor."""
+    """Return whether it is a tensor."""
     return isinstance(obj, Tensor)
 
 
@@ -38,17 +38,17 @@ def numel(input: Tensor) -> int:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether its entries are floats."""
+    """Return whether its entries are floats."""
     return input.is_floating_point()
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether it was made in inference mode."""
+    """Return whether it was made in inference mode."""
     return input.is_inference()
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape and the same entries."""
+    """Return whether two tensors have the same shape and the same entries."""
     if input.raw.shape != other.raw.shape:
         return False
     return bool((input.detach() == other.detach()).raw.all())
@@ -61,7 +61,7 @@ def allclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> bool:
-    """Whether all entries are equal within tolerances.
+    """Return whether all entries are equal within tolerances.
 
     Raises:
         EngineError: the two are of different types.
@@ -116,7 +116,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The entries without repetitions, in order; with ``dim``, the slices.
+    """Return the entries without repetitions, in order; with ``dim``, the slices.
 
     Args:
         sorted: accepted; they are in order in either case.
@@ -136,7 +136,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """As `unique`, but only repetitions next to one another are left out."""
+    """Leave out repetitions that are next to one another only; see `unique`."""
     return _distinct(input, return_inverse, return_counts, dim, _apart)
 
 
@@ -177,7 +177,7 @@ def _from_lines(np: Library, lines: Raw, shape: tuple[int, ...], d: int) -> Raw:
 
 
 def _apart(np: Library, lines: Raw) -> tuple[Raw, Raw]:
-    """The lines as they stand, and which differ from the one before."""
+    """Return the lines as they stand, and which differ from the one before."""
     begins = np.ones(len(lines), bool)
     begins[1:] = np.any(np.not_equal(lines[1:], lines[:-1]), 1)
     return np.arange(len(lines)), begins
@@ -189,7 +189,7 @@ def _sorted_apart(np: Library, lines: Raw) -> tuple[Raw, Raw]:
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that tensors of these shapes broadcast to.
+    """Return the shape that tensors of these shapes broadcast to.
 
     Raises:
         ShapeError: they do not.
@@ -198,12 +198,12 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 
 def promote_types(type1: Type, type2: Type) -> Type:
-    """The smallest type that holds both."""
+    """Return the smallest type that holds both."""
     return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
 
 
 def result_type(tensor1: object, tensor2: object) -> Type:
-    """The type of a result of arithmetic between two tensors or numbers."""
+    """Return the type of a result of arithmetic between two tensors or numbers."""
     return of(np.empty((), result_of([raw_of(tensor1), raw_of(tensor2)])))
 
 

@@ -28,7 +28,7 @@ Give: TypeAlias = Callable[[], Any]
 """Gives a saved value back."""
 
 Value: TypeAlias = Array | Outputs
-"""What a row gives: an array, or one for each output."""
+"""Result of a row: an array, or one for each output."""
 
 Restored: TypeAlias = tuple[tuple[Any, ...], Any]
 """The inputs of a node and its output, as far as they were saved: arrays, shapes, or

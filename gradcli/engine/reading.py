@@ -28,7 +28,7 @@ class Parts(NamedTuple):
     some: frozenset[int] | None = None
 
     def reads(self, nr: int) -> bool:
-        """Whether output number ``nr`` is read."""
+        """Return whether output number ``nr`` is read."""
         return self.output and (self.some is None or nr in self.some)
 
 
@@ -63,7 +63,7 @@ def _rules(op: Op) -> tuple[object, ...]:
 
 
 def read_by(op: Op, slot: int) -> Parts:
-    """What the rule of one input reads."""
+    """Return what the rule of one input reads."""
     given = op.vjp[slot] if isinstance(op.vjp, tuple) else None
     derived = callable(given) or callable(_rules(op)[slot])
     if not derived and not (op.always_saves and reverse_rules(op)[slot] is not None):
@@ -83,7 +83,7 @@ def read_by(op: Op, slot: int) -> Parts:
 
 
 def joined(parts: Iterable[Parts]) -> Parts:
-    """What several rules read."""
+    """Return what several rules read together."""
     found = list(parts)
     inputs = {slot for part in found for slot in part.inputs}
     outputs = [part.some for part in found if part.output]

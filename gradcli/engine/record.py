@@ -220,8 +220,8 @@ def _computed(
     raw: tuple[Raw, ...],
     params: Params,
 ) -> tuple[tuple[Raw, ...], Params, Any]:
-    """The raw inputs and the parameters, of fitting types, and what the row's formula
-    makes of them."""
+    """Return the raw inputs and the parameters, of fitting types, and what the row's
+    formula makes of them."""
     whole = False
     try:
         if not xp.symbolic:
@@ -322,7 +322,7 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
 
 
 Outermost = Callable[[str, Run], Run]
-"""What a public function is wrapped in, from its name and itself."""
+"""Wrapper of a public function, made from its name and the function itself."""
 
 RECORDERS: dict[str, Recorder] = {}
 FUNCTIONS_ON_TENSORS: dict[str, Run] = {}
@@ -375,7 +375,7 @@ def replace(name: str, wrapped: Callable[[Run], object]) -> None:
 
 
 def made(name: str, outermost: Outermost) -> Run:
-    """A public function on tensors, within ``outermost(name, run)``."""
+    """Return a public function on tensors, within ``outermost(name, run)``."""
     entry = FUNCTIONS[name]
     make: Any = _composite if isinstance(entry, Composite) else _row
     run = make(entry, outermost)
@@ -443,7 +443,7 @@ class RecordingNamespace(Namespace):
 
     @property
     def symbolic(self) -> bool:  # type: ignore[override]
-        """Whether the tensors are of symbols: then these run at home."""
+        """Return whether the tensors are of symbols: then these run at home."""
         return MODE.home is not None and MODE.home.takes_numbers
 
     def to_copy(

@@ -33,7 +33,7 @@ class Named(tuple[Any, ...]):
 
 
 def _again(name: str, parts: tuple[object, ...]) -> Named:
-    """A named result from the name of its class, as pickling needs it."""
+    """Return a named result from the name of its class, as pickling needs it."""
     written = name.endswith(WRITTEN) and name not in classes()
     kind = classes()[name.removesuffix(WRITTEN) if written else name]
     return (written_class(kind) if written else kind)(parts)
@@ -55,15 +55,15 @@ HISTOGRAM = _class("histogram", ("hist", "bin_edges"))
 
 @cache
 def class_of_row(op: Op) -> type[Named] | None:
-    """The class of a row's several results; None: they have no names."""
+    """Return the class of a row's several results; None: they have no names."""
     if op.returns <= 1 or op.name not in OUTPUTS:
         return None
     return _class(op.base, outputs_of(op.name, op.returns))
 
 
 def class_of(function: str) -> type[Named] | None:
-    """The class of the results of a function that is made of others, if it has one of
-    its own."""
+    """Return the class of the results of a function that is made of others, if it has
+    one of its own."""
     if function not in OUTPUTS:
         return None
     return _class(function.replace(".", "_"), tuple(OUTPUTS[function].split()))
@@ -83,5 +83,5 @@ WRITTEN = "_out"
 
 
 def written_class(kind: type[Named]) -> type[Named]:
-    """The class of the same results, written into tensors that were given."""
+    """Return the class of the same results, written into tensors that were given."""
     return _class(kind.__name__ + WRITTEN, kind.fields)

@@ -39,7 +39,7 @@ def saved_parts(node: Node) -> Parts:
 
 @cache
 def _saved(op: Op, live: tuple[int, ...]) -> Parts:
-    """What counts as saved where the edges of these slots need a gradient."""
+    """Return what counts as saved where the edges of these slots need a gradient."""
     every = _read_by_each(op)
     read = joined(every)
     asked = joined(every[slot] for slot in live).inputs

@@ -34,7 +34,7 @@ MEANING = {
 
 
 def listed(entry: Op | Composite) -> list[Parameter]:
-    """The parameters of a function of the table, in order, with users' names."""
+    """Return the parameters of a function of the table, in order, with users' names."""
     formula = entry.build if isinstance(entry, Composite) else entry.fwd
     kind: Any = Parameter.POSITIONAL_OR_KEYWORD
     count = len(entry.cases[0].inputs) if entry.cases else len(OPERANDS)
@@ -59,17 +59,17 @@ def listed(entry: Op | Composite) -> list[Parameter]:
 
 
 def _called(entry: Op | Composite) -> tuple[tuple[str, ...], ...]:
-    """What PyTorch calls the operands of a function of the table."""
+    """Return PyTorch's names of the operands of a function of the table."""
     return CALLED.get(entry.name if isinstance(entry, Composite) else entry.base, ())
 
 
 def keyword(name: str, default: object = None) -> Parameter:
-    """A parameter that is given by name alone."""
+    """Return a parameter that is given by name alone."""
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default)
 
 
 def documented(entry: Op | Composite, parameters: Iterable[Parameter]) -> str:
-    """The docstring of a public function, in NumPy's sections."""
+    """Return the docstring of a public function, in NumPy's sections."""
     lines = [entry.doc or entry.formula]
     if entry.doc and entry.formula:
         lines += ["", f"``{entry.formula}``"]
@@ -123,7 +123,7 @@ class Parameters:
         self.free = [frozenset(names[given:]) for given in range(self.most + 1)]
 
     def bind(self, args: tuple[object, ...], kwargs: Params) -> Params:
-        """The value of every parameter, in their order.
+        """Return the value of every parameter, in their order.
 
         Raises:
             TypeError: the call does not fit, in Python's own words.
@@ -144,7 +144,7 @@ class Parameters:
         return values
 
     def _misfit(self, given: int, kwargs: Params) -> str:
-        """What is wrong with a call that gives too much."""
+        """Return the message about a call that gives too much."""
         for name in kwargs:
             if name not in self.defaults:
                 return f"{self.called}() got an unexpected keyword argument {name!r}"
@@ -166,7 +166,7 @@ SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 def described(
     method: Run, owner: str, name: str, parameters: Iterable[Parameter]
 ) -> Run:
-    """A made method with its name and its signature."""
+    """Return a made method with its name and its signature."""
     method.__name__ = name
     method.__qualname__ = f"{owner}.{name}"
     vars(method)["__signature__"] = Signature([SELF, *parameters])
@@ -178,7 +178,7 @@ def constructor(
     parameters: Sequence[Parameter],
     begin: Callable[[Any, Params], None],
 ) -> Run:
-    """The ``__init__`` of a class ``owner`` that takes parameters.
+    """Return the ``__init__`` of a class ``owner`` that takes parameters.
 
     Args:
         begin: is given the new object and the value of every parameter.
@@ -192,6 +192,6 @@ def constructor(
 
 
 def new_class(name: str, bases: tuple[type, ...], members: Params) -> type:
-    """A class that belongs to the file whose line declares it, two frames up."""
+    """Return a class that belongs to the file whose line declares it, two frames up."""
     file = sys._getframe(2).f_globals["__name__"]
     return type(name, bases, {"__module__": file, **members})

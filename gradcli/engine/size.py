@@ -33,7 +33,7 @@ class Size(tuple[int, ...]):
         return made
 
     def numel(self) -> int:
-        """How many entries a tensor of this shape has."""
+        """Return how many entries a tensor of this shape has."""
         return prod(self)
 
     def __getitem__(self, at: SupportsIndex | slice) -> Any:
@@ -59,7 +59,7 @@ class Size(tuple[int, ...]):
 
 
 def sizes_of(size: Sequence[Any], name: str) -> tuple[int, ...]:
-    """The shape that the arguments of the function ``name`` mean.
+    """Return the shape that the arguments of the function ``name`` mean.
 
     Raises:
         TypeError: something else than integers.

@@ -32,18 +32,18 @@ MAX_SHORT_SERIES = 1.1
 """Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
 
 MAX_AIRY_ARGUMENT = 105
-"""From here on the function Ai is below the least number."""
+"""Argument from which on the function Ai is below the least number."""
 
 
 def _order(n: Any) -> int:
-    """An order that is an integer, or an array of one, several times."""
+    """Return an order that is an integer, or an array of one, several times."""
     return n if isinstance(n, int) else int(n.max())
 
 
 def in_own_type(function: Callable[..., Raw], which: str = "") -> Callable[..., Raw]:
-    """A special function whose result on half floats is rounded to them: the library
-    has none for them, and leaves its result as wide as it computed it. Of several
-    results it is the one that ``which`` says: ``0]``."""
+    """Return a special function whose result on half floats is rounded to them: the
+    library has none for them, and leaves its result as wide as it computed it. Of
+    several results it is the one that ``which`` says: ``0]``."""
     result = int(which.rstrip("]") or -1)
 
     def run(x: Raw, *others: Raw) -> Raw:
@@ -56,7 +56,7 @@ def in_own_type(function: Callable[..., Raw], which: str = "") -> Callable[..., 
 
 
 def is_wide_array(x: Raw) -> bool:
-    """Whether something is an array of floats of single precision or more."""
+    """Return whether something is an array of floats of single precision or more."""
     if not getattr(x, "shape", ()):
         return False
     return bool(x.dtype.kind == "f" and x.dtype.itemsize > BYTES_OF_HALF_FLOAT)
@@ -112,25 +112,25 @@ class SpecialFunctions(Namespace):
         return top + np.log1p(np.exp(np.minimum(np.minimum(a, b) - finite, 0)))
 
     def airy_ai(self, x: Raw) -> Raw:
-        """The Airy function Ai, 0 from 105 on, where the library has NaN for large
-        numbers."""
+        """Return the Airy function Ai, 0 from 105 on, where the library has NaN for
+        large numbers."""
         return self._within(x > MAX_AIRY_ARGUMENT, 0, "airy_ai", x)
 
     def airy_ai_prime(self, x: Raw) -> Raw:
-        """The derivative of Ai, likewise."""
+        """Return the derivative of Ai, likewise."""
         return self._within(x > MAX_AIRY_ARGUMENT, 0, "airy_ai_prime", x)
 
     def Ci(self, x: Raw) -> Raw:
-        """The cosine integral; no real number below 0, where the library has its real
-        part."""
+        """Return the cosine integral; no real number below 0, where the library has its
+        real part."""
         return self._within(x < 0, math.nan, "Ci", x)
 
     def Chi(self, x: Raw) -> Raw:
-        """The hyperbolic cosine integral, likewise."""
+        """Return the hyperbolic cosine integral, likewise."""
         return self._within(x < 0, math.nan, "Chi", x)
 
     def _within(self, beyond: Raw, value: float, name: str, x: Raw) -> Raw:
-        """A function of the library, but for where it is a plain number."""
+        """Return a function of the library, but for where it is a plain number."""
         y = SpecialFunctions.__getattr__(self, name)(x)
         return self.np.where(beyond, value, y).astype(y.dtype)
 
@@ -141,7 +141,7 @@ class SpecialFunctions(Namespace):
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
 
     def digamma(self, x: Raw) -> Raw:
-        """The derivative of `lgamma`: beside a pole below 0 by reflection at it.
+        """Return the derivative of `lgamma`: beside a pole below 0 by reflection at it.
 
         The library's function has few digits there. DLMF 5.5.4.
         """
@@ -157,18 +157,18 @@ class SpecialFunctions(Namespace):
         return np.where(near, other - slope, y).astype(y.dtype)
 
     def igamma(self, a: Raw, x: Raw) -> Raw:
-        """The lower incomplete gamma function, regularized."""
+        """Return the lower incomplete gamma function, regularized."""
         return self._by_next_order(self._special().gammainc, 1, 1.0, a, x)
 
     def igammac(self, a: Raw, x: Raw) -> Raw:
-        """The upper incomplete gamma function, regularized."""
+        """Return the upper incomplete gamma function, regularized."""
         return self._by_next_order(self._special().gammaincc, -1, 0.0, a, x)
 
     def _by_next_order(
         self, function: Callable[..., Raw], sign: int, low: float, a: Raw, x: Raw
     ) -> Raw:
-        """An incomplete gamma function; of orders near 1/2, from ``low`` on, by that of
-        the next order.
+        """Return an incomplete gamma function; of orders near 1/2, from ``low`` on, by
+        that of the next order.
 
         The library ends a series too early there. DLMF 8.8.5 and 8.8.6.
         """
@@ -189,7 +189,7 @@ class SpecialFunctions(Namespace):
         return y.astype(x.dtype) if half else y
 
     def polygamma(self, n: int, x: Raw) -> Raw:
-        """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
+        """Return the n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
         n, np = _order(n), self.np
         if n == 0:
             return self.digamma(x)
@@ -205,8 +205,8 @@ class SpecialFunctions(Namespace):
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
 
     def _derivative_of_cotangent(self, n: int, x: Raw) -> Raw:
-        """The n-th derivative of ``pi*cot(pi*x)``, a polynomial in the cotangent, each
-        of which follows from the one before it by ``-pi*(1 + cot**2)`` times its own
+        """Return the n-th derivative of ``pi*cot(pi*x)``, a polynomial in the cotangent:
+        each follows from the one before it by ``-pi*(1 + cot**2)`` times its own
         derivative."""
         np = self.np
         powers = [0.0, math.pi]
@@ -223,7 +223,7 @@ class SpecialFunctions(Namespace):
         return y
 
     def polylog(self, s: int, x: Raw) -> Raw:
-        """The polylogarithm of an integer order."""
+        """Return the polylogarithm of an integer order."""
         from .polylogarithm import polylogarithm
 
         return polylogarithm(self.np, _order(s), x)

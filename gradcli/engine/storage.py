@@ -26,13 +26,13 @@ class UntypedStorage:
         self._raw, self._xp = owner(tensor._shareable()), tensor.xp
 
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """Return how many bytes it has."""
         return int(self._raw.size * self._raw.dtype.itemsize)
 
     size = __len__ = nbytes
 
     def data_ptr(self) -> int:
-        """The address of its first byte; 0 if it has none."""
+        """Return the address of its first byte; 0 if it has none."""
         return int(self._xp.address(self._raw)) if self.nbytes() else 0
 
     def element_size(self) -> int:
@@ -71,5 +71,5 @@ class UntypedStorage:
 
 
 def untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory that the tensor lies in."""
+    """Return the memory that the tensor lies in."""
     return UntypedStorage(self)

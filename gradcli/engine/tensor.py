@@ -59,9 +59,9 @@ class Tensor(Methods):
     view_of: Tensor | None
     views: list[Any] | None
     group: list[Any]
-    """Of tensors that share memory without being views: all of them, held weakly."""
+    """Tensors that share memory without being views: all of them, held weakly."""
     fragile: str
-    """Of a view, why no change of its memory can be followed; empty if one can."""
+    """Reason why no change of a view's memory can be followed; empty if one can."""
 
     def __init__(self, *data: Any, requires_grad: bool = False) -> None:
         self.view_of = self.views = None
@@ -86,7 +86,7 @@ class Tensor(Methods):
         return _known_size(Size, self.raw.shape)
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
+        """Return the shape, or the size of one dimension."""
         if dim is None:
             return _known_size(Size, self.raw.shape)
         return self.raw.shape[dim_of(self.raw.shape, dim)]
@@ -138,15 +138,15 @@ class Tensor(Methods):
         return self.dtype.is_floating_point
 
     def is_inference(self) -> bool:
-        """Whether it was made in inference mode."""
+        """Return whether it was made in inference mode."""
         return bool(self.xp.inference)
 
     # its place in the graph
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients are asked for it; a view asks for what its base does, also
-        one that was made while nothing was recorded."""
+        """Return whether gradients are asked for it; a view asks for what its base
+        does, also one that was made while nothing was recorded."""
         if self.edge is not None:
             return True
         base = getattr(self, "view_of", None)
@@ -158,7 +158,7 @@ class Tensor(Methods):
 
     @property
     def _is_followed(self) -> bool:
-        """Whether a gradient, or a tangent, is to be known of it."""
+        """Return whether a gradient, or a tangent, is to be known of it."""
         return self.edge is not None or tangent_of(self) is not None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -176,7 +176,7 @@ class Tensor(Methods):
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None for a leaf."""
+        """Return the node that made this tensor; None for a leaf."""
         node = None if self.edge is None else output_at(self.edge)[0]
         return node if isinstance(node, Node) else None
 
@@ -186,7 +186,7 @@ class Tensor(Methods):
 
     @property
     def grad(self) -> Tensor | None:
-        """What backward passes have added up here; of results only if retained."""
+        """Return the sum of what backward passes brought; of results if retained."""
         edge = self.edge
         held: Tensor | None
         if isinstance(edge, AccumulateGrad):
@@ -219,7 +219,7 @@ class Tensor(Methods):
 
     @property
     def data(self) -> Tensor:
-        """The same memory outside the graph; its changes are counted apart."""
+        """Return the same memory outside the graph; its changes are counted apart."""
         out = self.detach()
         out.raw = self.xp.apart(out.raw)
         return out
@@ -229,7 +229,7 @@ class Tensor(Methods):
         self._set_data(value)
 
     def _shareable(self) -> Any:
-        """The raw array; a scalar of the array module gives way to an array."""
+        """Return the raw array; a scalar of the array module gives way to an array."""
         if not self.raw.shape:
             raw, self.raw = self.raw, self.xp.array_itself(self.raw)
             if MODE.made is not None:
@@ -329,7 +329,7 @@ def as_number(t: Tensor) -> float | int | bool:
 
 
 def constant(value: object) -> Tensor:
-    """A tensor without a gradient from a number, a nested list or an array.
+    """Return a tensor without a gradient from a number, a nested list or an array.
 
     Raises:
         TypeError: the value is of no kind that holds numbers.
@@ -396,7 +396,7 @@ def ones_for(t: Tensor) -> Tensor:
 
 
 def _made_anew(end: AccumulateGrad) -> Tensor:
-    """A leaf on the same memory, for who asks after nobody held it any more."""
+    """Return a leaf on the same memory, for who asks after nobody held it any more."""
     return with_edge(end.raw, end.xp, end)
 
 

@@ -49,7 +49,7 @@ _detached: WeakSet[Node | Port] = WeakSet()
 
 
 _successors: WeakKeyDictionary[Any, ref[Any]] = WeakKeyDictionary()
-"""Of the edge that a tensor had before it was changed in place, the one it has now."""
+"""Present edge of a tensor that was changed in place, by the edge it had before."""
 
 
 def note_successor(before: Edge, after: Edge) -> None:
@@ -84,7 +84,7 @@ class _Moves:
 
 
 _moves: WeakKeyDictionary[Any, _Moves] = WeakKeyDictionary()
-"""Of the edges of tensors that were put on other memory: from where to where."""
+"""Moves of tensors to other memory, from where to where, by their edges."""
 
 
 def note_move(edge: Edge, before: Raw, now: Raw) -> None:

@@ -37,7 +37,7 @@ class UnheardBackward(CustomNode):
         return (None,)
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Tensor | None:
-        """The tangent itself, to which no gradient goes either."""
+        """Return the tangent itself, to which no gradient goes either."""
         (t,) = tangents
         if t is None or t.edge is None:
             return t

@@ -52,7 +52,7 @@ class Apart:
 
 
 def apart(raw: Raw) -> Raw:
-    """The same memory as another array, whose changes are counted apart."""
+    """Return the same memory as another array, whose changes are counted apart."""
     import numpy
 
     return numpy.asarray(Apart(raw))
@@ -81,7 +81,7 @@ def lend(held: Raw, raw: Raw, apart: bool = False) -> Raw:
 
 
 def is_lent(raw: Raw) -> bool:
-    """Whether an array was noted to lie in another's memory."""
+    """Return whether an array was noted to lie in another's memory."""
     return id(raw) in _lent
 
 

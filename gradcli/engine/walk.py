@@ -14,7 +14,7 @@ from .node import AccumulateGrad
 def inputs_first(
     roots: Iterable[object], ends: frozenset[object] = frozenset()
 ) -> list[Any]:
-    """The graph below ``roots`` with every edge after the edges it depends on.
+    """Return the graph below ``roots`` with every edge after the edges it depends on.
 
     What lies below ``ends`` is left out.
     """
@@ -37,7 +37,7 @@ def inputs_first(
 
 
 def reaches_leaf(roots: Iterable[Any], ends: frozenset[object]) -> bool:
-    """Whether a leaf lies below ``roots`` by a path around ``ends``.
+    """Return whether a leaf lies below ``roots`` by a path around ``ends``.
 
     A leaf that served a finished computation and was given up does not count.
     """
@@ -55,5 +55,5 @@ def reaches_leaf(roots: Iterable[Any], ends: frozenset[object]) -> bool:
 
 
 def reaches(roots: Iterable[Any], ends: frozenset[object]) -> bool:
-    """Whether one of ``ends`` lies below ``roots``, or is one of them."""
+    """Return whether one of ``ends`` lies below ``roots``, or is one of them."""
     return not ends.isdisjoint(inputs_first([r for r in roots if r is not None], ends))

@@ -366,8 +366,8 @@ row("threshold", node="ThresholdBackward0", turned="ThresholdBackward1",
            case((3,), threshold=3.0, value=-1.0)])
 
 def below(xp: Namespace, x: Array, weight: Array) -> Array:
-    """The slope on the left, which at 0 counts as a number: the mixed second derivative
-    there is 0."""
+    """Return the slope on the left, which at 0 counts as a number: the mixed second
+    derivative there is 0."""
     return xp.where(xp.eq(x, 0), xp.detach(weight), weight)
 
 
@@ -432,8 +432,8 @@ def peak(xp: Namespace, x: Array, over: tuple[int, ...]) -> Array:
 
 def line_by_line(xp: Namespace, formula: ArrayRule, operands: tuple[Array, ...],
                  dim: int) -> Array:
-    """A formula whose result along a line depends on the operands' entries there alone;
-    of large operands a few lines at a time."""
+    """Return a formula whose result along a line depends on the operands' entries there
+    alone; of large operands a few lines at a time."""
     shape = operands[0].shape
     over = dims_of(shape, dim)
 
@@ -460,7 +460,7 @@ def log_softmax_of(xp: Namespace, x: Array, dim: int) -> Array:
 
 
 def softmax_push(xp: Namespace, t: Array, y: Array, dim: int) -> Array:
-    """The softmax's derivative, a symmetric matrix, applied to a vector."""
+    """Return the softmax's derivative, a symmetric matrix, applied to a vector."""
     return line_by_line(
         xp, lambda xp, over, t, y: y * (t - xp.sum(y * t, over, True)), (t, y), dim)
 
@@ -516,7 +516,7 @@ def drop(xp: Namespace, kept: Array, over: tuple[int, ...]) -> Array:
 
 
 def weights(xp: Namespace, x: Array, y: Array, dim: Dims) -> Array:
-    """The softmax of x, from its logsumexp."""
+    """Return the softmax of x, from its logsumexp."""
     return xp.exp(x - xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim))))
 
 

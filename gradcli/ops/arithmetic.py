@@ -78,7 +78,7 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
 
 
 def factor_last(b: Operand, alpha: Operand) -> tuple[Operand, Operand]:
-    """The second operand and its factor, which comes first in an older order."""
+    """Return the second operand and its factor, which comes first in an older order."""
     return (alpha, b) if is_number(b) and not is_number(alpha) else (b, alpha)
 
 
@@ -302,7 +302,7 @@ function("fmod", lambda call, a, b:
 # powers
 
 LARGE_EXPONENT = 2**53
-"""From here on a float does not hold every integer."""
+"""Least exponent from which on a float does not hold every integer."""
 
 
 def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:
@@ -329,13 +329,13 @@ row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
 
 
 def of_base(xp: Namespace, a: Array, b: Array, none: Array) -> Array:
-    """The derivative of a power by its base; of 0 or NaN to the 0 it is 0, and so are
-    the derivatives of that."""
+    """Return the derivative of a power by its base; of 0 or NaN to the 0 it is 0, and
+    so are the derivatives of that."""
     return xp.where(none, 0, b) * xp.where(none, 1, a) ** (xp.where(none, 1, b) - 1)
 
 
 def is_lost(xp: Namespace, a: Array) -> Array:
-    """Where a base has no finite reciprocal: 0, NaN and the smallest floats."""
+    """Return where a base has no finite reciprocal: 0, NaN and the smallest floats."""
     return xp.logical_or(xp.eq(a, 0), xp.logical_not(xp.isfinite(1 / a)))
 
 
@@ -395,7 +395,7 @@ function("pow", lambda call, a, exponent:
 
 
 def doubled(call: Call, x: Array) -> Array:
-    """The operand in double precision, if it is an array in another."""
+    """Return the operand in double precision, if it is an array in another."""
     name = getattr(getattr(x, "dtype", None), "name", "object")
     if name in ("float64", "object"):
         return x

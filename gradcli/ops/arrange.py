@@ -169,7 +169,7 @@ def on_diagonal(
 
 
 def _embedded(shape: Shape, offset: int, dim1: int, dim2: int) -> Shape:
-    """The shape with the last dimension made the diagonal of a square."""
+    """Return the shape with the last dimension made the diagonal of a square."""
     side = shape[-1] + abs(offset)
     a, b = two_dims((*shape, 1), dim1, dim2)
     rest = iter(shape[:-1])
@@ -275,7 +275,7 @@ row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad, vjp=(_pad_vjp,),
 
 
 def windows(shape: Shape, dimension: int, size: int, step: int) -> tuple[int, range]:
-    """The windows' dimension, and the positions where they begin."""
+    """Return the windows' dimension, and the positions where they begin."""
     d = dim_of(shape, dimension)
     length = shape[d] if shape else 1
     if size > length:
@@ -288,13 +288,13 @@ def windows(shape: Shape, dimension: int, size: int, step: int) -> tuple[int, ra
 
 
 def covered(xp: Namespace, starts: range, size: int) -> Array:
-    """The positions that each window covers."""
+    """Return the positions that each window covers."""
     check_size((len(starts), size), LISTED)
     return xp.as_index([list(range(at, at + size)) for at in starts])
 
 
 def windowed(xp: Namespace, x: Array, d: int, starts: range, size: int) -> Array:
-    """The windows over dimension d, as a copy."""
+    """Return the windows over dimension d, as a copy."""
     at = along(d, covered(xp, starts, size))
     return xp.permute(xp.getitem(x, at), window_order(x.ndim + 1, d))
 

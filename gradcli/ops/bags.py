@@ -28,7 +28,7 @@ MODES = {"sum": SUM, "mean": MEAN, "max": MAX}
 
 
 class Bags(NamedTuple):
-    """What is looked up, without the padding.
+    """Entries that are looked up, without the padding.
 
     rows     the numbers of the table's rows
     places   where they stand among all that are looked up
@@ -66,17 +66,17 @@ def beside(xp: Namespace, x: Array, numbers: object) -> Positions:
 
 
 def read(xp: Namespace, x: Array, at: list[int]) -> Array:
-    """The entries, or the rows, with these numbers."""
+    """Return the entries, or the rows, with these numbers."""
     return xp.call("index.Tensor", x, (xp.as_index(at).reshape((-1,)),))
 
 
 def added(xp: Namespace, x: Array, at: list[int], shape: tuple[int, ...]) -> Array:
-    """The transpose of `read`."""
+    """Return the transpose of `read`."""
     return xp.call("index.backward", x, shape, (xp.as_index(at).reshape((-1,)),))
 
 
 def divided(xp: Namespace, x: Array, bags: Bags, mode: int) -> Array:
-    """The sums of bags, or their means."""
+    """Return the sums of bags, or their means."""
     if mode == SUM:
         return x
     sizes = beside(xp, x, [max(n, 1) for n in bags.sizes]).reshape((-1, 1))
@@ -84,7 +84,7 @@ def divided(xp: Namespace, x: Array, bags: Bags, mode: int) -> Array:
 
 
 def counted(xp: Namespace, rows: Array, bags: Bags, weights: Array | None) -> Array:
-    """The rows that are looked up, each times its weight."""
+    """Return the rows that are looked up, each times its weight."""
     if weights is None:
         return rows
     return rows * xp.unsqueeze(read(xp, weights, bags.places), -1)
@@ -140,7 +140,8 @@ def sums(xp: Namespace, weight: Array, samples: Array | None, bags: Bags, mode: 
 
 
 def of_bags(rule: Formula) -> Formula:
-    """Of ``(xp, g, y, weight, bags, samples, mode, by_freq)`` a rule of the row."""
+    """Return a row's rule, made from a function of ``(xp, g, y, weight, bags, samples,
+    mode, by_freq)``."""
     def run(xp: Namespace, g: Array | Tangents, y: Outputs, weight: Array,
             indices: Array, offsets: Array, per_sample_weights: Array | None = None,
             mode: int = SUM, scale_grad_by_freq: bool = False,

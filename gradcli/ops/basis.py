@@ -31,7 +31,7 @@ UFUNCS: Final[Mapping[str, str]] = {
     "logical_and": "logical_and", "logical_or": "logical_or",
     "logical_not": "logical_not", "logical_xor": "logical_xor",
 }  # fmt: skip
-"""Of NumPy, and of CuPy."""
+"""Names in NumPy, and in CuPy, of the table's functions."""
 
 SPECIAL: Final[Mapping[str, str]] = {
     "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma",
@@ -47,8 +47,8 @@ SPECIAL: Final[Mapping[str, str]] = {
     "fresnels": "fresnel[0]", "fresnelc": "fresnel[1]", "lambertw": "lambertw",
     "igamma": "gammainc", "igammac": "gammaincc", "zeta": "zeta",
 }  # fmt: skip
-"""Of ``scipy.special``, and of ``cupyx.scipy.special``; ``airy[0]`` is the first of the
-results of ``airy``."""
+"""Names in ``scipy.special``, and in ``cupyx.scipy.special``; ``airy[0]`` is the first
+of the results of ``airy``."""
 
 _ARITHMETIC: Final[dict[str, str]] = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
@@ -61,17 +61,17 @@ OPERATORS: Final[Mapping[str, str]] = _ARITHMETIC | {
     "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
     "abs": "abs", "invert": "logical_not",
 }  # fmt: skip
-"""What Python's operator methods are called in the table: ``__truediv__``: ``div``."""
+"""Names in the table of Python's operator methods: ``__truediv__``: ``div``."""
 
 ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
     name: getattr(operator, own) for own, name in _ARITHMETIC.items()
 }
-"""What formulas reach by Python's operators alone, by the table's name."""
+"""Functions that formulas reach by Python's operators alone, by the table's name."""
 
 BINARY: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     own: getattr(operator, own) for own in _ARITHMETIC if own != "neg"
 }
-"""Those of two operands, by Python's name."""
+"""Arithmetic operators of two operands, by Python's name."""
 
 NEUTRAL: Final[Mapping[str, tuple[int, tuple[int, ...]]]] = {
     "add": (0, (0, 1)), "sub": (0, (1,)),

@@ -21,10 +21,10 @@ BESIDE_0 = [*ALL, case((3,), low=-0.019, high=0.019)]
 
 
 OF_I1 = (2, 16, 384, 18432)
-"""What the powers 1, x**2, x**4, ... are divided by in the series of I1(x)/x."""
+"""Divisors of the powers 1, x**2, x**4, ... in the series of I1(x)/x."""
 
 OF_J1 = (2, -16, 384, -18432)
-"""The same of J1(x)/x."""
+"""Divisors of the powers 1, x**2, x**4, ... in the series of J1(x)/x."""
 
 SMALL = 0.02
 """Up to here four terms of such a series are exact to rounding, also differentiated."""
@@ -99,8 +99,8 @@ def sine_over(xp: Namespace, x: Array) -> Array:
 
 
 def sine_over_slope(xp: Namespace, y: Array, x: Array) -> Array:
-    """The derivative of sin(x)/x; beside 0 by its series, which is exact to rounding
-    there."""
+    """Return the derivative of sin(x)/x; beside 0 by its series, which is exact to
+    rounding there."""
     near = xp.lt(xp.abs(x), 0.5)
     away = xp.where(near, 1, x)
     return xp.where(near, 0 + sine_over_series(xp.where(near, x, 0), 8),

@@ -55,7 +55,7 @@ def of_layers(xp: Namespace, y: Array, x: Array, weight: Array | None,
 def of_batches(xp: Namespace, y: Array, x: Array, weight: Array | None,
                bias: Array | None, mean: Array, var: Array, training: bool = False,
                eps: float = 1e-5) -> list[Array]:
-    """Of the batch in training; nothing where both were given."""
+    """Return the mean and scale of a batch in training; else nothing."""
     if not training:
         return [xp.new_full(x, (0,), 0)] * 2
     found = mean_and_scale(xp, x, other_dims(x), eps)
@@ -80,7 +80,7 @@ def weight_of_classes(xp: Namespace, y: Array, x: Array, target: Array,
 
 
 def of_determinant(xp: Namespace, y: Array, a: Laid) -> Outputs:
-    """Of the transpose, where that is how LAPACK finds the matrix in memory."""
+    """Return the factors of ``a`` as LAPACK finds it in memory, maybe transposed."""
     return xp.lu_factors(turned(xp, a) if a.flags.c_contiguous else a)
 
 
@@ -96,7 +96,7 @@ def slopes_drawn(xp: Namespace, y: Array, x: Array, noise: Array, *_: object,
 
 
 def of_bags(number: int) -> Formula:
-    """The bag of each number that is looked up, or how many each bag has."""
+    """Return the bag of each number that is looked up, or how many each bag has."""
     def found(xp: Namespace, y: Array, weight: Array, indices: Array, offsets: Array,
               per_sample_weights: Array | None = None, mode: int = SUM,
               scale_grad_by_freq: bool = False, include_last_offset: bool = False,
@@ -111,7 +111,7 @@ def of_bags(number: int) -> Formula:
 def room(xp: Namespace | None, y: Array | None, x: Array, weight: Array,
          bias: Array | None, size: Shape, stride: Shape, padding: Shape,
          dilation: Shape, groups: int = 1) -> Shape:
-    """How many entries a transposed convolution has beyond the windows' end."""
+    """Return how many entries a transposed convolution has beyond the windows' end."""
     steps = zip(size[2:], x.shape[2:], weight.shape[2:], stride, padding, dilation,
                 strict=True)
     return tuple([whole - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
@@ -131,11 +131,11 @@ def growth(dim: int) -> Formula:
 
 SCALES = {"1d": ("scales",), "2d": ("scales_h", "scales_w"),
           "3d": ("scales_d", "scales_h", "scales_w")}
-"""What the growth of each dimension is called, by how many there are."""
+"""Names of the factors by which dimensions grow, by how many dimensions there are."""
 
 
 def of_sizes(name: str) -> dict[str, Formula]:
-    """What the node of a row of `resampling` shows of its sizes."""
+    """Return how the node of a row of `resampling` shows its sizes."""
     names = next(names for dims, names in SCALES.items() if dims in name)
     return {"output_size": size_made} | {
         called: growth(dim) for dim, called in enumerate(names)}
@@ -167,7 +167,7 @@ TENSORS: Mapping[str, Mapping[str, Formula]] = {
     "weight_norm_interface.default": {
         "result1": lambda xp, y, v, length, dim=0: lengths(xp, v, dim)[0]},
 }
-"""Of each row the tensors that PyTorch's kernels leave on the way, by its names."""
+"""Tensors that PyTorch's kernels leave on the way, by row and PyTorch's names."""
 
 NUMBERS: Mapping[str, Mapping[str, Formula]] = {
     "convolution.default": {"output_padding":
@@ -181,4 +181,4 @@ NUMBERS: Mapping[str, Mapping[str, Formula]] = {
                            lambda xp, y, x, *_, **__: min(x.shape[-2:])},
     **{name: of_sizes(name) for name in RESAMPLED},
 }
-"""Of each row the numbers that follow from shapes, by PyTorch's names."""
+"""Numbers of each row that follow from shapes, by PyTorch's names."""

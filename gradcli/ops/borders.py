@@ -21,7 +21,7 @@ from .types import Array, Call, Shape, Sizes
 
 
 def reflected(at: int, n: int) -> int:
-    """The position inside that one outside is the mirror image of."""
+    """Return the position inside that one outside is the mirror image of."""
     inner = abs(at)
     return inner if inner < n else 2 * (n - 1) - inner
 
@@ -32,7 +32,7 @@ def nearest(at: int, n: int) -> int:
 
 def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
             ) -> list[Line]:
-    """What the last dimensions with borders are made of."""
+    """Return the lines that the last dimensions with borders are made of."""
     pairs = pad_pairs(shape, padding)[len(shape) - len(padding) // 2:]
     lines = []
     for n, (before, after) in zip(shape[len(shape) - len(pairs):], pairs, strict=True):

@@ -24,12 +24,12 @@ Said = tuple[str, tuple[object, ...], dict[str, object]]
 
 
 def one(sizes: Sequence[int]) -> int | Shape:
-    """A single number for several that are equal."""
+    """Return a single number for several that are equal."""
     return sizes[0] if len(set(sizes)) == 1 else tuple(sizes)
 
 
 def unusual(usual: Mapping[str, object], **given: object) -> dict[str, object]:
-    """The arguments that are not as usual."""
+    """Return the arguments that are not as usual."""
     return {name: value for name, value in given.items() if value != usual[name]}
 
 

@@ -20,8 +20,8 @@ from .types import Array, Call, Namespace
 
 
 def cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Where to part each stretch of a chain of matrices so that the fewest numbers are
-    multiplied. Cormen et al., Introduction to Algorithms, chapter 15.2."""
+    """Return where to part each stretch of a chain of matrices so that the fewest
+    numbers are multiplied. Cormen et al., Introduction to Algorithms, chapter 15.2."""
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
     parts = {}
@@ -61,7 +61,7 @@ def multi_dot(call: Call, tensors: Sequence[Array]) -> Array:
 
 
 def product_of(call: Call, tensors: list[Array]) -> Array:
-    """The product; a vector at either end is made a matrix."""
+    """Return the product; a vector at either end is made a matrix."""
     shape: list[int] = []
     for i, called in ((0, "first"), (-1, "last")):
         rank = len(tensors[i].shape)
@@ -97,9 +97,9 @@ function("linalg.multi_dot", multi_dot, formula="a @ b @ c",
 
 
 def beside(xp: Namespace, a: Array, change: Array) -> Array:
-    """The derivative of a matrix's exponential in a direction: the upper right part of
-    that of ``[[a, change], [0, a]]``. Van Loan 1978, Computing integrals involving the
-    matrix exponential."""
+    """Return the derivative of a matrix's exponential in a direction: the upper right
+    part of that of ``[[a, change], [0, a]]``. Van Loan 1978, Computing integrals
+    involving the matrix exponential."""
     n = a.shape[-1]
     none = xp.new_full(change, a.shape, 0)
     both = xp.cat([xp.cat([a, change], -1), xp.cat([none, a], -1)], -2)

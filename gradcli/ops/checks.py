@@ -60,7 +60,7 @@ def demand_fixed(function: str, operand: str, value: object) -> None:
 
 
 class Number(SupportsInt, SupportsFloat, Protocol):
-    """What stands for one number: a plain one, or a tensor of one entry."""
+    """A single number: a plain one, or a tensor of one entry."""
 
 
 def holds(kinds: str, x: object) -> bool:
@@ -69,7 +69,7 @@ def holds(kinds: str, x: object) -> bool:
 
 
 def as_integer(value: Number) -> int:
-    """A size or a count, which may come as a number or as a tensor of one."""
+    """Return a size or a count, which may come as a number or as a tensor of one."""
     if type(value) is int:
         return value
     number: int | None
@@ -83,7 +83,7 @@ def as_integer(value: Number) -> int:
 
 
 def as_sizes(values: Sizes) -> Shape:
-    """A size, or a list of them, as a tuple."""
+    """Return a size, or a list of them, as a tuple."""
     given = values if isinstance(values, list | tuple) else (values,)
     return tuple([as_integer(n) for n in given])
 
@@ -107,7 +107,7 @@ def dim_of(shape: Sequence[int], dim: int) -> int:
 
 
 def dims_of(shape: Sequence[int], dim: Dims) -> tuple[int, ...]:
-    """The dimensions meant, counted from the front; None and () mean all."""
+    """Return the dimensions meant, counted from the front; None and () mean all."""
     if type(dim) is int and shape:
         return (dim_of(shape, dim),)
     everything = tuple(range(len(shape)))
@@ -131,12 +131,12 @@ def demand_rank(what: str, x: Array, least: int, most: int | None = None) -> Non
 
 
 def kept_shape(shape: Sequence[int], dims: Sequence[int]) -> Shape:
-    """The shape with 1 in place of each reduced dimension."""
+    """Return the shape with 1 in place of each reduced dimension."""
     return tuple([1 if i in dims else n for i, n in enumerate(shape)])
 
 
 def count_of(sizes: Iterable[int]) -> int:
-    """The number of entries of a shape."""
+    """Return the number of entries of a shape."""
     count = 1
     for n in sizes:
         count *= n
@@ -144,7 +144,7 @@ def count_of(sizes: Iterable[int]) -> int:
 
 
 def broadcast_shape(*shapes: Sequence[int]) -> Shape:
-    """The common shape of operands that broadcast."""
+    """Return the common shape of operands that broadcast."""
     out: list[int] = []
     for shape in shapes:
         missing = len(shape) - len(out)

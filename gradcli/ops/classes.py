@@ -78,7 +78,7 @@ def in_line(xp: Namespace, x: Array, classes: Array) -> Array:
 
 def weighed(xp: Namespace, losses: Array, weights: Array | None, reduction: str
            ) -> Array:
-    """The sum, or the mean by the targets' weights."""
+    """Return the sum, or the mean by the targets' weights."""
     if known(reduction) == "none":
         return losses
     total = xp.sum(losses)
@@ -90,7 +90,7 @@ def weighed(xp: Namespace, losses: Array, weights: Array | None, reduction: str
 def losses_of(xp: Namespace, x: Array, target: Array, weight: Array | None,
               reduction: str, ignore_index: int,
               read: Callable[[Namespace, Array, Array], Array]) -> Array:
-    """The losses by what reads the score of each target's class."""
+    """Return the losses by what reads the score of each target's class."""
     classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
     scores = read(xp, x, classes)
     losses = -scores if ignored is None or weights is None else xp.where(
@@ -175,8 +175,8 @@ def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
 
 def by_number(call: Call, x: Array, target: Array, weight: Array | None,
               ignore_index: int, reduction: str) -> Array:
-    """The loss of classes that were looked at. Scores of rank 3, or over 4, are seen as
-    images of height 1, as PyTorch does."""
+    """Return the loss of classes that were looked at. Scores of rank 3, or over 4, are
+    seen as images of height 1, as PyTorch does."""
     if len(x.shape) <= 2:
         return call("nll_loss.default", x, target, weight, reduction, ignore_index)
     if len(x.shape) == 4:
@@ -216,7 +216,7 @@ def smooth_part(call: Call, scores: Array, target: Array, weight: Array | None,
 
 
 def along(call: Call, weight: Array, x: Array) -> Array:
-    """A weight per class, to be multiplied with scores."""
+    """Return a weight per class, to be multiplied with scores."""
     rest = len(x.shape) - class_dim(x) - 1
     return call("reshape", weight, (weight.shape[0], *(1,) * rest))
 
@@ -299,7 +299,7 @@ def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
 
 # DLMF 5.11.1, the first terms.
 def stirling(call: Call, target: Array) -> Array:
-    """An approximation of ``log(target!)`` for targets over 1."""
+    """Return an approximation of ``log(target!)`` for targets over 1."""
     entropy = call("sub", call("mul", target, call("log", target)), target)
     tail = call("mul.Scalar", call("log", call(
         "mul.Scalar", target, beside(target, 2 * PI))), 0.5)
@@ -328,7 +328,7 @@ row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
 
 
 def has_one_size_less(whole: Shape, part: Shape) -> bool:
-    """Whether a shape is another but for one dimension, which is 1 there."""
+    """Return whether a shape is another but for one dimension, which is 1 there."""
     return len(whole) == len(part) and sum(
         n for m, n in zip(whole, part, strict=True) if m != n) == 1
 

@@ -187,7 +187,7 @@ row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
 
 
 def array_of(*operands: Array) -> Array:
-    """The first operand that is no plain number: its type is the result's."""
+    """Return the first operand that is no plain number: its type is the result's."""
     return next((v for v in operands if hasattr(v, "dtype")), operands[0])
 
 
@@ -218,7 +218,7 @@ def extremum(name: str, partials: tuple[ArrayRule, ...], *, node: str, latex: st
 
 
 def never_nan(wins: ArrayRule) -> ArrayRule:
-    """The second operand's defeat, where a NaN loses against anything."""
+    """Return the second operand's defeat, where a NaN loses against anything."""
     return lambda xp, a, b: xp.logical_or(wins(xp, a, b), xp.isnan(b))
 
 

@@ -46,17 +46,17 @@ class Windows(NamedTuple):
         return tuple([n + 2 * p for n, p in zip(size, self.padding, strict=True)])
 
     def reach(self) -> Shape:
-        """From a window's first entry to behind its last."""
+        """Return the length of a window, from its first entry to behind its last."""
         return tuple([d * (k - 1) + 1
                       for k, d in zip(self.kernel, self.dilation, strict=True)])
 
     def counts(self, size: Shape) -> Shape:
-        """How many windows an input of this size holds."""
+        """Return how many windows an input of this size holds."""
         spans = zip(self.padded(size), self.reach(), self.stride, strict=True)
         return tuple([(n - r) // s + 1 for n, r, s in spans])
 
     def inner(self, size: Shape) -> tuple[slice, ...]:
-        """Where an input of this size lies in the padded one."""
+        """Return where an input of this size lies in the padded one."""
         return (slice(None), slice(None), *[
             slice(p, p + n) for n, p in zip(size, self.padding, strict=True)])
 
@@ -80,7 +80,7 @@ def _slices(windows: Windows, counts: Shape) -> tuple[tuple[slice, ...], ...]:
 # document processing: windows as columns of a matrix.
 def entries(xp: Namespace, x: Array, windows: Windows, groups: int, counts: Shape
            ) -> Array:
-    """The input by group, by channel and position in the window, by window."""
+    """Return the input by group, by channel and position in the window, by window."""
     padded = x
     if any(windows.padding):
         wide = (*x.shape[:2], *windows.padded(x.shape[2:]))
@@ -91,13 +91,13 @@ def entries(xp: Namespace, x: Array, windows: Windows, groups: int, counts: Shap
 
 
 def in_windows(x: Array, windows: Windows, counts: Shape) -> int:
-    """How many entries all windows over one item have."""
+    """Return how many entries all windows over one item have."""
     return int(x.shape[1]) * prod(windows.kernel) * prod(counts)
 
 
 def overlaid(xp: Namespace, x: Array, size: Shape, windows: Windows, counts: Shape
             ) -> Array:
-    """The transpose of `entries`: what windows share adds up."""
+    """Return the transpose of `entries`: what windows share adds up."""
     wide = (*size[:2], *windows.padded(size[2:]))
     slices = windows.slices(counts)
     parts = xp.reshape(x, (*size[:2], len(slices), *counts))
@@ -108,7 +108,7 @@ def overlaid(xp: Namespace, x: Array, size: Shape, windows: Windows, counts: Sha
 
 
 def by_group(xp: Namespace, weight: Array, groups: int) -> Array:
-    """The weight as one matrix per group: outputs by entries of a window."""
+    """Return the weight as one matrix per group: outputs by entries of a window."""
     return xp.reshape(weight, (groups, weight.shape[0] // groups,
                                prod(weight.shape[1:])))
 
@@ -148,7 +148,7 @@ def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride:
 
 def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Shape,
            stride: Shape, padding: Shape, dilation: Shape, groups: int = 1) -> Array:
-    """The transpose of `convolve` in its input; ``size`` is that input's."""
+    """Return the transpose of `convolve` in its input; ``size`` is that input's."""
     windows = windows_of(weight.shape, stride, padding, dilation)
     if is_turnable(xp, weight, windows, groups):
         y = xp.in_parts(lambda part: turned(xp, part, weight, size, windows, groups),
@@ -172,7 +172,7 @@ outputs' windows than to add up the inputs'."""
 
 
 def is_turnable(xp: Namespace, weight: Array, windows: Windows, groups: int) -> bool:
-    """Whether `turned` gives what `overlaid` does, in less time."""
+    """Return whether `turned` gives what `overlaid` does, in less time."""
     reach = zip(windows.reach(), windows.padding, strict=True)
     outputs, inputs = weight.shape[0] // groups, weight.shape[1]
     return (len(windows.kernel) > 1 and windows.kernel[0] > 1
@@ -182,8 +182,8 @@ def is_turnable(xp: Namespace, weight: Array, windows: Windows, groups: int) -> 
 
 def turned(xp: Namespace, x: Array, weight: Array, size: Shape, windows: Windows,
            groups: int) -> Array:
-    """The transpose of a convolution whose windows step by one: that of the turned
-    window over a wider border. Its rows are those of the others, moved on."""
+    """Return the transpose of a convolution whose windows step by one: that of the
+    turned window over a wider border. Its rows are those of the others, moved on."""
     (tall, *kernel), (gap, *gaps) = windows.kernel, windows.dilation
     reach, rows = windows.reach(), tuple(size[2:])
     wide = tuple([n + r - 1 for n, r in zip(rows, reach, strict=True)])
@@ -221,7 +221,7 @@ def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: obj
 
 def correlate(xp: Namespace, g: Array, x: Array, size: Shape, stride: Shape,
               padding: Shape, dilation: Shape, groups: int = 1) -> Array:
-    """The transpose of `convolve` in its weight; ``size`` is the weight's."""
+    """Return the transpose of `convolve` in its weight; ``size`` is the weight's."""
     check_size(size)
     windows = windows_of(tuple(size), stride, padding, dilation)
     counts = tuple(g.shape[2:])
@@ -235,7 +235,7 @@ def correlate(xp: Namespace, g: Array, x: Array, size: Shape, stride: Shape,
 
 
 def along(name: str) -> Formula:
-    """The tangent of a row: the product rule, and the bias's own."""
+    """Return the tangent of a row: the product rule, and the bias's own."""
     def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array,
                 bias: Array | None, **how: object) -> Array:
         moved = xp.call(name, t[0], weight, None if bias is None else t[2], **how)
@@ -415,7 +415,7 @@ def in_batch(call: Call, input: Array, rank: int, run: Callable[[Array], Array]
 
 def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes,
          rank: int) -> tuple[Array, Shape]:
-    """The input and the padding that give an output of the input's size."""
+    """Return the input and the padding that give an output of the input's size."""
     if max(each_dim(stride, rank, "stride")) > 1:
         raise ValueRangeError(
             "padding='same' is not supported for strided convolutions")

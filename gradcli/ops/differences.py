@@ -26,7 +26,7 @@ def gaps(call: Call, x: Array, dim: int) -> Array:
 
 
 def changes(call: Call, x: Array, dim: int) -> Array:
-    """The gaps; of truth values, which are not subtracted, where they change."""
+    """Return the gaps; of truth values, which are not subtracted, where they change."""
     if not holds(TRUTHS, x):
         return gaps(call, x, dim)
     left, right = sides(call, x, dim)
@@ -126,7 +126,7 @@ def _joined(call: Call, before: Array, center: Array, after: Array, dim: int) ->
 
 
 def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> Array:
-    """The slopes of points that lie one number apart."""
+    """Return the slopes of points that lie one number apart."""
     def part(start: int | None = None, end: int | None = None) -> Array:
         return _stretch(call, x, dim, start, end)
 

@@ -22,8 +22,8 @@ Shapes = list[tuple[int, ...]]
 
 
 def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
-    """The labels of each operand and of the output; an ellipsis becomes letters that
-    the equation does not use, the last dimensions sharing the last letters."""
+    """Return the labels of each operand and of the output; an ellipsis becomes letters
+    that the equation does not use, the last dimensions sharing the last letters."""
     if not isinstance(equation, str):
         raise ArgumentError("einsum(): the first argument must be the equation, a "
                             "string such as 'ij,jk->ik'")
@@ -58,7 +58,7 @@ def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
 
 
 def sizes_of(labels: list[str], shapes: Shapes) -> dict[str, int]:
-    """The size of each label; operands of size 1 broadcast."""
+    """Return the size of each label; operands of size 1 broadcast."""
     sizes: dict[str, int] = {}
     for number, (term, shape) in enumerate(zip(labels, shapes, strict=True)):
         for label, n in zip(term, shape, strict=True):
@@ -87,9 +87,9 @@ def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
 
 def cotangent(xp: Namespace, g: Array, operands: Sequence[Array], k: int,
               labels: list[str], output: str, sizes: dict[str, int]) -> Array:
-    """The cotangent of operand ``k``: its own labels are asked for instead of the
-    output's. One that it repeats is asked for once and spread on a diagonal; one that
-    only it has, or that it broadcasts, is filled with ones."""
+    """Return the cotangent of operand ``k``: its own labels are asked for instead of
+    the output's. One that it repeats is asked for once and spread on a diagonal; one
+    that only it has, or that it broadcasts, is filled with ones."""
     unused = iter([c for c in ascii_letters if c not in sizes])
     terms = [output, *(t for i, t in enumerate(labels) if i != k)]
     factors = [g, *(x for i, x in enumerate(operands) if i != k)]
@@ -142,11 +142,11 @@ def einsum(call: Call, equation: Array, *operands: Array) -> Array:
 
 
 LETTERS = ascii_uppercase + ascii_lowercase
-"""What the numbers of the list form stand for, in order."""
+"""Letters that the numbers of the list form stand for, in order."""
 
 
 def operands_of(given: list[Array]) -> list[Array]:
-    """The operands of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
+    """Return the operands of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
     return given[:len(given) // 2 * 2:2]
 
 
@@ -176,7 +176,7 @@ function("einsum", einsum)
 
 
 def spread_out(operands: Sequence[Array]) -> Sequence[Array]:
-    """The operands of ``einsum(eq, a, b)`` and of ``einsum(eq, [a, b])``."""
+    """Return the operands of ``einsum(eq, a, b)`` and of ``einsum(eq, [a, b])``."""
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = operands[0]
     if not operands:

@@ -261,7 +261,7 @@ NAMES = {
 INNER = """
     alias numpy_T matrix_H mT mH as_entries as_index diagonal_copy as_type_of
 """
-"""Those without a dot that users are not offered."""
+"""Names without a dot that users are not offered."""
 
 IN_PLACE = """
     add sub subtract neg negative mul multiply div divide true_divide floor_divide
@@ -284,4 +284,4 @@ IN_PLACE = """
     addmv baddbmm addbmm addr scatter scatter_add index_add masked_fill tril triu
     index_copy index_fill index_put masked_scatter put renorm
 """
-"""Those that have an in-place form."""
+"""Names of functions that have an in-place form."""

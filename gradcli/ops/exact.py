@@ -131,7 +131,7 @@ def _quotient(a: Ratio, b: Ratio) -> Ratio | None:
 
 
 def _power(a: Ratio, b: Ratio) -> Ratio | None:
-    """A power that is a fraction: of a fraction that has the root asked for."""
+    """Return a power that is a fraction: of a fraction that has the root asked for."""
     n, root = abs(b[0]), b[1]
     if (root > 1 and a[0] < 0) or not (a[0] or b[0] > 0):
         return None
@@ -146,7 +146,7 @@ def _power(a: Ratio, b: Ratio) -> Ratio | None:
 
 
 def _root(number: int, order: int) -> int | None:
-    """The root of an integer that is a power of one."""
+    """Return the root of an integer that is a power of one."""
     try:
         near = round(number ** (1 / order))
     except OverflowError:

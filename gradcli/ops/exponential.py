@@ -25,7 +25,7 @@ POSITIVE_PAIR = [case((3, 4), (4,), low=0.5), case((), (2,), low=0.5)]
 
 
 def ln(xp: Namespace, x: Array, number: float) -> Array:
-    """The natural logarithm of a number, as a value of x's kind."""
+    """Return the natural logarithm of a number, as a value of x's kind."""
     return xp.log(xp.new_full(x, (), number))
 
 

@@ -97,7 +97,7 @@ _waiting: Final = [*FAMILIES]
 """The families that have not been imported."""
 
 _lock: Final = RLock()
-"""Of ``_waiting``. A family that looks into the table imports another."""
+"""Lock of ``_waiting``; families that look into the table take it again."""
 
 _none: Final[set[str]] = set()
 """Names that no family enters."""

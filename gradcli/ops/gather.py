@@ -42,12 +42,12 @@ from .types import (
 
 
 def as_mask(xp: Namespace, mask: Array) -> Array:
-    """A condition; masks typed as numbers count where they are not 0."""
+    """Return a condition; masks typed as numbers count where they are not 0."""
     return xp.ne(mask, 0)
 
 
 def cell(xp: Namespace, shape: Shape, dim: int, index: Array) -> tuple[Positions, ...]:
-    """What reads ``shape`` at ``index`` along a dimension, in place in the others."""
+    """Return the index that reads ``index`` along a dimension, in place elsewhere."""
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim != len(shape):
         raise ShapeError(
@@ -74,7 +74,7 @@ def in_place(xp: Namespace, shape: Shape, dim: int) -> Positions:
 
 
 def lined(shape: Shape) -> Shape:
-    """A shape in which a scalar is a line of one."""
+    """Return a shape in which a scalar is a line of one."""
     return shape or (1,)
 
 
@@ -131,7 +131,7 @@ row("as_index.beside", query=True, doc="Integers on the device of a tensor.",
 
 
 def src_part(xp: Namespace, src: Array, index: Array) -> Array:
-    """The part of ``src`` that ``index`` speaks of."""
+    """Return the part of ``src`` that ``index`` speaks of."""
     at = xp.as_index(index)
     if at.ndim != src.ndim or any(n > m for n, m in zip(at.shape, src.shape,
                                                         strict=True)):
@@ -144,7 +144,7 @@ def src_part(xp: Namespace, src: Array, index: Array) -> Array:
 
 
 def written(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
-    """Where a scatter writes."""
+    """Return where a scatter writes."""
     at = cell(xp, x.shape, dim, index)
     ones = xp.new_full(x, xp.as_index(index).shape, 1)
     return as_mask(xp, xp.put_view(x.shape, at, ones))
@@ -282,7 +282,7 @@ function("index_select", lambda call, x, dim, index:
 
 def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array,
                  dim: int) -> Array:
-    """What is brought in slices, one for each position.
+    """Return ``source``, checked to bring one slice for each position.
 
     Raises:
         ShapeError: there are more or fewer slices, or they are of another shape.

@@ -118,7 +118,7 @@ def entries_at(xp: Namespace, indices: Sequence[object]) -> Entries:
 
 
 def dims_read(item: slice | Positions) -> int:
-    """How many dimensions a part of an index stands for."""
+    """Return how many dimensions a part of an index stands for."""
     return 1 if isinstance(item, slice) or not is_mask(item) else item.ndim
 
 

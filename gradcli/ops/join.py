@@ -25,7 +25,7 @@ from .types import Array, Call, Namespace, Outputs, Shape, Sizes
 
 
 def expanded(shape: Shape, size: Sizes) -> Shape:
-    """The target of an expansion, with -1 replaced by the size that is there."""
+    """Return the target of an expansion, with -1 replaced by the size that is there."""
     asked = as_sizes(size)
     lead = len(asked) - len(shape)
     if lead < 0:
@@ -117,7 +117,7 @@ NOTHING = (0,)
 
 
 def solid(tensors: Sequence[Array]) -> list[Array]:
-    """The tensors that say what a join looks like."""
+    """Return the tensors that say what a join looks like."""
     return [t for t in tensors if t.shape != NOTHING] or list(tensors)
 
 
@@ -147,7 +147,7 @@ def join_dim(tensors: Sequence[Array], dim: int) -> int:
 
 
 def stack_dim(tensors: Sequence[Array], dim: int) -> int:
-    """The new dimension of a stack of tensors that have one shape."""
+    """Return the new dimension of a stack of tensors that have one shape."""
     first = tensors[0].shape
     for number, tensor in enumerate(tensors):
         if tensor.shape != first:
@@ -195,13 +195,13 @@ def _at_least(call: Call, x: Array, ndim: int) -> Array:
 
 
 def as_list(args: Sequence[Array]) -> list[Array]:
-    """The tensors of ``f(a, b)`` and of ``f([a, b])``."""
+    """Return the tensors of ``f(a, b)`` and of ``f([a, b])``."""
     first = args[0] if len(args) == 1 else None
     return list(first if isinstance(first, list | tuple) else args)
 
 
 def listed(name: str, tensors: Sequence[Array]) -> list[Array]:
-    """The tensors that a function of a list was given."""
+    """Return the tensors that a function of a list was given."""
     several = isinstance(tensors, list | tuple)
     if not several and not getattr(tensors, "shape", ()):
         raise TypeError(f"{name}(): expected a list of tensors, as in {name}([a, b])")

@@ -35,7 +35,7 @@ def square(name: str, a: Array) -> Array:
 
 
 def lifted(xp: Namespace, g: Array) -> Array:
-    """A number per matrix, to be multiplied with the matrices."""
+    """Return a number per matrix, to be multiplied with the matrices."""
     return xp.unsqueeze(xp.unsqueeze(g, -1), -1)
 
 
@@ -66,8 +66,8 @@ def without(xp: Namespace, a: Array, i: int, dim: int) -> Array:
 
 # Jacobi's formula: Magnus, Neudecker, Matrix Differential Calculus, chapter 8.
 def cofactors(xp: Namespace, a: Array) -> Array:
-    """The determinant's derivative by each entry, from the determinants of the minors:
-    needed where a matrix has no inverse."""
+    """Return the determinant's derivative by each entry, from the determinants of the
+    minors: needed where a matrix has no inverse."""
     n = a.shape[-1]
     if n == 1:
         return xp.ones_like(a)
@@ -147,7 +147,7 @@ row("inverse", node="LinalgInvExBackward0", formula="inverse(a)",
 
 
 def is_vector(a: Array, b: Array) -> bool:
-    """Whether ``b`` is a vector per matrix, and not a matrix per matrix."""
+    """Return whether ``b`` is a vector per matrix, and not a matrix per matrix."""
     return len(b.shape) == 1 or tuple(b.shape) == tuple(a.shape[:-1])
 
 
@@ -230,7 +230,7 @@ row("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
 
 
 def lower(xp: Namespace, x: Array) -> Array:
-    """The lower triangle with half of the diagonal."""
+    """Return the lower triangle with half of the diagonal."""
     return (xp.tril(x) + xp.tril(x, -1)) / 2
 
 

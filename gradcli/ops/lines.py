@@ -19,7 +19,7 @@ from .types import Array, Namespace, Positions
 
 
 class Line(NamedTuple):
-    """What a dimension of the result is made of.
+    """The sums of an operand's entries that one dimension of the result consists of.
 
     spots     for each entry the positions that it reads
     weights   as many numbers, by which they count; None: each counts once
@@ -49,7 +49,7 @@ def spread(xp: Namespace, g: Array, lines: Sequence[Line], size: Sequence[int]
 
 
 def last(xp: Namespace, x: Array, d: int) -> Array:
-    """A dimension exchanged with the last."""
+    """Return a dimension exchanged with the last."""
     return x if d == -1 else xp.transpose(x, d, -1)
 
 
@@ -83,8 +83,8 @@ def _lone(line: Line) -> list[int] | None:
 
 
 def _table(xp: Namespace, spots: Sequence[Sequence[int]], n: int) -> tuple[Array, int]:
-    """The positions, and how many there are: short lists end in ``n``, which lies
-    behind the last."""
+    """Return the positions, and how many there are: short lists end in ``n``, which
+    lies behind the last."""
     longest = max(map(len, spots), default=0)
     check_size((len(spots), longest), LISTED)
     short = any(len(each) < longest for each in spots)
@@ -101,7 +101,7 @@ def _factors(xp: Namespace, x: Array, line: Line) -> Array:
 
 
 def evenly(xp: Namespace, at: Sequence[int]) -> slice | Positions:
-    """What reads these positions of a dimension: a slice where they are even."""
+    """Return an index that reads these positions: a slice where they are even."""
     step = at[1] - at[0] if len(at) > 1 else 1
     even = range(at[0], at[0] + len(at) * step, step) if at and step > 0 else range(0)
     same = bool(at) and (*even,) == (*at,)

@@ -35,7 +35,7 @@ def without_padding(xp: Namespace, g: Array, at: Array, padding_idx: int) -> Arr
 
 
 def occurrences(xp: Namespace, x: Array, at: Positions) -> Array:
-    """How often each number from 0 to the largest occurs."""
+    """Return how often each number from 0 to the largest occurs."""
     return xp.put_add((int(at.max()) + 1,), (at,), xp.new_full(x, at.shape, 1))
 
 

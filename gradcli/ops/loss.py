@@ -41,7 +41,7 @@ def reduced(xp: Namespace, losses: Array, reduction: str) -> Array:
 
 
 def each(g: Array, x: Array, reduction: str) -> Array:
-    """The cotangent of each entry's loss, up to broadcasting."""
+    """Return the cotangent of each entry's loss, up to broadcasting."""
     return g / count_of(x.shape) if reduction == "mean" else g
 
 
@@ -71,7 +71,7 @@ PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
         case((2, 3), (2, 3), reduction="none"), case((), ())]
 
 def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> Rules:
-    """The rules of a loss, by the slope of each entry's loss by each operand.
+    """Return the rules of a loss, by the slope of each entry's loss by each operand.
 
     Args:
         slopes: ``(xp, *operands, **params)`` for the first operands.

@@ -33,7 +33,7 @@ def written(xp: Namespace, x: Array, src: Array, at: Array | list[int]) -> Array
 
 
 def kept(xp: Namespace, g: Array, at: Array | list[int]) -> Array:
-    """The cotangent of what was not overwritten."""
+    """Return the cotangent of what was not overwritten."""
     nothing = xp.new_full(g, (), 0)
     return xp.call("copy_slices.positions", g, nothing, at)
 
@@ -93,13 +93,13 @@ row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
 
 
 def contiguous_strides(shape: Shape) -> Shape:
-    """How far apart the entries of each dimension lie where all lie in order."""
+    """Return how far apart the entries of each dimension lie where all lie in order."""
     steps = accumulate(reversed(shape[1:]), lambda step, n: step * max(n, 1), initial=1)
     return tuple(steps)[::-1] if shape else ()
 
 
 def places(size: Shape, stride: Shape, start: int) -> list[int]:
-    """Where the entries lie, in the order of their indices."""
+    """Return where the entries lie, in the order of their indices."""
     check_size(size, LISTED)
     found = [start]
     for n, step in zip(size, stride, strict=True):
@@ -123,7 +123,7 @@ def positions(
 
 
 def strided(xp: Namespace, x: Array, size: Shape, stride: Shape, start: int) -> Array:
-    """The view as a copy, of a tensor whose entries lie in order."""
+    """Return the view as a copy, of a tensor whose entries lie in order."""
     check_bounds(prod(x.shape), BYTES_PER_ENTRY, size, stride, start)
     return _read_at(xp, x, positions(x.shape, None, size, stride, start), size)
 

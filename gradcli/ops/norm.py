@@ -92,18 +92,18 @@ def norm_of(xp: Namespace, x: Array, p: float, dim: Dims) -> Array:
 
 
 def slope_of(xp: Namespace, x: Array, y: Array, p: float, dim: Dims) -> Array:
-    """The norm's derivative by each entry; ``y`` has its dimensions in place."""
+    """Return the norm's derivative by each entry; ``y`` has its dimensions in place."""
     return NORMS.get(p, (length, length_slope))[1](xp, x, y, p, dims_of(x.shape, dim))
 
 
 def passing(xp: Namespace, g: Array, y: Array, p: float) -> Array:
-    """The cotangent that passes: through a norm that is a power nothing where it is 0,
-    no infinity either."""
+    """Return the cotangent that passes: through a norm that is a power nothing where it
+    is 0, no infinity either."""
     return xp.where(xp.eq(y, 0), 0, g) if p > 1 and p not in NORMS else g
 
 
 def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> Array:
-    """The reverse rule; a count of entries passes nothing at all on."""
+    """Return the reverse rule; a count of entries passes nothing at all on."""
     if p == 0:
         return xp.zeros_like(x)
     return passing(xp, g, y, p) * slope_of(xp, x, y, p, dim)
@@ -135,12 +135,12 @@ def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
 
 
 OF_SINGULAR_VALUES = {2: "amax", -2: "amin", "nuc": "sum"}
-"""What norms make of the singular values."""
+"""Reductions of the singular values that are matrix norms, by the norm's order."""
 
 
 def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
                   keepdim: bool) -> Array:
-    """The largest, the least or the sum of singular values."""
+    """Return the largest, the least or the sum of singular values."""
     order = (*(d for d in range(len(x.shape)) if d not in dims), *dims)
     s = call("linalg.svdvals", call("permute", x, order))
     found = call(OF_SINGULAR_VALUES[ord], s, -1, keepdim)
@@ -222,7 +222,7 @@ function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
 
 
 def gap(xp: Namespace, a: Array, b: Array, p: float) -> tuple[Array, Array]:
-    """The difference and its slope in the norm of order ``p``."""
+    """Return the difference and its slope in the norm of order ``p``."""
     d = a - b
     return d, slope_of(xp, d, norm_of(xp, d, p, None), p, None)
 
@@ -256,8 +256,8 @@ def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
 
 
 def row_norms(xp: Namespace, d: Array, p: float) -> Array:
-    """The norms along the last dimension, which stays; of order 0 NaN is NaN, which
-    `norm_of` counts."""
+    """Return the norms along the last dimension, which stays; of order 0 NaN is NaN,
+    which `norm_of` counts."""
     if p < 0:
         raise ValueRangeError("cdist only supports non-negative p values")
     if not d.shape[-1]:
@@ -273,8 +273,8 @@ def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
 
 
 def arriving(xp: Namespace, g: Array, y: Array, p: float) -> Array:
-    """The cotangent of distances that passes, for each entry: through a distance of 0
-    none, but of the orders whose slopes are signs, which an infinity outweighs."""
+    """Return the cotangent of distances that passes, for each entry: through a distance
+    of 0 none, but of the orders whose slopes are signs, which an infinity outweighs."""
     g = xp.unsqueeze(g, -1)
     none = xp.eq(xp.unsqueeze(y, -1), 0)
     return g if p in (0, 1, INFINITY) else xp.where(none, 0, g)
@@ -295,7 +295,7 @@ def distances(xp: Namespace, a: Array, b: Array, p: float) -> Array:
 
 def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: float
                    ) -> Array:
-    """The cotangent of ``a``; that of ``b`` is the same of the transposes."""
+    """Return the cotangent of ``a``; that of ``b`` is the same of the transposes."""
     def run(a: Array, g: Array, y: Array) -> Array:
         return xp.sum(arriving(xp, g, y, p) * row_slopes(xp, a, b, y, p), -2)
     return sum_to(xp, by_rows(xp, run, (a, g, y), b), a.shape)
@@ -323,7 +323,7 @@ function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
 
 
 def pairs(n: int) -> tuple[list[int], list[int]]:
-    """The first and the second of each pair of numbers below ``n``."""
+    """Return the first and the second of each pair of numbers below ``n``."""
     return ([i for i in range(n) for _ in range(i + 1, n)],
             [j for i in range(n) for j in range(i + 1, n)])
 
@@ -334,7 +334,7 @@ def apart(xp: Namespace, x: Array) -> Array:
 
 
 def together(xp: Namespace, g: Array, x: Array) -> Array:
-    """The transpose of `apart`."""
+    """Return the transpose of `apart`."""
     first, second = pairs(x.shape[0])
     return (xp.call("index.backward", g, x.shape, (first,))
             - xp.call("index.backward", g, x.shape, (second,)))

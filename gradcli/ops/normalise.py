@@ -44,7 +44,7 @@ def normalised(xp: Namespace, x: Array, dims: tuple[int, ...], eps: float
 
 def along_normalised(xp: Namespace, t: Array, hat: Array, scale: Array,
                      dims: tuple[int, ...]) -> Array:
-    """The (symmetric) Jacobian of `normalised`, applied to ``t``."""
+    """Return the (symmetric) Jacobian of `normalised`, applied to ``t``."""
     pull = mean_over(xp, t * hat, dims)
     return scale * (t - mean_over(xp, t, dims) - hat * pull)
 
@@ -77,18 +77,18 @@ class Normal(NamedTuple):
     gather: Callable[[Array], Array]
 
     def of(self, values: Array | None) -> Array | None:
-        """What `spread` gives of a weight or a bias, if there is one."""
+        """Return a weight or a bias as `spread` gives it, if there is one."""
         return None if values is None else self.spread(values)
 
 
 def affine(normal: Normal, weight: Array, bias: Array) -> Array:
-    """The normalised values, scaled and shifted."""
+    """Return the normalised values, scaled and shifted."""
     hat, _ = normal.values()
     return scaled(hat, normal.of(weight), normal.of(bias))
 
 
 def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
-    """The rules of `affine` by the values, the weight and the bias.
+    """Return the rules of `affine` by the values, the weight and the bias.
 
     Args:
         normal_of: ``(xp, x, *fixed, **params)``, the normalisation of ``x``.
@@ -308,7 +308,7 @@ def batch_norm(call: Call, x: Array, running_mean: Array | None,
 
 
 def of_nothing(call: Call, x: Array, weight: Array | None, bias: Array | None) -> Array:
-    """What PyTorch records of a batch without entries: a copy, and the first factor."""
+    """Return a batch without entries, as PyTorch records it."""
     y = call("clone", x)
     for name, factor in (("mul", weight), ("add", bias)):
         if factor is not None and 0 not in factor.shape:

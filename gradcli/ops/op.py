@@ -53,17 +53,17 @@ PROMOTED: Final = Marker("PROMOTED")
 """The type of all operands together; floats for integers."""
 
 WHOLE: Final = Marker("WHOLE")
-"""As PROMOTED, but integers stay integers, truth values themselves; numbers given as
-parameters are cut to integers."""
+"""Type of all operands together; integers stay integers, truth values themselves;
+numbers given as parameters are cut to integers."""
 
 FLOATS: Final = Marker("FLOATS")
-"""As PROMOTED, but integers are made floats before the formula sees them."""
+"""Type of all operands together; the formula sees floats in place of integers."""
 
 TRUTH: Final = Marker("TRUTH")
 """Truth values; bytes where the operand holds bytes."""
 
 AS_IS: Final = Marker("AS_IS")
-"""As PROMOTED, and a plain number goes in as it is, whatever the operands' type."""
+"""Type of all operands together, beside which a plain number goes in as it is."""
 
 FIRST: Final = Marker("FIRST")
 """The type of the first operand; the others are converted to it."""
@@ -75,21 +75,21 @@ OWN: Final = Marker("OWN")
 """The result lies in memory of its own, in the order in which the formula leaves it."""
 
 PACKED: Final = Marker("PACKED")
-"""As OWN, in the order of the indices, whatever the operands' order is."""
+"""Memory of the result's own, in the order of the indices, not of the operands."""
 
 KEPT: Final = Marker("KEPT")
-"""As OWN, in the order of the first operand, whose shape the result has."""
+"""Memory of the result's own, in the order of the first operand, whose shape it has."""
 
 READ: Final = Marker("READ")
-"""As OWN, in the order of the first operand's dimensions that are read whole, and of
-the positions that the others are read at."""
+"""Memory of the result's own, in the order of the first operand's dimensions that are
+read whole, and of the positions that the others are read at."""
 
 VIEW: Final = Marker("VIEW")
 """The result lies in the first operand's memory where that is possible, and a change
 of either is one of both."""
 
 SHARED: Final = Marker("SHARED")
-"""As VIEW, but the graph does not tell the two apart as a view and its base."""
+"""Memory of the first operand, without the graph telling a view from its base."""
 
 WHOLES: Final = "biu"
 """The kinds of integers and of truth values."""
@@ -108,7 +108,7 @@ MANY: Final = 0
 
 
 def unknown_slope(name: str) -> Formula:
-    """The partial of an input by which no derivative is known: it refuses."""
+    """Return the partial of an input by which no derivative is known: it refuses."""
 
     def partial(xp: object, y: object, *inputs: object, **params: object) -> Never:
         raise UnknownSlope(f"the derivative for '{name}' is not implemented.")
@@ -188,7 +188,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """What is known of a public function beside its formula.
+    """Facts about a public function other than its formula.
 
     name       public name, or ``base.Overload`` (PyTorch's overload name) where a
                public function chooses among several rows
@@ -258,7 +258,7 @@ class Entry:
 
     @property
     def base(self) -> str:
-        """The public function's name: ``sum`` of ``sum.dim_IntList``."""
+        """Return the public function's name: ``sum`` of ``sum.dim_IntList``."""
         return self.name.partition(".")[0]
 
 
@@ -372,13 +372,13 @@ class Op(Entry):
 
     @property
     def lists_live_edges(self) -> bool:
-        """Whether its nodes lead to the inputs alone that need a gradient: as those do
-        for which PyTorch has no derivative."""
+        """Return whether its nodes lead to the inputs alone that need a gradient: as
+        those do for which PyTorch has no derivative."""
         return self.node == "NotImplemented"
 
     @property
     def owns(self) -> bool:
-        """Whether the result lies in memory of its own."""
+        """Return whether the result lies in memory of its own."""
         return self.memory is not VIEW and self.memory is not SHARED
 
 
@@ -390,13 +390,13 @@ class Rules(TypedDict):
 
 
 class SavingRules(Rules):
-    """The same, with what they read."""
+    """Rules of a row, with the names of what they read."""
 
     saves: str
 
 
 class ChoiceRules(SavingRules):
-    """The same, of entries that are chosen and the positions beside them."""
+    """Rules of entries that are chosen, given with their positions."""
 
     returns: int
 
@@ -445,7 +445,7 @@ KEYWORDS: Final[dict[str, str]] = {
 
 
 def _entering(make: Callable[Given, Known]) -> Callable[Given, Known]:
-    """The constructor of an entry, as the function that enters it."""
+    """Return the constructor of an entry, as the function that enters it."""
 
     @wraps(make)
     def enter(*args: Given.args, **kwargs: Given.kwargs) -> Known:
@@ -482,14 +482,14 @@ def offered() -> list[str]:
 
 
 def parameters(entry: Op | Composite) -> tuple[str, ...]:
-    """The names a caller may use, inputs first, without ``xp`` or ``call``."""
+    """Return the names a caller may use, inputs first, without ``xp`` or ``call``."""
     code = (entry.fwd if isinstance(entry, Op) else entry.build).__code__
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_varnames[1:count]
 
 
 def defaults(entry: Op | Composite) -> dict[str, Any]:
-    """What parameters are that a caller leaves out, by their names."""
+    """Return the default values of a function's parameters, by name."""
     formula = entry.fwd if isinstance(entry, Op) else entry.build
     code, given = formula.__code__, formula.__defaults__ or ()
     names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
@@ -497,9 +497,9 @@ def defaults(entry: Op | Composite) -> dict[str, Any]:
 
 
 def plain_types(entry: Op | Composite) -> dict[str, type]:
-    """What a function's parameters are that are plain values of one kind: numbers,
-    truth values or words, as the defaults and the cases show. Where some are floats and
-    some integers, it is float."""
+    """Return the types of a function's parameters that are plain values of one kind:
+    numbers, truth values or words, as the defaults and the cases show. Where some are
+    floats and some integers, it is float."""
     types: dict[str, set[type]] = {}
     for params in (defaults(entry), *(case.params for case in entry.cases)):
         for name, value in params.items():
@@ -514,8 +514,8 @@ def plain_types(entry: Op | Composite) -> dict[str, type]:
 
 
 def plain_values(entry: Composite) -> list[str]:
-    """A composite's parameters that are plain numbers or truth values: by what is given
-    there nothing is differentiated."""
+    """Return a composite's parameters that are plain numbers or truth values: by what
+    is given there nothing is differentiated."""
     kinds = plain_types(entry)
     either = {*entry.operands, *entry.either.split()}
     return [
@@ -528,5 +528,5 @@ PLAIN: Final = (float, int, bool, str)
 
 
 def overloads(name: str) -> list[Op]:
-    """The rows behind a public function: itself, or its dotted overloads."""
+    """Return the rows behind a public function: itself, or its dotted overloads."""
     return [op for op in OPS.values() if op.base == name]

@@ -51,7 +51,7 @@ def divided_by_turned(xp: Namespace, x: Array, r: Array) -> Array:
 
 
 def halved(xp: Namespace, x: Array) -> Array:
-    """The upper triangle with half of the diagonal."""
+    """Return the upper triangle with half of the diagonal."""
     return (xp.triu(x) + xp.triu(x, 1)) / 2
 
 

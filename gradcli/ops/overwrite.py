@@ -186,7 +186,7 @@ def _index_put_vjp(
     xp: Namespace, g: Array, y: Array, x: Array, values: Array, indices: Array,
     accumulate: bool = False,
 ) -> Array:  # fmt: skip
-    """The cotangent of what was not overwritten."""
+    """Return the cotangent of what was not overwritten."""
     if accumulate:
         return g
     nothing = xp.new_full(g, values.shape, 0)

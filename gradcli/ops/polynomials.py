@@ -20,18 +20,18 @@ MOST = 100_000
 """The highest degree."""
 
 First = Callable[[Array], Array]
-"""From x to the polynomial of degree 1; that of degree 0 is 1."""
+"""Function from x to the polynomial of degree 1; that of degree 0 is 1."""
 
 Next = Callable[[Array, int, Array, Array], Array]
-"""From x, a degree and the polynomials of it and of the one below to the one above."""
+"""Function from x, a degree and the polynomials of it and below to the one above."""
 
 Lead = Callable[[int, Array], Array]
-"""From a degree and the polynomial of it to the factor of x in the one above."""
+"""Function from a degree and its polynomial to the factor of x in the one above."""
 
 
 def polynomial(xp: Namespace, x: Array, n: Array, first: First, above: Next,
                lead: Lead | None = None) -> Array:
-    """The polynomial of degree ``n``, an array that broadcasts with ``x``.
+    """Return the polynomial of degree ``n``, an array that broadcasts with ``x``.
 
     With ``lead`` its derivative, by that of the recurrence, which is linear in the
     polynomials.

@@ -69,7 +69,7 @@ def adaptive(n: int, count: int) -> Spots:
 
 
 def inside(window: range, n: int) -> range:
-    """The part of a window that is not in the padding."""
+    """Return the part of a window that is not in the padding."""
     if window and window[0] >= 0 and window[-1] < n:
         return window
     before, behind = (max(0, -((window.start - end) // window.step)) for end in (0, n))
@@ -77,7 +77,7 @@ def inside(window: range, n: int) -> range:
 
 
 def level(spots: Spots, n: int) -> list[list[int]]:
-    """The windows without padding, of one length: short ones repeat their first
+    """Return the windows without padding, of one length: short ones repeat their first
     position."""
     real = [inside(window, n) for window in spots]
     longest, shortest = (extreme(map(len, real)) for extreme in (max, min))
@@ -91,8 +91,8 @@ def level(spots: Spots, n: int) -> list[list[int]]:
 
 
 def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, Array]:
-    """The largest entry of each window over the last dimensions, and where it stands
-    in them."""
+    """Return the largest entry of each window over the last dimensions, and where it
+    stands in them."""
     rank = len(windows)
     sizes, counts = x.shape[-rank:], tuple(map(len, windows))
     shape = (*x.shape[:-rank], *counts)
@@ -179,8 +179,8 @@ def scattered(xp: Namespace, g: Array, lines: Sequence[Line], counts: Counts,
 
 
 def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
-    """What each window's sum is divided by: a number along each dimension, whose
-    product it is, or one number."""
+    """Return the divisor of each window's sum: the product of one number along each
+    dimension, or one number for all."""
     if isinstance(counts, int | float):
         return counts
     check_size(tuple(map(len, counts)))
@@ -194,13 +194,13 @@ Counts = list[list[int]] | int
 """How many entries windows have along each dimension, or a number in their place."""
 
 Means = tuple[list[Line], Counts]
-"""What means are sums of, and what the sums are divided by."""
+"""Windows whose sums means are made of, and the counts that divide the sums."""
 
 
 def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
                ceil_mode: bool = False, count_include_pad: bool = True,
                divisor_override: int | None = None) -> Means:
-    """The windows that slide over what is of a size."""
+    """Return the windows that slide over what is of a size."""
     lines, counts = [], []
     for n, k, s, p in zip(size[-len(kernel_size):], kernel_size, stride, padding,
                           strict=True):

@@ -33,7 +33,7 @@ from .types import Array, ArrayRule, Call, Namespace, Recorded, Result
 
 
 def turned(xp: Namespace, a: Array) -> Array:
-    """The matrices of ``a``, transposed."""
+    """Return the matrices of ``a``, transposed."""
     return xp.transpose(a, -2, -1)
 
 
@@ -118,7 +118,7 @@ row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
 
 
 def is_asked(x: Array) -> bool:
-    """Whether a gradient is asked for a tensor."""
+    """Return whether a gradient is asked for a tensor."""
     return bool(cast("Recorded", x).requires_grad)
 
 
@@ -146,9 +146,9 @@ def matmul(call: Call, a: Array, b: Array) -> Array:
 
 
 def _folds(call: Call, a: Array, b: Array) -> bool:
-    """Whether PyTorch multiplies one big matrix: to spare the small operand, if it
-    needs a gradient, an expansion to the size of the large one, else if that takes no
-    copy."""
+    """Return whether PyTorch multiplies one big matrix: to spare the small operand, if
+    it needs a gradient, an expansion to the size of the large one, else if that takes
+    no copy."""
     mirrored = len(b.shape) > len(a.shape)
     large, small = (b, a) if mirrored else (a, b)
     if len(large.shape) < 3 or len(small.shape) > 2:
@@ -378,7 +378,7 @@ def tensordot(call: Call, a: Array, b: Array,
 
 
 def summed(call: Call, x: Array, *over: object) -> Result:
-    """The sum, whose integers are as wide as those of ``x``."""
+    """Return the sum, whose integers are as wide as those of ``x``."""
     y = call("sum", x, *over)
     return call("as_type_of", y, x) if holds(WHOLES, x) else y
 

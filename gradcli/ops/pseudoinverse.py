@@ -27,7 +27,7 @@ ROUNDING: dict[int, float] = {4: 2.0**-23, 8: 2.0**-52}
 
 def cutoff(xp: Namespace, a: Array, sizes: Array, atol: Operand | None,
            rtol: Operand | None) -> Array:
-    """What singular values have to exceed, from the largest of each matrix."""
+    """Return the bound that singular values have to exceed, for each matrix."""
     if rtol is None:
         bytes_of_one = getattr(getattr(a, "dtype", None), "itemsize", 8)
         usual = ROUNDING.get(bytes_of_one, ROUNDING[8]) * max(a.shape[-2:])
@@ -37,7 +37,7 @@ def cutoff(xp: Namespace, a: Array, sizes: Array, atol: Operand | None,
 
 
 def per_matrix(xp: Namespace, bound: Operand) -> Operand:
-    """A bound beside the singular values of each matrix."""
+    """Return a bound beside the singular values of each matrix."""
     if isinstance(bound, int | float) or not getattr(bound, "shape", ()):
         return bound
     return xp.unsqueeze(bound, -1)
@@ -67,7 +67,7 @@ def pinv(xp: Namespace, a: Array, atol: Operand | None = None,
 # Golub, Pereyra 1973, The differentiation of pseudo-inverses and nonlinear least
 # squares problems whose variables separate.
 def pinv_slopes(xp: Namespace, g: Array, y: Array, a: Array) -> Array:
-    """The cotangent of a matrix from that of its pseudoinverse ``y``."""
+    """Return the cotangent of a matrix from that of its pseudoinverse ``y``."""
     yt, gt = turned(xp, y), turned(xp, g)
     by_inverse = -xp.matmul(yt, xp.matmul(g, yt))
     left = xp.matmul(xp.matmul(gt, y), yt)
@@ -81,7 +81,7 @@ def of_its_kind(xp: Namespace, change: Array, hermitian: bool) -> Array:
 
 
 def pinv_change(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
-    """The tangent of the pseudoinverse ``y`` of a matrix."""
+    """Return the tangent of the pseudoinverse ``y`` of a matrix."""
     yt, tt = turned(xp, y), turned(xp, t)
     left = xp.matmul(y, xp.matmul(yt, tt))
     right = xp.matmul(xp.matmul(tt, yt), y)
@@ -197,7 +197,7 @@ def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None,
 
 
 def missed(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
-    """The solution as columns, and what ``a @ x`` is beside ``b``."""
+    """Return the solution as columns, and what ``a @ x`` is beside ``b``."""
     vector = is_vector(a, b)
     found = column(xp, x, vector)
     return found, xp.matmul(a, found) - column(xp, b, vector)

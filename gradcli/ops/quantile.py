@@ -39,7 +39,7 @@ def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
 
 
 def in_order(call: Call, x: Array, dim: int | None) -> Array:
-    """The entries sorted along the last dimension, where ``dim`` was moved."""
+    """Return the entries sorted along the last dimension, where ``dim`` was moved."""
     if dim is None:
         x = call("flatten", x)
     elif dim != x.ndim - 1:
@@ -48,7 +48,7 @@ def in_order(call: Call, x: Array, dim: int | None) -> Array:
 
 
 def left_shape(x: Array, dim: int | None, keepdim: bool) -> tuple[int, ...]:
-    """The shape of one quantile."""
+    """Return the shape of one quantile."""
     if dim is None:
         return (1,) * x.ndim if keepdim else ()
     kept = (1,) if keepdim and x.shape else ()

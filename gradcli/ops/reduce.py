@@ -39,7 +39,7 @@ def spread(xp: Namespace, g: Array, x: Array, dim: Dims, keepdim: bool) -> Array
 
 
 def kept(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
-    """A reduction's result with its reduced dimensions in place."""
+    """Return a reduction's result with its reduced dimensions in place."""
     return kept_in(xp, y, x.shape, dim, keepdim)
 
 
@@ -59,13 +59,13 @@ def unsqueezed(xp: Namespace, x: Array, dims: Iterable[int]) -> Array:
 
 
 def restored(xp: Namespace, y: Array, shape: Shape, dim: Dims) -> Array:
-    """The same, whether or not the dimensions are in place already."""
+    """Return a reduction with the reduced dimensions in place, each of size 1."""
     return xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
 
 
 def added(*terms: Array | Literal[False]) -> Array:
-    """The sum of what several outputs hand back; False from one without a cotangent,
-    which is no zero: its derivative may be NaN."""
+    """Return the sum of what several outputs hand back; False from one without a
+    cotangent, which is no zero: its derivative may be NaN."""
     found = [term for term in terms if term is not False]
     return sum(found[1:], found[0])
 
@@ -79,12 +79,12 @@ def dropped(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Arra
 
 
 def size_over(x: Array, dim: Dims) -> int:
-    """How many entries of ``x`` go into each result."""
+    """Return how many entries of ``x`` go into each result."""
     return count_of(x.shape[d] for d in dims_of(x.shape, dim))
 
 
 def some_over(name: str, x: Array, dim: Dims) -> tuple[int, ...]:
-    """The dimensions of a reduction that has no value for no entries."""
+    """Return the dimensions of a reduction that has no value for no entries."""
     dims = dims_of(x.shape, dim)
     if dim is None and 0 in x.shape:
         raise ShapeError(
@@ -216,12 +216,12 @@ FIRST = "of tied entries the first carries the gradient"
 
 
 def attains(xp: Namespace, x: Array, y: Array) -> Array:
-    """Whether each entry is the extremum ``y``; NaN is NaN."""
+    """Return whether each entry is the extremum ``y``; NaN is NaN."""
     return xp.logical_or(xp.eq(x, y), xp.logical_and(xp.isnan(x), xp.isnan(y)))
 
 
 def equals(xp: Namespace, x: Array, y: Array) -> Array:
-    """Whether each entry is the extremum ``y``; nothing is where that is NaN."""
+    """Return whether each entry is the extremum ``y``; nothing is where that is NaN."""
     return xp.eq(x, y)
 
 
@@ -234,7 +234,7 @@ def share(xp: Namespace, x: Array, y: Array, dims: tuple[int, ...],
 
 def shared(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims, keepdim: bool,
            is_it: Formula = attains) -> Array:
-    """The cotangent of an extremum handed to the entries that attain it."""
+    """Return the cotangent of an extremum handed to the entries that attain it."""
     here = is_it(xp, x, restored(xp, y, x.shape, dim))
     count = xp.sum(xp.as_type_of(here, x), dims_of(x.shape, dim), True)
     return xp.where(here, restored(xp, g, x.shape, dim), 0) / count
@@ -242,7 +242,7 @@ def shared(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims, keepdim: bool
 
 def attained(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims, keepdim: bool,
              is_it: Formula = attains) -> Array:
-    """The mean tangent of the entries that attain an extremum."""
+    """Return the mean tangent of the entries that attain an extremum."""
     dims = dims_of(x.shape, dim)
     here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
     total = xp.sum(xp.where(here, t, 0), dims, keepdim)
@@ -287,7 +287,7 @@ class SharedRules(SavingRules):
 
 
 def in_shares(is_it: Formula = attains) -> SharedRules:
-    """The rules of an extremum that the entries share which attain it."""
+    """Return the rules of an extremum that the entries share which attain it."""
     return {
         "vjp": (lambda xp, g, y, x, dim=None, keepdim=False:
                 shared(xp, g, y, x, dim, keepdim, is_it),),
@@ -300,7 +300,7 @@ def in_shares(is_it: Formula = attains) -> SharedRules:
 
 def best(xp: Namespace, name: str, x: Array, dim: int, keepdim: bool
         ) -> tuple[Array, Array]:
-    """An extremum along a dimension and where it stands first."""
+    """Return an extremum along a dimension and where it stands first."""
     some_over(name, x, dim_of(x.shape, dim))
     if not x.shape:
         return x, xp.as_index(0)

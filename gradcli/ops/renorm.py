@@ -15,11 +15,11 @@ from .types import Array, Namespace, Tangents
 # fmt: off
 
 ROOM = 1e-7
-"""What PyTorch adds to a norm before it divides by it."""
+"""Number that PyTorch adds to a norm before it divides by it."""
 
 
 def others(x: Array, dim: int) -> tuple[int, ...]:
-    """The dimensions that a slice has."""
+    """Return the dimensions that a slice has."""
     demand_rank("renorm", x, 2)
     d = dim_of(x.shape, dim)
     return tuple([i for i in range(len(x.shape)) if i != d])

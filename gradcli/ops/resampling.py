@@ -30,7 +30,7 @@ CUBIC = -0.75
 """The slope of the cubic of which pictures are made larger, where it meets 1."""
 
 CUBIC_OF_MEANS = -0.5
-"""That of the cubic by which pictures are made smaller."""
+"""Slope of the cubic by which pictures are made smaller, where it meets 1."""
 
 
 class Way(NamedTuple):
@@ -69,7 +69,7 @@ class Way(NamedTuple):
 
 
 def single(number: float) -> float:
-    """The float of 32 bits that is nearest."""
+    """Return the float of 32 bits that is nearest."""
     return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
@@ -164,11 +164,11 @@ Factors = Sequence[float] | None
 """How many times dimensions grow."""
 
 Factor = float | list[float] | tuple[float, ...]
-"""The same as a caller says it: one for all dimensions, or each."""
+"""Factors of growth as a caller gives them: one for all dimensions, or one for each."""
 
 
 def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:
-    """The sizes of the result, asked for or by factors."""
+    """Return the sizes of the result, asked for or by factors."""
     if output_size is not None:
         return tuple(output_size)
     return tuple([int(n * factor) if isfinite(factor) else -1
@@ -176,7 +176,7 @@ def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:
 
 
 def as_written(factor: float) -> Fraction:
-    """A factor as the decimal that it is typed as."""
+    """Return a factor as the decimal that it is typed as."""
     return Fraction(repr(float(factor)))
 
 
@@ -228,7 +228,7 @@ def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> 
             xp, line, input_sizes, output_size, scale_factors), input_sizes)
 
     def cornered(made: Case, corners: bool) -> Case:
-        """A case with the parameter that not every way has."""
+        """Return a case with the parameter that not every way has."""
         params = made.params | {"align_corners": corners}
         return replace(made, params=params) if aligns else made
 
@@ -312,7 +312,7 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
 
 def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | None
          ) -> tuple[Shape | None, tuple[float, ...] | None]:
-    """The sizes or the factors, one for each dimension."""
+    """Return the sizes or the factors, one for each dimension."""
     if size is not None and scale_factor is not None:
         raise ValueRangeError("only one of size or scale_factor should be defined")
     shown = f"input with spatial dimensions of {list(input.shape[2:])}"

@@ -51,7 +51,7 @@ class Tap(NamedTuple):
 
 
 def unscaled(place: Array, n: int, align_corners: bool) -> tuple[Array, float]:
-    """A place as a position among ``n``, and its derivative."""
+    """Return a place as a position among ``n``, and its derivative."""
     if align_corners:
         return (place + 1) * ((n - 1) / 2), (n - 1) / 2
     return ((place + 1) * n - 1) / 2, n / 2
@@ -59,7 +59,7 @@ def unscaled(place: Array, n: int, align_corners: bool) -> tuple[Array, float]:
 
 def reflected(xp: Namespace, at: Array, n: int, align_corners: bool
              ) -> tuple[Array, Array]:
-    """The mirror image inside, and its sign."""
+    """Return the mirror image inside, and its sign."""
     low, high = (0, 2 * (n - 1)) if align_corners else (-1, 2 * n - 1)
     if low == high:
         return xp.zeros_like(at), xp.zeros_like(at)
@@ -76,7 +76,7 @@ def reflected(xp: Namespace, at: Array, n: int, align_corners: bool
 
 def kept_inside(xp: Namespace, at: Array, n: int, padding: int, align_corners: bool
                ) -> tuple[Array, Array]:
-    """A position moved inside, and the derivative of that."""
+    """Return a position moved inside, and the derivative of that."""
     factor = xp.ones_like(at)
     if padding == ZEROS:
         return at, factor
@@ -89,7 +89,7 @@ def kept_inside(xp: Namespace, at: Array, n: int, padding: int, align_corners: b
 
 
 def cubic(xp: Namespace, d: Array) -> tuple[Array, Array]:
-    """The weight at a distance below 2, and its derivative."""
+    """Return the weight at a distance below 2, and its derivative."""
     a, sign = xp.abs(d), xp.sign(d)
     near = (((CUBIC + 2) * a - (CUBIC + 3)) * a * a + 1,
             (3 * (CUBIC + 2) * a - 2 * (CUBIC + 3)) * a)
@@ -105,7 +105,7 @@ def tap(xp: Namespace, at: Array, n: int, weight: Array, slope: Array) -> Tap:
 
 def taps(xp: Namespace, place: Array, n: int, mode: int, padding: int,
          align_corners: bool) -> list[Tap]:
-    """The neighbours along a dimension of ``n`` entries."""
+    """Return the neighbours along a dimension of ``n`` entries."""
     at, scale = unscaled(place, n, align_corners)
     if mode == BICUBIC:
         return four_taps(xp, at, n, scale, padding, align_corners)
@@ -119,7 +119,7 @@ def taps(xp: Namespace, place: Array, n: int, mode: int, padding: int,
 
 def four_taps(xp: Namespace, at: Array, n: int, scale: float, padding: int,
               align_corners: bool) -> list[Tap]:
-    """The neighbours by a cubic."""
+    """Return the neighbours by a cubic."""
     first, found = xp.floor(at), []
     on = at - first
     for k in (-1, 0, 1, 2):
@@ -165,7 +165,7 @@ def readings(xp: Namespace, x: Array, grid: Array, mode: int, padding: int,
 
 
 def entries(xp: Namespace, lines: Array, each: Reading) -> Array:
-    """The entries of one neighbour of every place; 0 outside."""
+    """Return the entries of one neighbour of every place; 0 outside."""
     return xp.where(each.inside, xp.gather(lines, -1, each.at), 0)
 
 

@@ -166,7 +166,7 @@ NOT_SHOWN = {
     "view.default": "shape",
     **dict.fromkeys(RESAMPLED, "scale_factors"),
 }
-"""What rows keep that PyTorch's nodes have no name for."""
+"""Values that rows keep and PyTorch's nodes have no name for."""
 
 SIZED = {
     "diagonal", "diagonal_copy", "expand", "index.Tensor", "index_select.default",
@@ -194,7 +194,7 @@ MEASURED = {
     "mean.dim": "self_sym_numel",
     "mm": "self_sym_sizes self_sym_strides mat2_sym_sizes mat2_sym_strides",
 }
-"""What else nodes show of how large an input is: its name, then what of it."""
+"""Sizes of inputs that nodes show besides: the input's name and the size's ending."""
 
 GIVEN: dict[str, dict[str, object]] = {
     "add.Tensor": {"alpha": 1},
@@ -221,7 +221,7 @@ RENAMED = {
     "xlogy.Scalar_Self": {"number": "self"},
     "zeta.self_scalar": {"number": "self"},
 }
-"""The same for parameters of one row."""
+"""PyTorch's names of parameters in one row alone."""
 
 PLACES = {"index.Tensor": "indices", "index_put.default": "indices"}
 """Parameters that are saved as tensors: the places that are named, dimension by
@@ -239,8 +239,8 @@ UNGIVEN: dict[str, dict[str, int | None]] = {
     "var.correction": {"correction": None},
     "var_mean.correction": {"correction": None},
 }
-"""What PyTorch shows of parameters that were not given, where it is not the number that
-is computed with, or another type's."""
+"""Values that PyTorch shows of parameters that were not given, where they are not the
+number that is computed with, or of another type."""
 
 LARGEST = 2**63 - 1
 """The last position there could be."""
@@ -251,7 +251,7 @@ IN_PLACE_OF_NONE: dict[str, dict[str, object]] = {
     "roll": {"dims": ()},
     "slice.Tensor": {"start": 0, "end": LARGEST},
 }
-"""What PyTorch shows of parameters that are None here: all dimensions, an open end."""
+"""Values that PyTorch shows of parameters that are None: all dimensions, open ends."""
 
 SIGNED = {
     "alpha", "base", "beta", "correction", "delta", "eps", "exponent", "input_scale",
@@ -275,7 +275,7 @@ def inputs_of(name: str, count: int) -> tuple[str, ...]:
 
 
 def outputs_of(name: str, count: int) -> tuple[str, ...]:
-    """The names of a row's outputs, of which there are ``count``."""
+    """Return the names of a row's outputs, of which there are ``count``."""
     if name in OUTPUTS:
         return tuple(OUTPUTS[name].split())
     return ("result",) if count == 1 else tuple(f"result{nr}" for nr in range(count))

@@ -117,7 +117,7 @@ def over_line(xp: Namespace, fwd: ArrayRule, x: Array, dim: int) -> Array:
 
 
 def has_line(x: Array, dim: int) -> bool:
-    """Whether there is a dimension to go along; a wrong ``dim`` raises."""
+    """Return whether there is a dimension to go along; a wrong ``dim`` raises."""
     dim_of(x.shape, dim)
     return bool(x.shape) and 0 not in x.shape
 
@@ -180,7 +180,7 @@ BY_POSITION: ChoiceRules = {
 
 
 BY_RECORD: ChoiceRules = {**BY_POSITION, "saves": "x y.1"}
-"""The same of the best entry so far; PyTorch saves the input as well."""
+"""Rules of the best entry so far; PyTorch saves the input as well."""
 
 
 def records(name: str, node: str, word: str, comparison: str) -> None:

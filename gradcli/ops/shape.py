@@ -24,7 +24,7 @@ def _are_sizes(shape: tuple[object, ...]) -> bool:
 
 
 def sizes_of(shape: Sizes, numel: int) -> Shape:
-    """The target of a reshape, with an entry -1 replaced by what is left."""
+    """Return the target of a reshape, with an entry -1 replaced by what is left."""
     if type(shape) is tuple and prod(shape) == numel and _are_sizes(shape):
         return shape
     asked = list(as_sizes(shape))
@@ -188,7 +188,7 @@ function("reshape_as", lambda call, x, other: _reshape(call, x, other.shape),
 
 
 def order_of(shape: Shape, dims: Sizes) -> Shape:
-    """A permutation's dimensions, counted from the front."""
+    """Return a permutation's dimensions, counted from the front."""
     asked = tuple(dims) if isinstance(dims, list | tuple) else (dims,)
     if len(asked) != len(shape):
         raise ShapeError(
@@ -306,12 +306,12 @@ function("movedim", _movedim, aliases=("moveaxis",),
 
 
 def gone(shape: Shape, dims: Dims) -> list[int]:
-    """Those of the dimensions that have size 1."""
+    """Return the dimensions of ``dims`` that have size 1."""
     return [d for d in dims_of(shape, dims) if shape[d] == 1] if dims != () else []
 
 
 def squeezed(shape: Shape, dims: Dims) -> Shape:
-    """The shape without those of the dimensions that have size 1."""
+    """Return the shape without those of the dimensions that have size 1."""
     dropped = gone(shape, dims)
     return tuple([n for d, n in enumerate(shape) if d not in dropped])
 
@@ -338,7 +338,7 @@ _squeezing("squeeze_.dim", "SqueezeBackward4", "", (0, -1), SHARED)
 
 
 def squeezing(name: str) -> Formula:
-    """A function that chooses among the rows of this name."""
+    """Return a function that chooses among the rows of this name."""
     def squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
         if dim is None:
             return call(f"{name}.default", x)

@@ -80,15 +80,15 @@ row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED
 
 
 def places(xp: Namespace, n: int, align_corners: bool) -> list[float]:
-    """Where ``n`` entries lie between -1 and 1, by their middles or with the first and
-    the last at the ends."""
+    """Return where ``n`` entries lie between -1 and 1, by their middles or with the
+    first and the last at the ends."""
     whole = n - 1 if align_corners else n
     over = fraction if xp.symbolic else truediv
     return [over(2 * i - (n - 1), whole) if whole else 0.0 for i in range(n)]
 
 
 def base_of(xp: Namespace, like: Array, size: Shape, align_corners: bool) -> Array:
-    """The places of a grid's entries and a 1, one row for each entry."""
+    """Return the places of a grid's entries and a 1, one row for each entry."""
     inner = size[2:]
     check_size((*inner, len(inner) + 1))
     columns = []
@@ -113,7 +113,7 @@ def grid_of(xp: Namespace, theta: Array, size: Shape, align_corners: bool) -> Ar
 
 
 def matrix_of(xp: Namespace, g: Array, size: Shape, align_corners: bool) -> Array:
-    """The transpose of `grid_of`."""
+    """Return the transpose of `grid_of`."""
     base = base_of(xp, g, size, align_corners)
     flat = xp.reshape(g, (g.shape[0], base.shape[0], g.shape[-1]))
     return turned(xp, xp.matmul(turned(xp, base), flat))

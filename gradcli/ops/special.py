@@ -82,8 +82,8 @@ row("erfcx", node="SpecialErfcxBackward0",
 
 
 def hazard(xp: Namespace, y: Array, x: Array) -> Array:
-    """The slope of log_ndtr: by erfcx up to 1; by the density beyond, where erfcx
-    overflows."""
+    """Return the slope of log_ndtr: by erfcx up to 1; by the density beyond, where
+    erfcx overflows."""
     high = xp.gt(x, 1)
     z = -xp.where(high, 0, x) / xp.sqrt(xp.new_full(x, (), 2))
     tail = xp.sqrt(2 / pi(xp, x)) / xp.erfcx(z)
@@ -152,7 +152,7 @@ function("polygamma", lambda call, n, input:
 
 
 def log_of_gammas(xp: Namespace, x: Array, p: int) -> Array:
-    """Of as many gamma functions as ``p`` says, half a unit apart."""
+    """Return the logarithm of the multivariate gamma function of order ``p``."""
     if p < 1:
         raise ArgumentError("p has to be greater than or equal to 1")
     check_size((p, p))

@@ -23,12 +23,12 @@ EQUAL = ("where {} are equal the derivative of the vectors is infinite or NaN; t
 
 
 def columns(xp: Namespace, values: Array) -> Array:
-    """A number per column, to be multiplied with a matrix."""
+    """Return a number per column, to be multiplied with a matrix."""
     return xp.unsqueeze(values, -2)
 
 
 def rows(xp: Namespace, values: Array) -> Array:
-    """A number per row, to be multiplied with a matrix."""
+    """Return a number per row, to be multiplied with a matrix."""
     return xp.unsqueeze(values, -1)
 
 
@@ -55,7 +55,7 @@ def svd(xp: Namespace, a: Array, full_matrices: bool = True) -> Outputs:
 
 
 def thin(xp: Namespace, u: Array, s: Array, vh: Array) -> tuple[Array, Array]:
-    """The vectors that belong to a singular value."""
+    """Return the vectors that belong to a singular value."""
     k = s.shape[-1]
     return (u if u.shape[-1] == k else xp.narrow(u, -1, 0, k),
             vh if vh.shape[-2] == k else xp.narrow(vh, -2, 0, k))

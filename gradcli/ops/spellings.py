@@ -84,8 +84,8 @@ OPPOSITES: Final[Mapping[str, str]] = {"eq": "ne", "ne": "eq"}
 """Comparisons of which one holds, whatever is compared."""
 
 GUARDS: Final = frozenset({"eq", "isinf", "isnan"})
-"""What formulas ask for to keep clear of single points: where a root is zero, where a
-logarithm is infinite. Away from these nothing of it is needed."""
+"""Functions by which formulas keep clear of single points: where a root is zero, where
+a logarithm is infinite. Away from these nothing of it is needed."""
 
 
 def spell(
@@ -126,7 +126,7 @@ def _in_numpy(name: str) -> Word | None:
 
 
 def spelling(name: str) -> Spelling:
-    """The spelling of any function; of one without a line: by its own name."""
+    """Return the spelling of any function; of one without a line: by its own name."""
     found = SPELLINGS.get(name)
     return Spelling(name, _in_numpy(name), f"torch.{name}") if found is None else found
 

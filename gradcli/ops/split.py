@@ -233,7 +233,7 @@ def _combinations(
 
 
 def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
-    """A flat list as lists of lists of the sizes."""
+    """Return a flat list as lists of lists of the sizes."""
     for n in sizes[:0:-1]:
         flat = [flat[i:i + n] for i in range(0, len(flat), n)]
     return flat

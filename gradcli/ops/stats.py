@@ -43,7 +43,7 @@ def degrees(x: Array, dim: Dims, correction: float) -> float:
 
 
 def over(total: Array, count: float) -> Array:
-    """A quotient of which 0 / 0 is NaN in every number system."""
+    """Return a quotient of which 0 / 0 is NaN in every number system."""
     return total / count if count else total * float("inf")
 
 
@@ -60,7 +60,7 @@ def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
 
 def measured(xp: Namespace, x: Array, dim: Dims, correction: float, keepdim: bool
             ) -> Array:
-    """The variance of numbers, which no common summand changes."""
+    """Return the variance of numbers, which no common summand changes."""
     return variance(xp, from_first(xp, x, dim), dim, correction, keepdim)
 
 
@@ -72,7 +72,7 @@ def variance(xp: Namespace, x: Array, dim: Dims, correction: float, keepdim: boo
 
 
 def slope(xp: Namespace, x: Array, dim: Dims, correction: float) -> Array:
-    """The derivative of the variance by each entry."""
+    """Return the derivative of the variance by each entry."""
     return over(2 * centred(xp, x, dim), degrees(x, dim, correction))
 
 
@@ -179,7 +179,7 @@ def middle(xp: Namespace, x: Array, dim: int) -> Array:
 
 
 def present_middle(xp: Namespace, x: Array, dim: int) -> Array:
-    """Where the lower median of the entries that are not NaN stands."""
+    """Return where the lower median of the entries that are not NaN stands."""
     count = xp.sum(xp.as_type_of(xp.logical_not(xp.isnan(x)), x), dim, True)
     middle_rank = xp.as_index(xp.floor(xp.maximum(count - 1, 0) / 2))
     return xp.gather(xp.argsort(x, dim), dim, middle_rank)
@@ -229,7 +229,7 @@ median("nanmedian", "Nanmedian", present_middle, "The lower median of what is no
 
 
 def most_frequent(xp: Namespace, x: Array, dim: int, keepdim: bool) -> Outputs:
-    """The first of the longest runs of equal entries once they are in order."""
+    """Return the first of the longest runs of equal entries once they are in order."""
     d = dim_of(x.shape, dim)
     some_over("mode", x, d)
     if not x.shape:

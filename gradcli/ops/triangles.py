@@ -27,7 +27,7 @@ def demand_pivots(pivot: bool) -> None:
 
 
 def lower_of(xp: Namespace, both: Array) -> Array:
-    """The lower triangle, with ones on its diagonal."""
+    """Return the lower triangle, with ones on its diagonal."""
     k = min(both.shape[-2:])
     low = xp.tril(xp.narrow(both, -1, 0, k), -1)
     return low + identity(xp, both, low.shape)
@@ -50,7 +50,7 @@ def places(xp: Namespace, pivots: Array, m: int) -> Array:
 
 
 def permutation(xp: Namespace, pivots: Array, m: int, like: Array) -> Array:
-    """The matrix that puts rows that were exchanged back into their places."""
+    """Return the matrix that puts rows that were exchanged back into their places."""
     return xp.as_type_of(xp.call("lu_unpack.permutation", pivots, m), like)
 
 
@@ -74,8 +74,8 @@ def joined(xp: Namespace, gl: Array | None, gu: Array | None, m: int, n: int) ->
 
 def lu_slopes(xp: Namespace, gl: Array | None, gu: Array | None, l: Array, u: Array
              ) -> Array:
-    """The cotangent of ``l @ u`` from those of the triangles, either of which may be
-    missing.
+    """Return the cotangent of ``l @ u`` from those of the triangles, either of which
+    may be missing.
 
     The square part follows from ``l1.inv @ d(l1 @ u1) @ u1.inv = l1.inv @ dl1 + du1 @
     u1.inv``, whose parts are a lower and an upper triangle; what is beside it from
@@ -117,7 +117,7 @@ def lu_slopes(xp: Namespace, gl: Array | None, gu: Array | None, l: Array, u: Ar
 
 
 def lu_changes(xp: Namespace, t: Array, l: Array, u: Array) -> tuple[Array, Array]:
-    """The tangents of the triangles, from that of ``l @ u``."""
+    """Return the tangents of the triangles, from that of ``l @ u``."""
     m, n, k = l.shape[-2], u.shape[-1], u.shape[-2]
     first_l, first_u = xp.narrow(l, -2, 0, k), xp.narrow(u, -1, 0, k)
     square_part = xp.narrow(xp.narrow(t, -2, 0, k), -1, 0, k)
@@ -343,7 +343,7 @@ def solved_again(xp: Namespace, both: Array, pivots: Array, b: Array, left: bool
 
 def lu_solve_by_lu(xp: Namespace, g: Array, y: Array, LU: Array, pivots: Array,
                    B: Array, left: bool = True, adjoint: bool = False) -> Array:
-    """From the cotangent of ``a = p @ l @ u``, as for any system."""
+    """Return the cotangent of ``LU``, from that of ``a = p @ l @ u`` of a system."""
     gb = solved_again(xp, LU, pivots, g, left, not adjoint)
     ga = -(xp.matmul(gb, turned(xp, y)) if left else xp.matmul(turned(xp, y), gb))
     p = permutation(xp, pivots, LU.shape[-2], LU)

@@ -55,7 +55,7 @@ def solve_triangular(xp: Namespace, a: Array, b: Array, upper: bool, left: bool 
 
 def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bool,
           transposed: bool = False) -> Array:
-    """The same kind of system with another right side."""
+    """Return the solution of such a system for another right side, ``b``."""
     if transposed:
         a, upper = turned(xp, a), not upper
     return xp.call("linalg_solve_triangular.default", a, b, upper, left, unit)
@@ -130,7 +130,7 @@ def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
 
 
 def old_rule(slot: int) -> Vjp:
-    """The cotangent of ``b`` or of ``a``, from those of both outputs."""
+    """Return the cotangent of ``b`` or of ``a``, from those of both outputs."""
     def rule(xp: Namespace, g: Cotangents, y: Outputs, b: Array, a: Array,
              upper: bool = True, transpose: bool = False, unitriangular: bool = False
              ) -> Array | None:
@@ -174,12 +174,12 @@ row("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
 
 
 def lower_of(xp: Namespace, l: Array, upper: bool) -> Array:
-    """The lower triangular factor, from the triangle that is read."""
+    """Return the lower triangular factor, from the triangle that is read."""
     return oriented(xp, triangle(xp, l, upper), upper)
 
 
 def by_factor(xp: Namespace, b: Array, l: Array, upper: bool) -> Array:
-    """The solution of ``l @ l.T @ x = b``."""
+    """Return the solution of ``l @ l.T @ x = b``."""
     low = oriented(xp, l, upper)
     half = xp.solve_triangle(low, b, upper=False)
     return xp.solve_triangle(turned(xp, low), half, upper=True)
@@ -206,14 +206,14 @@ def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Ar
 
 
 def slope_by_factor(xp: Namespace, ga: Array, l: Array, upper: bool) -> Array:
-    """The cotangent of a factor, from that of the product of both."""
+    """Return the cotangent of a factor, from that of the product of both."""
     low = lower_of(xp, l, upper)
     found = xp.tril(xp.matmul(ga + turned(xp, ga), low))
     return sum_to(xp, oriented(xp, found, upper), l.shape)
 
 
 def change_by_factor(xp: Namespace, tl: Array, l: Array, upper: bool) -> Array:
-    """The tangent of the product of both factors, from that of one."""
+    """Return the tangent of the product of both factors, from that of one."""
     half = xp.matmul(lower_of(xp, tl, upper), turned(xp, lower_of(xp, l, upper)))
     return half + turned(xp, half)
 

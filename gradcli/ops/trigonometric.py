@@ -19,7 +19,7 @@ INSIDE = [case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)]
 
 
 def pi(xp: Namespace, x: Array) -> Array:
-    """The number pi, as a value of x's kind."""
+    """Return the number pi, as a value of x's kind."""
     return 4 * xp.atan(xp.new_full(x, (), 1))
 
 
@@ -133,7 +133,7 @@ row("atanh", node="AtanhBackward0", latex=r"\operatorname{{artanh}} {0}",
 
 
 def sine_over_series(x: Array, terms: int) -> Array:
-    """The derivative of sin(x)/x by so many terms of its series about 0."""
+    """Return the derivative of sin(x)/x by so many terms of its series about 0."""
     square = x * x
     total: Operand = 1
     for k in range(terms, 1, -1):
@@ -142,7 +142,7 @@ def sine_over_series(x: Array, terms: int) -> Array:
 
 
 def sinc_slope(xp: Namespace, y: Array, x: Array) -> Array:
-    """The derivative of sin(pi x)/(pi x).
+    """Return the derivative of sin(pi x)/(pi x).
 
     Near 0 the closed form is a small difference of two numbers close to 1, so the
     series is used there; its first four terms are exact to rounding.

@@ -119,13 +119,13 @@ Nested: TypeAlias = "Sequence[float | Nested]"
 """Numbers in lists, as deep as an array has dimensions."""
 
 Place: TypeAlias = int | slice | EllipsisType | Array | Sequence[object] | None
-"""What an index says of one dimension."""
+"""Index of one dimension."""
 
 Index: TypeAlias = Place | tuple[Place, ...]
 """A whole index."""
 
 Outputs: TypeAlias = tuple[Array, ...]
-"""What a row of several outputs gives."""
+"""Results of a row of several outputs."""
 
 Entries: TypeAlias = tuple[slice | Positions, ...]
 """An index of positions and masks; a slice where all of a dimension is read."""
@@ -137,7 +137,7 @@ Cotangents: TypeAlias = Sequence[Array | None]
 """One for each output that carries a gradient; None where nothing arrived."""
 
 Relation: TypeAlias = tuple[int, str, float]
-"""Of an operand, by its number, to a number: ``(0, ">", 0)``."""
+"""Relation of an operand, by its number, to a number: ``(0, ">", 0)``."""
 
 
 class Range(Protocol):
@@ -168,8 +168,8 @@ Geometry: TypeAlias = tuple[Shape, int]
 
 
 class Result(Positions, Protocol):
-    """What a row or a public function gives, which its name alone tells: an array,
-    positions, or one for each output, read by their numbers or unpacked."""
+    """A result of a row or a public function, whose kind the name alone tells: an
+    array, positions, or one for each output, read by their numbers or unpacked."""
 
     def __iter__(self) -> Iterator[Result]: ...
     def __getitem__(self, index: Index, /) -> Result: ...

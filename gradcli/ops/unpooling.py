@@ -61,7 +61,7 @@ def unpool_by_x(xp: Namespace, g: Array, y: Array, x: Array, indices: Array,
 
 
 def repeats(at: Positions, rank: int) -> bool:
-    """Whether a position stands twice in a plane."""
+    """Return whether a position stands twice in a plane."""
     lines = at.reshape(flattened(at, rank)).reshape((-1, prod(at.shape[-rank:])))
     return any(len(set(line)) < len(line) for line in lines.tolist())
 
@@ -81,7 +81,7 @@ row_of_unpooling(3, [[[[0, 5]], [[10, 7]]]], (1, 2, 1, 2))
 
 def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
                output_size: list[int] | tuple[int, ...] | None) -> Shape:
-    """The size that was pooled: as asked for, within what it can have been."""
+    """Return the size that was pooled: as asked for, within what it can have been."""
     usual = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(
         sizes, kernel, stride, padding, strict=True)]
     if output_size is None:

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def stubs() -> dict[Path, str]:
-    """What every stub has to hold."""
+    """Return the text of every stub, by its path."""
     texts = face.stubs() | declared.stubs() | entered.texts()
     return {PACKAGE / path: text for path, text in texts.items()}
 

@@ -40,7 +40,7 @@ NAMES = {
     "Optimizer": "optimizer",
 }
 TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
-"""What parameters of a name take, beside None where that is their default."""
+"""Types of parameters, by name, beside None where that is their default."""
 
 SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
 """Beginnings of names of what may give indices beside its result."""
@@ -56,7 +56,7 @@ def type_of(parameter: inspect.Parameter) -> str:
 
 
 def called(function: Callable[..., object]) -> str:
-    """The parameters of what was made, as a stub writes them."""
+    """Return the parameters of what was made, as a stub writes them."""
     return parameters(inspect.signature(function).parameters.values(), type_of)
 
 
@@ -159,7 +159,7 @@ def homes_stub(package: ModuleType) -> str:
 
 
 def stubs() -> dict[str, str]:
-    """What every stub of a declared file has to hold, by its path in the package."""
+    """Return the text of every stub of a declared file, by its path in the package."""
     return {
         "autograd/__init__.pyi": homes_stub(autograd),
         "nn/functional/table.pyi": function_stubs(),

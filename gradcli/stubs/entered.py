@@ -22,8 +22,8 @@ WIDTH = 88
 
 
 def in_order(family: str) -> Iterator[str]:
-    """The names of a family's rows and functions, as far as that is known in the order
-    in which they are entered."""
+    """Yield the names of a family's rows and functions, as far as that is known in the
+    order in which they are entered."""
     rows = iter([name for name, op in OPS.items() if op.family == family])
     for name, entry in FUNCTIONS.items():
         if entry.family != family:
@@ -46,7 +46,7 @@ def words(names: list[str], indent: str) -> str:
 
 
 def texts() -> dict[str, str]:
-    """The module's path and its text."""
+    """Return the module's path and its text."""
     families = {family: [*in_order(family)] for family in FAMILIES}
     undotted = [n for names in families.values() for n in names if "." not in n]
     offered = [name for name in undotted if is_public(name)]
@@ -59,10 +59,10 @@ def texts() -> dict[str, str]:
         '"""All names, other spellings among them."""',
         "",
         f"INNER = {words([n for n in undotted if n not in offered], ' ' * 4)}",
-        '"""Those without a dot that users are not offered."""',
+        '"""Names without a dot that users are not offered."""',
         "",
         f"IN_PLACE = {words(overwriting, ' ' * 4)}",
-        '"""Those that have an in-place form."""',
+        '"""Names of functions that have an in-place form."""',
         "",
     ])  # fmt: skip
     return {"ops/entered.py": text}

@@ -38,7 +38,7 @@ TYPES = {
     "other": "Operand", "dim": "Dims", "keepdim": "builtins.bool",
     "reduction": "builtins.str", "equation": "builtins.str",
 }  # fmt: skip
-"""What parameters of a name take; of any other name, anything."""
+"""Types of parameters, by name; a parameter of any other name takes anything."""
 
 NAMED = {
     fields: "And".join(name.capitalize() for name in fields)
@@ -53,8 +53,8 @@ FROM_METHODS = f"from .engine.methods import Dims, Operand, {', '.join(NAMED.val
 
 
 def types_of(name: str) -> Callable[[Parameter], str]:
-    """What a function of the table takes for each of its parameters: what stands in
-    `TYPES`, and plain values as their defaults are and the cases of the rows."""
+    """Return a function from a parameter of a function of the table to its type: as it
+    stands in `TYPES`, or of plain values as the defaults and the rows' cases are."""
     entry = FUNCTIONS[name]
     plain = plain_types(entry)
     floats = {
@@ -78,13 +78,13 @@ def types_of(name: str) -> Callable[[Parameter], str]:
 
 
 def as_method(shown: list[Parameter]) -> list[Parameter]:
-    """A function's parameters where its first operand is the tensor itself."""
+    """Return a function's parameters where its first operand is the tensor itself."""
     several = shown[0].kind is Parameter.VAR_POSITIONAL
     return [SELF, *(shown if several else shown[1:])]
 
 
 def named_classes() -> Iterator[str]:
-    """The classes of several results."""
+    """Yield the classes of several results."""
     for fields, name in NAMED.items():
         yield f"class {name}(NamedTuple):"
         yield from (f"    {field}: Tensor" for field in fields)
@@ -92,7 +92,7 @@ def named_classes() -> Iterator[str]:
 
 
 def counts(name: str) -> set[int]:
-    """How many tensors a function may return; 0: any number."""
+    """Return how many tensors a function may return; 0: any number."""
     entry = FUNCTIONS[name]
     if not isinstance(entry, Composite) or not entry.cases:
         return {row.returns for row in overloads(name)} or {1}
@@ -160,7 +160,7 @@ KNOWN = {
 
 
 def own_stub(name: str, defined: Callable[..., object]) -> str:
-    """A method that a module of the engine defines."""
+    """Return a method that a module of the engine defines."""
     signature = inspect.signature(defined)
     shown = [SELF, *list(signature.parameters.values())[1:]]
     written = str(signature.return_annotation).removeprefix("builtins.")
@@ -169,7 +169,7 @@ def own_stub(name: str, defined: Callable[..., object]) -> str:
 
 
 def method_stubs() -> Iterator[str]:
-    """The methods of tensors that are found when they are first used."""
+    """Yield the methods of tensors that are found when they are first used."""
     taken = vars(Tensor)
     elsewhere = {
         name: (module, defined)
@@ -255,14 +255,14 @@ def face() -> str:
 
 
 def members_stub(known: dict[str, str]) -> str:
-    """The stub of a module of functions, such as ``gradcli/linalg.pyi``."""
+    """Return the stub of a module of functions, such as ``gradcli/linalg.pyi``."""
     lines = [FROM_METHODS, "from .engine.tensor import Tensor", ""]
     lines += [function_stub(name, entry) for name, entry in sorted(known.items())]
     return stub(IMPORTS, lines)
 
 
 def stubs() -> dict[str, str]:
-    """What every stub of the table's functions holds, by its path in the package."""
+    """Return the text of every stub of the table's functions, by its path."""
     return {
         "engine/methods.pyi": methods(),
         "__init__.pyi": face(),

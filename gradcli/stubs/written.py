@@ -45,5 +45,5 @@ def parameters(shown: Iterable[Parameter], type_of: Callable[[Parameter], str]) 
 
 
 def stub(imports: str, lines: Iterable[str]) -> str:
-    """The text of a stub from its imports and its lines."""
+    """Return the text of a stub from its imports and its lines."""
     return HEAD + imports + "\n".join(lines) + "\n"

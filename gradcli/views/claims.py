@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What is wrong with a claim.
+    """A fault of a claim, with its repair.
 
     cause   the kind of slip, in one word
     text    the slip, in a sentence

@@ -44,7 +44,7 @@ class Factors:
     def product(
         self, steps: Iterable[tuple[Node, int]], start: str | float = 1
     ) -> str | None:
-        """The product of local gradients, equal factors joined to a power.
+        """Return the product of local gradients, equal factors joined to a power.
 
         Args:
             steps: nodes, each with the number of the edge that is left by.
@@ -104,7 +104,7 @@ class Factors:
         return lift(float(raw)) if raw.shape == () else _NAMELESS
 
     def _value(self, edge: object) -> Text:
-        """The text of what an edge leads to."""
+        """Return the text of what an edge leads to."""
         name = self._names.of(edge)
         if name is not None and self._names.sole(name):
             return Text(name)
@@ -114,7 +114,7 @@ class Factors:
 
 
 def _own_texts(names: Names, view: GraphView) -> dict[int, Text]:
-    """The texts of the nodes whose text says what they made.
+    """Return the texts of the nodes whose text says what they made.
 
     A span that several nodes share is a call made of several operations, or ran more
     than once.

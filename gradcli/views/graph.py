@@ -64,13 +64,13 @@ class NodeView(NamedTuple):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether this is the `AccumulateGrad` of an input."""
+        """Return whether this is the `AccumulateGrad` of an input."""
         return self.name == "AccumulateGrad"
 
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """What `gradcli graph` prints: the graph below one output.
+    """The answer of `gradcli graph`: the graph below one output.
 
     program    The program's text.
     name       The output's name.
@@ -90,7 +90,7 @@ class GraphView:
     nodes: Sequence[NodeView] = field(metadata=ROWS)
 
     def uses(self) -> list[int]:
-        """How many edges lead to each node."""
+        """Return how many edges lead to each node."""
         counts = [0] * len(self.nodes)
         for node in self.nodes:
             for child, _ in node.next_functions:
@@ -109,7 +109,7 @@ def graph_view(
     local_gradients: bool = True,
     at_once: bool = True,
 ) -> GraphView:
-    """The graph below ``output``.
+    """Return the graph below ``output``.
 
     Args:
         output: any tensor.
@@ -215,7 +215,7 @@ def _numbered(
 
 
 def _ends_at(edge: Node | Port | AccumulateGrad | None) -> GraphNode | None:
-    """The node that an edge leads to."""
+    """Return the node that an edge leads to."""
     if isinstance(edge, Port):
         return edge.node
     found: GraphNode | None = edge
@@ -225,7 +225,7 @@ def _ends_at(edge: Node | Port | AccumulateGrad | None) -> GraphNode | None:
 def _discover(
     root: GraphNode, shape: Shape
 ) -> tuple[dict[GraphNode, int], list[Shape]]:
-    """The nodes numbered in order of discovery, and the shape of what each made.
+    """Return the nodes numbered in order of discovery, and the shape of what each made.
 
     A node keeps its inputs' shapes rather than its output's, so shapes are handed down
     from the node that uses a value to the node that made it.
@@ -252,7 +252,7 @@ def _discover(
 
 
 def input_shapes(node: Node, shape: Shape) -> list[Shape]:
-    """The shapes of a node's inputs, one per edge; ``shape`` is its output's."""
+    """Return the shapes of a node's inputs, one per edge; ``shape`` is its output's."""
     if isinstance(node, CustomNode):
         # It keeps what it likes: of a custom function the arguments' shapes, else none.
         likes = [x for x in getattr(node, "arguments", ()) if x is not None]
@@ -268,7 +268,7 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
 
 
 def _names(variables: Mapping[str, object]) -> dict[object, str]:
-    """What the program calls the value of each node; its first name counts."""
+    """Return the program's name for the value of each node; its first name counts."""
     names: dict[object, str] = {}
     for name, value in variables.items():
         if isinstance(value, Tensor) and value.edge is not None:

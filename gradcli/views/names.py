@@ -59,15 +59,15 @@ class Names:
         self._held.append(raw)
 
     def of(self, edge: object) -> str | None:
-        """The name of what an edge leads to."""
+        """Return the name of what an edge leads to."""
         return None if edge is None else self._by_edge.get(edge)
 
     def of_constant(self, raw: object) -> str | None:
-        """The name of a value without a gradient."""
+        """Return the name of a value without a gradient."""
         return self._by_value.get(id(raw))
 
     def sole(self, name: str) -> bool:
-        """Whether the name meant one value all the time.
+        """Return whether the name meant one value all the time.
 
         Names that were given a value unheard, as those of a `for`, count as not.
         """

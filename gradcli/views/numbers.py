@@ -37,8 +37,8 @@ class Entries:
         return found
 
     def around(self, most: Sequence[int]) -> list[object]:
-        """The entries at both ends of each dimension, one more than ``most``, so that
-        what is cut to ``most`` is cut as all would be."""
+        """Return the entries at both ends of each dimension, one more than ``most``, so
+        that what is cut to ``most`` is cut as all would be."""
         raw = self.raw
         for dim, (size, room) in enumerate(zip(self.shape, most, strict=True)):
             if size > room + 1:
@@ -49,25 +49,25 @@ class Entries:
 
 
 Shown: TypeAlias = Plain | Entries
-"""What a view holds of an array."""
+"""Numbers of an array as a view holds them."""
 
 
 def shown(raw: Raw) -> Shown:
-    """An array as numbers; a large one as it is."""
+    """Return an array as numbers; a large one as it is."""
     if getattr(raw, "size", 1) <= MANY:
         return plain(raw)
     return Entries(raw.get() if hasattr(raw, "get") else raw)
 
 
 MANY = 1 << 16
-"""Of more entries no list is made before they are shown."""
+"""Most entries of which a list is made before they are shown."""
 
 DOUBLE = 8
 """Bytes of a number as Python's own floats hold it; shorter ones have fewer digits."""
 
 
 def plain(raw: Any) -> Plain:
-    """A number or nested lists from an array, an array's scalar or a number."""
+    """Return a number or nested lists from an array, an array's scalar or a number."""
     if isinstance(raw, float) or not hasattr(raw, "dtype"):
         return float(raw)
     dtype = raw.dtype
@@ -85,7 +85,7 @@ def plain(raw: Any) -> Plain:
 
 
 def flat(value: Shown) -> list[float]:
-    """The numbers in C order."""
+    """Return the numbers in C order."""
     if isinstance(value, Entries):
         value = value.listed()
     level: list[Any] = [value]
@@ -95,7 +95,7 @@ def flat(value: Shown) -> list[float]:
 
 
 def sizes(value: Shown) -> list[int]:
-    """The shape of nested lists, as far as their first entries tell it."""
+    """Return the shape of nested lists, as far as their first entries tell it."""
     if isinstance(value, Entries):
         return list(value.shape)
     found: list[int] = []

@@ -36,7 +36,7 @@ class Places:
         self._found: dict[Span, Where] = {}
 
     def find(self, span: Span | None) -> Where:
-        """The text, line and column of a span."""
+        """Return the text, line and column of a span."""
         if span is None:
             return Where()
         found = self._found.get(span)

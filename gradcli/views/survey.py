@@ -100,8 +100,8 @@ class Survey:
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
     def _pull(self, edge: Edge, arrived: Paths) -> Iterator[tuple[Edge, Paths]]:
-        """What arrives below an edge: the number of paths, their lengths, the
-        cotangents; the sensitivities of the edges are kept."""
+        """Yield what arrives below an edge: the number of paths, their lengths, the
+        cotangents; keep the sensitivities of the edges."""
         paths, length, g = arrived
         if isinstance(edge, Port):
             self._sensitivities[edge] = [UNCHANGED]
@@ -135,11 +135,11 @@ class Survey:
             self._arrays.add(node)
 
     def exact(self, end: Edge) -> bool:
-        """Whether every path to the end is a product of single numbers."""
+        """Return whether every path to the end is a product of single numbers."""
         return self._arrays.isdisjoint(self._best(end).keys() - {end})
 
     def heaviest(self, end: Edge) -> Iterator[Path]:
-        """The paths to an end, heaviest first, equal ones in the graph's order.
+        """Yield the paths to an end, heaviest first, equal ones in the graph's order.
 
         Each node knows the best way on, so a path is given by where it leaves the best
         one and what that loses; following the best way loses exactly nothing.
@@ -182,17 +182,17 @@ class Survey:
 
 
 def pull(node: Node, g: Any) -> tuple[Any, ...]:
-    """The cotangents of a node's edges; a list is one of several outputs."""
+    """Return the cotangents of a node's edges; a list is one of several outputs."""
     return node.pull(materialise(node, g) if isinstance(g, list) else g)
 
 
 def _among_outputs(port: Port, g: Any) -> list[Any]:
-    """The cotangent of one output, in its position among the node's outputs."""
+    """Return the cotangent of one output, in its position among the node's outputs."""
     return among_outputs(port.nr, len(port.node.y_shapes()), g)
 
 
 def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
-    """What each edge below receives of the cotangent ``g``."""
+    """Yield each edge below with what it receives of the cotangent ``g``."""
     if isinstance(edge, Port):
         yield edge.node, _among_outputs(edge, g)
     elif isinstance(edge, Node):
@@ -205,7 +205,7 @@ def _joined(a: Paths, b: Paths) -> Paths:
 
 
 def along(root: Edge, g: object, path: Path) -> Any:
-    """What the cotangent ``g`` of ``root`` becomes along one path alone."""
+    """Return what the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
     for nr in path:
         g = _among_outputs(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]
@@ -222,7 +222,7 @@ class Step(NamedTuple):
 
 
 def met(root: Edge, path: Path) -> list[Step]:
-    """The steps of a path, without its end."""
+    """Return the steps of a path, without its end."""
     steps: list[Step] = []
     edge, value = root, None
     for nr in path:
@@ -235,7 +235,7 @@ def met(root: Edge, path: Path) -> list[Step]:
 
 
 def largest(raw: Any) -> float:
-    """The largest size of an entry; 0 of nothing, NaN if there is one."""
+    """Return the largest size of an entry; 0 of nothing, NaN if there is one."""
     if isinstance(raw, int | float):
         return abs(float(raw))
     return float(abs(raw).max()) if raw.size else 0.0

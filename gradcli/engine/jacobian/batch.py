@@ -43,7 +43,7 @@ class TooLarge(Exception):
 
 
 def is_sparse(matrix: object) -> bool:
-    """Whether a matrix stores coordinates with its numbers."""
+    """Return whether a matrix stores coordinates with its numbers."""
     return hasattr(matrix, "indptr")
 
 
@@ -75,7 +75,7 @@ class Batch:
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """Return how many rows there are."""
         return int(self.matrix.shape[0])
 
     @property
@@ -89,7 +89,7 @@ class Batch:
 
     @property
     def np(self) -> Library:
-        """The array module of the numbers."""
+        """Return the array module of the numbers."""
         module: Library = self.__gradcli_namespace__.base.np
         return module
 
@@ -108,7 +108,7 @@ class Batch:
             raise TooLarge
 
     def dense(self) -> Raw:
-        """The matrix with its zeros.
+        """Return the matrix with its zeros.
 
         Raises:
             TooLarge: it has too many entries.
@@ -120,15 +120,15 @@ class Batch:
         return found
 
     def arranged(self) -> Raw:
-        """The dense batch with the value's dimensions: ``(count, *shape)``."""
+        """Return the dense batch with the value's dimensions: ``(count, *shape)``."""
         return self.dense().reshape((self.count, *self.shape))
 
     def flattened(self, batch: Raw) -> Batch:
-        """The batch of an array ``(count, *shape)``."""
+        """Return the batch of an array ``(count, *shape)``."""
         return self.like(batch.reshape(self.count, -1), batch.shape[1:])
 
     def zeros(self, shape: Shape) -> Batch:
-        """As many rows of zeros of ``shape``, stored as these are."""
+        """Return as many rows of zeros of ``shape``, stored as these are."""
         size = prod(shape)
         if self.sparse:
             made = type(self.matrix)((self.count, size), dtype=self.dtype)
@@ -145,11 +145,11 @@ class Batch:
         return made
 
     def moved(self, change: Callable[[Raw], Raw]) -> Batch:
-        """What an array function does that only moves, repeats or drops entries."""
+        """Return the batch that ``change`` makes by moving or repeating entries."""
         return self.taken(change(self.positions()))
 
     def positions(self) -> Raw:
-        """The number of each entry of the value."""
+        """Return the number of each entry of the value."""
         return self.np.arange(self.size).reshape(self.shape)
 
     def taken(self, positions: Raw) -> Batch:
@@ -218,7 +218,7 @@ class Batch:
         return self.like(_renumbered(wide.matrix, target, each.size), shape)
 
     def plus(self, other: Batch) -> Batch:
-        """The sum with a batch of as many cotangents; shapes broadcast."""
+        """Return the sum with a batch of as many cotangents; shapes broadcast."""
         shape = np.broadcast_shapes(self.shape, other.shape)
         a, b = self.expanded(shape), other.expanded(shape)
         if a.sparse and b.sparse:
@@ -321,12 +321,12 @@ class Batch:
         return self.like(matrix, shape)
 
     def _times(self, matrix: object, shape: Shape) -> Batch:
-        """The batch times a sparse matrix that says what each entry becomes."""
+        """Return the batch times a sparse matrix that says what each entry becomes."""
         return settled(self.like(self.matrix @ matrix, shape))
 
 
 def once(matrix: Any) -> Any:
-    """A sparse matrix with each entry stored once, in order."""
+    """Return a sparse matrix with each entry stored once, in order."""
     if matrix.has_canonical_format:
         return matrix
     made = matrix.copy()
@@ -335,7 +335,7 @@ def once(matrix: Any) -> Any:
 
 
 def settled(g: Batch) -> Batch:
-    """The batch, dense if most of its entries are stored."""
+    """Return the batch, dense if most of its entries are stored."""
     rows, columns = g.matrix.shape
     return g.like(g.dense()) if g.matrix.nnz > FULL * rows * columns else g
 
@@ -385,7 +385,7 @@ def _renumbered(matrix: Any, target: Host | Raw, columns: int) -> object:
 
 
 def _choice(flat: Raw, size: int, dtype: Any) -> object:
-    """The matrix that takes entry ``flat[k]`` to entry ``k``."""
+    """Return the matrix that takes entry ``flat[k]`` to entry ``k``."""
     csr_array = scipy("sparse").csr_array
     ones = np.ones(flat.size, dtype)
     return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))

@@ -61,7 +61,7 @@ class Block:
 
     @classmethod
     def of(cls, derivative: Tensor, output: Tensor, x: Tensor) -> Block:
-        """The block whose numbers are those of a tensor."""
+        """Return the block whose numbers are those of a tensor."""
         size = (output.numel(), x.numel())
         return cls(derivative.raw.reshape(size), output, x)
 
@@ -71,7 +71,7 @@ class Block:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The output's shape followed by the input's."""
+        """Return the output's shape followed by the input's."""
         return (*self.output.shape, *self.x.shape)
 
     def dense(self) -> Tensor:
@@ -83,15 +83,15 @@ class Block:
         return Tensor(matrix.reshape(self.shape).astype(raw.dtype, copy=False), xp)
 
     def csr(self) -> Any:
-        """A ``scipy.sparse.csr_array``."""
+        """Return a ``scipy.sparse.csr_array``."""
         csr_array = scipy("sparse").csr_array
         shape = (self.output.numel(), self.x.numel())
         return csr_array(shape) if self.matrix is None else csr_array(self.matrix)
 
 
 def nobody_looks(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
-    """Whether no hook between inputs and outputs, no search for NaN, and no tangent of
-    forward mode wants to see single cotangents."""
+    """Return whether no hook between inputs and outputs, no search for NaN, and no
+    tangent of forward mode wants to see single cotangents."""
     if ANOMALY.enabled or MODE.rebuild is not None:
         return False
     if not HOOKS.used:
@@ -104,7 +104,7 @@ def nobody_looks(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
 def rows_of(
     output: Tensor, inputs: Sequence[Tensor], most: int | None = None
 ) -> list[Block]:
-    """The blocks of an output by reverse rules; nothing is recorded or freed.
+    """Return the blocks of an output by reverse rules; nothing is recorded or freed.
 
     Args:
         output: a tensor of a recorded graph.
@@ -142,7 +142,7 @@ def rows_of(
 def columns_of(
     outputs: Sequence[Tensor], x: Tensor, most: int | None = None
 ) -> list[Block]:
-    """The block of each output by forward rules; nothing is recorded or freed.
+    """Return the block of each output by forward rules; nothing is recorded or freed.
 
     Args:
         outputs: tensors of one recorded graph.
@@ -189,8 +189,8 @@ def _seed(value: Tensor, rows: range) -> Batch:
 def _in_halves(
     run: Callable[[range], list[object]], rows: range, most: int | None
 ) -> list[object]:
-    """The matrices that a pass gives for some rows, in several passes if they are too
-    large for one."""
+    """Return the matrices that a pass gives for some rows, in several passes if they
+    are too large for one."""
     done = []
     ranges: list[range] = []
     waiting = [rows]
@@ -249,12 +249,12 @@ def _transposed(matrix: Any) -> object:
 
 
 def _ends(inputs: Sequence[Tensor]) -> frozenset[Node | Port | AccumulateGrad]:
-    """The edges of inputs that have a graph."""
+    """Return the edges of inputs that have a graph."""
     return frozenset(x.edge for x in inputs if x.edge is not None)
 
 
 def _between(roots: Sequence[object], ends: frozenset[object]) -> list[Any]:
-    """What leads from ``roots`` to ``ends``, each after all that lead to it."""
+    """Return what leads from ``roots`` to ``ends``, each after all that lead to it."""
     needed: dict[object, None] = {}
     for edge in inputs_first(roots):
         if edge in ends or any(e in needed for e in edge.edges):
@@ -263,8 +263,8 @@ def _between(roots: Sequence[object], ends: frozenset[object]) -> list[Any]:
 
 
 def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
-    """The cotangents of a node's edges, of those that are ``wanted`` at least; a list
-    is one of several outputs."""
+    """Return the cotangents of a node's edges, of those that are ``wanted`` at least; a
+    list is one of several outputs."""
     if CLOCK.now and node.born != CLOCK.now:
         demand_unchanged(node)
     several = isinstance(g, list)
@@ -307,8 +307,9 @@ def pushed(node: Node, arriving: list[object]) -> Any:
 
 
 def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
-    """What rules gave; a matrix that two hold, or that came in, is nobody's own. Zeros
-    go on as such: times a derivative that is not finite they are NaN."""
+    """Return what rules gave, as batches; a matrix that two hold, or that came in, is
+    nobody's own. Zeros go on as such: times a derivative that is not finite they are
+    NaN."""
     some = next(part for part in given if part is not None)
     met = [id(part.matrix) for part in given if part is not None]
     found: list[Batch | None] = []
@@ -330,7 +331,7 @@ def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
 def _one_by_one(
     run: Callable[[list[object]], Sequence[object]], given: Sequence[Any]
 ) -> list[Batch | None]:
-    """What a rule gives for each row of some batches alone, as batches."""
+    """Return what a rule gives for each row of some batches alone, as batches."""
     some = next(part for part in given if part is not None)
     batches = [None if part is None else part.arranged() for part in given]
     made = [
@@ -349,7 +350,7 @@ def _collected(some: Batch, parts: Sequence[Any]) -> Batch | None:
 
 
 def _matrix(g: Batch | None) -> object:
-    """The matrix in its final form."""
+    """Return the matrix in its final form."""
     if g is None:
         return None
     return once(g.matrix) if g.sparse else g.matrix

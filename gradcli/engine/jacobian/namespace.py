@@ -55,7 +55,7 @@ class BatchNamespace(Namespace):
         return super().__getattr__(name)
 
     def _constant(self, function: Any) -> Any:
-        """A function that knows no batches."""
+        """Return a function that knows no batches."""
         if not callable(function):
             return function
 
@@ -199,7 +199,7 @@ class BatchNamespace(Namespace):
         return self._batched(b, a, lambda b, a: a @ b, after=False)
 
     def _batched(self, g: Batch, other: Raw, product: Run, after: bool) -> Batch:
-        """A product with a vector or a stack of matrices, one for each row."""
+        """Return a product with a vector or a stack of matrices, one for each row."""
         batch = g.arranged()
         vector = g.ndim == 1
         if vector:
@@ -264,5 +264,5 @@ _LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 
 @cache
 def batches_over(base: ArrayNamespace) -> BatchNamespace:
-    """The namespace of batches over the arrays of another."""
+    """Return the namespace of batches over the arrays of another."""
     return BatchNamespace(base)
