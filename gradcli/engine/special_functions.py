@@ -205,8 +205,8 @@ class SpecialFunctions(Namespace):
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
 
     def _derivative_of_cotangent(self, n: int, x: Raw) -> Raw:
-        """Return the n-th derivative of ``pi*cot(pi*x)``, a polynomial in the cotangent:
-        each follows from the one before it by ``-pi*(1 + cot**2)`` times its own
+        """Return the n-th derivative of ``pi*cot(pi*x)``: a polynomial in the cotangent,
+        which follows from the one before it by ``-pi*(1 + cot**2)`` times its own
         derivative."""
         np = self.np
         powers = [0.0, math.pi]

@@ -338,7 +338,8 @@ def polygamma(order: object, x: Moving) -> Moving:
 def _polygamma(order: int, b: Ball) -> Ball:
     """Return a derivative of digamma.
 
-    Far below 0 it is found by reflection (DLMF 5.15.6): FLINT comes up to 0 step by step.
+    Far below 0 it is found by reflection (DLMF 5.15.6), as FLINT comes up to 0 step by
+    step.
     """
     if not b < 0:
         return acb(b).polygamma(order).real
