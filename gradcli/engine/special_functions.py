@@ -205,7 +205,7 @@ class SpecialFunctions(Namespace):
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
 
     def _derivative_of_cotangent(self, n: int, x: Raw) -> Raw:
-        """Return the n-th derivative of ``pi*cot(pi*x)``: a polynomial in the cotangent,
+        """Return the n-th derivative of ``pi*cot(pi*x)``, a polynomial in ``cot``,
         which follows from the one before it by ``-pi*(1 + cot**2)`` times its own
         derivative."""
         np = self.np

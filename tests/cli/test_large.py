@@ -95,7 +95,7 @@ def test_what_is_read_from_the_file_itself_is_not_changed(
 def test_too_many_numbers_to_check_are_told(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gradcli.cli.grad.MAX_NUMBERS", 3)
+    monkeypatch.setattr("gradcli.answers.jobs.MAX_NUMBERS", 3)
     assert run(["grad", "(a*a).sum()", "a=[1,2]", "--require", "sampled"]) == 1
     out, err = capsys.readouterr()
     assert "d/da  unknown  (5 numbers are too many to be checked)" in out
