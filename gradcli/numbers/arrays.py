@@ -126,11 +126,11 @@ class ObjectArray:
 
 
 Numbers: TypeAlias = "ObjectArray | Host"
-"""Numbers of the system, or a mask or positions."""
+"""Array of a system's numbers, or a mask or positions."""
 
 
 def boxed(data: object) -> Host:
-    """Return an object array also where NumPy hands out the element itself."""
+    """Return an object array even where NumPy hands out the element itself."""
     if isinstance(data, np.ndarray):
         return data
     box = np.empty((), dtype=object)

@@ -259,7 +259,7 @@ class Evaluation:
     # derivatives
 
     def order(self, outputs: Sequence[int]) -> list[int]:
-        """The steps that derivatives of the outputs go through, outputs first."""
+        """Return the steps that the outputs' derivatives go through, outputs first."""
         key = tuple(outputs)
         found = self._orders.get(key)
         if found is None:
@@ -355,7 +355,7 @@ class Evaluation:
         self, outputs: Sequence[int], weights: Sequence[object],
         entries: Sequence[int], along: int,
     ) -> list[Ball]:  # fmt: skip
-        """The derivative of the gradient along one entry, forward over reverse."""
+        """Return the derivative of the gradient by one entry, forward over reverse."""
 
         def compute(bits: int) -> list[Ball]:
             with working(bits, 3):
@@ -397,7 +397,7 @@ class Evaluation:
     def _tangents(
         self, outputs: Sequence[int], along: int, bits: int
     ) -> dict[int, Ball]:
-        """The derivative of each step that the outputs are made of, by one entry."""
+        """Return the derivative by one entry of each step that the outputs need."""
         tangents: dict[int, Ball] = {along: ball(1)}
         for step in reversed(self.order(outputs)):
             parts = [
