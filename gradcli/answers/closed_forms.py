@@ -121,7 +121,7 @@ def of_blocks(
 def _of_pairs(
     view: Derivative, by_name: Mapping[str, InputVerdict]
 ) -> tuple[FormulaView, ...]:
-    """The claim on an input has all inputs' entries as rows, its own as columns."""
+    """Return a Hessian's blocks as formulas: an input's claim has a row per entry."""
     shapes = {
         block.by[0]: block.shape[: len(block.shape) // 2]
         for block in view.blocks

@@ -211,7 +211,7 @@ class _Watch:
 
     @contextmanager
     def looking(self, output: Tensor) -> Iterator[list[Node | AccumulateGrad]]:
-        """Watch the nodes below an output; they are handed out, inputs first."""
+        """Watch the nodes below an output in a block; yield them, inputs first."""
         below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
         handles = [handle for node in below for handle in self._over(node)]
         try:

@@ -255,7 +255,7 @@ class Paths:
         )
 
     def _chosen(self, end: object, most: int) -> tuple[Ranking, Iterator[Path]]:
-        """Paths among which the heaviest are; of arrays only following them tells."""
+        """Return paths that include the heaviest, and whether that is exact."""
         survey = self._survey
         heaviest = survey.heaviest(end)
         if survey.exact(end):

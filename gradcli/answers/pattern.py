@@ -54,12 +54,12 @@ class Pattern:
 
     @cached_property
     def below(self) -> int:
-        """How far below the diagonal entries lie; negative: all lie above it."""
+        """Largest distance of entries below the diagonal; negative: all lie above."""
         return int((self.rows - self.columns).max()) if self.stored else 0
 
     @cached_property
     def above(self) -> int:
-        """How far above the diagonal entries lie; negative: all lie below it."""
+        """Largest distance of entries above the diagonal; negative: all lie below."""
         return int((self.columns - self.rows).max()) if self.stored else 0
 
     @cached_property
@@ -184,7 +184,7 @@ def colours_of(pattern: Pattern) -> int:
 
 
 def dots_of(pattern: Pattern, height: int, width: int) -> Host:
-    """The pattern as ``height`` by ``width`` truths: whether entries lie there."""
+    """Return the pattern as ``height`` by ``width`` flags: where entries lie."""
     rows, columns = pattern.shape
     found = np.zeros((height, width), dtype=bool)
     found[pattern.rows * height // rows, pattern.columns * width // columns] = True

@@ -23,7 +23,7 @@ PACE = 0.1
 
 
 class Bar:
-    """How many of ``total`` steps are done; None: of nobody knows how many. ``stop``
+    """A bar for the done part of ``total`` steps; None: nobody knows how many. ``stop``
     takes the bar away."""
 
     def __init__(self, stream: TextIO, total: int | None) -> None:

@@ -12,8 +12,8 @@ from math import ceil, floor, isfinite, log10
 from typing import Final
 
 STEEP: Final = 8.0
-"""How many times as high as its middle half a curve may be drawn: beyond it is cut,
-so that a pole leaves something to be seen."""
+"""Height of a drawn curve in heights of its middle half: beyond it is cut, so that a
+pole leaves something to be seen."""
 
 MAX_DIGITS: Final = 17
 """Digits that tell any two numbers apart."""
@@ -23,7 +23,7 @@ PACES: Final = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
 
 def ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """At most so many round numbers from ``low`` to ``high``."""
+    """Return at most so many round numbers from ``low`` to ``high``."""
     span = high - low
     if not (isfinite(span) and span > 0):
         return [low]
