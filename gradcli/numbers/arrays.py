@@ -38,7 +38,7 @@ class ObjectArray:
     def __init__(
         self, data: Host, namespace: object, source: ObjectArray | None = None
     ) -> None:
-        """``source`` is what the data may be a view of."""
+        """Wrap NumPy's ``data``; ``source`` is what it may be a view of."""
         self.data = data
         self.base = None if source is None else source.seen_as(data)
         self.stopped = False

@@ -84,7 +84,7 @@ def _turned_like(system: System[Element], vector: Host, like: Host | Raw) -> Hos
 
 
 def _beside_one(system: System[Element], vectors: Host) -> Host:
-    """Vectors of length 1, whose small entries are as exact as the large ones."""
+    """Return vectors of length 1 whose small entries are as exact as large ones."""
     return _each(system, "part", vectors, system.lift(1))
 
 
@@ -136,7 +136,7 @@ def substituted(
 
 
 def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
-    """By Householder's reflections, with the signs that LAPACK gives them."""
+    """Factor by Householder's reflections, with the signs that LAPACK gives."""
     rows, columns = m.shape
     k = min(rows, columns)
     r, q = m.copy(), _zeros(system, rows, rows)

@@ -137,7 +137,7 @@ def dotted(
 def _means(
     heights: Sequence[float], count: int, limits: tuple[float, float] | None
 ) -> list[float]:
-    """So many heights: means of those that fall together, or points in between."""
+    """Return so many heights: means of those that fall together, or points between."""
     total = len(heights)
     if total < count:
         return [_between(heights, i * (total - 1) / (count - 1)) for i in range(count)]

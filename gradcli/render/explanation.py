@@ -26,7 +26,7 @@ INDENT = "  "
 
 
 def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
-    """Write the output, every step and the leaves' gradients."""
+    """Write the whole explanation: the start of the pass, then every step."""
     yield from opening(explanation, layout)
     for each in explanation.steps:
         yield from step(each, layout)

@@ -34,7 +34,7 @@ class Bar:
         self._task: Any = None
 
     def at(self, step: int, beside: Callable[[], str]) -> None:
-        """``step`` steps are done; ``beside`` gives the text beside the bar."""
+        """Show that ``step`` steps are done; ``beside`` gives the text at the bar."""
         now = monotonic()
         if now < self._due:
             return

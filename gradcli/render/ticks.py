@@ -12,8 +12,8 @@ from math import ceil, floor, isfinite, log10
 from typing import Final
 
 STEEP: Final = 8.0
-"""Height of a drawn curve in heights of its middle half: beyond it is cut, so that a
-pole leaves something to be seen."""
+"""Distance from a curve's middle half, in heights of that half, beyond which it is cut,
+so that a pole leaves something to be seen."""
 
 MAX_DIGITS: Final = 17
 """Digits that tell any two numbers apart."""

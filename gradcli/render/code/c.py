@@ -92,7 +92,7 @@ def needed(code: str) -> list[str]:
 
 
 class C(Dialect):
-    """Numbers of type double, and an array as a pointer to its entries in C order."""
+    """The dialect of C: numbers are doubles, an array a pointer to its entries."""
 
     column = "c"
     words = False

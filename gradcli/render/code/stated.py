@@ -30,7 +30,7 @@ from .rules import CANNOT_SAY, CUT, MAX_OPERANDS, operands, pulled
 from .steps import reachable
 
 INSIDE: Final = 0.7
-"""Distance from the lower end of its domain at which a row is tried."""
+"""Place in its domain, as a part above the lower end, where a row is tried."""
 
 LATEX: Final = Latex()
 

@@ -104,7 +104,7 @@ class Page:
                 self.name(tree, called.get(serial))
 
     def _write(self, tree: Tree) -> None:
-        """The tree's text; of what is too long its longest parts become steps."""
+        """Write a tree's text; of what is too long its longest parts become steps."""
         for part in self._dialect.repeated(tree):
             if not self._is_slight(part) and not self.texts[part.serial].is_name:
                 self.name(part, None)

@@ -21,13 +21,13 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 BOX_GAP: Final = 26.0
-"""Distance between two boxes, in pixels."""
+"""Distance between two boxes, in units of the picture."""
 
 BEND_GAP: Final = 14.0
-"""Distance between a line's bend and what stands beside it, in pixels."""
+"""Distance between a line's bend and what stands beside it, in units of the picture."""
 
 LAYER_GAP: Final = 20.0
-"""Distance between two layers, in which lines bend, in pixels."""
+"""Distance between two layers, in which lines bend, in units of the picture."""
 
 LABEL_HEIGHT: Final = 18.0
 
@@ -60,7 +60,7 @@ UNBENT: Final = 3
 """Number of times that lines are made straight, which may give room to others."""
 
 PORT_GAP: Final = 12.0
-"""Distance between two lines at a box, where it is wide enough, in pixels."""
+"""Distance between two lines at a box that is wide enough, in picture units."""
 
 
 class Line(NamedTuple):

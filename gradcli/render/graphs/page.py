@@ -37,10 +37,10 @@ from .svg import (
 )
 
 INSET: Final = 18.0
-"""Distance between an open fold's frame and what is inside, in pixels."""
+"""Distance between an open fold's frame and what is inside, in units of the picture."""
 
 HANDLE: Final = 26.0
-"""Height of what closes an open fold, in pixels."""
+"""Height of what closes an open fold, in units of the picture."""
 
 MAX_WHOLE_CHARACTERS: Final = 600
 """Characters of an array that the page writes out."""

@@ -34,13 +34,13 @@ TOP: Final = 58.0
 BETWEEN: Final = 46.0
 BELOW: Final = 52.0
 SIDE: Final = 560.0
-"""Length of a field's longer side, in pixels."""
+"""Length of a field's longer side, in units of the picture."""
 
 CHARACTER: Final = 7.25
-"""Width of a character, in pixels."""
+"""Width of a character, in units of the picture."""
 
 GAP: Final = 8.0
-"""Distance between a number and its axis, in pixels."""
+"""Distance between a number and its axis, in units of the picture."""
 
 MAX_TITLE: Final = 84
 MAX_NOTE: Final = 40

@@ -39,7 +39,7 @@ MAX_LABEL: Final = 24
 MAX_HINT: Final = 16
 
 ROW: Final = 16.0
-"""Height of a line of text, in pixels; a box has two or three."""
+"""Height of a line of text, in units of the picture; a box has two or three."""
 
 TIMES: Final = "×"
 

@@ -22,15 +22,15 @@ from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0
-"""Height of a line of the legend, in pixels."""
+"""Height of a line of the legend, in units of the picture."""
 
 HEATED: Final = ' class="heated"'
 
 SWATCH: Final = 66.0
-"""Width of a decade in the legend, in pixels."""
+"""Width of a decade in the legend, in units of the picture."""
 
 MIN_LEGEND: Final = 470.0
-"""Width that the legend takes, in pixels."""
+"""Width that the legend takes, in units of the picture."""
 
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
