@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
 _NEXT: Final = re.compile(r",(?=\s*[^\W\d]\w*\s*=[^=])")
-"""Where a list of boxes goes on with the next name."""
+"""Pattern of the place where a list of boxes goes on with the next name."""
 
 _DOTS: Final = re.compile(r"\.\.(?!\.)")
 

@@ -42,7 +42,7 @@ class RowView:
     slope: str
     """Words on what the rules give where that is not the value's derivative."""
     jumps: str
-    """Where the value jumps, in words."""
+    """Words on where the value jumps."""
     derivatives: Mapping[str, str | None]
     """Formulas of an elementwise row's partial derivatives, by input; ``y`` is the
     result in them, and None stands where the language cannot say it."""
@@ -62,7 +62,7 @@ class FunctionView:
     kink: str
     slope: str
     domain: str
-    """Where it is defined and smooth, if that is not everywhere."""
+    """Words on where it is defined and smooth, if that is not everywhere."""
     parameters: tuple[str, ...]
     defaults: Mapping[str, object]
     """Default values of the parameters that need not be given."""
@@ -70,7 +70,7 @@ class FunctionView:
     not_finite: Mapping[str, str]
     """Reasons for results that are no finite number, by the result."""
     spellings: Mapping[str, str]
-    """How libraries and languages write it."""
+    """Spellings of the function in libraries and languages."""
     rows: tuple[RowView, ...]
 
     @property
@@ -134,7 +134,7 @@ def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
 
 
 LANGUAGES = {"NumPy": "numpy", "PyTorch": "torch", "C": "c", "SymPy": "sympy"}
-"""Whose spellings are shown, and where they stand in the table of spellings."""
+"""Libraries and languages whose spellings are shown, with their keys."""
 
 
 def _spellings(name: str, given: tuple[str, ...]) -> dict[str, str]:

@@ -28,7 +28,7 @@ FIRST: Final = ("d", "/d")
 
 @dataclass(frozen=True, slots=True)
 class FormulaView:
-    """One block of derivatives.
+    """One block of derivatives as formulas.
 
     output   the output's name, if the program gave it one
     of       what is differentiated: the output, or in a Hessian an input
@@ -121,7 +121,7 @@ def of_blocks(
 def _of_pairs(
     view: Derivative, by_name: Mapping[str, InputVerdict]
 ) -> tuple[FormulaView, ...]:
-    """The claim on an input has all inputs' entries as rows, its own as columns."""
+    """Return a Hessian's blocks as formulas: an input's claim has a row per entry."""
     shapes = {
         block.by[0]: block.shape[: len(block.shape) // 2]
         for block in view.blocks
@@ -178,7 +178,7 @@ def _called(output: OutputView) -> str:
 
 
 def indices(shape: Sequence[int]) -> tuple[str, ...]:
-    """How the entries of a shape are written behind a name, in C order."""
+    """Return how the entries of a shape are written behind a name, in C order."""
     found = [""]
     for size in shape:
         found = [f"{text},{i}" for text in found for i in range(size)]

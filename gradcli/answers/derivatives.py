@@ -32,7 +32,7 @@ Form: TypeAlias = Literal["auto", "dense", "sparse"]
 """Whether a block is shown with its zeros; ``auto``: if it is small or has few."""
 
 MIN_SPARSE_ENTRIES = 1 << 12
-"""Blocks of fewer entries are shown with their zeros."""
+"""Entries of the smallest block that may be shown without its zeros."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class BlockView:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether it is shown without its zeros."""
+        """Whether the block is shown without its zeros."""
         return self.value is None
 
     @property
     def numbers(self) -> Dense | Stored:
-        """The block as it is shown."""
+        """The block in the form in which it is shown."""
         if not self.is_sparse:
             return Dense(self.value)
         pattern = self.pattern

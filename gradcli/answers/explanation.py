@@ -58,7 +58,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """One node runs.
+    """A node's step in the backward pass: what arrived there, and what goes on.
 
     number           Which step it is, from 1.
     id               The node's number in the graph, which edges name.
@@ -176,7 +176,7 @@ def rehearse(
     view: GraphView,
     shown: Callable[[object], object] = plain,
 ) -> tuple[StepView, ...]:
-    """The steps that `explain` writes down, of a pass that leaves everything as it was.
+    """Return the steps of a pass, as `explain` shows them, and change nothing.
 
     No leaf's gradient is added to and nothing is freed; the leaves' steps come last.
     """
@@ -192,7 +192,7 @@ def rehearse(
 
 
 class _Watch:
-    """Writes the steps down while the engine takes them."""
+    """An observer that writes the steps down while the engine takes them."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _Watch:
 
     @contextmanager
     def looking(self, output: Tensor) -> Iterator[list[Node | AccumulateGrad]]:
-        """Watch the nodes below an output; they are handed out, inputs first."""
+        """Watch the nodes below an output in a block; yield them, inputs first."""
         below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
         handles = [handle for node in below for handle in self._over(node)]
         try:
@@ -221,14 +221,14 @@ class _Watch:
                 handle.remove()
 
     def rehearsed(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
-        """A leaf's step in a pass that ended before it."""
+        """Note a leaf's step in a pass that ended before it."""
         came, held = arriving.raw, leaf.grad
         after = came if held is None else held.raw + came
         before = None if held is None else self._shown(held.raw)
         self._tell(leaf, (self._shown(came),), (), before, self._shown(after))
 
     def _over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
-        """Hooks for one node."""
+        """Register hooks on one node, and yield them."""
         if isinstance(node, AccumulateGrad):
             yield node.register_prehook(lambda arriving: self._see_leaf(node))
             yield node.register_hook(lambda _, given: self._leaf(node, given[0]))

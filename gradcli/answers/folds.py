@@ -19,10 +19,10 @@ import numpy as np
 from ..views.graph import GraphView, NodeView
 
 MIN_TIMES: Final = 4
-"""How often a part has to stand there to be folded."""
+"""Repetitions from which on a part is folded."""
 
 MAX_PERIOD: Final = 256
-"""Nodes of a part that are looked for."""
+"""Nodes of the largest part that is looked for."""
 
 
 class Run(NamedTuple):
@@ -41,7 +41,7 @@ class Fold:
 
     @property
     def count(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
         return len(self.parts)
 
     @property
@@ -123,7 +123,7 @@ def _inputs_first(view: GraphView) -> list[int]:
 
 
 def _heights(view: GraphView) -> dict[int, int]:
-    """How long the longest path is from each node to the end of the graph."""
+    """Return the length of the longest path from each node to the graph's end."""
     heights: dict[int, int] = {}
     stack = [] if view.root is None else [(view.root, False)]
     seen: set[int] = set()
@@ -162,7 +162,7 @@ def runs(things: Sequence[Hashable]) -> list[Run]:
 
 
 def _covered(row: np.ndarray, period: int) -> np.ndarray:
-    """How many things from each place on are whole repetitions of the first ones."""
+    """Count at each place the things that are whole repetitions of the first ones."""
     size = len(row)
     same = np.append(row[:-period] == row[period:], np.zeros(period, dtype=bool))
     ends = np.where(same, size, np.arange(size))

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from ..lang.run import Run
 
 MAX_HANDED: Final = 1 << 20
-"""Entries that are all handed over."""
+"""Most entries that are handed over without drawing among them."""
 
 MAX_NUMBERS: Final = 1 << 23
 """Most numbers of a job: values of inputs and output, and their derivatives."""
 
 DRAWN: Final = 1 << 10
-"""Entries that are drawn of more, among the stored ones and among all."""
+"""Entries drawn among more of them, both of the stored ones and of all."""
 
 
 def job_for(

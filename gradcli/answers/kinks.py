@@ -43,7 +43,7 @@ class NamedValue:
 
 @dataclass(frozen=True, slots=True)
 class Kink:
-    """One decision that turns over.
+    """One decision of the program that turns over at a point.
 
     function   The function that has the kink; null of a comparison or a branch.
     condition  What holds at the kink; null where it has no short form.

@@ -22,7 +22,7 @@ ORDER = (
 """The pages in the order in which they are listed."""
 
 CONVENTIONS = "<!-- conventions -->"
-"""Where the page on kinks lists what each operation has as its convention."""
+"""Mark of the place where the page on kinks lists the operations' conventions."""
 
 _FOLDER = files("gradcli") / "documents"
 
@@ -34,9 +34,9 @@ class Page:
     name: str
     title: str
     about: str
-    """One sentence."""
+    """The page's content in one sentence."""
     text: str
-    """All of it, as Markdown; `whole` adds what is made of the table."""
+    """The page as Markdown; `whole` adds what is made of the table."""
 
 
 @cache
@@ -69,13 +69,13 @@ def _slope(text: str) -> str:
 
 
 def pages() -> tuple[Page, ...]:
-    """Every page, in order."""
+    """Return all pages, in order."""
     return tuple(map(page, ORDER))
 
 
 @cache
 def sections() -> dict[str, str]:
-    """The sections that have a name, those of errors and verdicts, as Markdown."""
+    """Return the named sections, those of errors and verdicts, as Markdown."""
     found: dict[str, str] = {}
     for each in pages():
         for text in parts(each.text)[1:]:
@@ -98,7 +98,7 @@ def parts(text: str) -> list[str]:
 
 
 def section(name: str) -> str | None:
-    """The section of this name, whatever its letters' case; None if there is none."""
+    """Return the section of a name in letters of any case; None if there is none."""
     known = {each.lower(): text for each, text in sections().items()}
     return known.get(name.lower())
 

@@ -40,7 +40,7 @@ WORK_LIMIT = 200_000
 arrays of thousands of entries count for more."""
 
 LOST = 100.0
-"""How many times larger than the sum a term must be to be called cancelled."""
+"""Ratio of a term to the sum from which on it is called cancelled."""
 
 ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
 """Relative rounding error allowed between two sums, by the bytes of a number."""
@@ -198,7 +198,7 @@ def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
 
 
 class Paths:
-    """Everything that paths from one tensor have in common.
+    """The facts that all paths from one tensor have in common.
 
     Args:
         root: the tensor they start from; it has a graph.
@@ -255,7 +255,7 @@ class Paths:
         )
 
     def _chosen(self, end: object, most: int) -> tuple[Ranking, Iterator[Path]]:
-        """Paths among which the heaviest are; of arrays only following them tells."""
+        """Return paths that include the heaviest, and whether that is exact."""
         survey = self._survey
         heaviest = survey.heaviest(end)
         if survey.exact(end):
@@ -345,13 +345,13 @@ def _node_name(step: Step) -> str:
 
 
 def _heaviness(term: object) -> float:
-    """For sorting: what is not a number first, then by the largest entry."""
+    """Return a key for sorting: what is not a number first, then the largest entry."""
     size = largest(term)
     return -math.inf if math.isnan(size) else -size
 
 
 def _share(term: Any, total: Any) -> float | None:
-    """The part of the sum that a term makes up: among arrays, of its direction."""
+    """Return the part of the sum that a term makes up, of arrays in its direction."""
     if total.size == 1:
         part, over = float(term.reshape(())), float(total.reshape(()))
     else:
@@ -370,7 +370,7 @@ def _same(total: Array, gradient: Raw, peak: object, xp: Any) -> bool:
 
 
 def _cancellation(peak: Raw, total: Any, xp: Any) -> Cancellation | None:
-    """The entry whose terms are largest beside their sum, if they are much larger."""
+    """Return the entry with the terms largest beside their sum, if much larger."""
     if not total.size:
         return None
     size = abs(total)

@@ -20,7 +20,7 @@ import numpy as np
 from ..engine.raw import Host
 
 FEW = 4
-"""A matrix that stores one entry of so many, or fewer, is sparse."""
+"""Entries of a matrix for each stored one, from which on it is sparse."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Pattern:
 
     @property
     def entries(self) -> int:
-        """How many entries there are with the zeros."""
+        """Number of entries, zeros included."""
         return self.shape[0] * self.shape[1]
 
     @property
@@ -54,12 +54,12 @@ class Pattern:
 
     @cached_property
     def below(self) -> int:
-        """How far below the diagonal entries lie; negative: all lie above it."""
+        """Largest distance of entries below the diagonal; negative: all lie above."""
         return int((self.rows - self.columns).max()) if self.stored else 0
 
     @cached_property
     def above(self) -> int:
-        """How far above the diagonal entries lie; negative: all lie below it."""
+        """Largest distance of entries above the diagonal; negative: all lie below."""
         return int((self.columns - self.rows).max()) if self.stored else 0
 
     @cached_property
@@ -119,8 +119,8 @@ class Pattern:
 
     @cached_property
     def blocks(self) -> int:
-        """How many blocks of one size, along the diagonal, hold all entries; 1: no
-        such blocks are there, or they are hardly filled."""
+        """Number of blocks of one size, along the diagonal, that hold all entries; 1:
+        no such blocks are there, or they are hardly filled."""
         rows, columns = self.shape
         if not self.stored:
             return 1
@@ -162,8 +162,8 @@ def nothing_in(rows: int, columns: int) -> Pattern:
 
 
 def colours_of(pattern: Pattern) -> int:
-    """How many groups of columns a greedy colouring needs, so that no two of a group
-    have an entry in one row: as many products with the matrix give all its entries."""
+    """Count the groups of columns of a greedy colouring, so that no two of a group have
+    an entry in one row: as many products with the matrix give all its entries."""
     used = [0] * pattern.shape[0]
     order = np.argsort(pattern.columns, kind="stable")
     rows = pattern.rows[order].tolist()
@@ -184,7 +184,7 @@ def colours_of(pattern: Pattern) -> int:
 
 
 def dots_of(pattern: Pattern, height: int, width: int) -> Host:
-    """The pattern as ``height`` by ``width`` truths: whether entries lie there."""
+    """Return the pattern as ``height`` by ``width`` flags: where entries lie."""
     rows, columns = pattern.shape
     found = np.zeros((height, width), dtype=bool)
     found[pattern.rows * height // rows, pattern.columns * width // columns] = True

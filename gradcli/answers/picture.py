@@ -88,7 +88,7 @@ class Picture:
 
 
 Rule = Callable[[Node, int], str | None]
-"""The formula by which a node's gradient goes on along one of its edges."""
+"""Function that gives the formula by which a node's gradient goes along an edge."""
 
 
 def picture_of(

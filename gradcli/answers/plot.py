@@ -21,7 +21,7 @@ Numbers: TypeAlias = Annotated["np.ndarray[Any, np.dtype[Any]]", "value"]
 
 @dataclass(frozen=True, slots=True)
 class KinkMark:
-    """Where there is no derivative.
+    """A place without a derivative on a curve.
 
     at     The input's value.
     text   The text that says why.

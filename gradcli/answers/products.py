@@ -39,7 +39,7 @@ from .question import Question
 from .verdicts import Checked, Summary, by_name, checked, summary
 
 Vectors = Mapping[str, Tensor]
-"""By input the part of the vector that belongs to it, of its shape."""
+"""Parts of the vector by input, each of its input's shape."""
 
 STEP = "step"
 """Name of the input that says how far the others are moved."""
@@ -66,7 +66,7 @@ class Part:
 
     @property
     def count(self) -> int:
-        """How many numbers it has."""
+        """Number of entries."""
         return prod(self.shape)
 
 

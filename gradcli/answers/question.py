@@ -192,7 +192,7 @@ def notes_on_data(names: Sequence[str]) -> Iterator[str]:
 
 
 def _in_parts(prepared: Prepared, fusion: Fusion | None) -> Run | None:
-    """Return the program's run part by part, where its arrays are large enough."""
+    """Return the program's run part by part, where arrays are large enough."""
     if fusion is None and all(
         given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs
     ):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNASKED = "the check was not asked for"
 
 Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
-"""Formulas, nested like the numbers that they are of."""
+"""Formulas, nested like the numbers that they stand for."""
 
 
 @dataclass(frozen=True, slots=True)

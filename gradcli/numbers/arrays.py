@@ -38,7 +38,7 @@ class ObjectArray:
     def __init__(
         self, data: Host, namespace: object, source: ObjectArray | None = None
     ) -> None:
-        """``source`` is what the data may be a view of."""
+        """Wrap NumPy's ``data``; ``source`` is what it may be a view of."""
         self.data = data
         self.base = None if source is None else source.seen_as(data)
         self.stopped = False
@@ -126,11 +126,11 @@ class ObjectArray:
 
 
 Numbers: TypeAlias = "ObjectArray | Host"
-"""Numbers of the system, or a mask or positions."""
+"""Array of a system's numbers, or a mask or positions."""
 
 
 def boxed(data: object) -> Host:
-    """Return an object array also where NumPy hands out the element itself."""
+    """Return an object array even where NumPy hands out the element itself."""
     if isinstance(data, np.ndarray):
         return data
     box = np.empty((), dtype=object)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 Ball: TypeAlias = arb
-"""A midpoint and a radius."""
+"""FLINT's ball: a midpoint and a radius."""
 
 Moving: TypeAlias = arb | arb_series
 """A ball, or a power series about one."""
@@ -104,7 +104,7 @@ def is_nan(b: Ball) -> bool:
 
 
 def is_infinite(b: Ball) -> bool:
-    """Tell whether it is an infinity, as of a pole."""
+    """Tell whether a ball is an exact infinity, as of a pole."""
     return bool(not b.is_finite() and b.is_exact() and not b.is_nan())
 
 
@@ -141,7 +141,7 @@ def close(
 
 
 def text(b: Ball, digits: int = 17) -> str:
-    """The midpoint in decimals; of a power of ten beyond reading, the power alone."""
+    """Write the midpoint in decimals; of a power of ten beyond reading, the power."""
     if not b.is_finite():
         return repr(to_float(b))
     shown = decimal(b, digits)
@@ -153,7 +153,7 @@ def text(b: Ball, digits: int = 17) -> str:
 
 
 def decimal(b: Ball, digits: int) -> str:
-    """Return a finite midpoint with so many digits, plain where that is short."""
+    """Write a finite midpoint with so many digits, plain where that is short."""
     bits = int(digits * 3.33) + 64
     with working(bits):
         shown: str = b.mid().str(digits, radius=False)
@@ -161,7 +161,7 @@ def decimal(b: Ball, digits: int) -> str:
 
 
 def _plain(shown: str, digits: int) -> str:
-    """``1.5e+2`` as ``150.0``; no digits that say nothing."""
+    """Write ``1.5e+2`` as ``150.0``, and no digits that say nothing."""
     number, _, power = shown.partition("e")
     sign, number = ("-", number[1:]) if number[:1] == "-" else ("", number)
     front, _, fraction = number.partition(".")
@@ -188,12 +188,12 @@ def at(x: Moving) -> Ball:
 
 
 def constant(b: Ball) -> arb_series:
-    """Return a series that does not move."""
+    """Return a ball as a series without further terms."""
     return arb_series([b])
 
 
 def _taylor(coefficients: Sequence[Ball], x: Moving) -> arb_series:
-    """``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
+    """Return ``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
     d = x - at(x)
     power: Moving = ONE
     total = arb_series([coefficients[0]])
@@ -304,7 +304,7 @@ def log_of_normal(x: Moving) -> Moving:
 
 
 def inverse_erf(x: Moving) -> arb_series:
-    """By reversion of the series of erf at its value."""
+    """Return the inverse of erf, by reversion of erf's series at its value."""
     value = at(x).erfinv()
     _, first, second = _own_taylor(lambda s: s.erf(), value, 3)
     return _taylor([value, 1 / first, -second / first**3], x)
@@ -378,7 +378,7 @@ def bessel(kind: str, order: int, x: Moving) -> Moving:
 
 
 def lower_gamma(a: Moving, x: Moving) -> Moving:
-    """The regularized incomplete gamma function; by ``x`` the integral of its slope."""
+    """Return the regularized incomplete gamma function, a series in ``x`` alone."""
     if isinstance(a, arb_series):
         return constant(UNKNOWN) + UNKNOWN * a
     if isinstance(x, arb):
@@ -390,7 +390,7 @@ def lower_gamma(a: Moving, x: Moving) -> Moving:
 
 
 def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
-    """Hurwitz' zeta function; DLMF 25.11.17 for its derivatives by ``a``."""
+    """Return Hurwitz' zeta function; by ``a`` it follows DLMF 25.11.17."""
     if isinstance(s, arb_series):
         if isinstance(a, arb_series):
             return constant(UNKNOWN) + UNKNOWN * s
@@ -413,7 +413,7 @@ def polylog(order: Ball, x: Moving) -> Moving:
 
 
 def _coefficients_of_polylog(order: Ball, b: Ball, terms: int) -> list[Ball]:
-    """Return the coefficients of the power series at a ball, so many."""
+    """Return so many coefficients of a polylogarithm's series at a ball."""
     value: Ball = b.polylog(order)
     if terms < 2:
         return [value]
@@ -465,7 +465,7 @@ def _sum(*parts: Moving) -> Moving:
 
 
 def _products(factors: Sequence[Moving]) -> list[Moving]:
-    """Return the first half of the factors, each times its fellow in the second."""
+    """Return products of each factor in the first half and its fellow in the second."""
     half = len(factors) // 2
     return list(map(operator.mul, factors[:half], factors[half:]))
 
@@ -492,12 +492,12 @@ def _first(x: Any, *others: object) -> Any:
 
 
 def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return all arguments but so many."""
+    """Return a function that drops its first ``count`` arguments."""
     return lambda args: args[count:]
 
 
 def _bounded(function: Run) -> Run:
-    """A function of matrices, with no more bits than it costs little to compute."""
+    """Return a function of matrices that uses no more bits than are cheap."""
 
     def run(*args: object) -> Any:
         with working(min(ctx.prec, MAX_EIGENVALUE_BITS), ctx.cap):
@@ -531,16 +531,16 @@ STEPS: Final[dict[str, Function]] = {
                             lambda value: value * nan,
                             words="a vector beside one of several equal values"),
 }  # fmt: skip
-"""The steps of a graph that no row is. A ``part`` is a number that was computed beside
+"""Steps of a graph that no row is. A ``part`` is a number that was computed beside
 others, so that its rounding is that of the size behind it."""
 
 LEAVES: Final = frozenset({"number", "symbol"})
-"""The terms that no function gives."""
+"""Names of terms that no function gives."""
 
 enters_none((*STEPS, *LEAVES))
 
 UNTOLD: Final = frozenset({"lost_vector"})
-"""Steps whose value no precision tells."""
+"""Names of steps whose value no precision tells."""
 
 FUNCTIONS: Final[dict[str, Function]] = {
     **{name: Function(rule, rule) for name, rule in ARITHMETIC.items()},
@@ -551,11 +551,11 @@ FUNCTIONS: Final[dict[str, Function]] = {
     },
     **STEPS,
 }
-"""The scalar functions."""
+"""Scalar functions by name."""
 
 
 def apply(name: str, *args: Ball) -> Ball:
-    """A scalar function on balls; never an exception."""
+    """Apply a scalar function to balls; never raise an exception."""
     try:
         found = FUNCTIONS[name].value(*args)
     except (ZeroDivisionError, ValueError, OverflowError):
@@ -599,7 +599,7 @@ _IN_FLOATS: Final[dict[str, Run]] = {
 def in_floats(
     name: str, args: Sequence[float | Host], dtype: DTypeLike = np.float64
 ) -> Any:
-    """A scalar function as the engine's arrays compute it: a number of ``dtype``."""
+    """Compute a scalar function as the engine's arrays do: a number of ``dtype``."""
     numbers = [np.asarray(a, dtype) for a in args]
     with np.errstate(all="ignore"):
         if name in _IN_FLOATS:
@@ -617,7 +617,7 @@ _NEGATIVE: Final = {("sub", 1), ("neg", 0)}
 
 
 def derivative(name: str, position: int, args: Sequence[Ball]) -> Ball:
-    """The derivative in one argument: the second coefficient of the power series."""
+    """Return a derivative in one argument: a power series' second coefficient."""
     if name in LINEAR:
         return -ONE if (name, position) in _NEGATIVE else ONE
     if name == "mul":

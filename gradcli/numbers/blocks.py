@@ -37,7 +37,7 @@ class Block:
 
     @property
     def span(self) -> slice:
-        """Where its terms stand on the tape."""
+        """The places of its terms on the tape."""
         return slice(self.start, self.start + self.count)
 
     def column(self, position: int) -> Host:
@@ -45,7 +45,7 @@ class Block:
         return np.zeros(0, dtype=np.int64)
 
     def reached(self, flags: Host) -> Host:
-        """Per position whether one of its arguments is flagged."""
+        """Tell per position whether one of its arguments is flagged."""
         return np.zeros(self.count, dtype=bool)
 
     def below(self, positions: Host) -> Host:
@@ -56,22 +56,22 @@ class Block:
         return self.column(position).tolist()  # type: ignore[no-any-return]
 
     def needed(self, live: Host) -> Host:
-        """The arguments whose values the derivatives through what is live need."""
+        """Return the arguments whose values derivatives through live ones need."""
         return self.below(np.flatnonzero(live[self.span]))
 
     @property
     def steps(self) -> int:
-        """How many steps it takes to compute the values of all positions."""
+        """Number of steps that computing the values of all positions takes."""
         return self.count
 
     def carrying(self, position: int, live: Host) -> list[tuple[int, int]]:
-        """The arguments through which a derivative goes, with their positions."""
+        """Return the arguments that derivatives go through, with their positions."""
         column = self.column(position)
         positions = np.flatnonzero(live[column])
         return list(zip(positions.tolist(), column[positions].tolist(), strict=True))
 
     def floats(self) -> Floats | None:
-        """The values, where they are floats exactly and known without computing."""
+        """Return the values if they are exact floats, known without computing."""
         return None
 
 

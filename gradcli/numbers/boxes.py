@@ -43,7 +43,7 @@ MAX_WAYS: Final = 32
 """Ways through a program that are followed on one box."""
 
 MAX_OPEN: Final = 12
-"""Decisions that a way may leave open: a loop may have no end otherwise."""
+"""Most decisions that a way may leave open: a loop may have no end otherwise."""
 
 SLOPES: Final[Mapping[str, Ball]] = {"abs": arb(0, 1)}
 """Derivatives of functions with a kink, at every point of which one is."""
@@ -71,19 +71,19 @@ class Enclosures(Evaluation):
         self, outputs: Sequence[int], weights: Sequence[float],
         entries: Sequence[int], along: int,
     ) -> list[Ball]:  # fmt: skip
-        """How the gradient by some entries changes along one of them."""
+        """Return the derivatives of some entries' gradient along one of them."""
         with working(START_BITS, 3):
             return self._second(outputs, weights, entries, along, START_BITS)
 
     def change(self, output: int, along: int) -> Ball:
-        """How a value changes along an entry."""
+        """Return the derivative of a value along an entry."""
         with working(START_BITS):
             return self._tangents([output], along, START_BITS).get(output, ZERO)
 
     def _tangents(
         self, outputs: Sequence[int], along: int, bits: int
     ) -> dict[int, Ball]:
-        """How steps change along an entry, also where the program's own derivatives
+        """Return the derivatives of steps along an entry, also where the program's own
         end: a value that is detached changes all the same."""
         tangents: dict[int, Ball] = {along: ball(1)}
         for step in self.below(outputs):
@@ -104,22 +104,22 @@ class BoxTerms(Terms):
     """Terms whose inputs lie in intervals; open comparisons follow a script."""
 
     def __init__(self, box: Mapping[str, Ball], script: Sequence[int] = ()) -> None:
-        """``box``: the interval of each entry that has one, by its label; ``script``:
-        which of its outcomes each open decision has, in order; the first behind it."""
+        """Follow ``script``, the outcome of each open decision in order and the first
+        behind it; ``box`` has the interval of each entry that has one, by label."""
         super().__init__()
         self.evaluation: Enclosures = Enclosures(self)
         self._at_start = self.evaluation.known[START_BITS]
         self.box = box
         self.script = script
         self.taken: list[tuple[int, int]] = []
-        """The outcome of each open decision, and how many it has."""
+        """Pairs of the outcome of each open decision and how many it has."""
         self.symbols: dict[str, int] = {}
         self.tied = False
         """Whether two sides of a comparison were equal."""
         self._known: dict[Hashable, int] = {}
 
     def _outcome(self, key: object, outcomes: int) -> int:
-        """An outcome of an open decision, the same for the same question."""
+        """Return the outcome of an open decision; equal questions have equal ones."""
         if key not in self._known:
             place = len(self.taken)
             if place >= MAX_OPEN:
@@ -177,7 +177,7 @@ class BoxTerms(Terms):
         return bool(element.value.contains(ball(number)))
 
     def rounded(self, element: Term) -> Any:
-        """One of the two ends between which one jump lies."""
+        """Return one of the two ends between which one jump lies."""
         low, high = element.value.lower(), element.value.upper()
         if not high - low < 1:
             raise Unresolved("a value passes several jumps")
@@ -185,14 +185,14 @@ class BoxTerms(Terms):
         return Fraction(*ratio(end))
 
     def note(self, element: Term, relation: str, number: Number) -> None:
-        """Every way is followed, and none has a condition."""
+        """Note nothing: every way is followed, and none has a condition."""
 
     def read(self, element: Term, value: float) -> None:
         if not element.value.is_exact():
             raise Unresolved("a value is taken for an index, or for a plain number")
 
     def classify(self, element: Term) -> None:
-        """A value without a bound is not resolved in any case."""
+        """Refuse a value without a bound: no case resolves it."""
 
     def fixed(self, element: Term, value: Number) -> Term:
         if isinstance(value, float) and not element.value.is_exact():

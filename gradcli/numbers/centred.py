@@ -31,7 +31,7 @@ from .balls import (
 from .system import exact
 
 LOST_RADIUS: Final = 2.0**-16
-"""Part of a base's middle beyond which a deviation is too far to be followed."""
+"""Largest deviation that can be followed, as a part of a base's middle."""
 
 
 class Form(NamedTuple):
@@ -43,7 +43,7 @@ class Form(NamedTuple):
     reach: Ball | None
 
     def ball(self) -> Ball:
-        """All values together."""
+        """Return the ball of all values together."""
         return self.rest if self.reach is None else self.slope * self.reach + self.rest
 
 
@@ -58,7 +58,7 @@ def based(b: Ball) -> Form:
 
 
 class Lost(Exception):
-    """A deviation is too far for its form to be of use."""
+    """An error: a deviation is too far for its form to be of use."""
 
 
 class Centred:

@@ -24,10 +24,10 @@ from .system import RELATIONS, Element, System
 Elementwise = Run
 
 Choose = Callable[[System[Element], Element, Element], Element]
-"""One of two elements."""
+"""Function that returns one of two elements."""
 
 Extreme = Callable[[System[Element], list[Element]], Element]
-"""One of several elements."""
+"""Function that returns one of several elements."""
 
 
 def _is_nan(system: System[Element], e: Element) -> bool:
@@ -43,7 +43,7 @@ def _asked(
 
 
 def _beyond(relation: str, system: System[Element], a: Element, b: Element) -> Element:
-    """Return the one that stands in the relation to the other; nan beside anything."""
+    """Return the element that stands in a relation to the other; nan wins."""
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
     return a if system.compare(relation, a, b) else b
@@ -75,7 +75,7 @@ def _ignoring_nan(
 def _best(
     choose: Choose[Element], system: System[Element], row: list[Element]
 ) -> Element:
-    """One of ``row`` itself: later equality with it is identity, not a tie."""
+    """Return one of ``row`` itself: later equality is identity, not a tie."""
     if not row:
         raise ValueError("the largest or smallest of no entries is not defined")
     best = row[0]
@@ -135,7 +135,7 @@ def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list
 
 
 def finite_or(system: System[Element], instead: Sequence[float], e: Element) -> Element:
-    """Return the element, or what stands for nan and the two infinities."""
+    """Return the element, or what replaces nan and the two infinities."""
     system.classify(e)
     value = system.value(e)
     if not is_nan(value) and not is_infinite(value):
@@ -146,7 +146,7 @@ def finite_or(system: System[Element], instead: Sequence[float], e: Element) -> 
 
 
 def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
-    """A rounding to integers, locally constant between its jumps."""
+    """Round to an integer, locally constant between its jumps."""
     value = system.value(e)
     if is_nan(value) or is_infinite(value):
         system.kink(e, f"{rounding} has no finite value there")
@@ -169,7 +169,7 @@ def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
 
 
 _NEAR: Final = Fraction(1, 4)
-"""How far from a jump there is no other."""
+"""Distance from a jump within which there is no other."""
 
 
 def whole(system: System[Element], e: Element) -> Element:
@@ -178,7 +178,7 @@ def whole(system: System[Element], e: Element) -> Element:
 
 
 def _jumps_around(rounding: str, value: Fraction) -> tuple[Fraction, Fraction]:
-    """The jumps below and above a value, between which the rounding is constant."""
+    """Return the jumps below and above a value, nearest to it."""
     row = _row(rounding)
     shift = Fraction(row.jumps_at or 0)
     lower = math.floor(value - shift) + shift
@@ -232,7 +232,7 @@ def _remainder(
 
 
 def as_floats(system: System[Element], data: Host) -> Host:
-    """The values as floats that a program goes on with: indices, plain numbers."""
+    """Return values as floats to go on with, for indices and plain numbers."""
     floats = [to_float(system.value(e)) for e in data.flat]
     for element, value in zip(data.flat, floats, strict=True):
         system.read(element, value)
@@ -249,7 +249,7 @@ NUMERIC: Final[dict[str, Elementwise]] = {
     "fmod": partial(_remainder, "trunc"),
     **{name: partial(_to_integer, name) for name in _ROUNDINGS},
 }
-"""Elementwise, element to element."""
+"""Elementwise functions from elements to an element."""
 
 MASKS: Final[dict[str, Elementwise]] = {
     **{own.__name__: partial(_compared, sign) for sign, own in RELATIONS.items()},
@@ -258,9 +258,9 @@ MASKS: Final[dict[str, Elementwise]] = {
     "isinf": partial(_asked, is_infinite),
     "isfinite": partial(_asked, lambda b: bool(b.is_finite())),
 }
-"""Elementwise, elements to a truth value."""
+"""Elementwise functions from elements to a truth value."""
 
 LOGIC: Final[dict[str, Elementwise]] = {
     name: getattr(np, own) for name, own in UFUNCS.items() if own.startswith("logical_")
 }
-"""Elementwise, truth values to a truth value."""
+"""Elementwise functions from truth values to a truth value."""

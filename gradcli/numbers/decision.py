@@ -63,13 +63,13 @@ class Deciding(Generic[Element]):
         raise NotImplementedError
 
     def note(self, element: Element, relation: str, number: Number) -> None:
-        """Conditions are kept where formulas are made."""
+        """Keep nothing: conditions are kept where formulas are made."""
 
     def read(self, element: Element, value: float) -> None:
-        """Conditions are kept where formulas are made."""
+        """Keep nothing: conditions are kept where formulas are made."""
 
     def classify(self, element: Element) -> None:
-        """Conditions are kept where formulas are made."""
+        """Keep nothing: conditions are kept where formulas are made."""
 
     def lift(self, number: Number) -> Element:
         apply: Callable[..., Element] = self.apply  # type: ignore[attr-defined]
@@ -120,7 +120,7 @@ class Deciding(Generic[Element]):
         return bool(apart(self.evaluation, int(element), int(self.lift(0))).is_zero())
 
     def slack(self, element: Element, distance: Ball = ZERO) -> float:
-        """How far the engine's number may lie from the element's value."""
+        """Return how far the engine's number may lie from the element's value."""
         if self.roundings is None or not distance.is_finite():
             return 0.0
         return self.roundings.slack(int(element))
@@ -161,8 +161,8 @@ class Deciding(Generic[Element]):
 
 
 def apart(evaluation: Evaluation, a: int, b: int) -> Ball:
-    """``a - b`` on one side of 0; 0 where no precision separates them; `NAN` where one
-    of them is no number."""
+    """Return ``a - b`` on one side of 0; 0 where no precision separates them; `NAN`
+    where one of them is no number."""
     first = evaluation.bits
     for bits in evaluation.precisions([a, b], len(evaluation.known[first])):
         x, y = evaluation.values([a, b], bits)

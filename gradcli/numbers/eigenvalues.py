@@ -23,27 +23,27 @@ from ..engine import NUMPY
 from ..engine.errors import LinAlgError
 
 Series = list[Any]
-"""A matrix of power series: the matrices of their coefficients, from the constant ones
+"""Matrix of power series: the matrices of their coefficients, from the constant ones
 on; the first alone where nothing moves."""
 
 # on balls and power series
 
 
 def eigenvalue(below: Any, *triangle: Any) -> Any:
-    """Return the eigenvalue that has so many below it.
+    """Return the eigenvalue of a symmetric matrix with ``below`` smaller ones.
 
     Args:
-        below: how many.
+        below: how many eigenvalues are smaller.
         triangle: the symmetric matrix's lower triangle, row by row.
     """
     return _eigenvalue(series_of(_symmetric(triangle)), counted(below))
 
 
 def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
-    """Return the singular value that has so many above it.
+    """Return the singular value of a matrix with ``above`` larger ones.
 
     Args:
-        above: how many.
+        above: how many singular values are larger.
         columns: how many the matrix has; no more than rows.
         entries: the matrix's entries, row by row.
     """
@@ -61,13 +61,13 @@ def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
 
 
 def counted(b: Any) -> int:
-    """Return the whole number that a ball is."""
+    """Return the integer that a ball is."""
     still: Any = b[0] if isinstance(b, arb_series) else b
     return int(still.unique_fmpz())
 
 
 def _root(square: Any) -> Any:
-    """The root of a number that is not negative, of a ball that may hold less."""
+    """Return the root of a number that is at least 0; its ball may hold less."""
     if square > 0 or square.is_zero() or not square.is_finite():
         return square.sqrt()
     return arb(0, square.abs_upper().sqrt().abs_upper())
@@ -105,8 +105,8 @@ def _of_middle(middle: Any) -> list[Any]:
 
 
 def _of_moved(middle: Any) -> tuple[list[Any], Any]:
-    """Return the eigenvalues of a matrix beside this one, of which several are equal,
-    and how far it lies; half the bits tell them apart."""
+    """Return the eigenvalues of a matrix beside one of which several are equal, and how
+    far it lies; half the bits tell them apart."""
     n, size = middle.nrows(), _norm(middle)
     step = (size * arb(2) ** -(ctx.prec // 2)).mid()
     steps = [[k * step if j == k else 0 for j in range(n)] for k in range(n)]

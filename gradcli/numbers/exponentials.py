@@ -62,7 +62,7 @@ def _told(entry: Any) -> Any:
 
 
 def _exponential(entries: Sequence[Any]) -> Series:
-    """The coefficients of the exponential of a matrix of balls and power series."""
+    """Return the coefficients of the exponential of a matrix of series."""
     n = isqrt(len(entries))
     given = series_of([entries[i : i + n] for i in range(0, len(entries), n)])
     count = len(given)
@@ -88,8 +88,8 @@ def exponential_in_floats(place: Any, *entries: Any) -> Any:
 
 
 def rounding_of_exponential(args: Any) -> list[Any]:
-    """How far rounding carries an entry, in units: the errors of an approximation of a
-    small power, and of the squares that are made of it. Of floats, or of columns."""
+    """Bound an entry's rounding, in units: the errors of an approximation of a small
+    power, and of the squares that are made of it. Of floats, or of columns."""
     place, *entries = args
     a = _matrices(entries)
     n = a.shape[-1]

@@ -29,7 +29,7 @@ from .term import Term, ordered
 
 
 def _in_sympy(word: str) -> Run:
-    """SymPy's function, with the arguments before the first operand given."""
+    """Return SymPy's function, with the arguments before the first operand given."""
     head, *given = word.split()
     function: Run = getattr(sympy, head)
     return partial(function, *map(int, given)) if given else function
@@ -75,12 +75,12 @@ class Expressions:
     """The SymPy expressions of terms; each term's is made once."""
 
     def __init__(self, free: Iterable[int] = ()) -> None:
-        """``free`` are the choices that stand as symbols, by serial."""
+        """Start without expressions; ``free`` are choices that stand as symbols."""
         self.values: dict[sympy.Dummy, Ball] = {}
-        """The point: a value for each symbol."""
+        """Values of the symbols at the point."""
         self.free = frozenset(free)
         self.chosen: dict[sympy.Dummy, int] = {}
-        """The symbols of choices, and which choice each is."""
+        """Serials of the choices that symbols stand for."""
         self._made: dict[int, sympy.Expr] = {}
         self._stopped: dict[sympy.Dummy, Term] = {}
 
@@ -124,7 +124,7 @@ class Expressions:
 
 
 class Calculator:
-    """Computes the steps of an expression; here on balls, in the precision at hand."""
+    """A way to compute an expression's steps: here on balls, at working precision."""
 
     def number(self, value: Any) -> Any:
         return ball(value) if isinstance(value, Fraction | int) else NAMED[value]()
@@ -180,7 +180,7 @@ NAMED: Final[dict[sympy.Expr, Callable[[], Ball]]] = {
 
 
 Step: TypeAlias = "tuple[str, tuple[sympy.Expr, ...]]"
-"""A function by its name, and what it is applied to."""
+"""Name of a function, and what it is applied to."""
 
 
 def _product(*factors: Ball) -> Ball:
@@ -225,7 +225,7 @@ _REWRITTEN: Final[dict[type[sympy.Expr], Callable[[sympy.Expr], Step]]] = {
 _HEADS: Final[dict[type[sympy.Expr], str]] = {
     formula: name for name, formula in FORMULAS.items() if isinstance(formula, type)
 } | {sympy.Pow: "pow", **{getattr(sympy, name): name for name in _OWN}}
-"""The name that a SymPy class computes under."""
+"""Names that SymPy's classes compute under."""
 
 
 def _ratio(part: sympy.Expr) -> int | Fraction:

@@ -30,7 +30,7 @@ FORMULA_SIZE: Final = 2
 """Rows of a matrix whose eigenvalues have a formula without complex numbers."""
 
 MAX_SIZE: Final = 8
-"""Up to how many eigenvalues and singular values are computed as balls: what their
+"""Most eigenvalues and singular values that are computed as balls: what their
 derivatives take grows with the fifth power of it."""
 
 MAX_EXPONENTIAL_ROWS: Final = 4 * MAX_SIZE
@@ -38,7 +38,7 @@ MAX_EXPONENTIAL_ROWS: Final = 4 * MAX_SIZE
 for one of four times the rows."""
 
 MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
-"""Entries of a matrix from whose singular values derivatives go to each of them."""
+"""Most entries of a matrix whose singular values are computed from it directly."""
 
 
 def over_matrices(
@@ -84,7 +84,7 @@ def _turned_like(system: System[Element], vector: Host, like: Host | Raw) -> Hos
 
 
 def _beside_one(system: System[Element], vectors: Host) -> Host:
-    """Vectors of length 1, whose small entries are as exact as the large ones."""
+    """Return vectors of length 1 whose small entries are as exact as large ones."""
     return _each(system, "part", vectors, system.lift(1))
 
 
@@ -136,7 +136,7 @@ def substituted(
 
 
 def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
-    """By Householder's reflections, with the signs that LAPACK gives them."""
+    """Factor by Householder's reflections, with the signs that LAPACK gives."""
     rows, columns = m.shape
     k = min(rows, columns)
     r, q = m.copy(), _zeros(system, rows, rows)
@@ -225,8 +225,8 @@ def _lost(system: System[Element], m: Host, value: Element) -> Host:
 
 
 def _vector(system: System[Element], m: Host, value: Element, like: Host | Raw) -> Any:
-    """Return the vector of length 1 that a symmetric matrix times a simple eigenvalue:
-    what is largest in it is given, and the other rows say what stands beside."""
+    """Return the vector of length 1 of a simple eigenvalue: what is largest in it is
+    given, and the other rows say what stands beside."""
     largest = int(np.abs(like).argmax())
     rest = [i for i in range(len(m)) if i != largest]
     beside = m[np.ix_(rest, rest)].copy()

@@ -138,7 +138,7 @@ class Evaluation:
         return [known[s] for s in steps]
 
     def settled(self, steps: Sequence[int], followed: bool = True) -> list[Ball]:
-        """Values that are sure, as far as the bounds on work let them be.
+        """Return values that are sure, as far as the bounds on work let them be.
 
         Args:
             steps: whose values.
@@ -163,7 +163,7 @@ class Evaluation:
         )
 
     def _centred(self, steps: Sequence[int]) -> list[Ball] | None:
-        """Values by their deviations from a middle, where those can be followed."""
+        """Return values by their deviations from a middle, if they can be followed."""
         key = tuple(steps)
         if key not in self._forms:
             centred = Centred(self.graph)
@@ -259,7 +259,7 @@ class Evaluation:
     # derivatives
 
     def order(self, outputs: Sequence[int]) -> list[int]:
-        """The steps that derivatives of the outputs go through, outputs first."""
+        """Return the steps that the outputs' derivatives go through, outputs first."""
         key = tuple(outputs)
         found = self._orders.get(key)
         if found is None:
@@ -273,7 +273,7 @@ class Evaluation:
         return found
 
     def forget_orders(self) -> None:
-        """Whoever changes what derivatives go through says so."""
+        """Forget the orders of steps: what derivatives go through has changed."""
         self._orders.clear()
 
     def forget(self, size: int) -> None:
@@ -355,7 +355,7 @@ class Evaluation:
         self, outputs: Sequence[int], weights: Sequence[object],
         entries: Sequence[int], along: int,
     ) -> list[Ball]:  # fmt: skip
-        """The derivative of the gradient along one entry, forward over reverse."""
+        """Return the derivative of the gradient by one entry, forward over reverse."""
 
         def compute(bits: int) -> list[Ball]:
             with working(bits, 3):
@@ -397,7 +397,7 @@ class Evaluation:
     def _tangents(
         self, outputs: Sequence[int], along: int, bits: int
     ) -> dict[int, Ball]:
-        """The derivative of each step that the outputs are made of, by one entry."""
+        """Return the derivative by one entry of each step that the outputs need."""
         tangents: dict[int, Ball] = {along: ball(1)}
         for step in reversed(self.order(outputs)):
             parts = [
@@ -418,7 +418,7 @@ class Evaluation:
 
 
 def _product(a: Ball, b: Ball, bits: int) -> Ball:
-    """``a * b``, with no more bits than are sure where there are many."""
+    """Return ``a * b``, with no more bits than are sure where there are many."""
     if bits <= LONG_BITS:
         return a * b
     sure = min(a.rel_accuracy_bits(), b.rel_accuracy_bits()) + ACCURATE_BITS

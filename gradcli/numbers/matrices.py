@@ -47,7 +47,7 @@ def inner_product(system: System[Element], row: Host, column: Host) -> Element:
 
 
 def einsum(system: System[Element], equation: str, operands: Sequence[Host]) -> Host:
-    """Every entry is one sum of products over the letters that it does not name.
+    """Sum products over the letters that an entry does not name, one sum per entry.
 
     Args:
         system: the elements' arithmetic.
@@ -110,7 +110,7 @@ def determinant(system: System[Element], a: Host) -> Host:
 
 
 def _cofactors(system: System[Element], m: Host) -> Element:
-    """Expansion along the first row: no divisions, so no pivot can be zero."""
+    """Expand along the first row: no divisions, so no pivot can be zero."""
     n = m.shape[0]
     if n == 0:
         return system.lift(1)
@@ -126,7 +126,7 @@ def _cofactors(system: System[Element], m: Host) -> Element:
 
 
 def solve(system: System[Element], a: Host, b: Host) -> Host:
-    """``a @ x = b`` for matrices ``b``; the leading dimensions broadcast."""
+    """Solve ``a @ x = b`` for matrices ``b``; the leading dimensions broadcast."""
     n = _square(a)
     if b.ndim < 2 or b.shape[-2] != n:
         raise ValueError(f"solve: {a.shape} and {b.shape} do not fit")
@@ -144,7 +144,7 @@ def solve(system: System[Element], a: Host, b: Host) -> Host:
 
 
 def _cramer(system: System[Element], m: Host, right: Host) -> Host:
-    """``adj(m) @ right / det(m)``."""
+    """Return ``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
     if system.is_zero(det):

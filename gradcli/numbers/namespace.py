@@ -62,7 +62,7 @@ class ObjectNamespace(ShapeNamespace):
         return lifted
 
     def array(self, values: object) -> ObjectArray:
-        """Numbers of a program, or an input that is not differentiated."""
+        """Return numbers of a program, or an input that is not differentiated."""
         return self._of(self.elements(values))
 
     def exactly(self, values: object) -> ObjectArray:
@@ -196,7 +196,7 @@ class ObjectNamespace(ShapeNamespace):
         return np.asarray(found, dtype=np.int64)
 
     def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Host:
-        """Stable: equal entries keep their order, in either direction."""
+        """Sort stably: equal entries keep their order, in either direction."""
         data = np.moveaxis(self.elements(x), dim, -1)
         order = np.empty(data.shape, dtype=np.int64)
         for index in np.ndindex(*data.shape[:-1]):
@@ -240,7 +240,7 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(out)
 
     def as_index(self, index: object) -> Host:
-        """Integers or booleans to index with, taken by value."""
+        """Return integers or booleans to index with, taken by value."""
         if isinstance(index, ObjectArray):
             index = decided.as_floats(self.system, index.data)
         index = np.asarray(index)

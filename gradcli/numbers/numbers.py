@@ -17,7 +17,7 @@ from .system import RELATIONS, Number, lifted
 
 
 class Balls:
-    """Elements are balls and nothing else; run it in ``working(bits)``."""
+    """The system whose elements are balls; run it in ``working(bits)``."""
 
     def __init__(self) -> None:
         self.undecided = 0
@@ -65,13 +65,13 @@ class Balls:
         return ball(value)
 
     def note(self, element: Ball, relation: str, number: Number) -> None:
-        """A number alone needs no condition."""
+        """Note nothing: a number alone needs no condition."""
 
     def read(self, element: Ball, value: float) -> None:
-        """A number alone needs no condition."""
+        """Note nothing: a number alone needs no condition."""
 
     def classify(self, element: Ball) -> None:
-        """A number alone needs no condition."""
+        """Note nothing: a number alone needs no condition."""
 
     def choice(self, pick: Callable[[], Ball]) -> Ball:
         return pick()
@@ -80,7 +80,7 @@ class Balls:
         return element
 
     def kink(self, element: Ball, what: str) -> None:
-        """A number alone has no derivative to speak of."""
+        """Note nothing: a number alone has no derivative to speak of."""
 
     def unsigned(self, element: Ball) -> None:
-        """A zero is taken for one that is not negative."""
+        """Take a zero for one that is not negative."""

@@ -55,17 +55,17 @@ from .limits import (
 from .system import exact, is_float
 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
-"""Bits of a number's significand."""
+"""Bits of a number's significand, by type."""
 
 LEAST_POWERS: Final = {"float64": -1074, "float32": -149, "float16": -24}
-"""The power of two that the smallest number of a type is."""
+"""Exponents of two of the smallest number of each type."""
 
 MAX_POWERS: Final = {"float64": 1024, "float32": 128, "float16": 16}
-"""The power of two that all finite numbers of a type are smaller than."""
+"""Exponents of two that bound the finite numbers of each type."""
 
 
 def roundings_of(name: str) -> int:
-    """Units of rounding that a step may be off by; none where it picks a value."""
+    """Return the units of rounding of a step; none where it picks a value."""
     if name in ("choice", "stop", "symbol"):
         return 0
     own = FUNCTIONS[name].roundings if name in FUNCTIONS else None
@@ -73,7 +73,7 @@ def roundings_of(name: str) -> int:
 
 
 def unit_roundoff(dtype: str) -> float:
-    """Half the distance from 1 to the next number of ``dtype``."""
+    """Return half the distance from 1 to the next number of ``dtype``."""
     return 2.0 ** -BITS[dtype]
 
 
@@ -99,8 +99,8 @@ class Roundings:
         self._draw = Random(0)
 
     def slack(self, step: int) -> float:
-        """How far the float of a step may lie from its value; 0 where that is not a
-        number."""
+        """Return how far the float of a step may lie from its value; 0 where that is
+        not a number."""
         if self.evaluation.graph.name(step) == "symbol":
             return 0.0
         drifts = self._drifts(step)
@@ -122,7 +122,7 @@ class Roundings:
         return float(known[step])
 
     def leaves_range(self, roots: Sequence[int]) -> bool:
-        """Whether a step that some are made of is 0 or infinite in floats alone."""
+        """Tell whether a step below is 0 or infinite in floats alone."""
         least, evaluation = ball(self.least), self.evaluation
         for step in evaluation.below(roots):
             number = self.rounded(step)
@@ -177,7 +177,7 @@ class Roundings:
         return tuple(drifts)
 
     def _unit_drawn(self) -> float:
-        """A unit with a sign; never quite 1, so that no two cancel in every trial."""
+        """Draw a unit with a sign; never quite 1, so that no two always cancel."""
         return self._draw.choice((-1, 1)) * self._draw.uniform(0.75, 1.25)
 
     def _parts(self, step: int, bits: int) -> list[float]:
@@ -191,7 +191,7 @@ class Roundings:
         return [abs(part) for part in parts([to_float(v) for v in values])]
 
     def _own(self, step: int, bits: int) -> float:
-        """How far a step's float may be off by its own rounding alone."""
+        """Return how far a step's float may be off by its own rounding alone."""
         graph = self.evaluation.graph
         name = graph.name(step)
         value = abs(to_float(self.evaluation.value(step, bits)))
@@ -202,7 +202,7 @@ class Roundings:
         return roundings_of(name) * value * self.unit + self._inner(step, bits)
 
     def _of_number(self, step: int, value: float) -> float:
-        """How far from a number of the program the engine's float may be."""
+        """Return how far from a program's number the engine's float may be."""
         graph: Any = self.evaluation.graph
         off, units = graph.lost.get(step, (0.0, 0.0))
         own = is_float(exact(graph.leaf(step)), BITS[self.dtype])
@@ -270,8 +270,8 @@ class Roundings:
         return True
 
     def spread(self, step: int, true: Ball) -> Ball:
-        """How far from the true value a step's floats come out when the roundings of
-        all steps are drawn anew, a few times; infinite where they are lost."""
+        """Return how far a step's floats come out from the true value when all
+        roundings are drawn anew, a few times; infinite where they are lost."""
         draw = np.random.default_rng(0).uniform
         graph, known = self.evaluation.graph, dict[int, Host]()
         for each in self.evaluation.below([step]):

@@ -28,7 +28,7 @@ CALLED: Final = {
        if name not in {*_BY_OPERATORS, *balls.STEPS}},
     **{f"elementwise_{name}": name for name in sorted(_BY_OPERATORS)},
 }  # fmt: skip
-"""The scalar functions by the names that rows call them under."""
+"""Scalar functions by the names that rows call them under."""
 
 
 def is_literal(name: str) -> bool:
@@ -38,7 +38,7 @@ def is_literal(name: str) -> bool:
 
 
 def bounds_of(name: str, arguments: Sequence[object]) -> Bounds:
-    """Where a function is defined and smooth; an argument has a ``value``."""
+    """Return where a function is defined and smooth; arguments have a ``value``."""
     entry = FUNCTIONS.get(name)
     if entry is None or entry.bounds is None:
         return _domain(name)

@@ -47,7 +47,7 @@ class ShapeNamespace(Namespace):
     symbolic = True
     device = "cpu"
     np = np
-    """Masks and positions are its arrays."""
+    """NumPy, whose arrays masks and positions are."""
 
     def __init__(self, system: System[Any]) -> None:
         self.system = system
@@ -122,7 +122,7 @@ class ShapeNamespace(Namespace):
         return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
 
     def arranged(self, data: Host, source: ObjectArray) -> ObjectArray:
-        """Elements of ``source`` in another order or shape, in its memory or not."""
+        """Return elements of ``source`` in another order or shape."""
         made = ObjectArray(boxed(data), self, source)
         stopped = source.stopped or self._makes_constants
         if stopped and made.base is None:
@@ -163,7 +163,7 @@ class ShapeNamespace(Namespace):
         return made
 
     def _shaped(self, x: object, change: Callable[[Any], Any]) -> Numbers:
-        """A change of shape: numbers stay numbers, masks and indices what they are."""
+        """Change a shape: numbers stay numbers, masks and indices what they are."""
         if isinstance(x, ObjectArray):
             return self.arranged(change(x.data), x)
         found: Host = change(np.asarray(x))
@@ -189,7 +189,7 @@ class ShapeNamespace(Namespace):
         return x
 
     def apart(self, x: object) -> Any:
-        """Another array on the same memory."""
+        """Return another array on the same memory."""
         return self._shaped(x, lambda a: a.view())
 
     def moved(self, x: Given, device: object) -> Given:

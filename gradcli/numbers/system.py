@@ -33,17 +33,17 @@ RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 
 
 class NoMeaning(ValueError):
-    """There is no expression here, or one that is not a number."""
+    """An error: there is no expression here, or one that is not a number."""
 
 
 class System(Protocol[Element]):
-    """The elements of an object array."""
+    """A number system: it makes the elements of an object array."""
 
     def lift(self, number: Number) -> Element:
         """Return the element that a number in a program is."""
 
     def apply(self, name: str, *elements: Element) -> Element:
-        """A scalar function of the table on elements."""
+        """Apply a scalar function of the table to elements."""
 
     def total(self, elements: Sequence[Element]) -> Element:
         """Return the sum of any number of elements."""
@@ -64,7 +64,7 @@ class System(Protocol[Element]):
         """Tell whether the relation holds at the point."""
 
     def fixed(self, element: Element, value: Number) -> Element:
-        """``value``, which is what a locally constant function of ``element`` is."""
+        """Return ``value``, which a locally constant function of ``element`` has."""
 
     def note(self, element: Element, relation: str, number: Number) -> None:
         """Take note that what follows holds where the element stands so to a number."""
@@ -90,7 +90,7 @@ class System(Protocol[Element]):
 
 @lru_cache(maxsize=4096, typed=True)
 def exact(number: Number) -> Number:
-    """The rational number that a float of Python stands for: a decimal of no more
+    """Return the fraction that a float of Python stands for: a decimal of no more
     digits than every float keeps, as a person types it; any other float is itself."""
     if isinstance(number, float) and isfinite(number):
         if number.is_integer():
@@ -100,7 +100,7 @@ def exact(number: Number) -> Number:
 
 
 def has_many_digits(number: float) -> bool:
-    """Whether a float's shortest decimal has more digits than every float keeps."""
+    """Tell whether a float needs more digits than every float keeps."""
     digits = repr(number).partition("e")[0].replace(".", "").strip("-0")
     return len(digits) > SURE_DIGITS
 

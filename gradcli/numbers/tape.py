@@ -73,7 +73,7 @@ class Tape(Deciding[int]):
         self._floats = np.zeros(FIRST_TAPE_STEPS)
         self._starts: list[int] = []
         self._largest = 0.0
-        """The largest value that was compared."""
+        """Largest value that was compared."""
 
     # the graph
 
@@ -103,7 +103,7 @@ class Tape(Deciding[int]):
         return self._floats[serials] if self._plain[serials].all() else None
 
     def varies(self, serials: Column) -> Host:
-        """Per term whether a derivative by an input may go through it."""
+        """Tell per term whether a derivative by an input may go through it."""
         return self._varies[serials]
 
     def mark(self, entries: Host, size: int | None = None) -> None:
@@ -118,8 +118,8 @@ class Tape(Deciding[int]):
         self.evaluation.forget_orders()
 
     def work(self, roots: Sequence[int] | Host = ()) -> int:
-        """How many steps it takes to compute the values of some terms; with none given,
-        the derivatives through what is live."""
+        """Count the steps that computing the values of some terms takes; with none
+        given, the derivatives through what is live."""
         needed = np.zeros(self.steps, dtype=bool)
         needed[np.asarray(roots, dtype=np.int64)] = True
         count = 0
@@ -133,7 +133,7 @@ class Tape(Deciding[int]):
         return count + (0 if len(roots) else int(self.live.sum()))
 
     def cut(self, size: int) -> None:
-        """Forget what was made after there were ``size`` terms."""
+        """Forget the terms made after the first ``size``."""
         while self.blocks and self.blocks[-1].start >= size:
             self.blocks.pop()
             self._starts.pop()
@@ -177,7 +177,7 @@ class Tape(Deciding[int]):
         return self._push(Leaves(self.steps, "symbol", values), varies)
 
     def applied(self, name: str, *args: Column) -> Host:
-        """A scalar function on arrays of terms, which are flat and of one length."""
+        """Apply a scalar function to arrays of terms, flat and of one length."""
         return self._push(Functions(self.steps, name, args))
 
     def totals(self, rows: Host) -> Host:
@@ -200,7 +200,7 @@ class Tape(Deciding[int]):
         return apart
 
     def crowd(self, ties: Sequence[tuple[object, object]]) -> list[int]:
-        """The terms in ties of more than two: one that varies meets several others."""
+        """Return the terms in ties of more than two: one meets several others."""
         if not ties:
             return []
         left, right = (np.concatenate(side) for side in zip(*ties, strict=True))
@@ -234,8 +234,8 @@ class Tape(Deciding[int]):
         return bool(self.tie(np.array([int(a)]), np.array([int(b)]))[0])
 
     def slack(self, element: int, distance: Ball = ZERO) -> float:
-        """How far the engine's number may lie from a term's value; 0 where that is
-        plainly less than a distance."""
+        """Return how far the engine's number may lie from a term's value; 0 where that
+        is plainly less than a distance."""
         if self._plain[int(element)] or not distance.is_finite():
             return 0.0
         here = abs(to_float(self.value(element)))

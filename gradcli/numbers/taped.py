@@ -81,7 +81,7 @@ class TapeNamespace(ObjectNamespace):
         return super().matmul(a, b)
 
     def _comparison(self, relation: Run, slowly: Elementwise) -> Elementwise:
-        """Entries that are floats as they stand are compared all at once."""
+        """Compare entries that are floats as they stand all at once."""
 
         def run(left: object, right: object) -> Any:
             steps = np.broadcast_arrays(self.elements(left), self.elements(right))

@@ -124,8 +124,8 @@ class Terms(Deciding[Term]):
     def _units(
         self, name: str, elements: Sequence[Term], found: Number
     ) -> tuple[float, float]:
-        """How far from the exact number the engine's arithmetic may come out, beyond
-        the last rounding: in all, and in units of rounding."""
+        """Return how far from the exact number the engine's arithmetic may come out,
+        beyond the last rounding: in all, and in units of rounding."""
         sizes = [abs(e.content) for e in elements]
         carried = [1.0] * len(elements)
         if name == "mul":
@@ -147,8 +147,8 @@ class Terms(Deciding[Term]):
         return named and term.serial not in self.lost
 
     def _simplified(self, name: str, elements: Sequence[Term]) -> Term | None:
-        """One of the elements, by the identities of real numbers that keep zeros and
-        ones out of the terms."""
+        """Simplify to one of the elements, by identities of real numbers that keep
+        zeros and ones out; None where none applies."""
         neutral, positions = NEUTRAL.get(name, (0, ()))
         for position in positions:
             if self._is(elements[position], neutral):
@@ -199,7 +199,7 @@ class Terms(Deciding[Term]):
         self._decided(relation, chosen(element), self.lift(number))
 
     def read(self, element: Term, value: float) -> None:
-        """A value that no decimal says holds at the point alone."""
+        """Make the value a condition or, where no decimal says it, the point itself."""
         self.looked_at[element.serial] = element
         element = chosen(element)
         exactly = self.value(element)
@@ -222,8 +222,8 @@ class Terms(Deciding[Term]):
             self._pin(element)
 
     def choice(self, pick: Callable[[], Term]) -> Term:
-        """The decisions that ``pick`` makes are kept apart: where nothing depends on
-        what is chosen they are no conditions."""
+        """Keep the decisions of ``pick`` apart: where nothing depends on what is chosen
+        they are no conditions."""
         outer, seen = self.decisions, self.looked_at
         self.decisions, self.looked_at = {}, {}
         try:

@@ -24,7 +24,7 @@ SHORTENED = Line(((f"({ELLIPSIS} shortened to fit: -q or a pipe shows all)", "di
 def value_lines(
     label: str, value: Shown | None, layout: Layout, note: str = "", pad: int = 0
 ) -> Generator[Line, None, bool]:
-    """``label = value``, the label padded to ``pad`` columns, then a note.
+    """Write ``label = value``, the label padded to ``pad`` columns, then a note.
 
     Returns whether digits or entries had to be left out.
     """

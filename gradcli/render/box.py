@@ -64,7 +64,7 @@ def bare_ranges(found: Ranges, view: GradView) -> Iterator[Line]:
 
 
 def _places(shape: Sequence[int]) -> list[str]:
-    """``[0,1]`` per entry; nothing of a scalar."""
+    """Return an index such as ``[0,1]`` per entry; of a scalar an empty text."""
     found: list[tuple[int, ...]] = [()]
     for size in shape:
         found = [(*place, i) for place in found for i in range(size)]
@@ -84,7 +84,7 @@ def _is_found(each: Range) -> bool:
 
 
 def _shown(each: Range) -> str:
-    """The numbers that were found; where there is no bound, what bounds there are."""
+    """Write the range of numbers found; without a bound, the bounds there are."""
     if each.lower > each.upper:
         return "no value"
     if _is_found(each):
@@ -93,7 +93,7 @@ def _shown(each: Range) -> str:
 
 
 def _excess(each: Range) -> str:
-    """How far beyond the numbers shown the bounds lie."""
+    """Say how far beyond the numbers shown the bounds lie."""
     if not _is_found(each):
         return ""
     beyond = max(each.least - each.lower, each.upper - each.most, 0.0)

@@ -74,7 +74,7 @@ def _parameters(view: FunctionView | RowView) -> str:
 
 
 def _facts(*facts: tuple[str, str]) -> Iterator[Line]:
-    """``name  value`` for every fact that is there."""
+    """Write ``name  value`` for every fact that is there."""
     for name, value in facts:
         if value:
             lead = f"{name}: " if name else ""

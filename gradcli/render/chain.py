@@ -17,7 +17,7 @@ from .line import Layout, Line, Role
 
 
 def chain(view: GraphView) -> Iterator[Line]:
-    """``name  source  next_functions`` per node."""
+    """Write ``name  source  next_functions`` per node."""
     if view.root is None:
         yield Line((("no graph: the output needs no gradient", "dim"),))
         return
@@ -56,7 +56,7 @@ def _as_object(node: NodeView) -> str:
 
 
 def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
-    """``1  AddBackward0  b + c  -> 2, a`` per function node."""
+    """Write ``1  AddBackward0  b + c  -> 2, a`` per function node."""
     # There may be a million nodes: each is looked at twice, and none is kept.
     numbers = array("q")
     count = name_width = text_width = 0

@@ -105,7 +105,7 @@ def _counterexample(found: Counterexample) -> Iterator[Line]:
 
 
 def _input(name: str, value: Plain) -> str:
-    """An input's numbers, of a large array that is nearly all zeros the others."""
+    """Write an input's numbers; of a large array of zeros only the others."""
     numbers = flat(value)
     indices = product(*map(range, sizes(value)))
     others = [(index, n) for index, n in zip(indices, numbers, strict=True) if n]

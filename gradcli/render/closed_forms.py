@@ -41,7 +41,7 @@ def formulas(views: Iterable[FormulaView], layout: Layout) -> Iterator[Line]:
 
 
 def bare_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
-    """A formula a line, entry by entry; of several blocks each behind its name."""
+    """Write a formula a line, entry by entry; each of several blocks has its name."""
     views = list(views)
     for view in views:
         several = len(views) > 1
@@ -72,7 +72,7 @@ def _shown(text: str | None) -> str:
 
 
 def _table(view: FormulaView, layout: Layout) -> list[Line]:
-    """No lines if it is no matrix, or too wide."""
+    """Return a matrix of formulas as lines; none if it is no matrix or too wide."""
     if len(view.rows) < 2 or len(view.columns) < 2:
         return []
     columns = range(len(view.columns))

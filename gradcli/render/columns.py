@@ -50,7 +50,7 @@ class Columns:
         self.file.write(rows)
 
     def flush(self) -> None:
-        """Let others see what has been written."""
+        """Write out what is buffered, so that others see it."""
         self.file.flush()
 
     def end(self) -> None:
@@ -181,8 +181,8 @@ KINDS: dict[str, type[Columns]] = {
 
 @contextmanager
 def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Columns written to an open file in the format of a suffix; what was written
-    before a failure is in the file."""
+    """Write columns to an open file in the format of a suffix; what was written before
+    a failure is in the file."""
     columns = KINDS[suffix](file, names)
     try:
         yield columns
@@ -209,7 +209,7 @@ def format_of(path: str) -> str:
 
 @contextmanager
 def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Columns written to a file, whose name says the format.
+    """Write columns to a file, whose name says the format.
 
     Args:
         path: the file, which is there when all is written.

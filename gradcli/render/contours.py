@@ -42,16 +42,16 @@ COLUMNS_A_ROW = 3
 
 ARROW_COLUMNS = 7
 ARROW_ROWS = 3
-"""Cells from one arrow to the next."""
+"""Distance from one arrow to the next, in cells."""
 
 ASPECT = 2.0
-"""How much higher than wide a character is."""
+"""Height of a character in widths."""
 
 ARROWS = "⇒⇗⇑⇖⇐⇙⇓⇘"
 """Arrows by eighths of a turn, from the right to the left by way of up."""
 
 LEVEL = "○"
-"""Where there is no uphill."""
+"""Sign of a place without a way uphill."""
 
 FLAT = 1e-6
 """Part of the steepest slope below which no direction is shown."""
@@ -94,7 +94,7 @@ def levels(values: Host) -> list[float]:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Powers of ten, with threes between them where there is room, or some of them."""
+    """Return powers of ten, with threes between them or without some of them."""
     exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
     for between in ((1, 3), (1,)):
         found = [b * 10.0**e for e in exponents for b in between]
@@ -133,7 +133,7 @@ def _picture(
 
 
 def _put_arrows(drawn: list[list[str]], surface: Surface) -> set[tuple[int, int]]:
-    """Arrows at regular cells; where they are."""
+    """Put arrows at regular cells, and return where they are."""
     rows, columns = len(drawn), len(drawn[0])
     # A slope as the picture has it: by what a cell is worth of each input.
     wide = float(surface.x[-1] - surface.x[0]) / columns
@@ -190,7 +190,7 @@ def _put_labels(
 
 
 def _between(values: Host, rows: int, columns: int) -> Host:
-    """An array of another size, its entries on the planes between the old ones."""
+    """Return an array resized, with entries on the planes between its own."""
     for axis, size in ((0, rows), (1, columns)):
         place = np.linspace(0, values.shape[axis] - 1, size)
         lower = np.minimum(place.astype(int), values.shape[axis] - 2)

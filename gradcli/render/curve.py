@@ -30,10 +30,10 @@ DOTS_UP = 4
 DOTS_ACROSS = 2
 DECADES = 2
 EMPTY = 0x2800
-"""The Unicode block of dot patterns begins here; a pattern adds its bits."""
+"""First sign of the Unicode block of dot patterns; a pattern adds its bits."""
 
 BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
-"""The bit of each dot: by column, then from the lowest dot up."""
+"""Bits of the dots: by column, then from the lowest dot up."""
 
 
 def curve(
@@ -137,7 +137,7 @@ def dotted(
 def _means(
     heights: Sequence[float], count: int, limits: tuple[float, float] | None
 ) -> list[float]:
-    """So many heights: means of those that fall together, or points in between."""
+    """Return so many heights: means of those that fall together, or points between."""
     total = len(heights)
     if total < count:
         return [_between(heights, i * (total - 1) / (count - 1)) for i in range(count)]
@@ -165,8 +165,8 @@ def _between(heights: Sequence[float], x: float) -> float:
 def _levels(
     heights: Sequence[float], top: int, limits: tuple[float, float] | None
 ) -> list[int | None]:
-    """Each height as an integer from 0, the lowest, to ``top``, the highest, or one
-    beyond; None of NaN."""
+    """Return each height as an integer from 0, the lowest, to ``top``, the highest, or
+    one beyond; None of NaN."""
     known = [height for height in heights if isfinite(height)]
     low, high = limits or (min(known), max(known))
     half = (high / 2 - low / 2) or 1.0

@@ -25,7 +25,7 @@ from .spy import spy
 
 
 def block_label(view: Derivative, block: BlockView) -> str:
-    """``dy/dx``, or ``d2L/dx dz`` in a Hessian."""
+    """Write a block's label: ``dy/dx``, or ``d2L/dx dz`` in a Hessian."""
     if len(block.by) == 1:
         return derivative_label(view.output, block.by[0])
     by = " ".join(f"d{printable(name)}" for name in block.by)
@@ -81,7 +81,7 @@ def blocks(view: Derivative, layout: Layout, shown: Shown = ENTRIES) -> Iterator
 
 
 def _passes(view: Derivative) -> str:
-    """How the blocks were computed."""
+    """Say how the blocks were computed."""
     kind = {"rev": "backward", "fwd": "forward"}[view.mode]
     if not any(block.is_sparse for block in view.blocks):
         return f"{view.passes} {kind} {'pass' if view.passes == 1 else 'passes'}"
@@ -91,7 +91,7 @@ def _passes(view: Derivative) -> str:
 
 
 def _summary(block: BlockView) -> str:
-    """How many entries are stored, and how far from the diagonal."""
+    """Say how many entries are stored, and how far from the diagonal."""
     pattern = block.pattern
     share = 100 * pattern.stored / max(1, pattern.entries)
     part = "100" if share == 100 else f"{share:.2g}"
@@ -105,14 +105,14 @@ def _summary(block: BlockView) -> str:
 
 
 def _beside(columns: int) -> str:
-    """Where a diagonal lies."""
+    """Say where a diagonal lies."""
     if not columns:
         return "the diagonal"
     return f"{abs(columns)} {'above' if columns > 0 else 'below'}"
 
 
 def _entries(block: BlockView, layout: Layout) -> Generator[Line, None, bool]:
-    """The numbers; whether some had to be left out."""
+    """Write the numbers, and return whether some were left out."""
     if block.value is not None:
         return (yield from array_lines(block.value, "  ", layout))
     if block.structure in ("zero", "identity"):

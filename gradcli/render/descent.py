@@ -26,11 +26,11 @@ OUTCOMES = {
     "interrupted": "interrupted after {} steps",
     "diverged": "after {} steps, the last with finite values",
 }
-"""By how a descent was stopped."""
+"""Words on how a descent ended, by what stopped it."""
 
 
 def step_line(step: int, loss: float, grad_norm: float) -> Line:
-    """One step, its numbers in every second word."""
+    """Write one step, its numbers in every second word."""
     return Line(
         (
             (f"step {step}", "dim"),
@@ -73,7 +73,7 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
 
 
 def bare(view: DescentView) -> Iterator[Line]:
-    """The values alone, one a line, without a blank: a shell splits them as it should.
+    """Write the values alone, one a line, without a blank, as a shell splits them.
 
     gradcli grad "$loss" $(gradcli descend -q "$loss" w=0 b=0)
     """
@@ -82,7 +82,7 @@ def bare(view: DescentView) -> Iterator[Line]:
 
 
 def binding(given: ReachedView) -> str:
-    """``w=[1.0,2.0]``: an argument that gives the input this value again."""
+    """Write ``w=[1.0,2.0]``: an argument that gives the input this value again."""
     return f"{printable(given.name)}={_tight(given.value)}"
 
 

@@ -26,7 +26,7 @@ INDENT = "  "
 
 
 def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
-    """All of it."""
+    """Write the whole explanation: the start of the pass, then every step."""
     yield from opening(explanation, layout)
     for each in explanation.steps:
         yield from step(each, layout)
@@ -48,7 +48,7 @@ def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
 
 
 def step(view: StepView, layout: Layout) -> Iterator[Line]:
-    """A blank line, the node, and what happened there."""
+    """Write a blank line, the node, and what happened there."""
     yield BLANK
     number = str(view.number)
     yield Line(
@@ -80,7 +80,7 @@ def _which(view: StepView, nr: int) -> str:
 
 
 def _going(send: Send, incoming: Plain | None, layout: Layout) -> tuple[str, str, str]:
-    """Label, sum and note of one edge."""
+    """Return the label, the sum and the note of one edge."""
     label = f"to {printable(send.name or send.to)}"
     label += f" #{send.output_nr}" if send.output_nr else ""
     said, notes = value(send.gradient, layout), []
@@ -108,7 +108,7 @@ def _accumulated(view: StepView, layout: Layout) -> list[tuple[str, str, str]]:
 
 
 def value(number: Shown, layout: Layout) -> str:
-    """A value on one line; a large array in a terminal by its shape and range."""
+    """Write a value on one line; a terminal shows a large array's shape and range."""
     text = inline(number)
     if layout.rows is None or len(text) <= MAX_VALUE_CHARACTERS:
         return text

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def derivative_label(output: OutputView, name: str) -> str:
-    """``dL/da``; ``d/da`` of an output without a name."""
+    """Write ``dL/da``; ``d/da`` of an output without a name."""
     return f"d{derived(output)}/d{printable(name)}"
 
 
@@ -41,7 +41,7 @@ def labels(view: GradView) -> dict[str, str]:
 
 
 def size_of(shape: Sequence[int]) -> str:
-    """``(2, 3)``"""
+    """Write a shape as Python does: ``(2, 3)``."""
     return f"({', '.join(map(str, shape))})"
 
 

@@ -83,7 +83,7 @@ def dumps(value: object) -> str:
 
 
 def _shown(character: str) -> str:
-    """A character that could steer a terminal or reorder text, as JSON escapes it."""
+    """Escape a character that could steer a terminal or reorder text as JSON does."""
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
@@ -104,7 +104,7 @@ def _finite(value: object) -> object:
 
 
 def line_of(value: object) -> Line:
-    """JSON on a line of its own; with large arrays it is made while it is written."""
+    """Write JSON on a line of its own, made while it is written if arrays are large."""
     if _holds_entries(value):
         return LongLine.of(lambda: _pieces(value))
     return unbroken(dumps(value))

@@ -18,12 +18,12 @@ CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
 
 
 def source_text(node: NodeView) -> str:
-    """``b = w1*a``, ``w1*a`` or nothing, as the program has it."""
+    """Return ``b = w1*a``, ``w1*a`` or nothing, as the program has it."""
     return made(node.output, node.source)
 
 
 def made(name: str | None, source: str | None) -> str:
-    """How the program makes a value: ``b = w1*a``, ``b *= a``, ``w1*a`` or ``b``."""
+    """Say how the program makes a value: ``b = w1*a``, ``b *= a``, ``w1*a``, ``b``."""
     text, shown = printable(source or ""), printable(name or "")
     complete = text.startswith(shown) and CHANGE.match(text, len(shown))
     if shown and text and text != shown and not complete:
@@ -37,12 +37,12 @@ def leaf_name(node: NodeView) -> str:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """``[2, 3]``; nothing for a scalar."""
+    """Write a shape as ``[2, 3]``; nothing for a scalar."""
     return f"[{', '.join(map(str, shape))}]" if shape else ""
 
 
 def gradient_text(value: Shown | None, longest: int) -> str:
-    """A local gradient, short: a number, a small list, or the size of a larger one."""
+    """Write a local gradient short: a number, a small list, or a larger one's size."""
     if value is None:
         return ""
     if isinstance(value, Entries):
@@ -57,7 +57,7 @@ def gradient_text(value: Shown | None, longest: int) -> str:
 
 
 def size_text(value: Shown) -> str:
-    """``[2×3]``: the shape of an array that is not written out."""
+    """Write ``[2×3]``, the shape of an array that is not written out."""
     return f"[{'×'.join(map(str, sizes(value)))}]"
 
 

@@ -20,7 +20,7 @@ from .code.latex_names import WORDS, Symbols, matrix
 from .line import Line
 
 _SYMBOL: Final = re.compile("\ue000(.*?)\ue001")
-"""A name in the LaTeX of a formula, which says not yet how it looks."""
+"""Pattern of a name in a formula's LaTeX, which says not yet how it looks."""
 
 NONE_FOUND: Final = "?"
 
@@ -46,7 +46,7 @@ def formulas_of(views: Sequence[FormulaView], latex: bool) -> list[Formulas]:
 
 
 def latex_lines(views: Sequence[FormulaView]) -> Iterator[Line]:
-    """An equation a line; a comment where there is none, or not of every entry."""
+    """Write an equation a line; a comment where entries have none."""
     for view, text in zip(views, equations(views), strict=True):
         if text is not None:
             yield Line(((text, "plain"),), hang="")
@@ -119,7 +119,7 @@ def _left(view: FormulaView, symbols: Symbols, output: str) -> str:
 
 
 def _listed(name: str, indices: Sequence[str], symbols: Symbols) -> str:
-    """All entries in their order, as in the notation of a Jacobian determinant."""
+    """List all entries in their order, as a Jacobian determinant's notation does."""
     entries = [symbols.entry(name, index.strip("[]")) for index in indices]
     if len(entries) == 1:
         return entries[0]
@@ -129,7 +129,7 @@ def _listed(name: str, indices: Sequence[str], symbols: Symbols) -> str:
 
 
 def _right(view: FormulaView, entries: Sequence[str]) -> str:
-    """Return a matrix but of a number; by a vector, a number's derivative in a Hessian
+    """Write a matrix but of a number; by a vector, a number's derivative in a Hessian
     is a row, a gradient a column."""
     shape = view.shape
     if len(shape) == 1 and view.second and _dimensions(view.columns):

@@ -58,7 +58,7 @@ BLANK = Line()
 
 
 class Layout(NamedTuple):
-    """How much room there is; None: as much as it takes, which is what a pipe gets."""
+    """Room for a text; None: as much as it takes, which is what a pipe gets."""
 
     width: int | None = None
     rows: int | None = None

@@ -20,7 +20,7 @@ PIECE = 1 << 13
 """Numbers whose text is made at once."""
 
 Text = Callable[[list[Any]], str]
-"""Some numbers, or rows of them, as the text of a list."""
+"""Function that writes some numbers, or rows of them, as the text of a list."""
 
 
 def listed(value: Entries, text: Text = repr) -> Iterator[str]:

@@ -18,7 +18,7 @@ from .theme import styles
 
 
 def theme() -> Theme:
-    """Words that are typed stand on the terminal's own ground."""
+    """Return rich's theme of a page; typed words stand on the terminal's own ground."""
     looks = styles()
     return Theme(
         {

@@ -37,7 +37,7 @@ _LIKE = {
     "○": "o",
 }
 _DOTS = range(0x2800, 0x2900)
-"""The patterns of dots that curves are made of."""
+"""Patterns of dots that curves are made of."""
 
 
 def register() -> None:

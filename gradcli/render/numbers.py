@@ -21,7 +21,7 @@ from .line import Layout
 
 ELLIPSIS = "…"
 ROW_ENTRIES = 4
-"""How many times more entries than rows a single row may have before it is cut."""
+"""Entries that a single row may have for each row allowed before it is cut."""
 
 
 class Drawn(NamedTuple):
@@ -68,7 +68,7 @@ def draw(value: Plain, layout: Layout) -> Drawn:
 
 
 def room_in(depth: int, rows: int) -> list[int]:
-    """How many entries of each dimension are kept where rows are bounded."""
+    """Return the entries kept of each dimension where rows are bounded."""
     return [rows] * (depth - 1) + [rows * ROW_ENTRIES]
 
 
@@ -95,7 +95,7 @@ def _without_middle(entries: list[object], room: int) -> list[Any]:
 
 
 def _in_full(values: list[Any]) -> list[str]:
-    """`number` of each, with no call of Python's own for any of them."""
+    """Return `number` of each, with no call of Python's own for any of them."""
     return list(map(repr, map(float, values)))
 
 

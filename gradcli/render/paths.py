@@ -97,7 +97,7 @@ def share_text(share: float) -> str:
 def _product(
     value: Plain, indent: str, known: list[str], note: str, layout: Layout
 ) -> Generator[Line, None, bool]:
-    """``formula = factors = product  (note)``; an array stands in lines of its own."""
+    """Write ``formula = factors = product  (note)``; an array has its own lines."""
     hang = indent + "  "
     tail: list[Part] = [(f"  {note}", "dim")] if note else []
     if not isinstance(value, list):
@@ -126,7 +126,7 @@ def _factors(path: PathView, layout: Layout) -> tuple[str, bool]:
 def _runs(
     texts: Sequence[str], between: str, layout: Layout, power: str = " ×"
 ) -> tuple[str, bool]:
-    """Texts in a row, equal neighbours joined; whether the middle was left out."""
+    """Join equal neighbours in a row of texts; tell whether the middle was left out."""
     parts: list[str] = []
     for text, same in groupby(map(printable, texts)):
         times = sum(1 for _ in same)
@@ -162,7 +162,7 @@ def _which(target: PathsView) -> str:
 
 
 def _added(target: PathsView) -> str:
-    """``-1.5 + 0.375 = -1.125``, where all terms are numbers and listed."""
+    """Write ``-1.5 + 0.375 = -1.125``, where all terms are numbers and listed."""
     terms = [number(p.product) for p in target.paths if isinstance(p.product, float)]
     if not 1 < len(terms) == target.count or isinstance(target.sum, list):
         return ""

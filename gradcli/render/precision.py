@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ..verify.digits import Numerals, Precisely
 
 ROUNDING: Mapping[str, float] = {"float64": 1e-16, "float32": 6e-8}
-"""About half the distance between a number and its neighbours, relative to it."""
+"""Half the distance between neighbouring numbers, relative, by type."""
 
 SHARP = 1.05
-"""Below this an error is as good as handed on."""
+"""Condition number below which an error is as good as handed on."""
 
 AS_TYPED = "decimals mean what is typed: 0.1 is a tenth, not the nearest float"
 

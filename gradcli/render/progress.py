@@ -23,7 +23,7 @@ PACE = 0.1
 
 
 class Bar:
-    """How many of ``total`` steps are done; None: of nobody knows how many. ``stop``
+    """A bar for the done part of ``total`` steps; None: nobody knows how many. ``stop``
     takes the bar away."""
 
     def __init__(self, stream: TextIO, total: int | None) -> None:
@@ -34,7 +34,7 @@ class Bar:
         self._task: Any = None
 
     def at(self, step: int, beside: Callable[[], str]) -> None:
-        """``step`` steps are done; ``beside`` gives the text beside the bar."""
+        """Show that ``step`` steps are done; ``beside`` gives the text at the bar."""
         now = monotonic()
         if now < self._due:
             return

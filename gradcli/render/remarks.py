@@ -22,10 +22,10 @@ _CARETS: Final = re.compile(r"(?m)^(\s*\| \s*)(\^+)")
 NOTE: Final = "note: "
 
 _kept: list[str] | None = None
-"""Notes for the object that is going to be printed; None: none is."""
+"""Notes for the object that is going to be printed; None: none are kept."""
 
 _shown = 0
-"""How many of them an object has."""
+"""Number of the kept notes that an object has."""
 
 
 def keep(wanted: bool) -> None:
@@ -35,7 +35,7 @@ def keep(wanted: bool) -> None:
 
 
 def kept(text: str) -> bool:
-    """Tell whether a text is a note that the object is going to have."""
+    """Keep a text if it is a note for the object; tell whether it was kept."""
     if _kept is None or not text.startswith(NOTE):
         return False
     _kept.append(text.removeprefix(NOTE))
@@ -80,7 +80,7 @@ def remark(text: str, width: int | None, colour: bool) -> str:
 
 
 def _wrapped(line: str, width: int) -> str:
-    """A line with what its hint does not fit in below it, aligned to its beginning."""
+    """Return a line with the rest of its hint below it, aligned to its beginning."""
     found = _HINT.fullmatch(line)
     if found is None or len(line) <= width:
         return line

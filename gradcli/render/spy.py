@@ -21,7 +21,7 @@ from .line import Layout, Line
 
 
 def spy(pattern: Pattern, layout: Layout, indent: str = "") -> Iterator[Line]:
-    """How many colours the columns need, and the picture."""
+    """Write how many colours the columns need, and the picture."""
     colours = colours_of(pattern)
     what = "1 colour" if colours == 1 else f"{colours:,} colours"
     yield Line(((f"{indent}{what} of columns", "dim"),))

@@ -88,7 +88,7 @@ def _wrapped(line: Line, width: int | None) -> Iterator[list[Part]]:
 
 
 def _trimmed(piece: list[Part]) -> list[Part]:
-    """The piece without blanks at its end, which would reach beyond the width."""
+    """Return the piece without blanks at its end, which would pass the width."""
     while piece and not piece[-1][0].strip():
         piece = piece[:-1]
     return [*piece[:-1], (piece[-1][0].rstrip(), piece[-1][1])] if piece else []

@@ -59,7 +59,7 @@ SCREEN: Final = "screen and (prefers-color-scheme:dark)"
 
 
 class _Chosen:
-    """The theme that somebody set."""
+    """A record of the theme that somebody set."""
 
     name: Theme = "auto"
 
@@ -68,7 +68,7 @@ chosen: Final = _Chosen()
 
 
 def styles() -> Mapping[Part, str]:
-    """How each part looks in the theme that was chosen."""
+    """Return the styles of the parts in the theme that was chosen."""
     return STYLES[chosen.name]
 
 

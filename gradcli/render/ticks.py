@@ -12,7 +12,7 @@ from math import ceil, floor, isfinite, log10
 from typing import Final
 
 STEEP: Final = 8.0
-"""How many times as high as its middle half a curve may be drawn: beyond it is cut,
+"""Distance from a curve's middle half, in heights of that half, beyond which it is cut,
 so that a pole leaves something to be seen."""
 
 MAX_DIGITS: Final = 17
@@ -23,7 +23,7 @@ PACES: Final = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
 
 def ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """At most so many round numbers from ``low`` to ``high``."""
+    """Return at most so many round numbers from ``low`` to ``high``."""
     span = high - low
     if not (isfinite(span) and span > 0):
         return [low]

@@ -31,7 +31,7 @@ EXCEPTIONS = ("refuted", "unknown", "rounded")
 def verdict_lines(
     verification: Verification, labels: Mapping[str, str], what: str
 ) -> Iterator[Line]:
-    """Write everything that was found out.
+    """Write the verdict on each gradient, with all that was found out.
 
     Args:
         verification: the verdicts.
@@ -73,7 +73,7 @@ def _ulps(ulps: float | None) -> str:
 def summary(
     overall: str, verdicts: Sequence[str], total: int, what: str, seconds: float
 ) -> Line:
-    """``proved: 2 of 3 gradients (2 proved, 1 unknown), 0.25 s``"""
+    """Write ``proved: 2 of 3 gradients (2 proved, 1 unknown), 0.25 s``."""
     counts = Counter(verdicts)
     said = counts[overall] if overall in EXCEPTIONS and counts else total
     text = f": 1 {what[:-1]}" if total == 1 else f": {said} of {total} {what}"

@@ -35,7 +35,7 @@ class Writer(Protocol):
 
 
 class PlainWriter:
-    """For pipes and files: the text as it is."""
+    """A writer for pipes and files: the text as it is."""
 
     layout = Layout()
 
@@ -60,7 +60,7 @@ _preferred: dict[str, str | int] = {"colour": "auto", "width": 0}
 
 
 def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:
-    """Set what holds where the environment wishes nothing.
+    """Set what holds where the environment has no wish.
 
     Args:
         colour: "auto" as the stream suits, "always" or "never".

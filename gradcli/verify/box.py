@@ -37,13 +37,13 @@ from .process.job import Job, words_of
 from .subject import Evaluate, OnTerms, entry_name, on_terms
 
 MAX_RUNS: Final = 4_000
-"""Runs of the program, over all pieces."""
+"""Most runs of the program, over all pieces."""
 
 MAX_RUN_STEPS: Final = 3_000_000
-"""Steps of all runs together."""
+"""Most steps of all runs together."""
 
 MAX_CUTS: Final = 50
-"""How often a side is halved before a piece is left as it is."""
+"""Times that a side is halved before a piece is left as it is."""
 
 CLOSE: Final = 1e-8
 """Part of a range's width, or of its numbers, that a bound may lie beyond a number that
@@ -100,7 +100,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is not smooth, or has no value: a piece of the box."""
+    """A piece of the box where something is not smooth, or has no value."""
 
     what: str
     near: Mapping[str, tuple[float, float]]
@@ -224,7 +224,7 @@ class _Search:
     def _numbers(
         self, subject: OnTerms, evaluation: Enclosures
     ) -> tuple[list[Ball], dict[str, Ball]]:
-        """The output's entries, and the derivatives by all entries of the inputs."""
+        """Return the entries of the output, and its derivatives by all entries."""
         assert isinstance(subject.terms, BoxTerms)
         values = evaluation.values(subject.outputs, START_BITS)
         found = evaluation.cotangents(subject.outputs, self.weights, START_BITS)
@@ -347,7 +347,7 @@ class _Search:
         return _Piece(ends, cuts, tuple(bounds), tuple(what), hole, only, shares)
 
     def _changes(self, ends: Mapping[str, Ends], only: OnTerms) -> dict[str, Ball]:
-        """How the value changes along each side."""
+        """Return the derivative of the value along each side, by the side's label."""
         terms = only.terms
         assert isinstance(terms, BoxTerms)
         wide = Moved(terms, intervals(ends)).evaluation
@@ -358,8 +358,8 @@ class _Search:
         self, value: Ends, ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
         only: OnTerms,
     ) -> Ends:  # fmt: skip
-        """The value's bounds by its slopes: a smooth function has its extremes at the
-        ends of what it is monotonic in, and is as far from its middle as they allow."""
+        """Narrow the value's bounds by its slopes: its extremes are at the ends of what
+        it is monotonic in, and small slopes keep it near its middle."""
         if self.job.cotangent is not None:
             return value
         low, high = dict(ends), dict(ends)
@@ -384,8 +384,8 @@ class _Search:
         self, bounds: list[Ends], ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
         only: OnTerms,
     ) -> dict[str, float]:  # fmt: skip
-        """Narrow the gradient's bounds by second derivatives; per side the largest part
-        of a bound's width that comes of it."""
+        """Narrow the gradient's bounds by second derivatives. Return per side the
+        largest part of a bound's width that comes of it."""
         terms = only.terms
         assert isinstance(terms, BoxTerms)
         steps = [terms.symbols[label] for label in self.entries]
@@ -534,7 +534,7 @@ def intervals(ends: Mapping[str, Ends]) -> dict[str, Ball]:
 
 
 def ends_of(b: Ball) -> Ends:
-    """Floats at or beyond the ends of a ball; everything where it has no bound."""
+    """Return floats at or beyond a ball's ends; infinities where it has no bound."""
     if not b.is_finite():
         return EVERYTHING
     low, high = to_float(b.lower()), to_float(b.upper())
@@ -558,7 +558,7 @@ def middle(low: float, high: float) -> float:
 
 
 def _widths(piece: _Piece, box: Mapping[str, Ends]) -> Iterator[tuple[float, str]]:
-    """Per side that can be halved its part of the box's own."""
+    """Yield the width of each side that can be halved, as a part of the box's."""
     for label, (low, high) in piece.ends.items():
         whole = box[label][1] - box[label][0]
         if low < middle(low, high) < high:
@@ -574,8 +574,8 @@ def can_be_cut(piece: _Piece, box: Mapping[str, Ends]) -> bool:
 def cut(
     piece: _Piece, box: Mapping[str, Ends]
 ) -> tuple[dict[str, Ends], dict[str, Ends]]:
-    """Return a piece in two, across the side that its bounds' widths come of, or else
-    the widest; at 0 rather than beside it."""
+    """Return the two halves of a piece, across the side that its bounds' widths come
+    of, or else the widest; at 0 rather than beside it."""
     sides = list(_widths(piece, box))
     _, label = max((piece.shares.get(n, 0.0), w, n) for w, n in sides)[1:]
     low, high = piece.ends[label]
@@ -584,7 +584,7 @@ def cut(
 
 
 def _merged(found: Any) -> Iterator[Place]:
-    """Yield places, those that touch as one; the first few."""
+    """Yield the first few places, those that touch as one."""
     grown: list[Place] = []
     order = sorted(found, key=lambda pair: (pair[0], list(pair[1].ends.values())))
     for what, piece in order:

@@ -53,7 +53,7 @@ class Form(NamedTuple):
 
 
 class Unprintable(ValueError):
-    """The language has no word for a part of the expression."""
+    """An error: the language has no word for a part of the expression."""
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
@@ -132,7 +132,7 @@ def _quotient(fraction: sympy.Rational) -> str:
 
 
 def _decimal(fraction: sympy.Rational) -> str | None:
-    """A fraction that was written as a decimal number; None: it was a quotient."""
+    """Write a fraction that was written as a decimal; None: it was a quotient."""
     if fraction.q < MIN_DECIMAL_DENOMINATOR:
         return None
     p, q = int(fraction.p), int(fraction.q)

@@ -52,7 +52,7 @@ def written(book: Expressions, term: Term) -> sympy.Expr:
 def side_conditions(
     terms: Terms, made: Sequence[Term], settled: frozenset[int] = frozenset()
 ) -> tuple[str, ...]:
-    """Where the formulas of ``made`` hold, at most a dozen, and how many more.
+    """Return the conditions of formulas, a dozen at most, and how many more there are.
 
     Args:
         terms: the run.
@@ -101,7 +101,7 @@ def _sides(choice: Choice) -> list[Term]:
 
 
 def kinks_shown(terms: Terms, own: Mapping[int, str]) -> tuple[str, ...]:
-    """The ties and poles that the point lies on.
+    """Return the ties and poles that the point lies on, in words.
 
     ``own`` are the program's; those that only the reverse pass met say no more, unless
     there are no others. Nor do those of terms that are made of others which are shown:
@@ -128,7 +128,7 @@ def kinks_shown(terms: Terms, own: Mapping[int, str]) -> tuple[str, ...]:
 
 
 def _follows(term: Term, fixed: Container[int]) -> bool:
-    """Whether a term, unless it is large, is made of terms that are ``fixed`` alone."""
+    """Tell whether a term that is not large is made of ``fixed`` terms alone."""
     return term.size <= MAX_IMPLIED_TERM_NODES and all(
         each.name != "symbol" for each in ordered([term], fixed)
     )
@@ -139,7 +139,7 @@ def _meeting(tie: Decision) -> str:
 
 
 def undefined(terms: Terms, output: Term) -> str:
-    """Why an output has no value: the first function that was given what it cannot
+    """Say why an output has no value: the first function that was given what it cannot
     take."""
     for term in ordered([output]):
         lost = is_nan(term.value) or is_infinite(term.value)

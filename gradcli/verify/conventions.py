@@ -35,7 +35,7 @@ class Conventions:
 
     @cached_property
     def _rules(self) -> dict[frozenset[str | None], str]:
-        """By the texts of the two that meet, and of each of them."""
+        """The rules, by the texts of the two that meet, and of each of them."""
         from .kinks.watch import watched
 
         found: dict[frozenset[str | None], str] = {}
@@ -58,7 +58,7 @@ class Conventions:
         return found
 
     def _called(self, crossing: Crossing) -> str:
-        """The program's text that decides, if it is short, or else the row's name."""
+        """Return the text that decides if it is short, else the row's name."""
         span = crossing.span
         text = "" if span is None else self._job.source[span.start : span.end]
         short = 0 < len(text) <= MAX_QUOTED_CHARACTERS and "\n" not in text

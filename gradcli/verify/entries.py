@@ -64,7 +64,7 @@ class Entry:
             self.reason = f"{self.label}: {found.reason}"
 
     def lower(self, verdict: str, reason: str) -> None:
-        """Nothing better can be said than ``verdict``, for a reason."""
+        """Lower the verdict to ``verdict`` at best, for a reason."""
         if weakest([self.verdict, verdict]) == verdict != self.verdict:
             self.verdict, self.reason = verdict, reason
         elif verdict == self.verdict == ROUNDED:
@@ -78,7 +78,7 @@ class Entry:
         self.reason = f"{self.reason}; numbers on the way leave the range of {dtype}"
 
     def withhold(self, reason: str) -> None:
-        """Nothing is shown where the program itself has no value."""
+        """Withhold the verdict where the program itself has no value."""
         self.verdict, self.reason, self.withheld = UNKNOWN, reason, True
 
     def is_next_to_zero(self) -> bool:
@@ -92,7 +92,7 @@ class Entry:
         self.error = None if self.number else 0.0
 
     def at_kink(self, what: str) -> None:
-        """Nothing can be shown where there is no derivative."""
+        """Withhold the verdict at a kink, where there is no derivative."""
         self.on_kink = True
         self.verdict, self.error, self.ulps, self.digits = UNKNOWN, None, None, None
         self.reason = (
@@ -148,7 +148,7 @@ class Report:
         )
 
     def _missing(self) -> str | None:
-        """Why there are fewer formulas than were wanted."""
+        """Say why there are fewer formulas than were wanted."""
         lost = self.formulas.count(None)
         if not lost:
             return None
@@ -307,6 +307,6 @@ def _or_infinite(gaps: Host) -> Host:
 
 
 def _up(gap: float) -> str:
-    """Return a gap in decimals that are not less than it."""
+    """Write a gap with decimals that are not less than it."""
     shown = f"{gap:.1g}"
     return shown if float(shown) >= gap else f"{gap * 1.06:.2g}"

@@ -60,7 +60,7 @@ _OWN: dict[str, Any] = {
 
 @cache
 def _derivative(name: str, position: int, literals: tuple[Any, ...]) -> Any:
-    """SymPy's derivative of a scalar function, and its symbols."""
+    """Return SymPy's derivative of a scalar function, and its symbols."""
     symbols = tuple(sympy.Dummy(f"x{i}", real=True) for i in range(len(literals)))
     given = [
         s if literal is None else number(literal)
@@ -101,8 +101,8 @@ class FloatPass:
         return _Floats().apply(block.name, *columns)
 
     def gradient(self, cotangent: list[float]) -> dict[str, tuple[Host, Host]]:
-        """By name the derivatives of the contracted output by all entries, and the sums
-        of the absolute values that were added up."""
+        """Return, by name, the derivatives of the contracted output by all entries, and
+        the sums of the absolute values that were added up."""
         arrived, sizes = np.zeros((2, self._subject.size))
         np.add.at(arrived, np.array(self._subject.outputs), cotangent)
         with np.errstate(all="ignore"):

@@ -50,8 +50,8 @@ class Facts:
             self._bounded(quantity, sympy.S.Zero)
 
     def _bounded(self, quantity: sympy.Expr, gap: sympy.Expr) -> None:
-        """``quantity`` is ``gap``; of a symbol beyond a bound on its own side of zero
-        the sign is known then, too."""
+        """Take ``quantity`` to be ``gap``; of a symbol beyond a bound on its own side
+        of zero the sign is known then, too."""
         constant, rest = quantity.as_coeff_Add()
         factor, symbol = rest.as_coeff_Mul()
         if symbol.is_Symbol and (constant <= 0 or gap.is_zero):

@@ -47,7 +47,7 @@ FEW_UNITS: Final = 1024
 """Units of rounding that may be lost where the rules do not run on balls."""
 
 FAIR: Final = 16
-"""How many times its bound of the first order an error may be."""
+"""Factor by which an error may be above its bound of the first order."""
 
 CONSTANT_UNITS: Final = 8
 """Units of float64's rounding that a rule's own constants, or a series that stands in
@@ -221,7 +221,7 @@ class _Judge:
         return bool(gap.contains(0) or abs(gap) <= allowed)
 
     def _beyond(self, meets: bool | None) -> Finding:
-        """Return an infinity or nan where there is a finite number."""
+        """Judge an infinity or nan where there is a finite number."""
         if self._is_beyond(self.number):
             reason = f"{self._both()}: overflow, beyond any {self.dtype}"
             return Finding(ROUNDED, reason=reason, digits=0)

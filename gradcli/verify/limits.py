@@ -28,10 +28,10 @@ MAX_TIMEOUTS: Final = 3
 """Attempts that may run out of time before a stage is given up."""
 
 MAX_DERIVATIVE_BITS: Final = 2048
-"""Precision up to which SymPy's derivative is computed to be held against the ball."""
+"""Bits up to which SymPy's derivative is computed to be held against the ball."""
 
 MAX_FORM_CHARACTERS: Final = 60
-"""Length up to which a formula is shown beside a verdict."""
+"""Characters up to which a formula is shown beside a verdict."""
 
 MAX_SHORTENED_STEPS: Final = 40
 """Steps of an expression up to which shorter forms of it are looked for."""
@@ -55,7 +55,7 @@ MAX_SIGN_CASES: Final = 3
 """Quantities whose signs are told apart, case by case."""
 
 ZERO_TEST_BITS: Final = 256
-"""Precision that an expression is looked at with beside its point."""
+"""Bits that an expression is computed with beside its point."""
 
 MAX_POLYNOMIAL_TERMS: Final = 100_000
 """Terms of a polynomial beyond which nothing is multiplied out."""
@@ -72,7 +72,7 @@ MAX_SHOWN_TERM_NODES: Final = 24
 """Nodes of a term's tree up to which it is shown."""
 
 MAX_SHOWN_TERM_CHARACTERS: Final = 60
-"""Length of a term's text up to which it is shown."""
+"""Characters of a term's text up to which it is shown."""
 
 MAX_IMPLIED_TERM_NODES: Final = 200
 """Size of a quantity up to which it is asked whether its sign follows from others."""
@@ -107,7 +107,7 @@ SPARE_BITS: Final = 64
 """Bits added to those of the digits that are asked for."""
 
 MAX_PRECISION_DOUBLINGS: Final = 7
-"""How often the bits are doubled before a number is left with fewer digits."""
+"""Times that bits are doubled before a number is left with fewer digits."""
 
 # claims
 
@@ -122,7 +122,7 @@ TRIES_PER_POINT: Final = 6
 """Random points tried for each that is wanted: some lie outside the domain."""
 
 COMPARING_SHARE: Final = 0.6
-"""The part of the time that the points may take."""
+"""Part of the time that comparing at points may take."""
 
 MAX_REFUSALS: Final = 5
 """Points that the program fails at before given values are no longer varied."""
@@ -137,7 +137,7 @@ MAX_CLAIM_PROOF_ENTRIES: Final = 64
 """Entries of a derivative up to which a proof of all of them is attempted."""
 
 SIMPLIFYING_PASSES: Final = 3
-"""How often all numbers are gone through to make them simpler."""
+"""Times that all numbers are gone through to make them simpler."""
 
 MAX_SHOWN_ENTRIES: Final = 64
 """Entries of a whole array up to which it is shown, where the shapes differ."""
@@ -184,25 +184,25 @@ MAX_JUMPS_EITHER_WAY: Final = 32
 """Steps either way of a rounding that are looked at, where there is a radius."""
 
 WIDE_BITS: Final = 1330
-"""Precision of a non-smooth point and of the steps to it."""
+"""Bits of a non-smooth point and of the steps to it."""
 
 FAST_BITS: Final = 53
-"""Precision that is good enough to look around with."""
+"""Bits that are enough to look around with."""
 
 MAX_NEWTON_STEPS: Final = 80
-"""Steps of Newton's method."""
+"""Most steps of Newton's method."""
 
 MAX_NEAREST_STEPS: Final = 50
 """Steps of Newton's method that may go to the nearest point."""
 
 MAX_STRAYING_FACTOR: Final = 8
-"""How many times the distance asked for the search may stray."""
+"""Largest distance that the search may stray, in distances asked for."""
 
 SAMPLES_PER_ENTRY: Final = 512
 """Points along an entry: meetings closer than their distance may be one."""
 
 HALVINGS: Final = 40
-"""How often a stretch with a change of sign is halved."""
+"""Times that a stretch with a change of sign is halved."""
 
 ZERO_DIGITS: Final = 50
 """Decimals beyond which a slope is 0."""

@@ -49,7 +49,7 @@ class NonSmooth:
     def under(
         self, cotangent: Sequence[float], places: Sequence[Place], found: Sequence[Ball]
     ) -> dict[int, Kinked]:
-        """Per step of an entry on a kink: what is not smooth, and the steps involved.
+        """Return per step of an entry on a kink what is not smooth, and its steps.
 
         Args:
             cotangent: what the output is contracted with.
@@ -115,7 +115,7 @@ class NonSmooth:
         return tuple(map(self._side, (-1, 1)))
 
     def _side(self, tie_break: int) -> Subject | None:
-        """The run with ties decided to one side; None where it cannot go there."""
+        """Return the run with ties decided to one side; None where that cannot be."""
         try:
             return self._again(tie_break)
         except Exception:
@@ -137,7 +137,7 @@ class NonSmooth:
     def _moved(
         self, cotangent: Sequence[float], places: Sequence[Place], found: Sequence[Ball]
     ) -> set[int]:
-        """The positions of the entries whose derivative changes with the decision."""
+        """Return the positions of entries whose derivative moves with the decision."""
         moved: set[int] = set()
         for side in self._sides:
             if side is None:

@@ -75,7 +75,7 @@ def _worth_trying(
 def vanishes_here(
     expression: object, point: Mapping[object, Ball]
 ) -> tuple[tuple[object, int], ...] | None:
-    """Quantities with the signs they have at the point, under which it is zero.
+    """Return the signs that quantities have at the point, if they prove zero.
 
     None: no proof of that kind either.
     """
@@ -96,7 +96,7 @@ def _is_zero(expression: object) -> bool:
 
 
 def _looks_zero(expression: object, point: Mapping[object, Ball]) -> bool:
-    """Tell whether no ball shows that it is not: at the point, and at two beside it."""
+    """Tell whether an expression may be 0 at the point and at two beside it."""
     program = compiled(expression)
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
     for step in (0.0, 1e-3, -2.3e-3):
@@ -119,7 +119,7 @@ def _beside(value: Ball, step: float, number: int) -> Ball:
 
 
 class _Kernels:
-    """Stands a symbol for every function, with the relation that it satisfies.
+    """A stand-in symbol for every function, with the relation that it satisfies.
 
     What is left is a rational function; it is zero if its numerator is, reduced by
     the relations.
@@ -160,7 +160,7 @@ class _Kernels:
         return found
 
     def lambert(self, expression: object, args: list[object]) -> sympy.Expr:
-        """Lambert's w, whose exponential is the argument over w."""
+        """Return Lambert's w, whose exponential is the argument over w."""
         found = self.symbol(("lambertw", *args))
         self._exponentials[found] = args[0] / found
         return found
@@ -191,7 +191,7 @@ class _Kernels:
         return self.exponential(exponent * self.log(expression, [base]))
 
     def root(self, base: sympy.Expr, exponent: object) -> sympy.Expr:
-        """A rational power, split as far as SymPy splits it: at positive factors."""
+        """Return a rational power, split as SymPy splits it: at positive factors."""
         result = sympy.S.One
         for factor in sympy.Mul.make_args(base**exponent):
             inner, power = factor.as_base_exp()
@@ -283,7 +283,7 @@ def _is_rational_zero(expression: object) -> bool:
 
 
 def _atoms(expression: sympy.Expr) -> set[object]:
-    """The symbols, and the constants that are no fractions and stand for themselves."""
+    """Return the symbols, and the constants that are not fractions."""
     return {atom for atom in expression.atoms() if not atom.is_Rational}
 
 

@@ -24,7 +24,7 @@ from .limits import MAX_POLYNOMIAL_TERMS
 
 
 class TooLarge(ValueError):
-    """A numerator has too many terms to go on with."""
+    """An error: a numerator has too many terms to go on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Quotients:
         }
 
     def of(self, expression: object) -> Quotient:
-        """The quotient that an expression of sums, products and integer powers is.
+        """Return the quotient that a sum, a product or an integer power is.
 
         Raises:
             TooLarge: writing it out takes too much room.

@@ -90,8 +90,8 @@ class Subject:
         )
 
     def growth(self, step: int) -> float:
-        """How many times the rounding of a constant exponent is found in a rule's step:
-        the largest logarithm of what is raised to one."""
+        """Return how many times the rounding of a constant exponent is found in a
+        rule's step: the largest logarithm of what is raised to one."""
         graph, found = self.evaluation.graph, [0.0]
         for each in self.evaluation.below([step]):
             if each >= self._own_steps and graph.name(each) == "pow":
@@ -123,7 +123,7 @@ class Subject:
         return evaluation.entries_below(lost) if lost else set()
 
     def mark(self, positions: Mapping[str, object]) -> int:
-        """Prepare for the derivatives by these entries; how many steps they take."""
+        """Prepare for derivatives by these entries; return how many steps they take."""
         raise NotImplementedError
 
     def deciding(self) -> Sequence[int]:
@@ -159,7 +159,7 @@ class Subject:
         return ()
 
     def ties(self) -> list[tuple[int, int]]:
-        """The steps that meet, of which one may come apart by the entries marked."""
+        """Return pairs of steps that meet and that the marked entries may part."""
         raise NotImplementedError
 
     def crowd(self) -> list[int]:
@@ -194,7 +194,7 @@ class Subject:
         raise NotImplementedError
 
     def text_of(self, steps: Iterable[int]) -> str:
-        """The steps in the language's words, in brackets; empty where that is long."""
+        """Return the steps in the language's words, in brackets; none if long."""
         return ""
 
 
@@ -253,11 +253,11 @@ class OnTerms(Subject):
         return list(chain.from_iterable(self.entry_terms.values()))
 
     def gradient(self) -> list[Tensor]:
-        """The engine's gradient of a scalar output, recorded itself, per input."""
+        """Return the engine's recorded gradient of a scalar output, per input."""
         return self._gradients(self.output, None, create_graph=True)
 
     def second_row(self, gradient: Sequence[Tensor], row: int) -> dict[str, Any]:
-        """One row of the engine's Hessian; rows are numbered through all entries."""
+        """Return one row of the engine's Hessian, numbered through all entries."""
         for part in gradient:
             count = part.numel()
             if row < count:
@@ -311,8 +311,8 @@ class OnTape(Subject):
         return self.tape.crowd(self._ties)
 
     def engine_row(self, cotangent: Sequence[float]) -> dict[str, object]:
-        """A gradient's is kept for all rounds; of a Jacobian's rows, the last alone
-        stays on the tape."""
+        """Return the gradient, which is kept for all rounds; of a Jacobian's rows, the
+        last alone stays on the tape."""
         key = tuple(cotangent)
         if self._row is None or self._row[0] != key:
             self.tape.cut(self.size)
@@ -413,7 +413,7 @@ def _tensor_on_tape(given: Input, namespace: TapeNamespace) -> Tensor:
 
 
 def entry_name(name: str, index: Sequence[int]) -> str:
-    """``a[0,1]``; a scalar's entry is called as the input is."""
+    """Return an entry's name: ``a[0,1]``; a scalar's is the input's."""
     return f"{name}[{','.join(map(str, index))}]" if index else name
 
 

@@ -58,7 +58,7 @@ from .subject import (
 )
 
 NOT_USED: Final = "what is made of it has no derivative there, and is not used"
-"""Why a NaN, which is multiplied by 0 on its way, is not held against a rule."""
+"""Note on why a NaN that is multiplied by 0 on its way is not held against a rule."""
 
 Tell = Callable[[Verification], None]
 
@@ -141,9 +141,9 @@ class Check:
         self.reports = {n: Report(n, [], unseen=len(c)) for n, c in self.claims.items()}
         self.rows: list[Row] = []
         self._unruled: list[tuple[Row, list[Entry], dict[int, Any]]] = []
-        """Rows that are certified, of which the rules have not been run yet."""
+        """Certified rows on which the engine's rules have not been run yet."""
         self._seen: dict[str, Host] = {}
-        """The positions of the entries that the reports are of."""
+        """Positions of the entries that the reports are of, by input."""
         self.reason: str | None = None
         self.whole: Any = None
 
@@ -162,7 +162,7 @@ class Check:
         return NonSmooth(self.subject, self._run)
 
     def numbers(self) -> None:
-        """All entries at once."""
+        """Compare all entries at once."""
         try:
             self.subject  # noqa: B018
         except OutOfTime:
@@ -176,7 +176,7 @@ class Check:
             self.reason = words_of(error)
 
     def within_time(self) -> Verification:
-        """Ever more entries, as far as time and the bounds on work allow."""
+        """Compare ever more entries, as far as time and the bounds on work allow."""
         reason = NOTHING_SHOWN
         try:
             with self.budget.slice(self.budget.left):
@@ -237,7 +237,7 @@ class Check:
 
     @cached_property
     def _orders(self) -> dict[str, Host]:
-        """Per input the positions of its claim, as they are drawn by the seed."""
+        """Positions of each input's claim in the order in which the seed draws them."""
         random = Random(self.job.seed)
         orders = {}
         for name, claim in self.claims.items():
@@ -267,7 +267,7 @@ class Check:
         self._in_floats(left)
 
     _cost = 2e-5
-    """Seconds that a step takes, as far as that is known."""
+    """Time of a step in seconds, as far as it is known."""
 
     @property
     def reports_seen(self) -> bool:
@@ -277,7 +277,7 @@ class Check:
         return isfinite(self.job.seconds) and self._cost * work > self.budget.left / 2
 
     def _left_to_floats(self) -> frozenset[str]:
-        """The inputs of which even a few entries have too many steps above them."""
+        """Return the inputs of which a few entries have too many steps above them."""
         left = set()
         for name, order in self._orders.items():
             own = max(1, self._own(name))
@@ -304,7 +304,7 @@ class Check:
         }
 
     def _row_numbers(self, chosen: dict[str, Host]) -> list[int]:
-        """One for a gradient; for a Jacobian one per entry of the output."""
+        """Return the rows to look at: 0 for a gradient, of a Jacobian those chosen."""
         if self.job.kind == "gradient":
             return [0]
         rows = [at // max(1, self._own(name)) for name, at in chosen.items()]
@@ -528,7 +528,7 @@ class Check:
 
     @cached_property
     def _without_value(self) -> dict[int, str]:
-        """The outputs that have no value around the point, and why."""
+        """Return the outputs that have no value around the point, and why."""
         subject, numbers = self.subject, self.job.output.values()
         asked: Sequence[int] = range(len(numbers))
         if self._tape:
@@ -559,8 +559,8 @@ class Check:
         return f" ({undefined(subject.terms, subject.output_terms[k])})"
 
     def _undefined(self, cotangent: Sequence[float]) -> dict[int, str]:
-        """Per step of an entry why there is no derivative: an output that is weighed
-        has no value around the point, and may depend on the entry."""
+        """Return per step of an entry why there is no derivative: an output that is
+        weighed has no value around the point, and may depend on the entry."""
         subject = self.subject
         below = subject.evaluation.entries_below
         weighed = [k for k, w in enumerate(cotangent) if w]
@@ -588,7 +588,7 @@ class Check:
                 entry.withhold(f"{entry.reason}; {NOT_USED}")
 
     def _compare_output(self) -> None:
-        """No derivative is better than the program's value."""
+        """Compare the output's value: no derivative is better than it."""
         subject, numbers = self.subject, self.job.output.values()
         chosen: Sequence[int] = range(len(numbers))
         if self._tape:
@@ -671,7 +671,7 @@ class Check:
 
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
-"""No positions."""
+"""Empty array of positions."""
 
 
 def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
@@ -681,7 +681,7 @@ def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
 
 
 def _is_tiny(number: float, true: Ball, job: Job) -> bool:
-    """Tell whether a value that lost its digits is off by nothing beside 1, and by no
+    """Tell whether a value that lost its digits has an error far below 1, and not by
     underflow: sums that cancel have right derivatives."""
     if not isfinite(number) or abs(number) < least_normal(job.dtype):
         return False

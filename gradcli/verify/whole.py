@@ -41,7 +41,7 @@ from .prove import simplifies_away, vanishes, vanishes_at, vanishes_here
 from .subject import OnTerms
 
 AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
-"""Why an entry has no formula though SymPy has a derivative of it."""
+"""Note on why an entry has no formula though SymPy has a derivative of it."""
 
 
 class Whole:
@@ -67,7 +67,7 @@ class Whole:
         None where they are not known."""
 
     def work(self) -> None:
-        """Raise what can be raised; a reason is left where nothing can."""
+        """Raise the verdicts that can be raised; leave a reason where none can."""
         try:
             with self.budget.slice(self.budget.left / 2):
                 bases = self._bases()
@@ -90,7 +90,7 @@ class Whole:
         self.tell()
 
     def conditions(self) -> tuple[str, ...]:
-        """Where the proofs hold. Asked for once there is one, so all has been made."""
+        """Conditions of the proofs, asked for once there is one and all is made."""
         terms = self.subject.terms
         if self._decided is None:
             engine = [self.subject.terms_of(r.steps) for r in self.rows if r.steps]
@@ -162,7 +162,7 @@ class Whole:
     def _derive(
         self, base: object, row: int, entry: Entry, at: int, symbol: object
     ) -> None:
-        """SymPy's derivative of the whole, where it meets the certified number."""
+        """Find SymPy's derivative of the whole, if it meets the certified number."""
         derivative = off_jumps(sympy.diff(base, symbol))
         if entry.verdict == CERTIFIED and not self._meets(derivative, row, at):
             entry.reason = entry.reason or (
@@ -190,7 +190,7 @@ class Whole:
         return not true.is_finite() or self._meets(form, row, at)
 
     def _prove(self, row: int, entry: Entry, at: int, symbol: sympy.Expr) -> None:
-        """The engine's reverse pass on symbols minus SymPy's derivative is zero."""
+        """Prove that the reverse pass on symbols minus SymPy's derivative is zero."""
         steps = self.rows[row].steps
         if (
             entry.verdict != CERTIFIED
@@ -217,7 +217,7 @@ class Whole:
             entry.verdict = PROVED
 
     def _vanishes_here(self, difference: object) -> bool:
-        """Return a proof for the signs at the point, which become side conditions."""
+        """Prove that a difference is zero for the signs at the point; keep these."""
         signs = vanishes_here(difference, self.book.values)
         if signs is None:
             return False
@@ -246,7 +246,7 @@ class Whole:
             return False
 
     def _close(self) -> None:
-        """Formulas of the derivatives: short ones, or all of them if that was asked."""
+        """Write formulas of the derivatives: short ones, or all if that was asked."""
         self._meeting = meeting(self.book, self.subject.terms)
         for report in self.reports.values():
             if self.job.formulas:
@@ -278,7 +278,7 @@ class Whole:
             report.close(forms, self.subject.tensors[report.name].shape)
 
     def _write_out(self, report: Report) -> None:
-        """Every entry as a formula, as it is where rewriting it takes too long."""
+        """Write every entry as a formula, as it is if rewriting takes too long."""
         count = len(self.subject.entry_terms[report.name])
         offset = self._offset(report.name)
 
@@ -302,7 +302,7 @@ class Whole:
         self.tell()
 
     def _offset(self, name: str) -> int:
-        """Where an input's entries begin among all that are asked for."""
+        """Return the place of an input's first entry among all that are asked for."""
         names = list(self.subject.entry_terms)
         before = names[: names.index(name)]
         return sum(len(self.subject.entry_terms[n]) for n in before)
@@ -358,7 +358,7 @@ def _depends(
 
 
 def off_jumps(derivative: sympy.Expr) -> Any:
-    """Without the impulses of jumps, which are zero wherever the point may lie."""
+    """Drop the impulses of jumps, which are zero wherever the point may lie."""
     return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
 
 

@@ -76,7 +76,7 @@ class _Operators:
 
 
 class _WordNeeded(Exception):
-    """A row's formula calls for more than operators."""
+    """A signal that a row's formula calls for more than operators."""
 
 
 class TreeNamespace(Namespace):
@@ -117,7 +117,7 @@ class TreeNamespace(Namespace):
         """Indices that a row's formula made of trees while it is run, by their id."""
         self._watching = False
         self._in_formula = 0
-        """How deep in rows' formulas a call is made."""
+        """Depth of a call in rows' formulas."""
         self._made: dict[Hashable, Tree] = {}
         self._bytes = 0
         self.whole_row = self._row

@@ -264,7 +264,7 @@ def _host(raw: object) -> Host:
 
 @contextmanager
 def rows_as_calls() -> Iterator[None]:
-    """Inside, each call hands its row to the namespace."""
+    """Hand each row that is called inside to the namespace."""
     nodes, calls = MODE.on_node, MODE.on_call
     MODE.watch(nodes, [*calls, _ignored])
     try:

@@ -28,7 +28,7 @@ from ..operators import put_on
 
 
 class Unspeakable(TypeError):
-    """The value has no text in the language."""
+    """An error: the value has no text in the language."""
 
 
 class Text:
@@ -90,7 +90,7 @@ def filled(
     params: Mapping[str, object] | None = None,
     made: type[Text] | None = None,
 ) -> Text:  # fmt: skip
-    """A template with its arguments; as loose as the loosest part outside brackets."""
+    """Fill a template with its arguments; as loose as its loosest open part."""
     outside = [
         args[k].rank for k, need in _slots(template.text) if args[k].rank >= need
     ]

@@ -27,15 +27,15 @@ LITERAL: Final = "an array"
 LEAVES: Final = frozenset({NAME, NUMBER, FILLED, LITERAL})
 """Heads that no function of the language has; their argument is not a tree."""
 CALLED: Final = "()"
-"""Ends the head of a function that is called where an operator has its name."""
+"""Ending of the head of a function that is called where an operator has its name."""
 
 
 class TooLong(EngineError):
-    """More trees, or larger values in them, than a text is worth."""
+    """An error: more trees, or larger values in them, than a text is worth."""
 
 
 class Unwritable(ValueError):
-    """A part of a program has no words in what it is to be written in."""
+    """An error: a part of a program has no words in what it is to be written in."""
 
 
 class Tree:
@@ -130,7 +130,7 @@ class Tree:
 
 
 class TreeMaker(Protocol):
-    """Where trees are made: what the rules that shorten them ask of a namespace."""
+    """A namespace as the rules that shorten trees see it: it makes trees."""
 
     zeros_vanish: bool
 

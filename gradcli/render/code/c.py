@@ -66,10 +66,10 @@ def _names() -> Iterator[str]:
 _DEFINED: Final = re.compile(r"^static double (\w+)\(", re.MULTILINE)
 
 MAX_COLUMNS: Final = 80
-"""Characters of a line of a function's head."""
+"""Most characters of a line of a function's head."""
 
 KEPT: Final = "\N{NO-BREAK SPACE}"
-"""Stands for a space at which no line is broken."""
+"""Sign that stands for a space at which no line is broken."""
 
 
 @cache
@@ -92,7 +92,7 @@ def needed(code: str) -> list[str]:
 
 
 class C(Dialect):
-    """Numbers of type double, and an array as a pointer to its entries in C order."""
+    """The dialect of C: numbers are doubles, an array a pointer to its entries."""
 
     column = "c"
     words = False
@@ -160,7 +160,7 @@ def _head(written: Written) -> Iterator[str]:
 
 
 def _harmless(text: str) -> str:
-    """No text ends a comment, begins one in it, or is read for another sign."""
+    """Break up signs that end a comment, begin one, or are read for another sign."""
     for sign in ("*/", "/*", "??"):
         text = text.replace(sign, " ".join(sign))
     return text

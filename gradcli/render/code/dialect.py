@@ -51,7 +51,7 @@ MAX_SHOWN_CONDITIONS: Final = 12
 """Conditions that a function's comment writes out."""
 
 MAX_RESULT_CHARACTERS: Final = 72
-"""Up to here an array of entries stands on one line."""
+"""Characters up to which an array of entries stands on one line."""
 
 INDENT: Final = "    "
 
@@ -59,7 +59,7 @@ MAX_COMMENT_COLUMNS: Final = 80
 """Characters of a line that says where a function holds."""
 
 MAX_EXACT_INTEGER: Final = 1e15
-"""Numbers up to which an integer is written without a point."""
+"""Largest integer that is written without a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Dialect:
     made: type[Text] = Text
 
     def __init__(self, like: str = "") -> None:
-        """``like`` is the name of an input, whose kind constants have."""
+        """Start a text; constants have the kind of the input named ``like``."""
         self.like = like
 
     # what dialects differ in
@@ -154,7 +154,7 @@ class Dialect:
         return f"{name}({listed(args, params)})"
 
     def infinite(self, value: float) -> str:
-        """NaN or infinity."""
+        """Write NaN or infinity."""
         return "nan" if isnan(value) else "inf"
 
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
@@ -341,7 +341,7 @@ class Dialect:
 
 
 def listed(args: Iterable[str], params: Mapping[str, str]) -> str:
-    """Arguments as they stand in a call."""
+    """Write arguments as they stand in a call."""
     return ", ".join([*args, *(f"{k}={v}" for k, v in params.items())])
 
 
@@ -353,8 +353,8 @@ class Language(Dialect):
     """gradcli's own language."""
 
     def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
-        """With the name of an argument that alone, as a number, would mean another
-        function of two numbers."""
+        """Name the argument that alone, as a number, would mean another function of two
+        numbers."""
         entry = FUNCTIONS.get(name)
         if entry is not None and entry.of_number and len(args) > 1:
             first, *rest = args
@@ -363,7 +363,7 @@ class Language(Dialect):
         return super().called(name, args, params)
 
     def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
-        """With a point where an integer would make a result of its own kind."""
+        """Write a point where an integer would make a result of its own kind."""
         kinds = tree.args[_LONE[tree.head] :] if tree.head in _LONE else ()
         if kinds and tree.dtype.kind == "f" and all(a.head == NUMBER for a in kinds):
             pointed = {a.serial: self.plain(a.args[0]) for a in kinds}

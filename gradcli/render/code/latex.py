@@ -29,14 +29,14 @@ _CLOSING: Final = frozenset("})|,")
 
 
 class Formula(Text):
-    """A text in brackets as tall as it is."""
+    """A text of LaTeX, in brackets as tall as it is."""
 
     __slots__ = ()
     brackets = r"\left({}\right)"
 
 
 class Latex(Dialect):
-    """Equations, aligned at their signs."""
+    """The dialect of LaTeX: equations, aligned at their signs."""
 
     column = "latex"
     made = Formula
@@ -123,7 +123,7 @@ def symbol(name: str) -> str:
 def _from_row(
     name: str, args: Sequence[Text], params: Mapping[str, str]
 ) -> Text | None:
-    """A function as its row says, if it has all that the row's template asks for."""
+    """Write a function as its row says, if it has all that the template asks."""
     if name not in FUNCTIONS:
         return None
     public = parameters(FUNCTIONS[name])
@@ -143,7 +143,7 @@ def _from_row(
 
 @cache
 def _in_slots(latex: str) -> Template:
-    """A row's LaTeX, its arguments bracketed but where brackets stand already."""
+    """Fill a row's LaTeX; arguments get brackets but where some stand already."""
     parts = list(Formatter().parse(latex))
     text, depth, rank = "", 0, Precedence.POWER
     for nr, (literal, field, _, _) in enumerate(parts):

@@ -69,7 +69,7 @@ class Symbols:
 
 
 def verbatim(text: str) -> str:
-    """A word as it is, in the middle of a formula; Greek letters by their commands."""
+    """Write a word as it is in a formula; Greek letters by their commands."""
     if text.isascii():
         return rf"\mathtt{{{_SIGNS.sub(_UPRIGHT, _escaped(text))}}}"
     pieces = [part for part in re.split(f"({_GREEK})", text) if part]
@@ -81,7 +81,7 @@ def _escaped(text: str) -> str:
 
 
 def matrix(entries: Sequence[str], shape: Sequence[int]) -> str:
-    """Entries in C order: a column for a vector, else rows as long as the last size."""
+    """Write entries in C order: a column for a vector, else rows of the last size."""
     if not shape:
         return entries[0]
     width = shape[-1] if len(shape) > 1 else 1
@@ -91,7 +91,7 @@ def matrix(entries: Sequence[str], shape: Sequence[int]) -> str:
 
 
 def _symbol(name: str) -> str:
-    """``x_max`` with a subscript; what is put together otherwise stays as it is."""
+    """Write ``x_max`` with a subscript; what is put together otherwise as it is."""
     base = name.rstrip("_")
     if base != name and base not in GREEK:
         return verbatim(name)

@@ -50,10 +50,10 @@ CALLED: Final = {
 """Word for each kind of derivative, and the ending of its results' names."""
 
 RELATIVE_ROUNDING: Final = 1e-9
-"""How far rounding may take a program from the gradients that it is of."""
+"""Largest relative distance of a program's result from the gradients."""
 
 MAX_CONDITION_CHARACTERS: Final = 200
-"""Up to here a condition is written out."""
+"""Characters up to which a condition is written out."""
 
 PIVOTS: Final = (
     "The pivots of a matrix are those of the point that it was made at: elsewhere",
@@ -125,7 +125,7 @@ class Wanted:
         return list(self._dialect(made.inputs).program(made))
 
     def written(self) -> Written:
-        """The steps and what there is to say about them; raises what `lines` does."""
+        """Return the steps with all there is to say; raise what `lines` does."""
         if self.kind == "gradient" and self.language != "c" and not self.by_entries:
             try:
                 return self._on_arrays()
@@ -149,7 +149,7 @@ class Wanted:
         return self.language in ("gradcli", "latex")
 
     def _on_arrays(self) -> Written:
-        """Steps on arrays, of a gradient."""
+        """Write a gradient as steps on arrays."""
         run, own = self.run, self.language == "gradcli"
         dialect = DIALECTS[self.language]
         words, lacks = dialect.words, dialect.lacks()
@@ -172,7 +172,7 @@ class Wanted:
         return self._described(inputs, steps, results, found.decisions, True)
 
     def _by_entries(self) -> Written:
-        """Steps on single entries."""
+        """Write a derivative as steps on single entries."""
         names = self._names()
         found = entrywise(self.run, self.kind, self.cotangent, names)
         ending = CALLED[self.kind][1]

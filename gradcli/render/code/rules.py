@@ -58,7 +58,7 @@ _LETTER: Final = re.compile(r"(?<![\w.])[a-z](?![\w(=])")
 
 
 class Rules:
-    """Words the rules of the nodes of one graph."""
+    """A writer of the rules of one graph's nodes in words."""
 
     def __init__(self, names: Names, view: GraphView) -> None:
         self._names = names
@@ -152,7 +152,7 @@ def operands(op: Op, count: int) -> tuple[str, ...]:
 
 
 def taken(program: str, nodes: Iterable[NodeView]) -> frozenset[str]:
-    """The words of a program and the names of its nodes: no letters of a rule."""
+    """Return a program's words and its nodes' names: no letters of a rule."""
     called = {name or "" for node in nodes for name in (node.variable, node.output)}
     return frozenset(called.union(_WORD.findall(program)))
 

@@ -30,7 +30,7 @@ from .rules import CANNOT_SAY, CUT, MAX_OPERANDS, operands, pulled
 from .steps import reachable
 
 INSIDE: Final = 0.7
-"""How far from the lower end of its domain a row is tried."""
+"""Place in its domain, as a part above the lower end, where a row is tried."""
 
 LATEX: Final = Latex()
 
@@ -125,7 +125,7 @@ def _partial(node: Node, nr: int) -> Stated | None:
 
 
 def _as_in_books(tree: Tree, xp: TreeNamespace) -> Tree:
-    """The tree with squares and with one quotient for a quotient of a quotient."""
+    """Write squares, and one quotient for a quotient of a quotient."""
     known: dict[int, Tree] = {}
     for part in reachable([tree]):
         args = [

@@ -18,13 +18,13 @@ from ...numbers.trees.tree import FILLED, LEAVES, LITERAL, NAME, NUMBER, Tree, b
 from .dialect import Dialect
 
 MAX_STEP_CHARACTERS: Final = 72
-"""Up to here a step's text may grow before parts of it become steps."""
+"""Characters up to which a step's text may grow before parts become steps."""
 
 MIN_PART_CHARACTERS: Final = 8
-"""Below this a part is not worth a step of its own."""
+"""Characters below which a part is not worth a step of its own."""
 
 Step: TypeAlias = tuple[str, str]
-"""A name, and the text of its value."""
+"""Name of a step, and the text of its value."""
 
 
 def reachable(roots: Iterable[Tree]) -> list[Tree]:
@@ -104,7 +104,7 @@ class Page:
                 self.name(tree, called.get(serial))
 
     def _write(self, tree: Tree) -> None:
-        """The tree's text; of what is too long its longest parts become steps."""
+        """Write a tree's text; of what is too long its longest parts become steps."""
         for part in self._dialect.repeated(tree):
             if not self._is_slight(part) and not self.texts[part.serial].is_name:
                 self.name(part, None)
@@ -124,7 +124,7 @@ class Page:
         self.texts[tree.serial] = self._dialect.named(step[0])
 
     def entry(self, tree: Tree) -> str:
-        """The text of an entry that is returned; a number as the library's own."""
+        """Return the text of a returned entry; a number as the library's own."""
         if tree.head == NUMBER:
             return self._dialect.returned(tree.args[0])
         return self.texts[tree.serial].written

@@ -25,7 +25,7 @@ class Axis:
     end: float
 
     def at(self, number: float) -> float:
-        """Where a number stands."""
+        """Return the place of a number on the axis."""
         share = (number - self.low) / ((self.high - self.low) or 1.0)
         return self.start + share * (self.end - self.start)
 

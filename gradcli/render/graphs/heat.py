@@ -67,7 +67,7 @@ def rules(names: Iterable[str], ground: Ground) -> list[str]:
 
 
 def listed(names: Iterable[str]) -> list[str]:
-    """Decades for a legend, the smallest first; of very many every second, third, …"""
+    """Return decades for a legend, rising; of very many some are left out."""
     found = set(names)
     powers = sorted(int(n) for n in found if n not in (NOTHING, STRANGE))
     every = -(-len(powers) // MAX_SHOWN) or 1

@@ -21,13 +21,13 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 BOX_GAP: Final = 26.0
-"""Distance between two boxes, in pixels."""
+"""Distance between two boxes, in units of the picture."""
 
 BEND_GAP: Final = 14.0
-"""Distance between a line's bend and what stands beside it, in pixels."""
+"""Distance between a line's bend and what stands beside it, in units of the picture."""
 
 LAYER_GAP: Final = 20.0
-"""Distance between two layers, in which lines bend, in pixels."""
+"""Distance between two layers, in which lines bend, in units of the picture."""
 
 LABEL_HEIGHT: Final = 18.0
 
@@ -39,28 +39,28 @@ MAX_BENDS: Final = 6000
 """Bends of all lines together; beyond, the longest lines are only hinted at."""
 
 SWEEPS: Final = 10
-"""Times that the order of the rows is looked over."""
+"""Number of times that the order of the rows is looked over."""
 
 ROUNDS: Final = 12
-"""Times that positions are improved."""
+"""Number of times that positions are improved."""
 
 UPRIGHT: Final = 0.08
-"""How much the middle pulls, so that long pictures do not lean to a side."""
+"""Pull of the middle, so that long pictures do not lean to a side."""
 
 STRAIGHT: Final = 8.0
-"""How much more a line's bends pull at each other than at a box."""
+"""Pull of a line's bends at each other, relative to that at a box."""
 
 ASIDE: Final = 0.1
-"""How much less a line through several layers pulls at its box than one to the next."""
+"""Pull of a line through several layers at its box, relative to one to the next."""
 
 FIRM: Final = 200.0
-"""How much more it matters where a box stands than where a line goes past."""
+"""Weight of a box's place, relative to that of a line that goes past."""
 
 UNBENT: Final = 3
-"""Times that lines are made straight, each of which may give room to others."""
+"""Number of times that lines are made straight, which may give room to others."""
 
 PORT_GAP: Final = 12.0
-"""Distance between two lines at a box, where it is wide enough, in pixels."""
+"""Distance between two lines at a box that is wide enough, in picture units."""
 
 
 class Line(NamedTuple):
@@ -80,7 +80,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where everything stands.
+    """Places of the boxes, and the lines between them.
 
     boxes   the middle of each
     bends   per line its points from the start's edge to the end's; two of each layer
@@ -185,7 +185,7 @@ class _Grid:
         self._rank: list[int] = []
 
     def _chain(self, line: Line, hinted: bool) -> list[int]:
-        """The thing after thing that a line goes through; the first is its label."""
+        """Return the things that a line goes through, its label first."""
         first, last = self._layer[line.start] + 1, self._layer[line.end] - 1
         chain = []
         for layer in range(first, first + 1 if hinted else last + 1):
@@ -258,7 +258,7 @@ class _Grid:
         return rank
 
     def _sort(self, row: list[int], near: Sequence[Sequence[int]]) -> None:
-        """Order a row as what it is joined to."""
+        """Order a row by the places of what its things are joined to."""
         found: dict[int, float] = {}
         for at, thing in enumerate(row):
             joined = near[thing]
@@ -286,7 +286,7 @@ class _Grid:
                     rank[a], rank[b] = at + 1, at
 
     def _crossings(self) -> int:
-        """How many pairs of lines cross; renews the places of all."""
+        """Count the pairs of lines that cross; renew the places of all."""
         self._places = [{t: at for at, t in enumerate(row)} for row in self._rows]
         count = 0
         for row, places in zip(self._rows, self._places[1:], strict=False):
@@ -329,7 +329,7 @@ class _Grid:
         down: list[list[tuple[int, float]]],
         downwards: bool,
     ) -> tuple[float, float]:
-        """Where a thing would stand best, and how much that matters."""
+        """Return the best place of a thing, and how much that matters."""
         near = up[thing] if downwards else down[thing]
         far = down[thing] if downwards else up[thing]
         if not near:
@@ -341,8 +341,8 @@ class _Grid:
         return leaning * (1 - UPRIGHT), total
 
     def _spread(self, row: list[int], wishes: list[tuple[float, float]]) -> None:
-        """The places nearest to the wishes at which the row's things keep their order
-        and their room: a regression that only rises, on places less the room."""
+        """Move a row's things next to their wishes, in their order and with their room:
+        a regression that only rises, on places less the room."""
         offsets, at = [], 0.0
         for left, thing in zip([None, *row], row, strict=False):
             if left is not None:
@@ -364,12 +364,12 @@ class _Grid:
                 self._unbend(chain)
 
     def _aside(self, chain: Sequence[int]) -> float:
-        """How far from the middle a line runs."""
+        """Return how far from the middle a line runs."""
         return abs(sum(self._x[thing] for thing in chain)) / len(chain)
 
     def _unbend(self, chain: Sequence[int]) -> None:
-        """The fewest places for what a line goes through, one under the other as long
-        as nothing beside is in the way."""
+        """Move what a line goes through to the fewest places, one under the other as
+        long as nothing beside is in the way."""
         stretch: list[int] = []
         low, high = -inf, inf
         for thing in chain:
@@ -434,7 +434,7 @@ class _Grid:
         return tops, heights
 
     def _ports(self) -> tuple[list[float], list[float]]:
-        """Where a line leaves its box and where it arrives, beside the middle."""
+        """Return where lines leave their boxes and where they arrive."""
         leaving, arriving = [0.0] * len(self._lines), [0.0] * len(self._lines)
         starts: dict[int, list[int]] = {}
         ends: dict[int, list[int]] = {}

@@ -37,10 +37,10 @@ from .svg import (
 )
 
 INSET: Final = 18.0
-"""Between an open fold's frame and what is inside."""
+"""Distance between an open fold's frame and what is inside, in units of the picture."""
 
 HANDLE: Final = 26.0
-"""Height of what closes an open fold."""
+"""Height of what closes an open fold, in units of the picture."""
 
 MAX_WHOLE_CHARACTERS: Final = 600
 """Characters of an array that the page writes out."""
@@ -218,7 +218,7 @@ def _data(
 
 
 def printable_lines(text: str) -> str:
-    """A text of several lines, its other control characters escaped one for one."""
+    """Escape the control characters of a text of several lines one for one."""
     return "".join(
         letter
         if letter == "\n" or letter.isprintable()

@@ -23,7 +23,7 @@ MISSING: Final = (
 )
 
 MAX_PIXELS: Final = 30_000
-"""Cairo makes no image that is larger in one direction."""
+"""Most pixels of an image of Cairo's in one direction."""
 
 
 PIXELS_PER_BYTE: Final = 1 / 24

@@ -34,23 +34,23 @@ TOP: Final = 58.0
 BETWEEN: Final = 46.0
 BELOW: Final = 52.0
 SIDE: Final = 560.0
-"""Length of a field's longer side, in pixels."""
+"""Length of a field's longer side, in units of the picture."""
 
 CHARACTER: Final = 7.25
-"""Width of a character."""
+"""Width of a character, in units of the picture."""
 
 GAP: Final = 8.0
-"""Between a number and its axis."""
+"""Distance between a number and its axis, in units of the picture."""
 
 MAX_TITLE: Final = 84
 MAX_NOTE: Final = 40
 """Characters of a note in the right half."""
 
 ARROWS: Final = 15
-"""Arrows along each side of a field."""
+"""Number of arrows along each side of a field."""
 
 LEVELS: Final = 11
-"""Lines of equal value, at most."""
+"""Most lines of equal value."""
 
 COLOURS: Final = (
     "#2b4fa8", "#2f6fc0", "#2e8fc0", "#219f9f", "#37a071", "#689d3e", "#989125",
@@ -176,7 +176,7 @@ def _cut(numbers: Host, up: Axis) -> str:
 
 
 def _breaks(view: Curve) -> list[float]:
-    """Where the derivative jumps, so that no line goes across."""
+    """Return where the derivative jumps, so that no line goes across."""
     return [mark.at for mark in view.kinks or ()]
 
 
@@ -315,8 +315,8 @@ def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
 
 
 def _round_levels(known: Host) -> list[float]:
-    """Round numbers among these; of numbers above 0 that span decades 1, 2, 5 times
-    powers of ten."""
+    """Return round numbers among these; of numbers above 0 that span decades 1, 2, 5
+    times powers of ten."""
     if not known.size:
         return []
     low, high = (float(q) for q in np.quantile(known, (0.02, 1.0)))
@@ -334,7 +334,7 @@ def _round_levels(known: Host) -> list[float]:
 
 
 def _arrows(view: Surface, across: Axis, up: Axis) -> Iterator[str]:
-    """Uphill as it is seen in the picture, longer where it is steeper."""
+    """Draw arrows uphill as the picture has it, longer where it is steeper."""
     pace = SIDE / ARROWS
     places = [
         np.unique(np.linspace(0, len(ends) - 1, ARROWS + 2)[1:-1].round().astype(int))

@@ -30,7 +30,7 @@ SMALL_CHARACTER: Final = 6.35
 PADDING: Final = 12.0
 MIN_WIDTH: Final = 92.0
 BETWEEN: Final = 3
-"""Characters between value and gradient."""
+"""Number of characters between value and gradient."""
 
 MAX_TEXT: Final = 34
 """Characters of a text, of a number, of a line's label and of where it leads."""
@@ -39,14 +39,14 @@ MAX_LABEL: Final = 24
 MAX_HINT: Final = 16
 
 ROW: Final = 16.0
-"""Height of a line of text; a box has two or three."""
+"""Height of a line of text, in units of the picture; a box has two or three."""
 
 TIMES: Final = "×"
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One box.
+    """One box of a picture: the nodes it stands for, and its texts.
 
     nodes     the ids of the nodes that it stands for
     fold      the number of the fold, if it is one
@@ -114,7 +114,7 @@ class Link:
         return label_width(self.label)
 
     def hint(self, boxes: Sequence[Box]) -> str:
-        """The label where the line is not drawn to its end: it says where it leads."""
+        """Label of a line that is not drawn to its end: it says where it leads."""
         end = boxes[self.end]
         name, is_called, _ = end.text.partition(" = ")
         where = (
@@ -238,7 +238,7 @@ def _said(before: str, value: Brief | None) -> str:
 
 
 def brief(value: Brief, room: int = MAX_NUMBER) -> str:
-    """A number by six digits, a small array, or what a larger one ranges over."""
+    """Write a number by six digits, a small array, or a larger one's range."""
     if isinstance(value, Entries):
         value = briefly(value.raw)
     if isinstance(value, Extent):
@@ -266,7 +266,7 @@ def _range(value: Extent) -> str:
 def _links(
     nodes: Iterable[PictureNode], owner: Mapping[int, int], boxes: Sequence[Box]
 ) -> Iterable[Link]:
-    """A link per edge; those at a fold are joined where they lead to the same box."""
+    """Yield a link per edge; a fold's are joined if they lead to the same box."""
     joined: dict[tuple[int, int], list[tuple[Edge, str, str]]] = {}
     for node in nodes:
         start = owner[node.node.id]
@@ -287,7 +287,7 @@ def _links(
 
 
 def _label(node: PictureNode, nr: int, output: int) -> str:
-    """The local gradient, or the rule where there is none or where it is large."""
+    """Write the local gradient, or the rule where there is none or it is large."""
     value, rule = node.node.local_gradients[nr], node.rules[nr]
     text = "" if value is None else brief(value, MAX_LABEL)
     if rule is not None and (not text or ELLIPSIS in text):
@@ -305,7 +305,7 @@ def label_width(label: str) -> float:
 
 
 def _cells(text: str) -> int:
-    """Columns of a text; letters of the East take two."""
+    """Count the columns of a text; letters of the East take two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

@@ -36,7 +36,7 @@ ENDINGS: Final = (
 """Endings that a picture's file may have."""
 
 MAX_BOXES: Final = 5000
-"""Boxes that a layout is made for."""
+"""Most boxes that a layout is made for."""
 
 FREED: Final = (
     "the graph was freed by a backward pass: take its picture before, or call "
@@ -74,7 +74,7 @@ class ShownGraph:
         return whole(svg(self.picture, heat, theme))
 
     def html(self, theme: Theme = "auto") -> str:
-        """A page to click through, which loads nothing; raises what `svg` does."""
+        """Return a page to click through that loads nothing; raise what `svg` does."""
         from .page import page
         from .svg import whole
 

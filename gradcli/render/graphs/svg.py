@@ -22,15 +22,15 @@ from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0
-"""Height of a line of the legend."""
+"""Height of a line of the legend, in units of the picture."""
 
 HEATED: Final = ' class="heated"'
 
 SWATCH: Final = 66.0
-"""Width of a decade in the legend."""
+"""Width of a decade in the legend, in units of the picture."""
 
 MIN_LEGEND: Final = 470.0
-"""Width that the legend takes."""
+"""Width that the legend takes, in units of the picture."""
 
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
@@ -76,7 +76,7 @@ TIP: Final = (
 
 
 def place_scene(scene: Scene) -> Placed:
-    """Where the boxes of a scene stand; raises ImportError where igraph is missing."""
+    """Place the boxes of a scene; raise ImportError where igraph is missing."""
     return place(
         [(box.width, box.height) for box in scene.boxes],
         [

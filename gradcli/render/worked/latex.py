@@ -148,7 +148,7 @@ def _product(path: PathView) -> str:
 
 
 def ratio(of: str, by: str, symbols: Symbols) -> str:
-    """A derivative."""
+    """Write a partial derivative as a fraction."""
     above, below = symbol(of, symbols), symbol(by, symbols)
     return rf"\frac{{\partial {above}}}{{\partial {below}}}"
 

@@ -52,7 +52,7 @@ def _row(row: Row) -> Iterator[str]:
 
 
 def sum_of(move: Move) -> str:
-    """``1.0 × 3.0 = 3.0``, and what had arrived before."""
+    """Write ``1.0 × 3.0 = 3.0``, and what had arrived before."""
     parts = [" × ".join(map(bracketed, move.factors))] if move.factors else []
     reduced = f" (summed to {move.reduced})" if move.reduced else ""
     parts.append(f"**{shown(move.result)}**{reduced}")

@@ -21,7 +21,7 @@ MAX_ENTRIES: Final = 9
 ROUNDED: Final = "Numbers are shown to six digits."
 
 Rules = Mapping[tuple[int, int], Stated | None]
-"""The rules by node and by the number of its edge."""
+"""Rules by node and by the number of its edge."""
 
 
 @dataclass(frozen=True, slots=True)

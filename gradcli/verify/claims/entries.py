@@ -49,7 +49,7 @@ def positions(
 
 
 def read_index(text: str) -> Index:
-    """``0, 1:`` as it stands between brackets.
+    """Read an index as it stands between brackets, such as ``0, 1:``.
 
     Raises:
         ValueError: something in it is no number and no slice.

@@ -58,7 +58,7 @@ class Case:
     reason: str | None = None
     note: str | None = None
     taken: dict[str, None] = field(default_factory=dict)
-    """Which constants are taken for which numbers."""
+    """Notes on constants that are taken for other numbers, each once."""
 
 
 def judge(task: ClaimsTask, report: Report = lambda judgement: None) -> Judgement:
@@ -109,7 +109,7 @@ class Judge:
     # at points
 
     def _compare_in_time(self) -> None:
-        """The rest of the time is for counterexamples and proofs."""
+        """Compare at points, leaving time for counterexamples and proofs."""
         try:
             with self.budget.slice(COMPARING_SHARE * self.budget.left):
                 self._compare()
@@ -183,7 +183,7 @@ class Judge:
         return all(values_of(target).finite() for target in targets)
 
     def _pinnable(self) -> frozenset[str]:
-        """Given inputs that no claim is about, as indices and sizes are."""
+        """Return the given inputs that no claim is about, as indices and sizes are."""
         asked = {name for claim in self.task.claims for name in claim.by}
         return frozenset(
             g.name for g in self.task.inputs
@@ -271,7 +271,7 @@ class Judge:
         return search.smallest(wrong_at)
 
     def _proved(self, case: Case) -> Ruling:
-        """Proved on the branch of the first point, and on others that were met."""
+        """Prove a case on the branch of the first point, and on others met."""
         ruling = case.ruling
         try:
             with self.budget.slice(self.budget.left / 2):
@@ -289,7 +289,7 @@ class Judge:
         return replace(ruling, verdict=PROVED, side_conditions=conditions)
 
     def _further(self, case: Case, first: tuple[str, ...]) -> tuple[str, ...]:
-        """The conditions of a proof, with those of other branches that have one."""
+        """Return a proof's conditions, with those of other branches it holds on."""
         proved = {first: None}
         met = {branch(case.seen[0], case.claim)}
         for visit in case.seen[1:]:

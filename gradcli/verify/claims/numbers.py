@@ -25,7 +25,7 @@ from ..limits import CONSTANT_RELATIVE_ERROR, MAX_FRACTION_TERM
 
 
 class Meant:
-    """Reads decimals as what they are the digits of, and remembers which."""
+    """A reader of decimals as what they are the digits of, which remembers them."""
 
     def __init__(self) -> None:
         self._taken: dict[float, float] = {}

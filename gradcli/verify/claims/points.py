@@ -35,7 +35,7 @@ _SAMPLERS: Final[tuple[Callable[[Random], float], ...]] = (
 
 
 def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
-    """The point that was typed, random numbers for what was not; None: nothing was."""
+    """Return the typed point, random where none was typed; None: nothing was typed."""
     typed = frozenset(given.name for given in inputs if given.values is not None)
     return next(random_points(inputs, seed, typed)) if typed else None
 
@@ -53,7 +53,7 @@ def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
 def random_points(
     inputs: Sequence[Given], seed: int, pinned: frozenset[str] = frozenset()
 ) -> Iterator[Point]:
-    """Without end; the inputs ``pinned`` keep the values they were given."""
+    """Yield random points without end; inputs ``pinned`` keep their given values."""
     random = Random(seed)
     while True:
         for draw in _SAMPLERS:
@@ -72,7 +72,7 @@ def random_points(
 def counting_point(
     inputs: Sequence[Given], pinned: frozenset[str] = frozenset()
 ) -> Point:
-    """1, 2, 3, … in the order of the entries of each input."""
+    """Return a point whose inputs' entries are 1, 2, 3, … in their order."""
     return {
         given.name: given.values
         if given.values is not None and given.name in pinned

@@ -28,7 +28,7 @@ from .truth import Visit, fitted, terms_of
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Whether the claim was proved; else why not, where that is known."""
+    """The outcome of a proof; why it failed, where that is known."""
 
     done: bool
     conditions: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
 def derivatives(
     book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
 ) -> list[sympy.Expr]:
-    """SymPy's derivatives in C order: of each output by each entry of each input."""
+    """Return SymPy's derivatives of each output by each entry, in C order."""
     found = [book.of(term) for term in outputs]
     for name in by:
         symbols = [book.of(term) for term in visit.entries(name)]

@@ -49,7 +49,7 @@ class Search:
         return None if sides is None else shown(self.task, point, sides)
 
     def _distinct(self) -> None:
-        """Where the shapes differ, different entries show it best."""
+        """Go on from entries that all differ, if the claim is false there."""
         self._take(counting_point(self.task.inputs, self.pinned))
 
     def _simplify_in_time(self) -> None:
@@ -74,7 +74,7 @@ class Search:
         return True
 
     def wrong_at(self, point: Point) -> Sides | None:
-        """Both sides, if they differ there."""
+        """Return both sides at a point if they differ there."""
         try:
             visit = Visit(self.task, point)
             if visit.is_non_smooth():
@@ -90,7 +90,7 @@ class Search:
         return claimed, true
 
     def _clear(self) -> None:
-        """Zeros for as long stretches of an input as leave the claim wrong."""
+        """Set stretches of an input to zero, as long as they leave the claim wrong."""
         for given in self.task.inputs:
             size = given.size if given.name not in self.pinned else 0
             while size > 1:

@@ -80,7 +80,7 @@ class Claim:
 
     @property
     def label(self) -> str:
-        """The left-hand side, in one spelling."""
+        """Return the left-hand side, in one spelling."""
         if not self.by:
             return "value"
         order = len(self.by)
@@ -171,7 +171,7 @@ def _target(left: str, names: Collection[str]) -> _Target | None:
 def _primed(
     left: str, names: Collection[str], variables: Collection[str]
 ) -> _Target | None:
-    """``f'(x)`` and ``f''``, the latter by the only input that there is."""
+    """Read ``f'(x)`` and ``f''``, the latter by the only input that there is."""
     found = _PRIMED.fullmatch(left)
     if found is None or (found["first"] is None and len(names) != 1):
         return None

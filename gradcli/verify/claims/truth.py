@@ -43,7 +43,7 @@ ABSOLUTE_TOLERANCE: Final = ball(2) ** -100
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Balls in a shape."""
+    """An array of balls: its shape, and the balls in C order."""
 
     shape: tuple[int, ...]
     values: Sequence[Ball]
@@ -201,7 +201,7 @@ def values_of(tensor: Tensor) -> Grid:
 def fitted(
     claimed: Sequence[object], shape: Sequence[int], onto: Sequence[int]
 ) -> list[Ball] | None:
-    """A claim's entries in the shape of the derivative; None where they do not fit."""
+    """Return a claim's entries in the derivative's shape; None if they do not fit."""
     grid = np.empty(prod(shape), dtype=object)
     grid[:] = list(claimed)
     found = fitted_array(grid.reshape(tuple(shape)), tuple(onto))

@@ -35,19 +35,19 @@ from ..limits import (
 )
 
 GAP_TOLERANCE: Final = ball(2) ** (30 - WIDE_BITS)
-"""A gap that the precision of a location does not tell from 0."""
+"""Gap that the precision of a location does not tell from 0."""
 
 MIN_SLOPE: Final = ball(2) ** -300
-"""A slope below which such a gap says nothing of where a root is."""
+"""Slope below which such a gap says nothing of where a root is."""
 
 SETTLED_RELATIVE_STEP: Final = ball(10) ** -200
-"""A step, relative to the location, from which on the search has settled."""
+"""Step, relative to the location, from which on the search has settled."""
 
 ROUGH_RELATIVE_STEP: Final = ball(10) ** -15
-"""A step from which on the nearest point is known, but for its digits."""
+"""Step from which on the nearest point is known, but for its digits."""
 
 HALVING_RATIOS: Final = (0.45, 0.55)
-"""Between these a step is half of the one before."""
+"""Ratios of two steps between which a step is half of the one before."""
 
 Location = dict[int, Ball]
 
@@ -191,7 +191,7 @@ def _halved(
 def _settled(
     gap: _Gap, start: Location, moving: frozenset[int], within: float
 ) -> Location | None:
-    """Where Newton's method comes to rest, if only ``moving`` entries move."""
+    """Return where Newton's method comes to rest, if only ``moving`` entries move."""
     location, steps, rough = dict(start), [ball(0)], True
     for count in range(MAX_NEWTON_STEPS):
         values = gap.values(location)

@@ -141,7 +141,7 @@ class _Search:
         self.fine = SAME_POINT_ROUNDINGS * unit_roundoff(job.dtype)
         self.field = Field(job)
         self.unsearched = 0
-        """Conditions that there was no time to look for everywhere."""
+        """Number of conditions that there was no time to look for everywhere."""
 
     def report(self, crossings: Sequence[Crossing]) -> Report:
         groups: dict[object, list[_Candidate]] = {}
@@ -193,7 +193,7 @@ class _Search:
                 yield point
 
     def _is_here(self, point: Point) -> bool:
-        """Whether the engine's numbers cannot tell it from the program's own point."""
+        """Tell whether the engine's numbers take it for the program's own point."""
         sizes = [abs(to_float(self.start[self.position[s]])) for s in point.moved]
         return bool(point.distance <= self.fine * max(sizes, default=0))
 
@@ -240,7 +240,7 @@ class _Search:
         return self.subject.evaluation.entries_below(ends)
 
     def _by_row(self, real: Iterable[_Candidate]) -> list[list[_Candidate]]:
-        """A row meets its own kink in several ways: one for each set of entries."""
+        """Group candidates by row: one meets its kink once for each set of entries."""
         rows: dict[object, dict[frozenset[int], _Candidate]] = {}
         for each in real:
             crossing = each.crossing
@@ -266,7 +266,7 @@ class _Search:
     def _jointly(
         self, location: Sequence[Ball], touched: Sequence[int], sides: list[Side]
     ) -> list[Side]:
-        """Between the slopes in every coordinate is not enough in several."""
+        """Test the sides along joint directions: each alone is not enough."""
         words = {s.verdict for s in sides} - {"gradient"}
         word = words.pop() if len(words) == 1 else None
         if word not in _SIGN or not 1 < len(sides) == len(touched):
@@ -325,7 +325,7 @@ def _onto(number: float, *sides: float) -> float:
 
 
 def _equal(a: float, b: float) -> bool:
-    """Up to the rounding of the engine's number."""
+    """Tell whether two numbers agree up to the rounding of the engine's."""
     if not (isfinite(a) and isfinite(b)):
         return bool(a == b)
     return bool(abs(a - b) <= 1e-9 * max(1, abs(a), abs(b)))

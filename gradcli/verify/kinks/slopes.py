@@ -86,7 +86,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """The derivative on one side; ``jumps``: the value there does not join on."""
+    """A derivative on one side; ``jumps``: the value there does not join on."""
 
     value: float
     jumps: bool
@@ -95,7 +95,7 @@ class Slope:
 def slope(
     field: Field, location: Sequence[Ball], way: Sequence[float], side: int
 ) -> Slope:
-    """The derivative along ``way``, ahead of a location (side 1) or behind it (-1)."""
+    """Return the derivative along ``way``, ahead of a location (1) or behind (-1)."""
     here = field.at(location)
     steps, gaps = [], []
     with working(WIDE_BITS):

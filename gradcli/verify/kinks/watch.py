@@ -85,12 +85,12 @@ class _Watching(Terms):
         super().note_edges(name, elements)
 
     def ran(self, op: Op, *call: object) -> None:
-        """A row ran: what was met since the last one was met by it."""
+        """Attribute to a row that ran what was met since the last one."""
         self.attributed += [(op, met) for met in self.met]
         self.met = []
 
     def computed(self, span: Span | None) -> None:
-        """The text at ``span`` has a value now."""
+        """Attribute what was met to the text at ``span``, which has a value now."""
         self.attributed += [(None, met) for met in self.met]
         for op, met in self.attributed:
             self._keep(op, span, met)
@@ -119,7 +119,7 @@ class _Watching(Terms):
 
 
 class _Attributing(ExactLibrary):
-    """Tells the terms which text has got its value."""
+    """An observer that tells the terms which text has got its value."""
 
     def __init__(self, factory: ExactFactory, terms: _Watching) -> None:
         super().__init__(factory)

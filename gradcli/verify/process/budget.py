@@ -17,18 +17,18 @@ from types import FrameType
 from ...lang.process import heard
 
 AGAIN = 0.2
-"""Seconds to the next ring, for one that something on the way took for its own."""
+"""Seconds to the next alarm, for one that a library on the way has caught."""
 
 AT_ONCE = 1e-3
-"""Seconds to the next ring after one that fell into a finalizer."""
+"""Seconds to the next alarm after one that fell into a finalizer."""
 
 
 class OutOfTime(BaseException):
-    """Not an `Exception`, so that no library on the way takes it for its own."""
+    """A signal that time is over; no `Exception`, so that no library catches it."""
 
 
 class Budget:
-    """Seconds from now; ``spent`` and ``left`` are read off the clock.
+    """A span of time from now; ``spent`` and ``left`` are in seconds of the clock.
 
     An infinite number of them is no limit: what is done is bounded by the sizes up to
     which it is attempted, and does not depend on the clock.
@@ -52,7 +52,7 @@ class Budget:
 
     @contextmanager
     def slice(self, seconds: float) -> Iterator[None]:
-        """At most ``seconds``, and never past the end of the whole.
+        """Limit a block to ``seconds``, and never past the end of the whole.
 
         Raises:
             OutOfTime: from inside the block, when the time is over.

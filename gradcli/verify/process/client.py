@@ -30,10 +30,10 @@ GRACE: Final = 1.0
 """Seconds beyond the job's own for starting and for the last word."""
 
 LAST_BREATH: Final = 0.2
-"""Seconds from its last word to the end of a process that ends."""
+"""Seconds that a process has to end after its last word."""
 
 LONGEST: Final = 1 << 28
-"""Bytes of an answer; what is longer is none."""
+"""Largest answer in bytes; a longer one counts as none."""
 
 UNREADABLE: Final = "the checking process gave an answer that cannot be read"
 
@@ -164,7 +164,7 @@ class Checker:
         self._lines.put(None)
 
     def _silence(self) -> str:
-        """Why nothing more is said."""
+        """Say why nothing more comes from the process."""
         from subprocess import TimeoutExpired
 
         try:

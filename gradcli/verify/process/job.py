@@ -28,7 +28,7 @@ UNKNOWN: Final = "unknown"
 REFUTED: Final = "refuted"
 
 STRENGTH: Final = (PROVED, CERTIFIED, AGREES, SAMPLED, ROUNDED, UNKNOWN, REFUTED)
-"""Strongest first; a whole is as strong as its weakest part."""
+"""Verdicts, strongest first; a whole is as strong as its weakest part."""
 
 
 def weakest(verdicts: Sequence[str]) -> str:
@@ -54,11 +54,11 @@ NOTHING_SHOWN: Final = "nothing could be shown"
 
 
 TIME_OUT: Final = "time-out"
-"""The first word of why there was no time for more."""
+"""First word of a reason why there was no time for more."""
 
 
 def timed_out(seconds: float) -> str:
-    """Why a check that took all its time shows no more."""
+    """Say why a check that took all its time shows no more."""
     return f"{TIME_OUT} after {seconds:g} s"
 
 
@@ -74,7 +74,7 @@ def unpacked(data: bytes) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Numbers in a shape.
+    """An array of numbers: its shape, and the numbers in C order.
 
     data    the numbers
     places  where they are, in C order, as int64: these of all alone; None: all are here
@@ -90,7 +90,7 @@ class Block:
 
     @property
     def count(self) -> int:
-        """How many numbers there are, here or not."""
+        """Number of entries, whether they are here or not."""
         if self.places is not None:
             return prod(self.shape)
         return len(self.data) // array("d").itemsize
@@ -229,7 +229,7 @@ class Verification(Answer):
 
     @classmethod
     def nothing(cls, job: Job, reason: str, seconds: float = 0.0) -> Verification:
-        """Nothing was shown, and why."""
+        """Return the verification in which nothing was shown, and why."""
         return cls.about(
             [
                 InputVerdict(i.name, note=reason, of=i.claim.count)

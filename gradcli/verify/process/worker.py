@@ -22,8 +22,8 @@ MAX_MEMORY_BYTES: Final = 450_000_000
 SPARE_SECONDS: Final = 5
 
 WAITING_SECONDS: Final = 0.1
-"""How long a job is waited for before SymPy is imported: numbers need none of it, so a
-job that comes by then is certified first."""
+"""Seconds that a job is waited for before SymPy is imported: numbers need none of it,
+so a job that comes by then is certified first."""
 
 
 def main(parent: int | None = None) -> None:
