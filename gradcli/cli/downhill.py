@@ -124,7 +124,7 @@ class Downhill:
             raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
 
     def run(self) -> int:
-        """Go down and print where that ended; the exit status.
+        """Go down, print where that ended, and return the exit status.
 
         Ctrl-C ends it with what was reached.
 

@@ -53,7 +53,7 @@ class PipeClosed(Exception):
 
 
 def standard_output(json: bool = False) -> TextIO:
-    """Standard output; what it cannot encode is written escaped or in ASCII.
+    """Return standard output; what it cannot encode is written escaped or in ASCII.
 
     Raises:
         OutputFailed: it cannot be written to.

@@ -108,7 +108,7 @@ def _is_wide(a: Raw, b: Raw) -> bool:
 
 
 def product(a: Raw, b: Raw) -> Any:
-    """``a @ b``; in one thread where matrices are small."""
+    """Return ``a @ b``; in one thread where matrices are small."""
     if a.ndim < 2 or b.ndim < 2:
         return np.matmul(a, b)
     if _is_wide(a, b):

@@ -319,7 +319,7 @@ def _settle(t: Tensor, edge: Edge) -> None:
 
 
 def positions(base: Tensor, view: Tensor) -> Any:
-    """Which entries of the flattened base the entries of a view are."""
+    """Return the places in the flattened base of the entries of a view."""
     addresses = _addresses(base).reshape(-1)
     order = np.argsort(addresses, kind="stable")
     found = np.searchsorted(addresses[order], _addresses(view))

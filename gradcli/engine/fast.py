@@ -39,7 +39,7 @@ class General(Protocol):
 
     @property
     def fwd(self) -> Formula:
-        """Its formula, whose result lies in memory as the row says."""
+        """Return the row's formula, whose result lies in memory as the row says."""
 
     @property
     def cls(self) -> Any:

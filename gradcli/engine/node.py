@@ -43,7 +43,7 @@ class Inspectable(NodeMethods):
     """The row whose node PyTorch's own rules record instead, beside a number."""
 
     def name(self) -> str:
-        """PyTorch's name for the node."""
+        """Return PyTorch's name for the node."""
         name = type(self).__name__
         return f"{WRITTEN}{name}" if self.hand_written else name
 
@@ -249,7 +249,7 @@ class Node(Inspectable):
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-        """``(node, output number)`` per input, as in PyTorch."""
+        """Return ``(node, output number)`` per input, as in PyTorch."""
         return tuple([output_at(edge) for edge in self.edges])
 
 
@@ -402,7 +402,7 @@ class ConstantNode(Node):
         return g * factor if factor else self.xp.zeros_like(g)
 
     def restored(self) -> Restored:
-        """One nothing per input: the rules read no values."""
+        """Return one nothing per input: the rules read no values."""
         return (None,) * len(self.factors), None
 
 

@@ -35,7 +35,7 @@ _pool: list[ThreadPoolExecutor] = []
 
 
 def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
-    """``run(*arrays)``, on a few items of the first dimension at a time.
+    """Return ``run(*arrays)``, of a few items of the first dimension at a time.
 
     Args:
         entries: how many are made of each item.

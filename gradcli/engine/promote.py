@@ -231,7 +231,7 @@ def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
 def _written_alike(
     op: Op, raw: tuple[Raw, ...], inputs: tuple[object, ...]
 ) -> tuple[Raw, ...]:
-    """Integers that were written out, in the type of the first floats.
+    """Give integers that were written out the type of the first floats.
 
     So ``dot(x, [1, 2])`` has two operands of one type; positions stay whole.
     """

@@ -50,7 +50,7 @@ def changes_operand(name: str) -> bool:
 
 
 def names() -> list[str]:
-    """Every public name of the table, other spellings among them."""
+    """Return every public name of the table, other spellings among them."""
     return [name for name in (*FUNCTIONS, *ALIASES) if is_public(name)]
 
 

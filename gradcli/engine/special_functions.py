@@ -91,16 +91,16 @@ class SpecialFunctions(Namespace):
         return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
 
     def logsigmoid(self, x: Raw) -> Raw:
-        """``-log(1 + exp(-x))``, by functions that NumPy computes several entries of at
-        once: the library's takes ten times as long."""
+        """Return ``-log(1 + exp(-x))``, by functions that NumPy computes several
+        entries of at once: the library's takes ten times as long."""
         np = self.np
         if not is_wide_array(x):
             return in_own_type(self._special().log_expit)(x)
         return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
     def logaddexp(self, a: Raw, b: Raw) -> Raw:
-        """``log(exp(a) + exp(b))``, by functions that NumPy computes several entries of
-        at once: its own takes ten times as long."""
+        """Return ``log(exp(a) + exp(b))``, by functions that NumPy computes several
+        entries of at once: its own takes ten times as long."""
         np = self.np
         if not (is_wide_array(a) or is_wide_array(b)):
             return np.logaddexp(a, b)
@@ -180,7 +180,7 @@ class SpecialFunctions(Namespace):
         return np.where(near, function(a + 1, x) + sign * term, y)
 
     def sinc(self, x: Raw) -> Raw:
-        """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
+        """Return ``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
         half = x.dtype == "float16"
         y = self.np.sinc(x.astype("float32") if half else x)
         return y.astype(x.dtype) if half else y

@@ -190,7 +190,7 @@ function("rrelu", rrelu, operands=("x",), cases=[case((3,))],
 
 
 def negative(xp: Namespace, x: Array) -> Array:
-    """Entries below 0, and 0 for the others, where its own derivative is 0 too."""
+    """Return entries below 0, and else 0, where its own derivative is 0 too."""
     return xp.where(xp.lt(x, 0), x, 0)
 
 
@@ -249,7 +249,7 @@ def between(xp: Namespace, x: Array, low: float, high: float) -> Array:
 
 def beyond(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1.0
           ) -> Array:
-    """At a bound or outside it; NaN is not."""
+    """Return where entries are at a bound or outside it; NaN is not."""
     return xp.logical_or(xp.le(x, min_val), xp.ge(x, max_val))
 
 
@@ -308,7 +308,7 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
 
 
 def hard_swish_pulled(xp: Namespace, g: Array, x: Array, inside: Array) -> Array:
-    """Nothing of what lies beyond -3, in a second derivative either."""
+    """Return the cotangent by the slope; exactly 0 up to -3, differentiated too."""
     bent = xp.where(inside, g, 0) * (xp.where(inside, x, 0) / 3 + 0.5)
     return xp.where(inside, bent, xp.where(xp.le(x, -3), 0, g))
 

@@ -40,12 +40,12 @@ AWAY = [
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """A plain Python number, which PyTorch treats as no tensor."""
+    """Return whether it is a plain Python number, which PyTorch treats as no tensor."""
     return isinstance(value, int | float)
 
 
 def over(xp: Namespace, number: float, b: Operand) -> Operand:
-    """``number / b``; a plain zero divides as a zero in an array does."""
+    """Return ``number / b``; a plain zero divides as a zero in an array does."""
     if not is_number(b):
         return number / b
     if not b:
@@ -370,8 +370,9 @@ row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** 
 def power_bounds(
     xp: Ranges, base: Ranged, exponent: Ranged
 ) -> tuple[Relation, ...]:
-    """A whole exponent takes every base; one that may vary takes bases above 0, or has
-    to stay the integer that it is; 0 itself takes exponents above 0."""
+    """Return the conditions on a power: a whole exponent takes every base; one that may
+    vary takes bases above 0, or stays the integer that it is; 0 takes exponents above
+    0."""
     written = exponent.content if exponent.name == "number" else None
     if isinstance(written, int):
         return () if written >= 0 else ((0, "!=", 0),)

@@ -61,7 +61,7 @@ def bags_of(xp: Namespace, count: int, indices: Array, offsets: Array,
 
 
 def beside(xp: Namespace, x: Array, numbers: object) -> Positions:
-    """Integers on the device of an array."""
+    """Return integers on the device of an array."""
     return cast("Positions", xp.call("as_index.beside", x, numbers))
 
 
@@ -91,8 +91,8 @@ def counted(xp: Namespace, rows: Array, bags: Bags, weights: Array | None) -> Ar
 
 
 def largest_at(xp: Namespace, weight: Array, bags: Bags) -> Positions:
-    """For each bag and column the row with the first of the largest entries; 0 where a
-    bag is empty."""
+    """Return, for each bag and column, the row with the first of the largest entries; 0
+    where a bag is empty."""
     listed: list[list[int]] = [[] for _ in bags.sizes]
     for at, bag in zip(bags.rows, bags.bags, strict=True):
         listed[bag].append(at)

@@ -135,7 +135,7 @@ def growth(row: str) -> Callable[..., Said]:
 
 
 def unpooled(x: Array, indices: Array, output_size: Shape) -> Said:
-    """Windows as long as many of them fit; the function refuses where none do."""
+    """Return the call with the longest windows that fit; it refuses where none do."""
     rank = len(output_size)
     sizes = zip(output_size, x.shape[-rank:], strict=True)
     kernel = one([max(1, n // max(count, 1)) for n, count in sizes])

@@ -89,7 +89,7 @@ def as_sizes(values: Sizes) -> Shape:
 
 
 def dim_of(shape: Sequence[int], dim: int) -> int:
-    """One dimension, counted from the front; a scalar is taken to have one."""
+    """Return one dimension, counted from the front; a scalar is taken to have one."""
     if type(dim) is int and 0 <= dim < len(shape):
         return dim
     if type(dim) is not int:

@@ -44,8 +44,8 @@ def class_dim(x: Array) -> int:
 
 def counted(xp: Namespace, x: Array, target: Array, weight: Array | None,
             ignore_index: int) -> tuple[Array, Array | None, Array | None]:
-    """Each target's class, with its dimension in place, the weight it counts with, and
-    whether it is ignored: then nothing of it counts, not even an infinity.
+    """Return each target's class, with its dimension in place, the weight it counts
+    with, and whether it is ignored: then nothing of it counts, not even an infinity.
 
     The last two are None where every target counts once.
     """

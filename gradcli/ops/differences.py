@@ -16,7 +16,7 @@ from .types import Array, Call, Dims, Operand
 
 
 def sides(call: Call, x: Array, dim: int) -> tuple[Array, Array]:
-    """All entries of a dimension but the last, and all but the first."""
+    """Return all entries of a dimension but the last, and all but the first."""
     return call("slice.Tensor", x, dim, 0, -1), call("slice.Tensor", x, dim, 1)
 
 
@@ -59,7 +59,7 @@ function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] -
 
 
 def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
-    """``x`` with as many dimensions as ``y``."""
+    """Return ``x`` with as many dimensions as ``y``."""
     if len(x.shape) == 1:
         if x.shape[0] != y.shape[dim]:
             raise ShapeError(

@@ -92,8 +92,8 @@ BYTES_ARE_MASKS = (
 
 
 def byte_as_mask(xp: Namespace, item: Array) -> Array:
-    """An index of bytes is a mask, as before there were truth values; any other index
-    is left as it is."""
+    """Return an index of bytes as a mask, as before there were truth values, and any
+    other index as it is."""
     if not hasattr(item, "dtype") or item.dtype.kind != "u" or item.dtype.itemsize > 1:
         return item
     warnings.warn(BYTES_ARE_MASKS, UserWarning, stacklevel=2)
@@ -123,7 +123,7 @@ def dims_read(item: slice | Positions) -> int:
 
 
 def checked_entries(xp: Namespace, shape: Shape, indices: Sequence[object]) -> Entries:
-    """`entries_at`, once every position is known to lie in its dimension."""
+    """Return `entries_at`, once every position is known to lie in its dimension."""
     at = entries_at(xp, indices)
     counts = [dims_read(i) for i in at]
     if sum(counts) > len(shape):
@@ -142,7 +142,7 @@ def checked_entries(xp: Namespace, shape: Shape, indices: Sequence[object]) -> E
 
 
 def checked_size(shape: Shape, at: Entries) -> Entries:
-    """``at``, unless it reads more entries of ``shape`` than allowed."""
+    """Return ``at``, unless it reads more entries of ``shape`` than allowed."""
     arrays = [i for i in at if not isinstance(i, slice)]
     if count_of([*shape, *[i.size for i in arrays]]) > LIMIT.entries:
         marked = [dims_read(i) for i in at]

@@ -186,7 +186,7 @@ row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
 
 
 def _at_least(call: Call, x: Array, ndim: int) -> Array:
-    """``x`` with at least ``ndim`` dimensions, added as PyTorch adds them."""
+    """Return ``x`` with at least ``ndim`` dimensions, added as PyTorch adds them."""
     if x.ndim == 0:
         return call("reshape", x, (1,) * ndim)
     if x.ndim == 1 and ndim > 1:
@@ -213,7 +213,7 @@ def listed(name: str, tensors: Sequence[Array]) -> list[Array]:
 
 def joined(call: Call, name: str, tensors: Sequence[Array], ndim: int, dim: int,
            op: str = "cat.default") -> Array:
-    """Tensors raised to at least ``ndim`` dimensions, along a dimension."""
+    """Return tensors raised to at least ``ndim`` dimensions, along a dimension."""
     raised = [_at_least(call, x, ndim) if ndim else x for x in listed(name, tensors)]
     return call(op, *raised, dim=dim)
 

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 def gathered(xp: Namespace, x: Array, lines: Sequence[Line]) -> Array:
-    """Sums of entries along the last dimensions, a line for each."""
+    """Return sums of entries along the last dimensions, a line for each."""
     for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
         x = last(xp, _read(xp, last(xp, x, d), line), d)
     return x
@@ -38,7 +38,7 @@ def gathered(xp: Namespace, x: Array, lines: Sequence[Line]) -> Array:
 
 def spread(xp: Namespace, g: Array, lines: Sequence[Line], size: Sequence[int]
           ) -> Array:
-    """Each sum's cotangent at all positions that were read.
+    """Return each sum's cotangent at all positions that were read.
 
     Args:
         size: the shape of what was read.

@@ -46,8 +46,8 @@ def each(g: Array, x: Array, reduction: str) -> Array:
 
 
 def alike(call: Call, x: Array, target: Array) -> tuple[Array, Array]:
-    """Both operands at their common shape; PyTorch records an expansion for each that
-    has to grow."""
+    """Return both operands at their common shape; PyTorch records an expansion for each
+    that has to grow."""
     shape = broadcast_shape(x.shape, target.shape)
     grown = [a if a.shape == shape else call("expand", a, shape) for a in (x, target)]
     return grown[0], grown[1]

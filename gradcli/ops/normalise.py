@@ -231,7 +231,7 @@ def other_dims(x: Array) -> tuple[int, ...]:
 
 
 def per_channel(xp: Namespace, values: Array, x: Array) -> Array:
-    """One value per channel, to broadcast with ``x``."""
+    """Return one value per channel, to broadcast with ``x``."""
     return xp.reshape(values, [x.shape[1] if d == 1 else 1 for d in range(x.ndim)])
 
 
@@ -242,7 +242,7 @@ def by_channel(xp: Namespace, x: Array, values: Values) -> Normal:
 
 def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool = False,
               eps: float = 1e-5) -> Normal:
-    """By the batch's own mean and variance in training, else by the given ones."""
+    """Normalise by the batch's mean and variance in training, else by given ones."""
     def values() -> tuple[Array, Callable[[Array], Array]]:
         if training:
             dims = other_dims(x)

@@ -152,7 +152,7 @@ def case(
     make: str = "uniform",
     **params: object,
 ) -> Case:
-    """``case((3, 4), dim=1)``: a shape per input, then the row's parameters."""
+    """Make a case: ``case((3, 4), dim=1)`` is a shape per input, then parameters."""
     return Case(inputs, params, low, high, make)
 
 

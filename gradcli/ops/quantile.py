@@ -23,7 +23,7 @@ ORDER = "one result per entry of q: the entry of rank q*(n - 1), between two of 
 
 
 def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
-    """``q`` as a tensor beside ``x``, with all of it in [0, 1]."""
+    """Return ``q`` as a tensor beside ``x``, with all of it in [0, 1]."""
     if isinstance(q, int | float):
         if not 0 <= q <= 1:
             raise ValueRangeError(

@@ -167,8 +167,8 @@ function("nanmean", lambda call, x, dim=None, keepdim=False:
 # products
 
 def others(xp: Namespace, x: Array, dim: int) -> Array:
-    """For each entry the product of all others along ``dim``: of those before it and
-    of those after it, so that zeros need no division."""
+    """Return, for each entry, the product of all others along ``dim``: of those before
+    it and of those after it, so that zeros need no division."""
     left = before(xp, xp.cumprod(outer(xp, x, dim), dim), dim, 1)
     turned = xp.flip(x, dim)
     right = before(xp, xp.cumprod(outer(xp, turned, dim), dim), dim, 1)
@@ -227,7 +227,7 @@ def equals(xp: Namespace, x: Array, y: Array) -> Array:
 
 def share(xp: Namespace, x: Array, y: Array, dims: tuple[int, ...],
           is_it: Formula = attains) -> Array:
-    """Each entry's part in the extremum ``y`` (kept dimensions)."""
+    """Return each entry's part in the extremum ``y`` (kept dimensions)."""
     mine = xp.as_type_of(is_it(xp, x, y), x)
     return mine / xp.sum(mine, dims, True)
 

@@ -49,7 +49,7 @@ class Way(NamedTuple):
     exact: bool = False
 
     def quotient(self, p: int, q: int) -> float:
-        """``p / q``, exactly if weights are."""
+        """Return ``p / q``, exactly if weights are."""
         return fraction(p, q) if self.exact else p / q
 
     def step(self) -> Fraction:
@@ -74,7 +74,7 @@ def single(number: float) -> float:
 
 
 def nearest(way: Way, middle: float) -> Line:
-    """One position each, found in single precision as in PyTorch."""
+    """Return one position for each entry, found in single precision as in PyTorch."""
     if way.n == way.made:
         return Line([(i,) for i in range(way.n)])
     step = single(float(1 / way.scale if way.scale else way.n / way.made))
@@ -85,7 +85,7 @@ def nearest(way: Way, middle: float) -> Line:
 
 
 def linear(way: Way) -> Line:
-    """Two neighbours, by how near they are."""
+    """Return two neighbours for each entry, weighted by how near they are."""
     if way.n == way.made:
         return Line([(i,) for i in range(way.n)])
     spots, weights = [], []
@@ -106,7 +106,7 @@ def cubic(distance: float, slope: float) -> float:
 
 
 def bicubic(way: Way) -> Line:
-    """Four neighbours, those outside repeated from the edge."""
+    """Return four neighbours for each entry, the edge repeated outside."""
     spots, weights = [], []
     for at, on in way.places():
         spots.append([min(max(at + k, 0), way.n - 1) for k in (-1, 0, 1, 2)])
@@ -120,7 +120,7 @@ def triangle(d: float) -> float:
 
 # Pillow's resize: the filter is as wide as the entries of the result are apart.
 def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
-    """Means of all that an entry of the result covers, by a filter."""
+    """Return means, by a filter, of all that each entry of the result covers."""
     step = way.quotient(*way.step().as_integer_ratio())
     wide = max(step, 1.0)
     spots, weights = [], []

@@ -32,7 +32,7 @@ from .types import Array, ArrayRule, Call, Dims, Namespace, Outputs
 
 
 def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
-    """``x`` minus its mean over ``dim``."""
+    """Return ``x`` minus its mean over ``dim``."""
     return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
 
 
@@ -48,8 +48,8 @@ def over(total: Array, count: float) -> Array:
 
 
 def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
-    """``x`` minus its first entry over ``dim``: 0 to the last digit where all entries
-    are equal, whose mean may be off by one."""
+    """Return ``x`` minus its first entry over ``dim``: 0 to the last digit where all
+    entries are equal, whose mean may be off by one."""
     dims = dims_of(x.shape, dim)
     if xp.symbolic or not x.shape or 0 in x.shape:
         return x
@@ -77,8 +77,8 @@ def slope(xp: Namespace, x: Array, dim: Dims, correction: float) -> Array:
 
 
 def per_deviation(xp: Namespace, g: Array, y: Array) -> Array:
-    """``g / (2*y)``, from a variance to its root; 0 where the deviation is 0, whatever
-    arrives there."""
+    """Return ``g / (2*y)``, from a variance to its root; 0 where the deviation is 0,
+    whatever arrives there."""
     none = xp.eq(y, 0)
     return xp.where(none, 0, g * (0.5 / xp.where(none, 1, y)))
 

@@ -73,7 +73,7 @@ class Factors:
         return _joined(number, list(factors.values()))
 
     def local(self, node: Node, edge: int) -> Text | None:
-        """One local gradient; None if it is not elementwise or cannot be said."""
+        """Return a local gradient; None if it is not elementwise or cannot be said."""
         key = id(node), edge
         if key not in self._found:
             self._found[key] = self._spelled(node, edge)
