@@ -23,7 +23,7 @@ Values = list[Any]
 """The outputs' values in the host's memory."""
 
 Function = Callable[[Tensor], Values]
-"""All outputs as a function of the one input that is varied."""
+"""Function of the one input that is varied to all outputs."""
 
 SCALES = (8.0, 1.0, 0.125)
 """Steps, in units of ``eps``, over which a kink has to show."""

@@ -27,7 +27,7 @@ _new = object.__new__
 _NO_PARAMS: Params = {}
 
 WHOLE = "biu"
-"""The kinds of arrays whose results the general path gives their type."""
+"""Kinds of arrays whose results get their type from the general path."""
 
 
 class General(Protocol):

@@ -23,7 +23,7 @@ BELOW_1 = 1 - 2.0**-11
 
 WORD = 32
 BLOCK = 16
-"""Normal numbers are drawn in blocks of this many, fewer one by one."""
+"""Normal numbers that are drawn in one block; fewer are drawn one by one."""
 
 
 class Mersenne:

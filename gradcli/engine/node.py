@@ -135,7 +135,7 @@ class Node(Inspectable):
     """Whether freeing a node is nothing but letting go of what it saved; known once a
     node was freed."""
     reading: ClassVar[tuple[bool, ...]]
-    """Per edge whether its rule reads values; known once a node was freed."""
+    """Flags by edge, true where its rule reads values; known once a node was freed."""
     edges: tuple[Edge, ...]
     saved: Any
     y: Any

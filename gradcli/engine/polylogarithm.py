@@ -16,10 +16,10 @@ from functools import cache
 from .raw import Library, Raw
 
 SMALL = 0.4
-"""Up to here, either way from 0, the power series is summed."""
+"""Largest distance from 0 at which the power series is summed."""
 
 FAR = 4.5
-"""Below minus this the function follows from that of the reciprocal."""
+"""Argument below whose negative the function follows from that of the reciprocal."""
 
 TERMS = 64
 """Terms of a series that end in what rounding leaves of the first."""

@@ -62,10 +62,10 @@ def type_of(value: object) -> Any:
 
 
 NONE = numpy.dtype(object)
-"""Stands for the type of what has none."""
+"""Type that stands for that of what has none."""
 
 WRITTEN = "written"
-"""Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
+"""Mark, in its ``__dict__``, of a tensor made of numbers that stood in a call."""
 
 
 def fitting(number: float, type_: Any) -> float:

@@ -23,10 +23,10 @@ from .namespace import Namespace
 from .raw import Library, Raw
 
 NEAR_POLES = -0.5
-"""Below, digamma has poles that are not at 0."""
+"""Argument below which digamma has poles that are not at 0."""
 
 MAX_SHORT_SERIES = 1.1
-"""Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
+"""Largest argument for which the library lacks digits of igamma near order 1/2."""
 
 MAX_AIRY_ARGUMENT = 105
 """Argument from which on the function Ai is below the least number."""

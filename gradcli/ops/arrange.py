@@ -300,7 +300,7 @@ def windowed(xp: Namespace, x: Array, d: int, starts: range, size: int) -> Array
 
 
 def window_order(ndim: int, d: int) -> Shape:
-    """Return the order that moves windows' entries from behind dimension d to the end."""
+    """Return the order that moves the windows' entries from behind d to the end."""
     return (*range(d + 1), *range(d + 2, ndim), d + 1)
 
 

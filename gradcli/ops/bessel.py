@@ -27,7 +27,7 @@ OF_J1 = (2, -16, 384, -18432)
 """Divisors of the powers 1, x**2, x**4, ... in the series of J1(x)/x."""
 
 SMALL = 0.02
-"""Up to here four terms of such a series are exact to rounding, also differentiated."""
+"""Largest argument for which four terms of such a series are exact to rounding."""
 
 
 def ratio(xp: Namespace, y: Array, x: Array, series: Sequence[int],

@@ -163,5 +163,5 @@ CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     **{f"replication_pad{n}d.default": border("replicate") for n in (1, 2, 3)},
     **{name: growth(name) for name in RESAMPLED},
 }
-"""By row; the arguments are those of the row, in its order. None: no call gives what
-the row gives."""
+"""Calls of public functions in place of rows, by row; the arguments are the row's, in
+its order. None: no call gives what the row gives."""

@@ -167,7 +167,7 @@ def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Sha
 
 
 MOST_OUTPUTS_TO_TURN = 4
-"""To so many outputs of a window for each of its inputs it takes less to copy the
+"""Most outputs of a window for each of its inputs, for which it takes less to copy the
 outputs' windows than to add up the inputs'."""
 
 

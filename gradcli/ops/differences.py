@@ -197,7 +197,7 @@ def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) ->
 
 
 Spacing = Operand | list[Operand] | tuple[Operand, ...]
-"""How far points lie apart, or where, along all dimensions or along each."""
+"""Distance of points, or their places, along all dimensions or along each."""
 
 
 def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims = None,

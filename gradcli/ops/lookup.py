@@ -17,7 +17,7 @@ from .types import Array, Call, Namespace, Positions
 # fmt: off
 
 NO_PADDING = -1
-"""Stands for no padding row; a row counted from the end is never passed on."""
+"""Number for no padding row; a row counted from the end is never passed on."""
 
 
 def rows_at(xp: Namespace, count: int, indices: Array) -> Positions:

@@ -74,7 +74,7 @@ NORMS: dict[float, tuple[ArrayRule, ArrayRule]] = {
     INFINITY: (lambda xp, x, p, dims: xp.amax(xp.abs(x), dims, True), extreme_slope),
     -INFINITY: (lambda xp, x, p, dims: xp.amin(xp.abs(x), dims, True), extreme_slope),
 }
-"""Per order the norm (reduced dimensions kept) and its slope; others use the power."""
+"""Norm, reduced dimensions kept, and its slope, by order; others use the power."""
 
 
 def norm_of(xp: Namespace, x: Array, p: float, dim: Dims) -> Array:

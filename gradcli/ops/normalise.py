@@ -61,7 +61,7 @@ def shaped(xp: Namespace, found: Array, like: Array) -> Array:
 
 
 Values = Callable[[], tuple[Array, Callable[[Array], Array]]]
-"""Gives what is normalised, and the Jacobian of that, to be applied to a tangent."""
+"""Function for what is normalised, and its Jacobian as a function of a tangent."""
 
 
 class Normal(NamedTuple):

@@ -47,7 +47,7 @@ from .types import (
 # fmt: off
 
 Spots = Sequence[range]
-"""For each window the positions that it covers along a dimension."""
+"""Positions that each window covers along a dimension."""
 
 
 def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
@@ -191,7 +191,7 @@ def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
 
 
 Counts = list[list[int]] | int
-"""How many entries windows have along each dimension, or a number in their place."""
+"""Numbers of entries of windows along each dimension, or a number in their place."""
 
 Means = tuple[list[Line], Counts]
 """Windows whose sums means are made of, and the counts that divide the sums."""

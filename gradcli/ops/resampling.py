@@ -161,7 +161,7 @@ Wanted = Sequence[int] | None
 """The sizes that are asked for."""
 
 Factors = Sequence[float] | None
-"""How many times dimensions grow."""
+"""Factors by which dimensions grow."""
 
 Factor = float | list[float] | tuple[float, ...]
 """Factors of growth as a caller gives them: one for all dimensions, or one for each."""

@@ -43,7 +43,7 @@ TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 """Types of parameters, by name, beside None where that is their default."""
 
 SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
-"""Beginnings of names of what may give indices beside its result."""
+"""Beginnings of names of functions that may give indices beside their result."""
 
 
 def type_of(parameter: inspect.Parameter) -> str:

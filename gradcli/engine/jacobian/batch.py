@@ -28,7 +28,7 @@ Rows: TypeAlias = "Batch | Raw"
 """A batch, or an array that is the same for all its rows."""
 
 FULL = 0.25
-"""The share of stored entries from which on a matrix is kept dense."""
+"""Share of stored entries from which on a matrix is kept dense."""
 
 MAX_ENTRIES = 1 << 23
 """The most entries of a dense matrix: 64 MiB of doubles."""

@@ -34,7 +34,7 @@ from .batch import Batch, NotLinear, TooLarge, identity, is_sparse, once
 from .namespace import batches_over
 
 MIN_SPARSE_ROWS = 64
-"""Fewer rows are dense: they are quicker there."""
+"""Fewest rows of a sparse matrix; fewer are quicker as a dense one."""
 
 
 class TooManyEntries(EngineError):
