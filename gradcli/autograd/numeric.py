@@ -104,7 +104,7 @@ def kinks(
     eps: float,
     allowed: Callable[[Host], Host],
 ) -> list[Kink]:
-    """Where the slopes by one entry jump by more than is ``allowed`` for a slope."""
+    """Return where slopes by one entry jump by more than ``allowed`` for a slope."""
     return kinks_among(by_scales(f, here, x, flat_index, eps), allowed)
 
 

@@ -35,7 +35,7 @@ def absent(module: str, name: str, offered: Iterable[str]) -> AttributeError:
 
 
 def offered(*files: ModuleType, kind: type = object) -> Params:
-    """The public names that files define themselves: their functions and classes.
+    """Return the public names that files define: their functions and classes.
 
     Args:
         kind: classes below this one alone.

@@ -101,7 +101,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         device: Namespace | None,
         back: object = None,
     ) -> Raw:
-        """A copy of a type, by its name, and in a device's namespace; None: its own."""
+        """Return a copy of a named type, in a device's namespace; None: its own."""
         if device is not None:
             x = self._moved(x, device)
         if 0 in x.strides:

@@ -90,7 +90,7 @@ def threads() -> int:
 
 
 def library() -> _Bound | None:
-    """The library, if it has several threads and is known how to be held to one."""
+    """Return the library, if it has several threads and can be held to one."""
     if not _found:
         _found.append(_searched())
     return _found[0]

@@ -206,7 +206,7 @@ def arange(
     end: object | None = None,
     step: float = 1,
 ) -> Host:
-    """The numbers from ``start`` (0 if only an end is given) up to, without, ``end``.
+    """Return the numbers from ``start`` (0 if not given) up to, without, ``end``.
 
     Raises:
         RuntimeError: the step is 0 or leads away from the end.
@@ -226,7 +226,7 @@ def arange(
 
 @filling
 def range(type_: dtype | None, start: object, end: object, step: float = 1) -> Host:
-    """The floats from ``start`` up to and with ``end``; use `arange` in new code."""
+    """Return the floats from ``start`` to ``end``; use `arange` in new code."""
     warnings.warn(RANGE, UserWarning, stacklevel=3)
     first, last, step = (_number(v) for v in (start, end, step))
     _check_step(first, last, step)

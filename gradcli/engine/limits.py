@@ -47,7 +47,7 @@ faster in the transpose; of more than the processor's cache holds, in shorter li
 
 MIN_LINE_TO_SPLIT = 8
 MAX_LINE_TO_ADD = 128
-"""Lengths of lines below which NumPy adds entry by entry, and up to which in one block of
+"""Line lengths below which NumPy adds entry by entry, and up to which in one block of
 eight sums: as columns, or by `einsum`, the same error takes a quarter of the time."""
 
 # nesting

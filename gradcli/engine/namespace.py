@@ -162,7 +162,7 @@ class Namespace:
         return total
 
     def geometry(self, x: Raw) -> tuple[tuple[int, ...], int]:
-        """The strides, and where the first entry lies, both counted in entries."""
+        """Return the strides, and where the first entry lies, both in entries."""
         return contiguous_strides(x.shape), 0
 
     def strided(

@@ -48,7 +48,7 @@ class Inspectable(NodeMethods):
         return f"{WRITTEN}{name}" if self.hand_written else name
 
     def operation(self) -> str:
-        """The name of what was done, as messages use it: ``Exp`` of ExpBackward0."""
+        """Return the name of what was done, as in messages: ``Exp`` of ExpBackward0."""
         return self.name().rstrip("0123456789").removesuffix("Backward")
 
     def __repr__(self) -> str:
@@ -235,7 +235,7 @@ class Node(Inspectable):
                 return
 
     def y_shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of the outputs that carry a gradient, where there are several."""
+        """Return the shapes of the outputs with a gradient, where there are several."""
         if self.y is None:
             raise GradError(FREED_MESSAGE)
         if isinstance(self.y, Packed):
@@ -433,7 +433,7 @@ class Port:
 
 
 def output_at(edge: Edge) -> tuple[Any, int]:
-    """The node whose output an edge stands for, and the number of that output."""
+    """Return the node whose output an edge stands for, and that output's number."""
     return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
 
 
@@ -469,7 +469,7 @@ class AccumulateGrad(Inspectable):
 
     @property
     def variable(self) -> Any:
-        """The leaf, a tensor; made anew, on the same memory, if it was let go."""
+        """Return the leaf, made anew on the same memory if it was let go."""
         found = self._variable()
         if found is None:
             found = self.made_anew()

@@ -132,7 +132,7 @@ class SpecialFunctions(Namespace):
         return self.np.where(beyond, value, y).astype(y.dtype)
 
     def lambertw(self, x: Raw) -> Raw:
-        """The real branch of ``w*exp(w) = x`` from -1 on; NaN where there is none."""
+        """Return the real branch of ``w*exp(w) = x`` from -1 on; else NaN."""
         w = self._special().lambertw(x)
         y = self.np.where(self.np.equal(self.np.imag(w), 0), self.np.real(w), math.nan)
         return y.astype(x.dtype) if x.dtype.kind == "f" else y

@@ -262,7 +262,7 @@ class Masked(TypedDict):
 
 
 def passing_but(hidden: ArrayRule) -> Masked:
-    """The rules of what passes a cotangent on but where ``(xp, x, **params)`` holds."""
+    """Return rules that pass a cotangent on but where ``(xp, x, **params)`` holds."""
     return {
         "partials": (lambda xp, y, x, **how: 1 - xp.as_type_of(hidden(xp, x, **how), x),
                      ),
@@ -424,7 +424,7 @@ ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((2, 3, 4), dim=1),
 
 
 def peak(xp: Namespace, x: Array, over: tuple[int, ...]) -> Array:
-    """The largest entry along each line, dimensions kept; 0 where a line has none."""
+    """Return the largest entry of each line, dimensions kept; 0 where it has none."""
     if 0 in [x.shape[d] for d in over]:
         return xp.new_full(x, kept_shape(x.shape, over), 0)
     return xp.amax(x, over, True)

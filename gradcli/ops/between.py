@@ -41,7 +41,7 @@ class Laid(Array, Protocol):
 
 def mean_and_scale(xp: Namespace, x: Array, dims: tuple[int, ...], eps: float
                   ) -> list[Array]:
-    """The mean over dimensions, which are kept, and what brings the variance to 1."""
+    """Return the mean over dimensions, kept, and what brings the variance to 1."""
     mean = mean_over(xp, x, dims)
     return [mean, xp.rsqrt(mean_over(xp, xp.square(x - mean), dims) + eps)]
 
@@ -71,7 +71,7 @@ def of_groups(xp: Namespace, y: Array, x: Array, weight: Array | None,
 def weight_of_classes(xp: Namespace, y: Array, x: Array, target: Array,
                       weight: Array | None = None, reduction: str = "mean",
                       ignore_index: int = -100) -> Array:
-    """The sum of the weights of the targets that count; 0 without a reduction."""
+    """Return the summed weights of the targets that count; 0 without a reduction."""
     if reduction == "none":
         return xp.new_full(x, (), 0)
     _, weights, _ = counted(xp, x, target, weight, ignore_index)

@@ -64,7 +64,7 @@ class Number(SupportsInt, SupportsFloat, Protocol):
 
 
 def holds(kinds: str, x: object) -> bool:
-    """Whether the entries of a tensor are of a kind that is named by its letter."""
+    """Return whether a tensor's entries are of a kind that is named by its letter."""
     return getattr(getattr(x, "dtype", None), "code", " ")[0] in kinds
 
 

@@ -211,7 +211,7 @@ def turned(xp: Namespace, x: Array, weight: Array, size: Shape, windows: Windows
 
 def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: object
               ) -> Array:
-    """The convolution at the first windows alone, where there is room for more."""
+    """Return the convolution at the first windows alone, if there is room for more."""
     y: Array = xp.call("convolution.default", x, weight, None, **how)
     for dim, count in enumerate(counts, start=2):
         if y.shape[dim] != count:

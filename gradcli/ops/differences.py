@@ -152,7 +152,7 @@ def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> 
 
 
 def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) -> Array:
-    """The slopes of points at coordinates of their own, by parabolas through three."""
+    """Return the slopes of points at given coordinates, by parabolas through three."""
     def part(start: int | None = None, end: int | None = None) -> Array:
         return _stretch(call, x, dim, start, end)
 

@@ -131,7 +131,7 @@ def log_beside(xp: Namespace, x: Array, number: float) -> Array:
 
 
 def times_log(xp: Namespace, g: Array, x: Array, number: float) -> Array:
-    """A cotangent times `log_beside`; 0 where it is 0, also beside an infinity."""
+    """Return a cotangent times `log_beside`; 0 where it is 0, beside infinities too."""
     if number > 0:
         return g * log_beside(xp, x, number)
     return xp.where(xp.eq(x, 0), 0, xp.xlogy(g, xp.new_full(x, (), number)))

@@ -26,12 +26,12 @@ P = TypeVar("P")
 
 
 def along(dim: int, item: P) -> tuple[slice | P, ...]:
-    """The index that reads ``item`` in one dimension and all of those before it."""
+    """Return the index that reads ``item`` in one dimension and all of those before."""
     return (*[slice(None)] * dim, item)
 
 
 def as_view(index: tuple[Place, ...]) -> tuple[Place, ...]:
-    """An index that reads a lone entry as an array of shape (), not as a number."""
+    """Return an index that reads a lone entry as an array of shape (), not a number."""
     return (*index, ...)
 
 
@@ -224,7 +224,7 @@ row("as_entries", query=True, doc="Positions, or a mask, to index with.", formul
 
 
 def narrow_at(x: Array, dim: int, start: int, length: int) -> tuple[int, int, int]:
-    """The dimension of a stretch as it was given, where it begins and where it ends."""
+    """Return a stretch's dimension as it was given, its beginning and its end."""
     if not x.shape:
         raise ShapeError("narrow() cannot be applied to a 0-dim tensor.")
     size = x.shape[dim_of(x.shape, dim)]

@@ -65,7 +65,7 @@ function("expand_as", lambda call, x, other: call("expand", x, tuple(other.shape
 
 
 def repeated(shape: Shape, repeats: Sizes) -> tuple[Shape, Shape]:
-    """The counts, and the shape with leading 1s so that each has its dimension."""
+    """Return the counts, and the shape with leading 1s: each has its dimension."""
     counts = as_sizes(repeats)
     if len(counts) < len(shape):
         raise ShapeError("Number of dimensions of repeat dims can not be smaller than "
@@ -122,7 +122,7 @@ def solid(tensors: Sequence[Array]) -> list[Array]:
 
 
 def join_dim(tensors: Sequence[Array], dim: int) -> int:
-    """The dimension to join along, of tensors that fit together in all others."""
+    """Return the dimension to join along, of tensors that fit in all others."""
     first = solid(tensors)[0].shape
     if first == NOTHING and len(tensors) > 1:
         return 0
@@ -261,7 +261,7 @@ function("column_stack", lambda call, tensors: call(
 
 
 def as_matrix(shape: Shape) -> Shape:
-    """The shape of a block: a vector is one row, a number a matrix of one entry."""
+    """Return the shape of a block: a vector is one row, a number one entry."""
     if len(shape) > 2:
         raise ShapeError("torch.block_diag: Input tensors must have 2 or fewer "
                          f"dimensions. An input has {len(shape)} dimensions")

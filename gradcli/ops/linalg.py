@@ -243,7 +243,7 @@ def oriented(xp: Namespace, factor: Array, upper: bool) -> Array:
 
 
 def factor(xp: Namespace, a: Array, upper: bool = False) -> Array:
-    """The factor, column by column in memory as LAPACK leaves it, upper or lower."""
+    """Return the factor, lower or upper, column by column as LAPACK leaves it."""
     read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
     found = xp.cholesky(read)
     return turned(xp, xp.contiguous(found)) if upper else found

@@ -76,7 +76,7 @@ def _add(xp: Namespace, g: Array, line: Line, n: int) -> Array:
 
 
 def _lone(line: Line) -> list[int] | None:
-    """The positions where each entry reads one, and that counts once; else None."""
+    """Return the positions where each entry reads one that counts once; else None."""
     if line.weights is not None or any(len(spots) != 1 for spots in line.spots):
         return None
     return [spots[0] for spots in line.spots]
@@ -93,7 +93,7 @@ def _table(xp: Namespace, spots: Sequence[Sequence[int]], n: int) -> tuple[Array
 
 
 def _factors(xp: Namespace, x: Array, line: Line) -> Array:
-    """The weights beside the positions; what lies behind the last counts 0 times."""
+    """Return the weights of the positions; those behind the last count 0 times."""
     weights = line.weights or ()
     longest = max(map(len, weights), default=0)
     filled = [[*each, *[0] * (longest - len(each))] for each in weights]

@@ -55,7 +55,7 @@ def scaled(x: Array, weight: Array | None, bias: Array | None = None) -> Array:
 
 
 def shaped(xp: Namespace, found: Array, like: Array) -> Array:
-    """A cotangent in the shape of its operand, which may have more dimensions."""
+    """Return a cotangent in its operand's shape, which may have more dimensions."""
     same = tuple(found.shape) == tuple(like.shape)
     return found if same else xp.reshape(found, like.shape)
 
@@ -124,7 +124,7 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
 
 
 def lengths(xp: Namespace, v: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
-    """The norm of each slice along ``dim``, and the dimensions it is taken over."""
+    """Return the norm of each slice along ``dim``, and the dimensions it is over."""
     dims = tuple(d for d in range(len(v.shape)) if d != dim % len(v.shape))
     return xp.sqrt(xp.sum(xp.square(v), dims, True)), dims
 

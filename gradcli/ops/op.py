@@ -363,7 +363,7 @@ class Op(Entry):
 
     @property
     def keeps_shapes(self) -> bool:
-        """Whether its rules need the shapes of the differentiable inputs alone."""
+        """Return whether its rules need the differentiable inputs' shapes alone."""
         return self.jvp is LINEAR or (self.saves == "" and self.partials is None)
 
     @property
@@ -477,7 +477,7 @@ function = _entering(Composite)
 
 
 def offered() -> list[str]:
-    """The names of the functions that users are offered, without other spellings."""
+    """Return the functions that users are offered, without other spellings."""
     return [name for name, entry in FUNCTIONS.items() if not entry.internal]
 
 

@@ -430,7 +430,7 @@ def over(input: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: S
 
 
 def enter(rank: int) -> None:
-    """The four kinds of pooling over this many dimensions."""
+    """Enter the four kinds of pooling over this many dimensions."""
     dims = f"{max(rank, 2)}d"
     everywhere = tuple(range(-1, -max(rank, 2) - 1, -1))
 

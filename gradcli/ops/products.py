@@ -268,7 +268,7 @@ fused("baddbmm", "BaddbmmBackward0", "bmm",
              case((3, 1), (2, 3, 4), (2, 4, 2), beta=0.5, alpha=-2)])
 
 def of_each(xp: Namespace, g: Array, stack: Array) -> Array:
-    """The cotangent of a sum over a stack: each of its matrices has all of it."""
+    """Return the cotangent of a sum over a stack: each matrix has all of it."""
     return xp.expand(xp.unsqueeze(g, 0), (stack.shape[0], *g.shape))
 
 

@@ -56,7 +56,7 @@ def left_shape(x: Array, dim: int | None, keepdim: bool) -> tuple[int, ...]:
 
 
 def ranks_of(call: Call, ordered: Array, q: Array, skips_nan: bool) -> Array:
-    """Where the quantiles lie along the last dimension; at a NaN's position for NaN."""
+    """Return where quantiles lie along the last dimension; at a NaN's place for NaN."""
     absent = call("isnan", ordered)
     if skips_nan:
         present = call("sum", call("as_type_of", call("logical_not", absent), ordered),

@@ -53,14 +53,14 @@ class Way(NamedTuple):
         return fraction(p, q) if self.exact else p / q
 
     def step(self) -> Fraction:
-        """How far apart the entries of the result are, in entries of the input."""
+        """Return the distance of the result's entries, in entries of the input."""
         if self.corners:
             return Fraction(self.n - 1, self.made - 1) if self.made > 1 else (
                 Fraction(0))
         return 1 / Fraction(self.scale) if self.scale else Fraction(self.n, self.made)
 
     def places(self) -> list[tuple[int, float]]:
-        """Where the entries lie in the input: the position before, and how far on."""
+        """Return where entries lie in the input: the position before and how far on."""
         step = self.step()
         p, q = step.numerator, step.denominator
         first, last = (0, q) if self.corners else (p - q, 2 * q)
@@ -196,7 +196,7 @@ def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
 
 
 def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> None:
-    """A way of resampling over this many dimensions, and its transpose.
+    """Enter a way of resampling over this many dimensions, and its transpose.
 
     Args:
         line: the filter's name.

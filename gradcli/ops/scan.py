@@ -156,7 +156,7 @@ scan("logcumsumexp", "LogcumsumexpBackward0",
 
 def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule
               ) -> tuple[Array, ...]:
-    """The best entry up to each position and where it stands; of equals, the last."""
+    """Return the best entry up to each position and its place; of equals the last."""
     if not has_line(x, dim):
         lone = [] if 0 in x.shape else [0]
         return x, xp.reshape(xp.as_index(lone), x.shape)

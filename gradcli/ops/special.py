@@ -180,7 +180,7 @@ row("mvlgamma", node="MvlgammaBackward0", latex=r"\log \Gamma_{{{p}}}({0})",
 
 
 def density(xp: Namespace, a: Array, x: Array) -> Array:
-    """The slope of the regularized incomplete gamma function, NaN for negative x."""
+    """Return the slope of the regularized incomplete gamma; NaN for negative x."""
     slope = xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
     return xp.where(xp.lt(x, 0), float("nan"), slope)
 

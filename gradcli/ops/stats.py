@@ -37,7 +37,7 @@ def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
 
 
 def degrees(x: Array, dim: Dims, correction: float) -> float:
-    """The divisor of the sum of squares; 0 of no entries, whatever the correction."""
+    """Return the divisor of the sum of squares; 0 of no entries, however corrected."""
     count = size_over(x, dim)
     return max(count - correction, 0) if count else 0
 
@@ -85,7 +85,7 @@ def per_deviation(xp: Namespace, g: Array, y: Array) -> Array:
 
 def drift(xp: Namespace, t: Array, x: Array, dim: Dims, correction: float, keepdim: bool
          ) -> Array:
-    """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
+    """Return the tangent of the variance: twice ``x``'s covariance with its tangent."""
     products = centred(xp, x, dim) * centred(xp, t, dim)
     total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
     return over(total, degrees(x, dim, correction))
@@ -172,7 +172,7 @@ spread_measure("std_mean")
 
 
 def middle(xp: Namespace, x: Array, dim: int) -> Array:
-    """Where the lower median stands along ``dim``; a NaN, if there is one, is it."""
+    """Return where the lower median stands along ``dim``; a NaN, if any, is it."""
     at = xp.narrow(xp.argsort(x, dim), dim, (x.shape[dim] - 1) // 2, 1)
     absent = xp.isnan(x)
     return xp.where(xp.any(absent, dim, True), xp.argmax(absent, dim, True), at)

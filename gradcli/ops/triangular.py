@@ -36,7 +36,7 @@ def check_equation(name: str, a: Array, b: Array, left: bool) -> None:
 
 def substituted(xp: Namespace, a: Array, b: Array, upper: bool, left: bool, unit: bool
                ) -> Array:
-    """The solution of ``a @ x = b`` or ``x @ a = b``, column by column in memory."""
+    """Solve ``a @ x = b`` or ``x @ a = b``, column by column in memory."""
     if left:
         return xp.solve_triangle(a, b, unit, upper=upper)
     found = xp.solve_triangle(turned(xp, a), turned(xp, b), unit, upper=not upper)

@@ -117,7 +117,7 @@ def _operand(shape: tuple[int, ...]) -> Tensor:
 
 
 def result_of(name: str) -> str:
-    """The type of what a function returns that returns the same number every time."""
+    """Return the type of the result of a function with a fixed number of results."""
     if counts(name) == {1}:
         return "Tensor"
     kind = classes().get(name.replace(".", "_"))

@@ -162,7 +162,7 @@ class Survey:
                     heappush(heap, way)
 
     def _best(self, end: Edge) -> dict[Edge, Weight]:
-        """The weight of the heaviest path to the end, from wherever there is one."""
+        """Return the weights of the heaviest paths to the end, by the edge they leave."""
         if end in self._bests:
             return self._bests[end]
         best = {end: UNCHANGED}

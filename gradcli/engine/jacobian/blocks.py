@@ -75,7 +75,7 @@ class Block:
         return (*self.output.shape, *self.x.shape)
 
     def dense(self) -> Tensor:
-        """A tensor of the output's shape followed by the input's, in its type."""
+        """Return a tensor of the output's and the input's shape, in its type."""
         raw, xp = self.x.raw, self.x.xp
         if self.matrix is None:
             return Tensor(xp.new_full(raw, self.shape, 0), xp)
