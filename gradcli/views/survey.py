@@ -162,7 +162,7 @@ class Survey:
                     heappush(heap, way)
 
     def _best(self, end: Edge) -> dict[Edge, Weight]:
-        """Return the weights of the heaviest paths to the end, by the edge they leave."""
+        """Return the weights of the heaviest paths to the end, by the first edge."""
         if end in self._bests:
             return self._bests[end]
         best = {end: UNCHANGED}
