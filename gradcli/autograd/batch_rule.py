@@ -171,6 +171,6 @@ def demand_transformable(function: Any, has_setup: bool, has_rule: bool) -> None
 
 
 def innermost_batch() -> Batch | None:
-    """The batch of which a sample runs, of several in one another the innermost."""
+    """Return the innermost of the batches of which a sample runs."""
     inside = MODE.samples
     return inside[-1] if inside and isinstance(inside[-1], Batch) else None

@@ -87,7 +87,7 @@ class Function:
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments from those of the outputs."""
+        """Return the gradients of the arguments from those of the outputs."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -98,7 +98,7 @@ class Function:
 
     @staticmethod
     def jvp(ctx: object, *grad_inputs: object) -> Any:
-        """The tangents of the outputs from those of the arguments."""
+        """Return the tangents of the outputs from those of the arguments."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use "
             "it with forward mode AD."
@@ -156,7 +156,7 @@ def _signature(forward: Callable[..., object]) -> Signature:
 def _bound(
     function: type[Function], args: tuple[object, ...], kwargs: Params
 ) -> tuple[tuple[object, ...], Params]:
-    """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
+    """Return the arguments of a ``forward`` without ``ctx``, with its defaults."""
     bound = _signature(function.forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.args, bound.kwargs

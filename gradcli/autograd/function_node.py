@@ -186,7 +186,7 @@ class FunctionNode(CustomNode):
     def _transposed(
         self, tangents: Sequence[Tensor]
     ) -> tuple[Tensor | None, ...] | Tensor | None:
-        """Forward mode from ``backward`` alone: the transpose of a linear map."""
+        """Push tangents by ``backward`` alone: the transpose of a linear map."""
         with enable_grad():
             pairs = zip(self.likes, self.carries, strict=True)
             seeds = [

@@ -62,7 +62,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The derivative of every entry of every output by every entry of every input.
+    """Return the derivative of every output entry by every input entry.
 
     Args:
         func: takes tensors, gives a tensor or a tuple of tensors.
@@ -189,7 +189,7 @@ def vhp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value, and the product of ``v`` with the Hessian, by two reverse passes.
+    """Return the value, and ``v`` times the Hessian, by two reverse passes.
 
     Args:
         func: takes tensors, gives a tensor with one entry.
@@ -219,7 +219,7 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value, and the product of the Hessian with ``v``, by forward over reverse.
+    """Return the value, and the Hessian times ``v``, by forward over reverse.
 
     Args:
         func: takes tensors, gives a tensor with one entry.

@@ -57,5 +57,5 @@ class set_multithreading_enabled:
         """End the block."""
 
     def clone(self) -> set_multithreading_enabled:
-        """Another block of the same setting."""
+        """Return another block of the same setting."""
         return set_multithreading_enabled(self.mode)

@@ -23,7 +23,7 @@ Values = list[Any]
 """The outputs' values in the host's memory."""
 
 Function = Callable[[Tensor], Values]
-"""All outputs as a function of the one input that is varied."""
+"""Function of the one input that is varied to all outputs."""
 
 SCALES = (8.0, 1.0, 0.125)
 """Steps, in units of ``eps``, over which a kink has to show."""
@@ -104,7 +104,7 @@ def kinks(
     eps: float,
     allowed: Callable[[Host], Host],
 ) -> list[Kink]:
-    """Where the slopes by one entry jump by more than is ``allowed`` for a slope."""
+    """Return where slopes by one entry jump by more than ``allowed`` for a slope."""
     return kinks_among(by_scales(f, here, x, flat_index, eps), allowed)
 
 

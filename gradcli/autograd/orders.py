@@ -11,7 +11,7 @@ from ..engine import Tensor, grad
 
 
 def of_order(y: Tensor, x: Tensor, order: int) -> Tensor:
-    """The derivative of ``y`` by ``x``, both of one entry, of an order from 1 on."""
+    """Return the derivative of ``y`` by ``x``, of an order from 1 on."""
     found: Tensor | None = y
     for last in (n == order for n in range(1, order + 1)):
         if found is None or found.edge is None:

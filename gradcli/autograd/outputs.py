@@ -65,7 +65,7 @@ def _placed(
     ctx: FunctionCtx,
     seen: set[int],
 ) -> object:
-    """One output: itself or a tensor on its memory, with its edge."""
+    """Return one output: itself or a tensor on its memory, with its edge."""
     if not isinstance(part, Tensor):
         return part
     if _is_among(part, ctx.dirty_tensors):

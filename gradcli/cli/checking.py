@@ -186,7 +186,7 @@ def conclude(
 
 
 def exit_status(verification: Verification | None, require: str | None = None) -> int:
-    """1 if anything was refuted or is weaker than required, and then said on stderr."""
+    """Return 1, and say why on stderr, if anything is refuted or too weak."""
     if verification is None:
         return Exit.DONE
     from ..verify.process.job import REFUTED, is_weaker

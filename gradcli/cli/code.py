@@ -65,7 +65,7 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
 
 
 def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
-    """Comments on numbers in the code: a cotangent, random numbers."""
+    """Return comments on numbers in the code: a cotangent, random numbers."""
     from ..lang.factory import RANDOM
     from ..lang.parser import parse
     from ..lang.syntax import Call, walk

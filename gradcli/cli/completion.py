@@ -34,7 +34,7 @@ _GROUP: Final = ("--help", "--version", "--install-completion", "--show-completi
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*$")
 
 _OWN_NAME: Final = re.compile(r"#.*|(?<![\w.])([^\W\d]\w*)\b(?!\s*\()")
-"""A remark, or a name that neither is called nor belongs to something."""
+"""Pattern of a remark, or of a name that neither is called nor belongs to something."""
 
 
 def offer(text: str, about: str = "", **more: Any) -> CompletionItem:

@@ -36,7 +36,7 @@ MAX_LINE_SEARCH_LOSSES: Final = 25
 """Losses that a line search may look at in one step."""
 
 FLUSH_SECONDS: Final = 0.2
-"""After which lines in a pipe are flushed."""
+"""Seconds after which lines in a pipe are flushed."""
 
 UNCUT: Final = "an input that is cut into batches is data, and is not optimized"
 
@@ -64,8 +64,8 @@ OPTIMIZERS: Final = {
         },
     ),
 }
-"""A step of L-BFGS is one direction with its line search, for as long as there is any
-way down: what is near enough, `--tolerance` says."""
+"""Optimizers by name. A step of L-BFGS is one direction with its line search, for as
+long as there is any way down: what is near enough, `--tolerance` says."""
 
 
 class Downhill:
@@ -124,7 +124,7 @@ class Downhill:
             raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
 
     def run(self) -> int:
-        """Go down and print where that ended; the exit status.
+        """Go down, print where that ended, and return the exit status.
 
         Ctrl-C ends it with what was reached.
 

@@ -26,7 +26,7 @@ MAX_KEY_BYTES = 32
 """Bytes that one key sends at most, as an arrow sends several."""
 
 Complete = Callable[[str], tuple[str, list[str]]]
-"""A function of what stands before the cursor: the word begun, and what it could be."""
+"""Function of the text before the cursor: the word begun, and what it could be."""
 
 
 def terminal() -> bool:

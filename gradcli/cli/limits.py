@@ -152,7 +152,7 @@ class _Watch:
 
     @property
     def used(self) -> float:
-        """Seconds of work since `renew`, however many threads shared it."""
+        """Return the seconds of work since `renew`, however many threads shared it."""
         wall, processor = self._began
         return min(monotonic() - wall, process_time() - processor)
 

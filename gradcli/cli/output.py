@@ -53,7 +53,7 @@ class PipeClosed(Exception):
 
 
 def standard_output(json: bool = False) -> TextIO:
-    """Standard output; what it cannot encode is written escaped or in ASCII.
+    """Return standard output; what it cannot encode is written escaped or in ASCII.
 
     Raises:
         OutputFailed: it cannot be written to.
@@ -177,7 +177,7 @@ def silence() -> None:
 
 @contextmanager
 def prompt(text: str) -> Iterator[None]:
-    """A line on stderr that is wiped out again, with blanks, so in any terminal."""
+    """Write a line to stderr that is wiped out again, with blanks, in any terminal."""
     sys.stderr.write(text)
     sys.stderr.flush()
     yield

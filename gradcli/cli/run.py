@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hydra")
-"""A text in scripts that take words of the command line."""
+"""Pattern of text in scripts that take words of the command line."""
 
 
 class ScriptCommand(NarrowHelp, TyperCommand):

@@ -153,10 +153,10 @@ class Quoting(NamedTuple):
 
 
 POSIX: Final = Quoting("|&;(", "\\", escaped='"\\$`', opened=True)
-"""How bash, zsh and fish read a line."""
+"""Reading of a line by bash, zsh and fish."""
 
 POWERSHELLS: Final = Quoting("|&;(){}", "`", doubled=True)
-"""How PowerShell reads a line."""
+"""Reading of a line by PowerShell."""
 
 
 def begun(line: str, breaks: str = "", shell: Quoting = POSIX) -> Begun:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 _VALUE: Final = re.compile(r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)")
-"""A value of an input: a file or numbers."""
+"""Pattern of the value of an input: a file or numbers."""
 
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
 _RANGE = re.compile(r"[^\W\d]\w*=[^=@\[:][^@\[:]*:")
-"""A range of an input, as `plot` takes it."""
+"""Pattern of a range of an input, as `plot` takes it."""
 
 _BLOCKS = frozenset({"if", "for", "while", "with"})
 

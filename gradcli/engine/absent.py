@@ -16,7 +16,7 @@ from typing import Any
 from .raw import Params
 
 CLOSE_ENOUGH = 0.7
-"""How alike two names are, from 0 to 1, for the one to be meant by the other."""
+"""Likeness of two names, from 0 to 1, for the one to be meant by the other."""
 
 
 def absent(module: str, name: str, offered: Iterable[str]) -> AttributeError:
@@ -35,7 +35,7 @@ def absent(module: str, name: str, offered: Iterable[str]) -> AttributeError:
 
 
 def offered(*files: ModuleType, kind: type = object) -> Params:
-    """The public names that files define themselves: their functions and classes.
+    """Return the public names that files define: their functions and classes.
 
     Args:
         kind: classes below this one alone.

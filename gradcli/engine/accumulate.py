@@ -39,7 +39,7 @@ def finish(end: AccumulateGrad, held: list[Tensor]) -> None:
 
 
 _ADDING = Lock()
-"""Held while a leaf's gradient is read and written: passes may run in threads."""
+"""Lock that is held while a leaf's gradient is read and written in any thread."""
 
 
 def _add(end: AccumulateGrad, held: list[Any]) -> None:

@@ -152,7 +152,7 @@ class Anomaly:
             self.origins[node] = Origin(origin.lines, made, origin.cause)
 
     def _made_before(self, node: Node) -> list[str]:
-        """The lines of the first operation below that made a NaN of finite numbers."""
+        """Return the lines of the first operation below that made numbers NaN."""
         for edge in inputs_first([node]):
             origin = self.origins.get(edge) if isinstance(edge, Node) else None
             if origin is not None and origin.made and edge is not node:

@@ -101,7 +101,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         device: Namespace | None,
         back: object = None,
     ) -> Raw:
-        """A copy of a type, by its name, and in a device's namespace; None: its own."""
+        """Return a copy of a named type, in a device's namespace; None: its own."""
         if device is not None:
             x = self._moved(x, device)
         if 0 in x.strides:
@@ -125,7 +125,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return mantissa, exponent
 
     def sign(self, x: Raw) -> Raw:
-        """-1, 0 or 1 in the type of ``x``; 0 for NaN."""
+        """Return -1, 0 or 1 in the type of ``x``; 0 for NaN."""
         if x.dtype.kind == "b":
             return x
         np = self.np
@@ -155,7 +155,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return b
 
     def xlogy(self, a: Raw, b: Raw) -> Raw:
-        """``a*log(b)``; 0 where a is 0 and b is a number."""
+        """Return ``a*log(b)``; 0 where a is 0 and b is a number."""
         np = self.np
         nothing = np.logical_and(np.equal(a, 0), np.logical_not(np.isnan(b)))
         return np.where(nothing, 0, a * np.log(b))
@@ -520,7 +520,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return self._by_columns(self.np.linalg.inv(a))
 
     def solve(self, a: Raw, b: Raw) -> Raw:
-        """``a @ x = b`` for matrices ``b``."""
+        """Solve ``a @ x = b`` for matrices ``b``."""
         return self._by_columns(self.np.linalg.solve(a, b))
 
     def det(self, a: Raw) -> Raw:

@@ -98,7 +98,7 @@ def grad(
     retain_graph: bool = False,
     create_graph: bool = False,
 ) -> list[Tensor | None]:
-    """The gradients of ``outputs`` with respect to ``inputs``; leaves stay untouched.
+    """Return the gradients of ``outputs`` by ``inputs``; leaves stay untouched.
 
     Returns:
         One tensor per input, of its shape; None where the graph does not reach it.
@@ -187,7 +187,7 @@ def _visit(
     captured: Arrived | None,
     only: set[object] | None,
 ) -> None:
-    """The loop of a pass, from the cotangents that ``arrived`` at its roots."""
+    """Run the loop of a pass, from the cotangents that ``arrived`` at its roots."""
     waiting = _dependencies(list(arrived))
     ends: Any = captured or ()
     pruned = only is not None or (

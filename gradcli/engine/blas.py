@@ -19,16 +19,16 @@ import numpy as np
 from .raw import Raw
 
 MIN_WORK_SPLIT = 1 << 18
-"""Up to so many multiplications the library itself takes one thread."""
+"""Most multiplications for which the library itself takes one thread."""
 
 MIN_WORK_OF_THREADS = 1 << 22
-"""A product of fewer multiplications is done in less than a tenth of a millisecond:
+"""Fewest multiplications of a product on threads; fewer take less than 0.1 ms, and
 waiting for threads that others keep from running takes many times as long."""
 
 WIDE = 4
 MIN_INNER_OF_WIDE = 256
-"""A product with this many times as many columns as rows, of so long single floats and
-a transposed matrix, is faster the other way round: ``(b.T @ a.T).T``."""
+"""Ratio of columns to rows, and inner length, from which a product of single floats and
+a transposed matrix is faster the other way round: ``(b.T @ a.T).T``."""
 
 PREFIXES = ("scipy_openblas_{}64_", "openblas_{}64_", "openblas_{}")
 """Patterns of the names of the library's functions, one for each way to build it."""
@@ -90,7 +90,7 @@ def threads() -> int:
 
 
 def library() -> _Bound | None:
-    """The library, if it has several threads and is known how to be held to one."""
+    """Return the library, if it has several threads and can be held to one."""
     if not _found:
         _found.append(_searched())
     return _found[0]
@@ -108,7 +108,7 @@ def _is_wide(a: Raw, b: Raw) -> bool:
 
 
 def product(a: Raw, b: Raw) -> Any:
-    """``a @ b``; in one thread where matrices are small."""
+    """Return ``a @ b``; in one thread where matrices are small."""
     if a.ndim < 2 or b.ndim < 2:
         return np.matmul(a, b)
     if _is_wide(a, b):

@@ -187,7 +187,7 @@ def write(t: Tensor, at: object, value: Any) -> None:
 
 
 def is_expanded(raw: Raw) -> bool:
-    """Whether several entries are one number in memory, as `expand` makes them."""
+    """Return whether several entries are one in memory, as `expand` makes them."""
     if 0 not in raw.strides or not raw.size:
         return False
     steps = zip(raw.shape, raw.strides, strict=True)
@@ -244,7 +244,7 @@ def _make_writeable(raw: Raw) -> None:
 
 
 def _may_overlap(raw: Raw) -> bool:
-    """Whether two entries may share an address: dimensions reach into one another."""
+    """Return whether entries may share an address: dimensions reach into others."""
     reach = 0
     for step, n in sorted(zip(map(abs, raw.strides), raw.shape, strict=True)):
         if n > 1:
@@ -257,7 +257,7 @@ def _may_overlap(raw: Raw) -> bool:
 def edge_of(
     name: str, operands: tuple[Tensor, ...], edges: tuple[Edge, ...], **params: object
 ) -> Edge:
-    """The edge of a row's node whose value is in memory already; None without one."""
+    """Return the edge of a row's node whose value is in memory; None without one."""
     if all(edge is None for edge in edges):
         return None
     cls = recorder(OPS[name]).cls
@@ -319,7 +319,7 @@ def _settle(t: Tensor, edge: Edge) -> None:
 
 
 def positions(base: Tensor, view: Tensor) -> Any:
-    """Which entries of the flattened base the entries of a view are."""
+    """Return the places in the flattened base of the entries of a view."""
     addresses = _addresses(base).reshape(-1)
     order = np.argsort(addresses, kind="stable")
     found = np.searchsorted(addresses[order], _addresses(view))

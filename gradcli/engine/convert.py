@@ -178,7 +178,7 @@ def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
 
 
 def __array__(self: Tensor, dtype: object = None, copy: object = None) -> Any:
-    """NumPy's way to ask for an array."""
+    """Return the memory as an array, when NumPy asks for one."""
     array = numpy(self)
     if dtype is not None and array.dtype != dtype:
         return array.astype(dtype)

@@ -24,7 +24,7 @@ from .versions import owner
 from .views import LostView
 
 Location = tuple[Any, ...]
-"""The array that owns the memory, and where and how in it the entries lie."""
+"""Array that owns the memory, and where and how in it the entries lie."""
 
 NOT_A_LEAF = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "

@@ -206,7 +206,7 @@ def arange(
     end: object | None = None,
     step: float = 1,
 ) -> Host:
-    """The numbers from ``start`` (0 if only an end is given) up to, without, ``end``.
+    """Return the numbers from ``start`` (0 if not given) up to, without, ``end``.
 
     Raises:
         RuntimeError: the step is 0 or leads away from the end.
@@ -226,7 +226,7 @@ def arange(
 
 @filling
 def range(type_: dtype | None, start: object, end: object, step: float = 1) -> Host:
-    """The floats from ``start`` up to and with ``end``; use `arange` in new code."""
+    """Return the floats from ``start`` to ``end``; use `arange` in new code."""
     warnings.warn(RANGE, UserWarning, stacklevel=3)
     first, last, step = (_number(v) for v in (start, end, step))
     _check_step(first, last, step)
@@ -309,19 +309,19 @@ def _triangle(type_: dtype | None, rows_and_columns: tuple[Host, Host]) -> Host:
 
 @constructor
 def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
-    """Rows and columns of a matrix's entries on and below a diagonal."""
+    """Return rows and columns of a matrix's entries on and below a diagonal."""
     return _triangle(type_, np.tril_indices(row, offset, col))
 
 
 @constructor
 def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
-    """Rows and columns of a matrix's entries on and above a diagonal."""
+    """Return rows and columns of a matrix's entries on and above a diagonal."""
     return _triangle(type_, np.triu_indices(row, offset, col))
 
 
 @alike
 def full_like(type_: dtype, input: Tensor, fill_value: object) -> Host:
-    """One number in the tensor's shape, type and device."""
+    """Return one number in the tensor's shape, type and device."""
     return _filled(_number(fill_value), (input.shape,), type_, "full_like")
 
 
@@ -335,7 +335,7 @@ def new(self: Tensor, *data: object) -> Tensor:
 
 @alike
 def new_full(type_: dtype, input: Tensor, size: object, fill_value: object) -> Host:
-    """One number in a shape, of the tensor's type and device."""
+    """Return one number in a shape, of the tensor's type and device."""
     return _filled(_number(fill_value), (size,), type_, "new_full")
 
 
@@ -348,7 +348,7 @@ def new_tensor(type_: dtype, input: Tensor, data: object) -> Host:
 
 
 def __getattr__(name: str) -> Any:
-    """``FloatTensor`` and the like."""
+    """Return ``FloatTensor`` and the like."""
     from .legacy import TYPED
 
     found = {each.__name__: each for each in TYPED.values()}.get(name)

@@ -24,25 +24,25 @@ class CustomNode(Node):
 
     @property
     def several(self) -> bool:
-        """Whether it has more than one output."""
+        """Return whether it has more than one output."""
         raise NotImplementedError
 
     def free(self) -> None:
         self._let_go()
 
     def output_like(self, nr: int) -> Tensor:
-        """A tensor of the shape and the type of an output; its values mean nothing."""
+        """Return a tensor shaped and typed like an output; its values mean nothing."""
         raise NotImplementedError
 
     def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
-        """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output.
+        """Return a cotangent per edge; ``g`` is a tensor, or a tuple of one per output.
 
         None stands for a cotangent that did not arrive.
         """
         raise NotImplementedError
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
-        """The output's tangent, or a tuple of one per output, from one per edge."""
+        """Return the tangent of each output, a tuple if several, from one per edge."""
         raise NotImplementedError
 
     def pull(self, g: Any) -> Pulled:

@@ -182,7 +182,7 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 def _floats(type_: dtype | None, kernel: str) -> str:
-    """NumPy's name of the type of floats to draw."""
+    """Return NumPy's name of the type of floats to draw."""
     if type_ is None:
         return DEFAULT.name
     if not type_.is_floating_point:
@@ -253,7 +253,7 @@ def randint(
     *,
     generator: Generator | None = None,
 ) -> Host:
-    """Integers from ``low`` (0 if left out) up to, without, ``high``.
+    """Return integers from ``low`` (0 if left out) up to, without, ``high``.
 
     Raises:
         RuntimeError: there is no such number.
@@ -301,7 +301,7 @@ def randint_like(
     *,
     generator: Generator | None = None,
 ) -> Host:
-    """Integers drawn in the shape and type of a tensor."""
+    """Return integers drawn in the shape and type of a tensor."""
     first, last = (0, low) if high is None else (low, high)
     return _whole(first, last, tuple(input.shape), type_, generator)
 

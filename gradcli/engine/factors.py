@@ -51,8 +51,8 @@ class Factors:
     _solvers: Callable[[], Library]
 
     def svd_factors(self, a: Raw, full_matrices: bool = True) -> tuple[Raw, Raw, Raw]:
-        """``u``, the singular values from the largest on, and ``v.T``; NaN beside an
-        infinity.
+        """Return ``u``, the singular values from the largest on, and ``v.T``; NaN
+        beside an infinity.
 
         Raises:
             LinAlgError: an entry is NaN.
@@ -142,8 +142,8 @@ class Factors:
         return np.where(np.any(zero, -1), first, 0).astype("int32")
 
     def lu_factors(self, a: Raw) -> tuple[Raw, Raw]:
-        """Both triangles in one matrix, and the row, counted from 1, that each row was
-        exchanged with; a pivot that is zero stays."""
+        """Return both triangles in one matrix, and the row, counted from 1, that each
+        row was exchanged with; a pivot that is zero stays."""
         np = self.np
         both = np.zeros(a.shape, a.dtype)
         pivots = np.zeros((*a.shape[:-2], min(a.shape[-2:])), "int32")
@@ -162,8 +162,8 @@ class Factors:
     def solve_triangle(
         self, a: Raw, b: Raw, unitriangular: bool = False, *, upper: bool
     ) -> Raw:
-        """``a @ x = b`` for matrices ``b``; the other triangle of ``a`` is not read.
-        Not finite where the diagonal has a zero."""
+        """Solve ``a @ x = b`` for matrices ``b``; the other triangle of ``a`` is not
+        read. Not finite where the diagonal has a zero."""
         np = self.np
         lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         x = np.empty((*lead, *b.shape[-2:]), np.result_type(a, b))
@@ -190,7 +190,7 @@ class Factors:
         self._substitute(a[..., left, left], x[..., left, :], upper, unitriangular)
 
     def matrix_exp(self, a: Raw) -> Raw:
-        """Exponentials, computed in double precision and rounded once."""
+        """Return exponentials, computed in double precision and rounded once."""
         np = self.np
         if not a.size:
             return np.zeros(a.shape, a.dtype)
@@ -221,7 +221,7 @@ class Factors:
         return self.np.broadcast_to(ones, shape).copy()
 
     def _by_columns(self, a: Raw) -> Raw:
-        """Matrices column after column in memory, as LAPACK leaves them to PyTorch:
-        what sees them under another shape has to copy them first."""
+        """Return matrices column after column in memory, as LAPACK leaves them to
+        PyTorch: what sees them under another shape has to copy them first."""
         turn = self.np.swapaxes
         return turn(self.np.ascontiguousarray(turn(a, -2, -1)), -2, -1)

@@ -27,7 +27,7 @@ _new = object.__new__
 _NO_PARAMS: Params = {}
 
 WHOLE = "biu"
-"""The kinds of arrays whose results the general path gives their type."""
+"""Kinds of arrays whose results get their type from the general path."""
 
 
 class General(Protocol):
@@ -35,23 +35,23 @@ class General(Protocol):
 
     @property
     def op(self) -> Op:
-        """The row."""
+        """Return the row."""
 
     @property
     def fwd(self) -> Formula:
-        """Its formula, whose result lies in memory as the row says."""
+        """Return the row's formula, whose result lies in memory as the row says."""
 
     @property
     def cls(self) -> Any:
-        """The class of its nodes; None: it has no gradient."""
+        """Return the class of its nodes; None: it has no gradient."""
 
     @property
     def slots(self) -> tuple[int, ...]:
-        """The inputs that can carry a gradient."""
+        """Return the inputs that can carry a gradient."""
 
     @property
     def see(self) -> Seen | None:
-        """The recorder of its view, where its output is a view of its input."""
+        """Return the recorder of its view, where its output is a view of its input."""
 
     def general(self, inputs: tuple[object, ...], params: Params) -> Tensor:
         """Run the row and record its node."""
@@ -172,7 +172,7 @@ for _name in BINARY:
 
 
 def operator_of(fwd: Formula) -> Callable[[Any, Any], Any] | None:
-    """The operator that a formula of two operands is, where it is one and no more."""
+    """Return the operator that a formula of two operands is, if it is one alone."""
     a, b = _Asked(), _Asked()
     try:
         made = fwd(None, a, b)

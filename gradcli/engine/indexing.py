@@ -182,7 +182,7 @@ def _dimensions(item: Any) -> int:
 
 
 def _is_whole(item: slice, size: int) -> bool:
-    """Whether a slice keeps everything and says so; PyTorch records nothing then.
+    """Return whether a slice keeps and names all; PyTorch records nothing then.
 
     One that counts from the end, ``-2:`` of two, is recorded like any other.
     """

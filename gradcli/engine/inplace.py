@@ -386,7 +386,7 @@ def _demand_type(x: Tensor, value: Tensor, at: Any) -> None:
 
 
 def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
-    """The value with as many dimensions as it is written to, where it has more."""
+    """Return the value, with as many dimensions as what it is written to at most."""
     extra = value.raw.ndim - ndim
     if extra > 0 and all(n == 1 for n in value.raw.shape[:extra]):
         found: Tensor = call("reshape", value, value.raw.shape[extra:])

@@ -217,7 +217,7 @@ def _as_it_was(node: Node, raw: Raw, kind: str, key: int) -> object:
 
 
 def _places(node: Node, name: str) -> tuple[Tensor | None, ...]:
-    """The places that a parameter names, as tensors; None for a whole dimension."""
+    """Return the places that a parameter names, as tensors; None: whole dimensions."""
     if node.saved is FREED:
         raise GradError(FREED_MESSAGE)
     given = node.params[name]
@@ -254,7 +254,7 @@ def _refuse_hooks(hooks: Hooks) -> None:
 
 
 def _parameter(op: Op, name: str, given: dict[str, Any]) -> object:
-    """A parameter as PyTorch saves it: several dimensions as a tuple, one too."""
+    """Return a parameter as PyTorch saves it: one or more dimensions as a tuple."""
     if name in given:
         value = given[name]
     else:
@@ -274,7 +274,7 @@ def _parameter(op: Op, name: str, given: dict[str, Any]) -> object:
 
 
 def _unsigned(value: float) -> object:
-    """A size or a position as C's unsigned integer, in which PyTorch shows it."""
+    """Return a size or a position as C's unsigned integer, as PyTorch shows it."""
     if isinstance(value, tuple | list):
         return tuple([_unsigned(each) for each in value])
     plain = isinstance(value, int) and not isinstance(value, bool)

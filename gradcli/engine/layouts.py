@@ -39,7 +39,7 @@ strided = layout("strided")
 
 
 def inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
-    """The dimensions in the order in which a tensor without gaps has them in memory.
+    """Return the dimensions in the order of a tensor without gaps in memory.
 
     PyTorch's order for what it makes like a tensor, or from several of one shape: by
     the strides of the first, of equal ones by sizes, then by those of the next; a

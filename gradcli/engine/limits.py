@@ -47,39 +47,37 @@ faster in the transpose; of more than the processor's cache holds, in shorter li
 
 MIN_LINE_TO_SPLIT = 8
 MAX_LINE_TO_ADD = 128
-"""NumPy adds shorter lines entry by entry, and lines of up to so many in one block of
+"""Line lengths below which NumPy adds entry by entry, and up to which in one block of
 eight sums: as columns, or by `einsum`, the same error takes a quarter of the time."""
 
 # nesting
 
 MAX_LIST_DEPTH = 64
-"""How deep lists of numbers may be nested: NumPy's most dimensions."""
+"""Greatest depth of nested lists of numbers: NumPy's most dimensions."""
 
 MAX_ITEMS_OF_INDEX_LIST = 31
-"""A list of at most so many items, with lists among them, is read as a tuple of
-indices, as in PyTorch."""
+"""Most items of a list, with lists among them, that is read as a tuple of indices, as
+in PyTorch."""
 
 MAX_PASSES_IN_A_THREAD = 20
-"""How many reverse passes may be open in one thread. A pass and what is called on its
+"""Most reverse passes that may be open in one thread. A pass and what is called on its
 way take some fifteen frames of the thousand that Python allows."""
 
 # what is remembered
 
 KEPT_BYTES = 2**25 - 2**16
-"""A block that, asked for and let go of untouched, raises what the C library keeps for
-the next arrays to the most that it allows, 64 MiB."""
+"""Size in bytes of a block that, asked for and let go of untouched, raises what the C
+library keeps for the next arrays to the most that it allows, 64 MiB."""
 
 MAX_CHANGES_TOLD_APART = 1000
-"""How many in-place changes of one array are told apart; older ones are only counted.
-"""
+"""Most in-place changes of one array that are told apart; older ones are counted."""
 
 MIN_VIEWS_TO_SWEEP = 64
 """Fewest views of a tensor of which dead ones are swept out, whenever their number
 doubles."""
 
 MAX_LINES_OF_A_NODE = 20
-"""How many lines of the program anomaly mode remembers for a node, the innermost ones.
-"""
+"""Most lines of the program, the innermost ones, that anomaly mode keeps for a node."""
 
 
 def check_broadcast(operands: Sequence[Raw]) -> None:

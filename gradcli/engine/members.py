@@ -101,7 +101,7 @@ def __delitem__(self: Tensor, at: object) -> None:
 
 
 def where(self: Tensor, condition: Tensor, other: object) -> Any:
-    """The tensor's entries where the condition is true, else those of the other."""
+    """Return the tensor's entries where the condition is true, else the other's."""
     return public("where")(condition, self, other)
 
 

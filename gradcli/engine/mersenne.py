@@ -23,7 +23,7 @@ BELOW_1 = 1 - 2.0**-11
 
 WORD = 32
 BLOCK = 16
-"""Normal numbers are drawn in blocks of this many, fewer one by one."""
+"""Normal numbers that are drawn in one block; fewer are drawn one by one."""
 
 
 class Mersenne:
@@ -43,12 +43,12 @@ class Mersenne:
         return drawn
 
     def doubles(self, count: int) -> Host:
-        """Pairs of words as one, the first the higher."""
+        """Return pairs of words as one, the first the higher."""
         pairs = self.words(2 * count).reshape(count, 2)
         return (pairs[:, 0] << np.uint64(WORD)) | pairs[:, 1]
 
     def uniform(self, count: int, name: str) -> Host:
-        """Numbers from [0, 1) of a type."""
+        """Return numbers from [0, 1) of a type."""
         if name == "float64":
             bits, drawn = DOUBLE_BITS, self.doubles(count)
         else:
@@ -57,7 +57,7 @@ class Mersenne:
         return (np.minimum(found, BELOW_1) if name == "float16" else found).astype(name)
 
     def below(self, count: int, limit: int) -> Host:
-        """Integers from 0 up to, without, ``limit``."""
+        """Return integers from 0 up to, without, ``limit``."""
         drawn = self.words(count) if limit < 1 << WORD else self.doubles(count)
         return (drawn % np.uint64(limit)).astype(np.int64)
 
@@ -70,7 +70,7 @@ class Mersenne:
         return np.array(order, np.int64)
 
     def normal(self, count: int, name: str) -> Host:
-        """Draws from the standard normal distribution, by Box and Muller 1958."""
+        """Draw from the standard normal distribution, by Box and Muller 1958."""
         if count < BLOCK:
             return np.array([self._one_normal() for _ in range(count)], name)
         kind = "float64" if name == "float64" else "float32"
@@ -82,7 +82,7 @@ class Mersenne:
         return drawn.astype(name)
 
     def _one_normal(self) -> float:
-        """Numbers come in pairs; the second is kept for the next call."""
+        """Draw a number; they come in pairs, and the second is kept for the next."""
         if self._kept is not None:
             found, self._kept = self._kept, None
             return found
@@ -92,7 +92,7 @@ class Mersenne:
         return radius * math.cos(angle)
 
     def state(self) -> bytes:
-        """Return where it stands."""
+        """Return the state of the stream, from which `go_back` goes on."""
         state = self._bits.state["state"]
         kept = math.nan if self._kept is None else self._kept
         tail = np.array([kept], "<f8").tobytes()
@@ -100,7 +100,7 @@ class Mersenne:
         return key + int(state["pos"]).to_bytes(8, "little") + tail
 
     def go_back(self, held: bytes) -> None:
-        """Stand where `state` was asked."""
+        """Set the stream to a state that `state` returned."""
         key, pos, tail = held[:-16], held[-16:-8], held[-8:]
         numbers: Any = {
             "key": np.frombuffer(key, "<u4"),
@@ -112,7 +112,7 @@ class Mersenne:
 
 
 def _as_normal(drawn: Host) -> Host:
-    """Uniform numbers, in blocks, as normal ones: 8 lengths and 8 angles each."""
+    """Turn uniform numbers, in blocks, into normal ones: 8 lengths, 8 angles each."""
     half = BLOCK // 2
     blocks = drawn.reshape(-1, 2, half)
     radius = np.sqrt(-2 * np.log(1 - blocks[:, 0]))

@@ -82,7 +82,7 @@ class Namespace:
         return nullcontext()
 
     def shown(self, x: Raw) -> Any:
-        """Nested lists of the values, to be printed."""
+        """Return nested lists of the values, to be printed."""
         return x.tolist()
 
     def integer(self, x: Raw) -> int:
@@ -128,8 +128,8 @@ class Namespace:
         return self.where(self.eq(x, other), self.stop(x), x)
 
     def plus(self, y: Raw, x: Raw) -> Raw:
-        """``y + x``, of the shape of ``y``, in whose memory it may be written: only the
-        caller holds that."""
+        """Return ``y + x``, of the shape of ``y``, in whose memory it may be written:
+        only the caller holds that."""
         return y + x
 
     def is_finite(self, x: Raw) -> bool:
@@ -162,7 +162,7 @@ class Namespace:
         return total
 
     def geometry(self, x: Raw) -> tuple[tuple[int, ...], int]:
-        """The strides, and where the first entry lies, both counted in entries."""
+        """Return the strides, and where the first entry lies, both in entries."""
         return contiguous_strides(x.shape), 0
 
     def strided(
@@ -180,12 +180,12 @@ class Namespace:
         return self.seen(after, raw.shape, raw.strides, address)
 
     def packed(self, y: Raw) -> Raw:
-        """Entries in the order of their indices in memory."""
+        """Return entries in the order of their indices in memory."""
         return y if self.is_contiguous(y) else self.clone(y, CONTIGUOUS)
 
     def in_order_of(self, y: Raw, x: Raw) -> Raw:
-        """Entries in the order in memory of those of ``x``, if the shape is the same;
-        else in the order of their indices."""
+        """Return entries in the order in memory of those of ``x``, if the shape is the
+        same; else in the order of their indices."""
         if y.shape != x.shape or self.is_contiguous(x):
             return self.packed(y)
         steps = self.geometry(x)[0]

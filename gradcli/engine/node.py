@@ -43,12 +43,12 @@ class Inspectable(NodeMethods):
     """The row whose node PyTorch's own rules record instead, beside a number."""
 
     def name(self) -> str:
-        """PyTorch's name for the node."""
+        """Return PyTorch's name for the node."""
         name = type(self).__name__
         return f"{WRITTEN}{name}" if self.hand_written else name
 
     def operation(self) -> str:
-        """The name of what was done, as messages use it: ``Exp`` of ExpBackward0."""
+        """Return the name of what was done, as in messages: ``Exp`` of ExpBackward0."""
         return self.name().rstrip("0123456789").removesuffix("Backward")
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ class Node(Inspectable):
     """Whether freeing a node is nothing but letting go of what it saved; known once a
     node was freed."""
     reading: ClassVar[tuple[bool, ...]]
-    """Per edge whether its rule reads values; known once a node was freed."""
+    """Flags by edge, true where its rule reads values; known once a node was freed."""
     edges: tuple[Edge, ...]
     saved: Any
     y: Any
@@ -235,7 +235,7 @@ class Node(Inspectable):
                 return
 
     def y_shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of the outputs that carry a gradient, where there are several."""
+        """Return the shapes of the outputs with a gradient, where there are several."""
         if self.y is None:
             raise GradError(FREED_MESSAGE)
         if isinstance(self.y, Packed):
@@ -249,7 +249,7 @@ class Node(Inspectable):
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-        """``(node, output number)`` per input, as in PyTorch."""
+        """Return ``(node, output number)`` per input, as in PyTorch."""
         return tuple([output_at(edge) for edge in self.edges])
 
 
@@ -402,7 +402,7 @@ class ConstantNode(Node):
         return g * factor if factor else self.xp.zeros_like(g)
 
     def restored(self) -> Restored:
-        """One nothing per input: the rules read no values."""
+        """Return one nothing per input: the rules read no values."""
         return (None,) * len(self.factors), None
 
 
@@ -433,7 +433,7 @@ class Port:
 
 
 def output_at(edge: Edge) -> tuple[Any, int]:
-    """The node whose output an edge stands for, and the number of that output."""
+    """Return the node whose output an edge stands for, and that output's number."""
     return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
 
 
@@ -469,7 +469,7 @@ class AccumulateGrad(Inspectable):
 
     @property
     def variable(self) -> Any:
-        """The leaf, a tensor; made anew, on the same memory, if it was let go."""
+        """Return the leaf, made anew on the same memory if it was let go."""
         found = self._variable()
         if found is None:
             found = self.made_anew()

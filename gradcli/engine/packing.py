@@ -31,7 +31,7 @@ from .versions import version, version_at
 Pack = Callable[[Tensor], Any]
 Unpack = Callable[[Any], Tensor]
 UNNAMED = "~"
-"""Stands behind every name: an input that PyTorch has no name for comes last."""
+"""Name behind all others, of an input that PyTorch has no name for."""
 
 INPUT, OUTPUT = "input", "output"
 """Roles of a saved tensor in its node."""
@@ -114,7 +114,7 @@ def pack_node(node: Node) -> None:
 
 
 Which = tuple[str, int]
-"""Which of a node's values: an input's slot, or an output's number."""
+"""Input's slot or output's number: which of a node's values."""
 
 
 def hook_one(node: Node, which: Which, hooks: Hooks) -> None:

@@ -21,7 +21,7 @@ from .blas import threads
 from .raw import Raw, Run
 
 PART_BYTES = 1 << 20
-"""About as much is made of a part: what a core's second cache holds."""
+"""Usual size of a part, in bytes: what a core's second cache holds."""
 
 MIN_PART_BYTES = 1 << 16
 """Least size of a part, in bytes, however many threads there are: small arrays may be
@@ -35,7 +35,7 @@ _pool: list[ThreadPoolExecutor] = []
 
 
 def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
-    """``run(*arrays)``, on a few items of the first dimension at a time.
+    """Return ``run(*arrays)``, of a few items of the first dimension at a time.
 
     Args:
         entries: how many are made of each item.

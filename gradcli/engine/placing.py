@@ -32,7 +32,7 @@ def _as_read(xp: Any, y: Raw, x: Raw, indices: Sequence[object]) -> Any:
 
 
 def _is_turned(item: object) -> bool:
-    """Whether an array's entries lie in another order than that of their indices."""
+    """Return whether an array lies in another order than that of its indices."""
     return hasattr(item, "flags") and not item.flags.c_contiguous
 
 

@@ -16,10 +16,10 @@ from functools import cache
 from .raw import Library, Raw
 
 SMALL = 0.4
-"""Up to here, either way from 0, the power series is summed."""
+"""Largest distance from 0 at which the power series is summed."""
 
 FAR = 4.5
-"""Below minus this the function follows from that of the reciprocal."""
+"""Argument below whose negative the function follows from that of the reciprocal."""
 
 TERMS = 64
 """Terms of a series that end in what rounding leaves of the first."""
@@ -29,8 +29,8 @@ CUT = 20
 
 
 def polylogarithm(np: Library, order: int, x: Raw) -> Raw:
-    """``sum(x**k / k**order)`` and its continuation; NaN beyond 1, where it has no real
-    value; of orders below 1 it has one."""
+    """Return ``sum(x**k / k**order)`` and its continuation; NaN beyond 1, where it has
+    no real value; of orders below 1 it has one."""
     wide = np.asarray(x).astype("float64")
     if order > 1:
         found = _of_two_or_more(np, order, wide)
@@ -90,7 +90,7 @@ def _by_other_logarithm(np: Library, n: int, log: Raw) -> Raw:
 
 
 def _by_reciprocal(np: Library, n: int, x: Raw, log: Raw) -> Raw:
-    """Below -1: the function at 1/x and a polynomial of the logarithm."""
+    """Return the values below -1 by the function at 1/x and a polynomial of the log."""
     other = _powers(np, n, 1 / x) * (-1.0) ** (n - 1)
     total = 0 * log
     for k in range(n // 2 + 1):
@@ -101,7 +101,7 @@ def _by_reciprocal(np: Library, n: int, x: Raw, log: Raw) -> Raw:
 
 
 def _in_powers(x: Raw, coefficient: Callable[[int], float]) -> Raw:
-    """``sum(coefficient(k) * x**k / k!)``."""
+    """Return ``sum(coefficient(k) * x**k / k!)``."""
     total = 0 * x
     for k in range(TERMS, -1, -1):
         total = total * x + coefficient(k) / math.factorial(k)
@@ -123,18 +123,18 @@ def zeta(n: int) -> float:
 
 @cache
 def alternating(n: int) -> float:
-    """``sum((-1)**(k - 1) / k**n)`` and its continuation, of any integer."""
+    """Return ``sum((-1)**(k - 1) / k**n)`` and its continuation, of any integer."""
     return math.log(2) if n == 1 else (1 - 2.0 ** (1 - n)) * zeta(n)
 
 
 @cache
 def _bernoulli(n: int) -> Fraction:
-    """Bernoulli's number, -1/2 for 1."""
+    """Return Bernoulli's number, -1/2 for 1."""
     return next(number for k, number in enumerate(_bernoullis()) if k == n)
 
 
 def _bernoullis() -> Iterator[Fraction]:
-    """All of them, by the sums of powers that they are defined by."""
+    """Return Bernoulli's numbers by the sums of powers that define them."""
     found: list[Fraction] = []
     while True:
         n = len(found)

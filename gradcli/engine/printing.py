@@ -173,7 +173,7 @@ def _row(raw: Raw, entries: _Entries, indent: int, first: range, last: range) ->
 
 
 def text(raw: Raw, facts: Sequence[str], opening: str = OPENING) -> str:
-    """``tensor(...)`` with its facts behind the entries, on a new line if too long.
+    """Return ``tensor(...)`` with facts behind the entries, on a new line if too long.
 
     Args:
         raw: an array on the CPU.

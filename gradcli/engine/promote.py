@@ -62,10 +62,10 @@ def type_of(value: object) -> Any:
 
 
 NONE = numpy.dtype(object)
-"""Stands for the type of what has none."""
+"""Type that stands for that of what has none."""
 
 WRITTEN = "written"
-"""Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
+"""Mark, in its ``__dict__``, of a tensor made of numbers that stood in a call."""
 
 
 def fitting(number: float, type_: Any) -> float:
@@ -231,7 +231,7 @@ def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
 def _written_alike(
     op: Op, raw: tuple[Raw, ...], inputs: tuple[object, ...]
 ) -> tuple[Raw, ...]:
-    """Integers that were written out, in the type of the first floats.
+    """Give integers that were written out the type of the first floats.
 
     So ``dot(x, [1, 2])`` has two operands of one type; positions stay whole.
     """

@@ -25,7 +25,7 @@ from .tensor import Tensor
 
 
 def is_public(name: str) -> bool:
-    """Whether a name is one of a function that users are offered; other spellings are.
+    """Return whether users are offered a function so named; other spellings count.
 
     What is left are overloads, members of modules, and what other functions of the
     table are made of.
@@ -50,7 +50,7 @@ def changes_operand(name: str) -> bool:
 
 
 def names() -> list[str]:
-    """Every public name of the table, other spellings among them."""
+    """Return every public name of the table, other spellings among them."""
     return [name for name in (*FUNCTIONS, *ALIASES) if is_public(name)]
 
 

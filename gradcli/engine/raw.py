@@ -25,7 +25,7 @@ Run: TypeAlias = Callable[..., Any]
 """A function that is called as its caller says, and whose result is handed on."""
 
 Give: TypeAlias = Callable[[], Any]
-"""Gives a saved value back."""
+"""Function that gives a saved value back."""
 
 Value: TypeAlias = Array | Outputs
 """Result of a row: an array, or one for each output."""
@@ -35,11 +35,11 @@ Restored: TypeAlias = tuple[tuple[Any, ...], Any]
 nothing; several outputs in a tuple."""
 
 Arrived: TypeAlias = dict[Any, Any]
-"""By an edge, what has arrived there: a cotangent; of a node with several outputs a
-list, with one for each."""
+"""Cotangent that has arrived, by edge; of a node with several outputs a list, with one
+for each."""
 
 Pulled: TypeAlias = tuple[Array | None, ...]
-"""One cotangent per edge; None where nothing passes."""
+"""Cotangents of the edges; None where nothing passes."""
 
 
 class Flags(Protocol):

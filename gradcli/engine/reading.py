@@ -36,7 +36,7 @@ NOTHING = Parts((), False)
 
 
 def reading_slots(op: Op) -> tuple[bool, ...]:
-    """Per edge whether its rule reads a value, or all do since the row says so."""
+    """Return per edge if its rule reads a value, or all do since the row says so."""
     if op.variadic or op.always_saves:
         return (op.always_saves or not op.keeps_shapes,)
     parts = [read_by(op, slot) for slot in range(len(_rules(op)))]

@@ -107,13 +107,13 @@ class Recorder:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a row has one or two inputs, a partial for each, and that is all."""
+        """Return whether a row has one or two inputs, each with a partial alone."""
         plain = self.cls is not None and issubclass(self.cls, PLAIN)
         return plain and not self._is_choosy
 
     @property
     def _is_choosy(self) -> bool:
-        """Whether a row refuses some floats, which only the general path asks."""
+        """Return whether a row refuses some floats, which the general path asks."""
         return "float16" in self.op.refuses
 
     def __call__(self, inputs: tuple[Any, ...], params: Params) -> Any:
@@ -361,7 +361,7 @@ def ask(op: Op, x: object, *args: object) -> Any:
 
 
 def function(name: str) -> Run:
-    """The public function ``name`` on tensors. Raises KeyError if there is none."""
+    """Return the public function ``name`` on tensors; KeyError if there is none."""
     found = FUNCTIONS_ON_TENSORS.get(name)
     if found is None:
         found = FUNCTIONS_ON_TENSORS[name] = made(name, lambda _, run: run)

@@ -71,7 +71,7 @@ def class_of(function: str) -> type[Named] | None:
 
 @cache
 def classes() -> dict[str, type[Named]]:
-    """All of them, by their names."""
+    """Return all classes of named results, by their names."""
     made = [class_of_row(op) for op in OPS.values()]
     made += [
         class_of(name) for name, e in FUNCTIONS.items() if isinstance(e, Composite)

@@ -56,7 +56,7 @@ def among_outputs(nr: int, count: int, g: Array) -> list[Array | None]:
 
 
 def added(a: Any, b: Any) -> Any:
-    """The sum of two cotangents; lists hold one of each output, None for none."""
+    """Return the sum of two cotangents; lists hold one of each output or None."""
     if not isinstance(a, list):
         return a + b
     return [

@@ -21,7 +21,7 @@ General = Callable[..., object]
 
 
 def reading(general: General) -> Callable[[Tensor, Any], Any]:
-    """``x[1]`` and ``x[1:3]``."""
+    """Return the function of ``x[1]`` and ``x[1:3]``."""
     select, narrow = (recorder(OPS[name]).see for name in ("select", "slice.Tensor"))
     assert select is not None
     assert narrow is not None
@@ -55,7 +55,7 @@ def reading(general: General) -> Callable[[Tensor, Any], Any]:
 
 
 def turning(general: General) -> Callable[[Tensor], object]:
-    """``x.T``."""
+    """Return the function of ``x.T``."""
     permute = recorder(OPS["permute"]).see
     assert permute is not None
 
@@ -69,7 +69,7 @@ def turning(general: General) -> Callable[[Tensor], object]:
 
 
 def transposing(general: General) -> General:
-    """``x.transpose(0, 1)``."""
+    """Return the function of ``x.transpose(0, 1)``."""
     transpose = recorder(OPS["transpose"]).see
     assert transpose is not None
 

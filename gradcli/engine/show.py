@@ -14,7 +14,7 @@ from .views import LostView
 
 
 def show(t: Tensor) -> str:
-    """``tensor([1., 2.], requires_grad=True)``."""
+    """Return the text ``tensor([1., 2.], requires_grad=True)``."""
     if t.xp.symbolic:
         return (
             f"tensor({t.xp.shown(t.raw)}{''.join(f', {fact}' for fact in _graph(t))})"

@@ -23,13 +23,13 @@ from .namespace import Namespace
 from .raw import Library, Raw
 
 NEAR_POLES = -0.5
-"""Below, digamma has poles that are not at 0."""
+"""Argument below which digamma has poles that are not at 0."""
 
 FAR_BELOW = -1000.0
 """Below, the library comes up to 0 step by step for Hurwitz' zeta function."""
 
 MAX_SHORT_SERIES = 1.1
-"""Up to here the library lacks digits of incomplete gamma functions near order 1/2."""
+"""Largest argument for which the library lacks digits of igamma near order 1/2."""
 
 MAX_AIRY_ARGUMENT = 105
 """Argument from which on the function Ai is below the least number."""
@@ -94,16 +94,16 @@ class SpecialFunctions(Namespace):
         return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
 
     def logsigmoid(self, x: Raw) -> Raw:
-        """``-log(1 + exp(-x))``, by functions that NumPy computes several entries of at
-        once: the library's takes ten times as long."""
+        """Return ``-log(1 + exp(-x))``, by functions that NumPy computes several
+        entries of at once: the library's takes ten times as long."""
         np = self.np
         if not is_wide_array(x):
             return in_own_type(self._special().log_expit)(x)
         return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
     def logaddexp(self, a: Raw, b: Raw) -> Raw:
-        """``log(exp(a) + exp(b))``, by functions that NumPy computes several entries of
-        at once: its own takes ten times as long."""
+        """Return ``log(exp(a) + exp(b))``, by functions that NumPy computes several
+        entries of at once: its own takes ten times as long."""
         np = self.np
         if not (is_wide_array(a) or is_wide_array(b)):
             return np.logaddexp(a, b)
@@ -135,7 +135,7 @@ class SpecialFunctions(Namespace):
         return self.np.where(beyond, value, y).astype(y.dtype)
 
     def lambertw(self, x: Raw) -> Raw:
-        """The real branch of ``w*exp(w) = x`` from -1 on; NaN where there is none."""
+        """Return the real branch of ``w*exp(w) = x`` from -1 on; else NaN."""
         w = self._special().lambertw(x)
         y = self.np.where(self.np.equal(self.np.imag(w), 0), self.np.real(w), math.nan)
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
@@ -183,7 +183,7 @@ class SpecialFunctions(Namespace):
         return np.where(near, function(a + 1, x) + sign * term, y)
 
     def sinc(self, x: Raw) -> Raw:
-        """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
+        """Return ``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
         half = x.dtype == "float16"
         y = self.np.sinc(x.astype("float32") if half else x)
         return y.astype(x.dtype) if half else y

@@ -36,11 +36,11 @@ class UntypedStorage:
         return int(self._xp.address(self._raw)) if self.nbytes() else 0
 
     def element_size(self) -> int:
-        """1: its elements are bytes."""
+        """Return 1: its elements are bytes."""
         return 1
 
     def is_shared(self) -> bool:
-        """False: no other process sees it."""
+        """Return False: no other process sees it."""
         return False
 
     @property
@@ -48,7 +48,7 @@ class UntypedStorage:
         return devices.device_of(self._xp)
 
     def tolist(self) -> list[int]:
-        """Its bytes as numbers."""
+        """Return its bytes as numbers."""
         found: list[int] = self._bytes().tolist()
         return found
 

@@ -34,7 +34,7 @@ GRAD_OF_NON_LEAF = (
 )
 
 TANGENT = "_dual"
-"""Where a tensor carries its tangent of forward mode, in its ``__dict__``."""
+"""Key under which a tensor's ``__dict__`` has its tangent of forward mode."""
 
 
 class Tensor(Methods):
@@ -316,7 +316,7 @@ class Tensor(Methods):
 
 
 _known_size = tuple.__new__
-"""Makes a `Size` of sizes that are numbers for certain."""
+"""Maker of a `Size` of sizes that are numbers for certain."""
 
 
 def as_number(t: Tensor) -> float | int | bool:

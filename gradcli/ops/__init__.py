@@ -56,7 +56,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """`gradcli.ops.aten` is imported when it is asked for."""
+    """Import `gradcli.ops.aten` when it is asked for."""
     if name != "aten":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.aten")

@@ -190,7 +190,7 @@ function("rrelu", rrelu, operands=("x",), cases=[case((3,))],
 
 
 def negative(xp: Namespace, x: Array) -> Array:
-    """Entries below 0, and 0 for the others, where its own derivative is 0 too."""
+    """Return entries below 0, and else 0, where its own derivative is 0 too."""
     return xp.where(xp.lt(x, 0), x, 0)
 
 
@@ -249,7 +249,7 @@ def between(xp: Namespace, x: Array, low: float, high: float) -> Array:
 
 def beyond(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1.0
           ) -> Array:
-    """At a bound or outside it; NaN is not."""
+    """Return where entries are at a bound or outside it; NaN is not."""
     return xp.logical_or(xp.le(x, min_val), xp.ge(x, max_val))
 
 
@@ -262,7 +262,7 @@ class Masked(TypedDict):
 
 
 def passing_but(hidden: ArrayRule) -> Masked:
-    """The rules of what passes a cotangent on but where ``(xp, x, **params)`` holds."""
+    """Return rules that pass a cotangent on but where ``(xp, x, **params)`` holds."""
     return {
         "partials": (lambda xp, y, x, **how: 1 - xp.as_type_of(hidden(xp, x, **how), x),
                      ),
@@ -308,7 +308,7 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
 
 
 def hard_swish_pulled(xp: Namespace, g: Array, x: Array, inside: Array) -> Array:
-    """Nothing of what lies beyond -3, in a second derivative either."""
+    """Return the cotangent by the slope; exactly 0 up to -3, differentiated too."""
     bent = xp.where(inside, g, 0) * (xp.where(inside, x, 0) / 3 + 0.5)
     return xp.where(inside, bent, xp.where(xp.le(x, -3), 0, g))
 
@@ -424,7 +424,7 @@ ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((2, 3, 4), dim=1),
 
 
 def peak(xp: Namespace, x: Array, over: tuple[int, ...]) -> Array:
-    """The largest entry along each line, dimensions kept; 0 where a line has none."""
+    """Return the largest entry of each line, dimensions kept; 0 where it has none."""
     if 0 in [x.shape[d] for d in over]:
         return xp.new_full(x, kept_shape(x.shape, over), 0)
     return xp.amax(x, over, True)

@@ -40,12 +40,12 @@ AWAY = [
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """A plain Python number, which PyTorch treats as no tensor."""
+    """Return whether it is a plain Python number, which PyTorch treats as no tensor."""
     return isinstance(value, int | float)
 
 
 def over(xp: Namespace, number: float, b: Operand) -> Operand:
-    """``number / b``; a plain zero divides as a zero in an array does."""
+    """Return ``number / b``; a plain zero divides as a zero in an array does."""
     if not is_number(b):
         return number / b
     if not b:
@@ -306,7 +306,7 @@ LARGE_EXPONENT = 2**53
 
 
 def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:
-    """An exponent less 1: of a large one in the numbers of ``x``, maybe exact ones."""
+    """Return an exponent less 1; a large one in the numbers of ``x``, maybe exact."""
     if abs(exponent) < LARGE_EXPONENT:
         return exponent - 1
     return xp.new_full(x, (), exponent) - 1
@@ -370,8 +370,8 @@ row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** 
 def power_bounds(
     xp: Ranges, base: Ranged, exponent: Ranged
 ) -> tuple[Relation, ...]:
-    """A whole exponent takes every base; one that may vary takes bases above 0, or has
-    to stay the integer that it is; 0 itself takes exponents above 0."""
+    """Return the conditions on a power: whole exponents take every base; varying ones
+    take bases above 0, or stay the integer that they are; 0 takes exponents above 0."""
     written = exponent.content if exponent.name == "number" else None
     if isinstance(written, int):
         return () if written >= 0 else ((0, "!=", 0),)

@@ -157,7 +157,7 @@ def _diagonal(xp: Namespace, x: Array, offset: int = 0, dim1: int = 0, dim2: int
 def on_diagonal(
     xp: Namespace, g: Array, shape: Shape, offset: int, dim1: int, dim2: int
 ) -> Array:
-    """Zeros of ``shape`` with ``g``'s last dimension along a diagonal."""
+    """Return zeros of ``shape`` with ``g``'s last dimension along a diagonal."""
     a, b = two_dims(shape, dim1, dim2)
     order = (*[d for d in range(len(shape)) if d not in (a, b)], a, b)
     steps = range(g.shape[-1])
@@ -230,7 +230,7 @@ function("diagflat", lambda call, x, offset=0:
 
 
 def pad_pairs(shape: Shape, pad: Sizes) -> list[tuple[int, int]]:
-    """(before, after) per dimension; ``pad`` lists the last dimension's pair first."""
+    """Return (before, after) per dimension; ``pad`` lists the last one's pair first."""
     flat = as_sizes(pad)
     if len(flat) % 2:
         raise ShapeError("Padding length must be divisible by 2")
@@ -300,7 +300,7 @@ def windowed(xp: Namespace, x: Array, d: int, starts: range, size: int) -> Array
 
 
 def window_order(ndim: int, d: int) -> Shape:
-    """Brings the windows' entries, which stand behind dimension d, to the end."""
+    """Return the order that moves the windows' entries from behind d to the end."""
     return (*range(d + 1), *range(d + 2, ndim), d + 1)
 
 

@@ -61,7 +61,7 @@ def bags_of(xp: Namespace, count: int, indices: Array, offsets: Array,
 
 
 def beside(xp: Namespace, x: Array, numbers: object) -> Positions:
-    """Integers on the device of an array."""
+    """Return integers on the device of an array."""
     return cast("Positions", xp.call("as_index.beside", x, numbers))
 
 
@@ -91,8 +91,8 @@ def counted(xp: Namespace, rows: Array, bags: Bags, weights: Array | None) -> Ar
 
 
 def largest_at(xp: Namespace, weight: Array, bags: Bags) -> Positions:
-    """For each bag and column the row with the first of the largest entries; 0 where a
-    bag is empty."""
+    """Return, for each bag and column, the row with the first of the largest entries; 0
+    where a bag is empty."""
     listed: list[list[int]] = [[] for _ in bags.sizes]
     for at, bag in zip(bags.rows, bags.bags, strict=True):
         listed[bag].append(at)
@@ -107,7 +107,7 @@ def largest_at(xp: Namespace, weight: Array, bags: Bags) -> Positions:
 
 
 def largest(xp: Namespace, x: Array, at: Array, bags: Bags) -> Array:
-    """The entries of ``x`` at rows, for each bag and column; 0 where it is empty."""
+    """Return the entries of ``x`` at rows, by bag and column; 0 for an empty bag."""
     if not bags.sizes:
         return xp.new_full(x, (0, x.shape[1]), 0)
     return xp.where(filled(xp, x, bags), xp.gather(x, 0, at), 0)
@@ -121,7 +121,7 @@ def put_together(xp: Namespace, weight: Array, indices: Array, offsets: Array,
                  per_sample_weights: Array | None = None, mode: int = SUM,
                  scale_grad_by_freq: bool = False, include_last_offset: bool = False,
                  padding_idx: int = NO_PADDING) -> tuple[Array, Positions]:
-    """A row for each bag; and where its largest entries are, or how many it has."""
+    """Return a row for each bag; and where its largest are, or how many it has."""
     bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
                    padding_idx)
     if mode == MAX:
@@ -140,8 +140,7 @@ def sums(xp: Namespace, weight: Array, samples: Array | None, bags: Bags, mode: 
 
 
 def of_bags(rule: Formula) -> Formula:
-    """Return a row's rule, made from a function of ``(xp, g, y, weight, bags, samples,
-    mode, by_freq)``."""
+    """Return the row's rule by ``(xp, g, y, weight, bags, samples, mode, by_freq)``."""
     def run(xp: Namespace, g: Array | Tangents, y: Outputs, weight: Array,
             indices: Array, offsets: Array, per_sample_weights: Array | None = None,
             mode: int = SUM, scale_grad_by_freq: bool = False,

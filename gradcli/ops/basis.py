@@ -77,7 +77,7 @@ NEUTRAL: Final[Mapping[str, tuple[int, tuple[int, ...]]]] = {
     "add": (0, (0, 1)), "sub": (0, (1,)),
     "mul": (1, (0, 1)), "div": (1, (1,)), "pow": (1, (1,)),
 }  # fmt: skip
-"""Operators, the number that changes nothing, and as which of the operands."""
+"""Number that changes nothing, and as which of the operands, by operator."""
 
 COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 """Operators that have no reflected method of their own."""

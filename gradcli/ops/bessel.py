@@ -27,13 +27,13 @@ OF_J1 = (2, -16, 384, -18432)
 """Divisors of the powers 1, x**2, x**4, ... in the series of J1(x)/x."""
 
 SMALL = 0.02
-"""Up to here four terms of such a series are exact to rounding, also differentiated."""
+"""Largest argument for which four terms of such a series are exact to rounding."""
 
 
 def ratio(xp: Namespace, y: Array, x: Array, series: Sequence[int],
           scale: Operand = 1) -> Array:
-    """``y/x`` of an odd function; beside 0 by its series times ``scale``, so that
-    nothing cancels in its derivatives."""
+    """Return ``y/x`` of an odd function; beside 0 by its series times ``scale``, so
+    that nothing cancels in its derivatives."""
     near = xp.lt(xp.abs(x), SMALL)
     small = xp.where(near, x, 0)
     square = small * small
@@ -92,7 +92,7 @@ def _entered(name: str, doc: str, formula: str, fwd: ArrayRule, slope: Partial,
 
 
 def sine_over(xp: Namespace, x: Array) -> Array:
-    """sin(x)/x, 1 at 0 and 0 at the infinities."""
+    """Return sin(x)/x, 1 at 0 and 0 at the infinities."""
     apart = xp.logical_or(xp.eq(x, 0), xp.isinf(x))
     own = xp.where(apart, 1, x)
     return xp.where(apart, xp.as_type_of(xp.eq(x, 0), x), xp.sin(own) / own)

@@ -41,7 +41,7 @@ class Laid(Array, Protocol):
 
 def mean_and_scale(xp: Namespace, x: Array, dims: tuple[int, ...], eps: float
                   ) -> list[Array]:
-    """The mean over dimensions, which are kept, and what brings the variance to 1."""
+    """Return the mean over dimensions, kept, and what brings the variance to 1."""
     mean = mean_over(xp, x, dims)
     return [mean, xp.rsqrt(mean_over(xp, xp.square(x - mean), dims) + eps)]
 
@@ -71,7 +71,7 @@ def of_groups(xp: Namespace, y: Array, x: Array, weight: Array | None,
 def weight_of_classes(xp: Namespace, y: Array, x: Array, target: Array,
                       weight: Array | None = None, reduction: str = "mean",
                       ignore_index: int = -100) -> Array:
-    """The sum of the weights of the targets that count; 0 without a reduction."""
+    """Return the summed weights of the targets that count; 0 without a reduction."""
     if reduction == "none":
         return xp.new_full(x, (), 0)
     _, weights, _ = counted(xp, x, target, weight, ignore_index)
@@ -91,7 +91,7 @@ def of_system(xp: Namespace, y: Array, a: Array, b: Array, left: bool = True
 
 def slopes_drawn(xp: Namespace, y: Array, x: Array, noise: Array, *_: object,
                  **__: object) -> Array:
-    """One for each entry, also where none was drawn."""
+    """Return a slope for each entry, also where none was drawn."""
     return xp.expand(noise, x.shape)
 
 
@@ -124,7 +124,7 @@ def size_made(xp: Namespace, y: Array, x: Array, output_size: Shape | None,
 
 
 def growth(dim: int) -> Formula:
-    """By how much a dimension grows, where that was asked for."""
+    """Return a formula of how much a dimension grows, None where nothing was asked."""
     return lambda xp, y, x, output_size, scale_factors=None, **_: (
         None if scale_factors is None else scale_factors[dim])
 
@@ -142,7 +142,7 @@ def of_sizes(name: str) -> dict[str, Formula]:
 
 
 def entry(formula: Formula, number: int) -> Formula:
-    """One of the values that a formula gives."""
+    """Return the formula of one of the values that a formula gives."""
     return lambda *given, **params: formula(*given, **params)[number]
 
 

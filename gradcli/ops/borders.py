@@ -43,7 +43,7 @@ def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
 
 def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc: str,
                    formula: str) -> None:
-    """A border's row over one, two and three dimensions, and its transpose."""
+    """Enter a border's row over one, two and three dimensions, and its transpose."""
     for rank in (1, 2, 3):
         dims, node = f"{name}_pad{rank}d", f"{title}Pad{rank}DBackward"
         size, wide = (2, 4, 3, 3)[:rank + 1], (1, 2, 2, 0, 1, 1)[:2 * rank]
@@ -113,7 +113,7 @@ def check_filled(x: Array, rank: int) -> None:
 
 
 def circular(call: Call, x: Array, padding: Shape) -> Array:
-    """The far side's entries, dimension by dimension: corners are written twice."""
+    """Return the far side's entries, by dimension: corners are written twice."""
     pairs = [*enumerate(zip(padding[::2], padding[1::2], strict=True), start=1)]
     shape, inside = list(x.shape), [slice(None)] * len(x.shape)
     part = x

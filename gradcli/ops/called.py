@@ -44,4 +44,4 @@ CALLED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     for names, said in _CALLED.items()
     for name in names.split()
 }
-"""By the public function's name."""
+"""PyTorch's names of operands that differ, by the public function's name."""

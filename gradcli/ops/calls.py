@@ -135,7 +135,7 @@ def growth(row: str) -> Callable[..., Said]:
 
 
 def unpooled(x: Array, indices: Array, output_size: Shape) -> Said:
-    """Windows as long as many of them fit; the function refuses where none do."""
+    """Return the call with the longest windows that fit; it refuses where none do."""
     rank = len(output_size)
     sizes = zip(output_size, x.shape[-rank:], strict=True)
     kernel = one([max(1, n // max(count, 1)) for n, count in sizes])
@@ -163,5 +163,5 @@ CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     **{f"replication_pad{n}d.default": border("replicate") for n in (1, 2, 3)},
     **{name: growth(name) for name in RESAMPLED},
 }
-"""By row; the arguments are those of the row, in its order. None: no call gives what
-the row gives."""
+"""Calls of public functions in place of rows, by row; the arguments are the row's, in
+its order. None: no call gives what the row gives."""

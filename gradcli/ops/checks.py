@@ -64,7 +64,7 @@ class Number(SupportsInt, SupportsFloat, Protocol):
 
 
 def holds(kinds: str, x: object) -> bool:
-    """Whether the entries of a tensor are of a kind that is named by its letter."""
+    """Return whether a tensor's entries are of a kind that is named by its letter."""
     return getattr(getattr(x, "dtype", None), "code", " ")[0] in kinds
 
 
@@ -89,7 +89,7 @@ def as_sizes(values: Sizes) -> Shape:
 
 
 def dim_of(shape: Sequence[int], dim: int) -> int:
-    """One dimension, counted from the front; a scalar is taken to have one."""
+    """Return one dimension, counted from the front; a scalar is taken to have one."""
     if type(dim) is int and 0 <= dim < len(shape):
         return dim
     if type(dim) is not int:

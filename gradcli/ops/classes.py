@@ -44,8 +44,8 @@ def class_dim(x: Array) -> int:
 
 def counted(xp: Namespace, x: Array, target: Array, weight: Array | None,
             ignore_index: int) -> tuple[Array, Array | None, Array | None]:
-    """Each target's class, with its dimension in place, the weight it counts with, and
-    whether it is ignored: then nothing of it counts, not even an infinity.
+    """Return each target's class, with its dimension in place, the weight it counts
+    with, and whether it is ignored: then nothing of it counts, not even an infinity.
 
     The last two are None where every target counts once.
     """
@@ -66,7 +66,7 @@ def counted(xp: Namespace, x: Array, target: Array, weight: Array | None,
 
 
 def in_line(xp: Namespace, x: Array, classes: Array) -> Array:
-    """The score of each target's class, which is known to be one of those there are."""
+    """Return the score of each target's class; every class is known to exist."""
     dim = class_dim(x)
     if any(n != m for d, (n, m) in enumerate(zip(x.shape, classes.shape, strict=True))
            if d != dim):
@@ -195,7 +195,7 @@ function("nll_loss", nll_loss, operands=("x", "target", "weight"))
 
 def smooth_part(call: Call, scores: Array, target: Array, weight: Array | None,
                 reduction: str, ignore_index: int) -> Array:
-    """The loss against equal probabilities of all classes, times their number."""
+    """Return the loss against equal probabilities of all classes, times their count."""
     spread = scores if weight is None else call("mul", scores, along(call, weight,
                                                                      scores))
     ignored = call("eq", target, ignore_index)

@@ -35,7 +35,7 @@ class Shapes(TypedDict):
 
 def in_batch(xp: Namespace, x: Array, rank: int, run: Callable[[Array], Array]
             ) -> Array:
-    """``run`` on a batch of one where there is a single item."""
+    """Run ``run`` on a batch of one where there is a single item."""
     if len(x.shape) == rank:
         return run(x)
     y = run(xp.unsqueeze(x, 0))

@@ -72,7 +72,7 @@ def with_sign(xp: Namespace, x: Array, other: Array) -> Array:
 
 
 def same_sign(xp: Namespace, y: Array, x: Array, other: Array) -> Array:
-    """1 or -1 away from 0, and NaN where x is."""
+    """Return 1 or -1, as ``y`` has the sign of ``x`` or not; 0 at 0, NaN where x is."""
     at_zero = xp.eq(x, 0)
     return xp.where(at_zero, 0, y / xp.where(at_zero, 1, x))
 
@@ -150,7 +150,7 @@ row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
 
 
 def power_of_ten(n: int) -> float:
-    """Infinite where a double would be, rather than a number without end."""
+    """Return 10**n, infinite where a double would be."""
     return 10**n if n <= float_info.max_10_exp else inf
 
 
@@ -262,7 +262,7 @@ def clamped(xp: Namespace, x: Array, min: Operand | None = None,
 
 
 def within(xp: Namespace, x: Array, min: Operand | None, max: Operand | None) -> Array:
-    """Strictly between the bounds."""
+    """Return where a value lies strictly between the bounds."""
     if min is None:
         assert max is not None
         return xp.lt(x, max)

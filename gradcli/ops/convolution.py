@@ -167,7 +167,7 @@ def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Sha
 
 
 MOST_OUTPUTS_TO_TURN = 4
-"""To so many outputs of a window for each of its inputs it takes less to copy the
+"""Most outputs of a window for each of its inputs, for which it takes less to copy the
 outputs' windows than to add up the inputs'."""
 
 
@@ -211,7 +211,7 @@ def turned(xp: Namespace, x: Array, weight: Array, size: Shape, windows: Windows
 
 def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: object
               ) -> Array:
-    """The convolution at the first windows alone, where there is room for more."""
+    """Return the convolution at the first windows alone, if there is room for more."""
     y: Array = xp.call("convolution.default", x, weight, None, **how)
     for dim, count in enumerate(counts, start=2):
         if y.shape[dim] != count:
@@ -296,7 +296,7 @@ row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
 
 
 def each_dim(value: Sizes, rank: int, name: str) -> Shape:
-    """One number for all spatial dimensions, or a list with one for each."""
+    """Return one number for all spatial dimensions, or a list with one for each."""
     given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
     if len(given) not in (1, rank):
         raise ShapeError(f"expected {name} to be a single integer value or a list of "
@@ -407,7 +407,7 @@ def check_rank(input: Array, rank: int, name: str) -> None:
 
 def in_batch(call: Call, input: Array, rank: int, run: Callable[[Array], Array]
             ) -> Array:
-    """``run`` on a batch of one where the input is a single item."""
+    """Run ``run`` on a batch of one where the input is a single item."""
     if len(input.shape) == rank + 2:
         return run(input)
     return call("squeeze", run(call("unsqueeze", input, 0)), 0)
@@ -429,7 +429,7 @@ def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes
 
 
 def enter(rank: int) -> None:
-    """``conv{rank}d`` and ``conv_transpose{rank}d``."""
+    """Enter ``conv{rank}d`` and ``conv_transpose{rank}d``."""
     def conv(call: Call, input: Array, weight: Array, bias: Array | None = None,
              stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
              groups: int = 1) -> Array:

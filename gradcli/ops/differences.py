@@ -16,7 +16,7 @@ from .types import Array, Call, Dims, Operand
 
 
 def sides(call: Call, x: Array, dim: int) -> tuple[Array, Array]:
-    """All entries of a dimension but the last, and all but the first."""
+    """Return all entries of a dimension but the last, and all but the first."""
     return call("slice.Tensor", x, dim, 0, -1), call("slice.Tensor", x, dim, 1)
 
 
@@ -59,7 +59,7 @@ function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] -
 
 
 def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
-    """``x`` with as many dimensions as ``y``."""
+    """Return ``x`` with as many dimensions as ``y``."""
     if len(x.shape) == 1:
         if x.shape[0] != y.shape[dim]:
             raise ShapeError(
@@ -152,7 +152,7 @@ def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> 
 
 
 def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) -> Array:
-    """The slopes of points at coordinates of their own, by parabolas through three."""
+    """Return the slopes of points at given coordinates, by parabolas through three."""
     def part(start: int | None = None, end: int | None = None) -> Array:
         return _stretch(call, x, dim, start, end)
 
@@ -197,7 +197,7 @@ def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) ->
 
 
 Spacing = Operand | list[Operand] | tuple[Operand, ...]
-"""How far points lie apart, or where, along all dimensions or along each."""
+"""Distance of points, or their places, along all dimensions or along each."""
 
 
 def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims = None,

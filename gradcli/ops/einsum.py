@@ -151,7 +151,7 @@ def operands_of(given: list[Array]) -> list[Array]:
 
 
 def in_letters(given: list[Array]) -> str:
-    """The equation of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``: ``AB,BC->AC``."""
+    """Return the equation ``AB,BC->AC`` of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
     terms = [as_term(labels) for labels in given[1::2]]
     output = f"->{as_term(given[-1])}" if len(given) % 2 else ""
     return ",".join(terms) + output

@@ -124,14 +124,14 @@ row("logaddexp2", node="Logaddexp2Backward0", latex=r"\log_2(2^{{{0}}} + 2^{{{1}
 
 
 def log_beside(xp: Namespace, x: Array, number: float) -> Array:
-    """log(number) for each x; 0 beside a zero, which takes any factor."""
+    """Return log(number) for each x; 0 beside a zero, which takes any factor."""
     if number > 0:
         return ln(xp, x, number) + xp.zeros_like(x)
     return xp.where(xp.eq(x, 0), 0, ln(xp, x, number))
 
 
 def times_log(xp: Namespace, g: Array, x: Array, number: float) -> Array:
-    """A cotangent times `log_beside`; 0 where it is 0, also beside an infinity."""
+    """Return a cotangent times `log_beside`; 0 where it is 0, beside infinities too."""
     if number > 0:
         return g * log_beside(xp, x, number)
     return xp.where(xp.eq(x, 0), 0, xp.xlogy(g, xp.new_full(x, (), number)))
@@ -212,7 +212,7 @@ function("xlog1py", lambda call, a, b:
          special="xlog1py")
 
 def logarithm_to_base(call: Call, x: Operand, base: Operand) -> Array:
-    """A number's logarithm has the type of the tensor's."""
+    """Return log(x)/log(base); plain numbers get the type of the other's logarithm."""
     if is_number(base):
         top = call("log", x)
         return call("div", top, call("log", call("new_full", top, (), base)))
@@ -233,7 +233,7 @@ def is_odd(number: object) -> bool:
 
 
 def real_root(call: Call, x: Array, n: Operand) -> Array:
-    """The root of an odd order is negative where the number is."""
+    """Return the n-th root, negative for odd orders where the number is."""
     if not is_number(n):
         return call("pow", x, call("reciprocal", n))
     if not n:
@@ -258,7 +258,7 @@ function("root", real_root, either="n",
 
 
 def power_of_two(xp: Namespace, b: Operand, like: Operand) -> Array:
-    """``2**b``, of a plain number in the type of what it multiplies."""
+    """Return ``2**b``, of a plain number in the type of what it multiplies."""
     plain = is_number(b) and not is_number(like)
     return xp.exp2(xp.new_full(cast(Array, like), (), b) if plain else b)
 

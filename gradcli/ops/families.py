@@ -39,7 +39,7 @@ _HOMES: Final = {
 
 
 def offered_names() -> list[str]:
-    """The names of all functions that users are offered, without an import of any."""
+    """Return the names of all functions that users are offered; nothing is imported."""
     inner = {*INNER.split()}
     return [name for name in _HOMES if "." not in name and name not in inner]
 

@@ -65,7 +65,7 @@ def cell(xp: Namespace, shape: Shape, dim: int, index: Array) -> tuple[Positions
 
 
 def in_place(xp: Namespace, shape: Shape, dim: int) -> Positions:
-    """0, 1, 2, ... along one dimension, to broadcast over the others."""
+    """Return 0, 1, 2, ... along one dimension, to broadcast over the others."""
     lone = [n if i == dim else 1 for i, n in enumerate(shape)]
     return xp.as_index(range(shape[dim])).reshape(lone)
 
@@ -151,7 +151,7 @@ def written(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
 
 
 def grown(xp: Namespace, g: Array, shape: Shape) -> Array:
-    """``g`` with zeros behind it, up to ``shape``."""
+    """Return ``g`` with zeros behind it, up to ``shape``."""
     if g.shape == shape:
         return g
     missing = [n - m for n, m in zip(shape, g.shape, strict=True)]
@@ -159,7 +159,7 @@ def grown(xp: Namespace, g: Array, shape: Shape) -> Array:
 
 
 def surviving(xp: Namespace, g: Array, write: Formula, read: Formula) -> Array:
-    """``read(g)``, 0 for what a later entry overwrote at the same position.
+    """Return ``read(g)``, 0 for what a later entry overwrote at the same position.
 
     Args:
         write: writes entries into zeros of the shape of ``g``.
@@ -305,7 +305,7 @@ def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array
 
 
 def plus_scaled(x: Array, factor: float, other: Array) -> Array:
-    """``x + factor*other``; bytes hold no factor below 0."""
+    """Return ``x + factor*other``; bytes hold no factor below 0."""
     return x - other * -factor if factor < 0 else x + factor * other
 
 

@@ -26,12 +26,12 @@ P = TypeVar("P")
 
 
 def along(dim: int, item: P) -> tuple[slice | P, ...]:
-    """The index that reads ``item`` in one dimension and all of those before it."""
+    """Return the index that reads ``item`` in one dimension and all of those before."""
     return (*[slice(None)] * dim, item)
 
 
 def as_view(index: tuple[Place, ...]) -> tuple[Place, ...]:
-    """An index that reads a lone entry as an array of shape (), not as a number."""
+    """Return an index that reads a lone entry as an array of shape (), not a number."""
     return (*index, ...)
 
 
@@ -92,8 +92,8 @@ BYTES_ARE_MASKS = (
 
 
 def byte_as_mask(xp: Namespace, item: Array) -> Array:
-    """An index of bytes is a mask, as before there were truth values; any other index
-    is left as it is."""
+    """Return an index of bytes as a mask, as before there were truth values, and any
+    other index as it is."""
     if not hasattr(item, "dtype") or item.dtype.kind != "u" or item.dtype.itemsize > 1:
         return item
     warnings.warn(BYTES_ARE_MASKS, UserWarning, stacklevel=2)
@@ -123,7 +123,7 @@ def dims_read(item: slice | Positions) -> int:
 
 
 def checked_entries(xp: Namespace, shape: Shape, indices: Sequence[object]) -> Entries:
-    """`entries_at`, once every position is known to lie in its dimension."""
+    """Return `entries_at`, once every position is known to lie in its dimension."""
     at = entries_at(xp, indices)
     counts = [dims_read(i) for i in at]
     if sum(counts) > len(shape):
@@ -142,7 +142,7 @@ def checked_entries(xp: Namespace, shape: Shape, indices: Sequence[object]) -> E
 
 
 def checked_size(shape: Shape, at: Entries) -> Entries:
-    """``at``, unless it reads more entries of ``shape`` than allowed."""
+    """Return ``at``, unless it reads more entries of ``shape`` than allowed."""
     arrays = [i for i in at if not isinstance(i, slice)]
     if count_of([*shape, *[i.size for i in arrays]]) > LIMIT.entries:
         marked = [dims_read(i) for i in at]
@@ -224,7 +224,7 @@ row("as_entries", query=True, doc="Positions, or a mask, to index with.", formul
 
 
 def narrow_at(x: Array, dim: int, start: int, length: int) -> tuple[int, int, int]:
-    """The dimension of a stretch as it was given, where it begins and where it ends."""
+    """Return a stretch's dimension as it was given, its beginning and its end."""
     if not x.shape:
         raise ShapeError("narrow() cannot be applied to a 0-dim tensor.")
     size = x.shape[dim_of(x.shape, dim)]

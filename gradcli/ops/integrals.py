@@ -28,7 +28,7 @@ MAX_ORDER = 100
 
 
 def quarter_turns(xp: Namespace, x: Array) -> Array:
-    """``pi*x**2/2``, the angle of Fresnel's integrals."""
+    """Return ``pi*x**2/2``, the angle of Fresnel's integrals."""
     return pi(xp, x) / 2 * (x * x)
 
 
@@ -110,8 +110,8 @@ def polylog_of(xp: Namespace, x: Array, s: float) -> Array:
 
 
 def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
-    """``polylog(s - 1, x)/x``; beside 0 by its series, so that nothing cancels in its
-    derivatives."""
+    """Return ``polylog(s - 1, x)/x``; beside 0 by its series, so that nothing cancels
+    in its derivatives."""
     near = xp.lt(xp.abs(x), SMALL)
     small, own = xp.where(near, x, 0), xp.where(near, 0.5, x)
     total = small * 0
@@ -121,7 +121,7 @@ def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
 
 
 def over_power(x: Array, base: int, n: int) -> Array:
-    """``x / base**n``, by whole numbers."""
+    """Return ``x / base**n``, by whole numbers."""
     whole: int = base ** abs(n)
     return x / whole if n > 0 else x * whole
 

@@ -65,7 +65,7 @@ function("expand_as", lambda call, x, other: call("expand", x, tuple(other.shape
 
 
 def repeated(shape: Shape, repeats: Sizes) -> tuple[Shape, Shape]:
-    """The counts, and the shape with leading 1s so that each has its dimension."""
+    """Return the counts, and the shape with leading 1s: each has its dimension."""
     counts = as_sizes(repeats)
     if len(counts) < len(shape):
         raise ShapeError("Number of dimensions of repeat dims can not be smaller than "
@@ -122,7 +122,7 @@ def solid(tensors: Sequence[Array]) -> list[Array]:
 
 
 def join_dim(tensors: Sequence[Array], dim: int) -> int:
-    """The dimension to join along, of tensors that fit together in all others."""
+    """Return the dimension to join along, of tensors that fit in all others."""
     first = solid(tensors)[0].shape
     if first == NOTHING and len(tensors) > 1:
         return 0
@@ -186,7 +186,7 @@ row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
 
 
 def _at_least(call: Call, x: Array, ndim: int) -> Array:
-    """``x`` with at least ``ndim`` dimensions, added as PyTorch adds them."""
+    """Return ``x`` with at least ``ndim`` dimensions, added as PyTorch adds them."""
     if x.ndim == 0:
         return call("reshape", x, (1,) * ndim)
     if x.ndim == 1 and ndim > 1:
@@ -213,7 +213,7 @@ def listed(name: str, tensors: Sequence[Array]) -> list[Array]:
 
 def joined(call: Call, name: str, tensors: Sequence[Array], ndim: int, dim: int,
            op: str = "cat.default") -> Array:
-    """Tensors raised to at least ``ndim`` dimensions, along a dimension."""
+    """Return tensors raised to at least ``ndim`` dimensions, along a dimension."""
     raised = [_at_least(call, x, ndim) if ndim else x for x in listed(name, tensors)]
     return call(op, *raised, dim=dim)
 
@@ -261,7 +261,7 @@ function("column_stack", lambda call, tensors: call(
 
 
 def as_matrix(shape: Shape) -> Shape:
-    """The shape of a block: a vector is one row, a number a matrix of one entry."""
+    """Return the shape of a block: a vector is one row, a number one entry."""
     if len(shape) > 2:
         raise ShapeError("torch.block_diag: Input tensors must have 2 or fewer "
                          f"dimensions. An input has {len(shape)} dimensions")

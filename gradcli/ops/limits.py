@@ -59,7 +59,7 @@ def check_size(shape: Sequence[int], each: int = BYTES_PER_ENTRY) -> None:
 
 
 def size_text(count: int) -> str:
-    """Bytes in words, as options take them: ``80 GB``."""
+    """Return bytes in words, as options take them: ``80 GB``."""
     for exponent, unit in ((12, "TB"), (9, "GB"), (6, "MB"), (3, "kB")):
         if count >= 10**exponent:
             amount = f"{count / 10**exponent:,.1f}".removesuffix(".0")

@@ -93,7 +93,7 @@ def det_tangent(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
 
 
 def regular(xp: Namespace, log: Array, a: Array) -> Array:
-    """``a`` with NaN in place of each matrix whose determinant is 0."""
+    """Return ``a`` with NaN in place of each matrix whose determinant is 0."""
     return xp.where(lifted(xp, xp.isinf(log)), float("nan"), a)
 
 
@@ -156,7 +156,7 @@ def column(xp: Namespace, b: Array, vector: bool) -> Array:
 
 
 def solution(xp: Namespace, a: Array, b: Array, left: bool) -> Array:
-    """``a @ x = b``, or ``x @ a = b``, for matrices ``b``."""
+    """Return the solution of ``a @ x = b``, or of ``x @ a = b``, for matrices ``b``."""
     if left:
         return xp.solve(a, b)
     return turned(xp, xp.solve(turned(xp, a), turned(xp, b)))
@@ -243,7 +243,7 @@ def oriented(xp: Namespace, factor: Array, upper: bool) -> Array:
 
 
 def factor(xp: Namespace, a: Array, upper: bool = False) -> Array:
-    """The factor, column by column in memory as LAPACK leaves it, upper or lower."""
+    """Return the factor, lower or upper, column by column as LAPACK leaves it."""
     read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
     found = xp.cholesky(read)
     return turned(xp, xp.contiguous(found)) if upper else found
@@ -287,7 +287,7 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
 
 
 def matrix_power(call: Call, a: Array, n: int) -> Array:
-    """By squaring, in PyTorch's order of products."""
+    """Return ``a`` to the power ``n`` by squaring, in PyTorch's order of products."""
     square("linalg.matrix_power", a)
     n = as_integer(n)
     if n < 0:

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 def gathered(xp: Namespace, x: Array, lines: Sequence[Line]) -> Array:
-    """Sums of entries along the last dimensions, a line for each."""
+    """Return sums of entries along the last dimensions, a line for each."""
     for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
         x = last(xp, _read(xp, last(xp, x, d), line), d)
     return x
@@ -38,7 +38,7 @@ def gathered(xp: Namespace, x: Array, lines: Sequence[Line]) -> Array:
 
 def spread(xp: Namespace, g: Array, lines: Sequence[Line], size: Sequence[int]
           ) -> Array:
-    """Each sum's cotangent at all positions that were read.
+    """Return each sum's cotangent at all positions that were read.
 
     Args:
         size: the shape of what was read.
@@ -76,7 +76,7 @@ def _add(xp: Namespace, g: Array, line: Line, n: int) -> Array:
 
 
 def _lone(line: Line) -> list[int] | None:
-    """The positions where each entry reads one, and that counts once; else None."""
+    """Return the positions where each entry reads one that counts once; else None."""
     if line.weights is not None or any(len(spots) != 1 for spots in line.spots):
         return None
     return [spots[0] for spots in line.spots]
@@ -93,7 +93,7 @@ def _table(xp: Namespace, spots: Sequence[Sequence[int]], n: int) -> tuple[Array
 
 
 def _factors(xp: Namespace, x: Array, line: Line) -> Array:
-    """The weights beside the positions; what lies behind the last counts 0 times."""
+    """Return the weights of the positions; those behind the last count 0 times."""
     weights = line.weights or ()
     longest = max(map(len, weights), default=0)
     filled = [[*each, *[0] * (longest - len(each))] for each in weights]

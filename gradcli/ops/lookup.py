@@ -17,7 +17,7 @@ from .types import Array, Call, Namespace, Positions
 # fmt: off
 
 NO_PADDING = -1
-"""Stands for no padding row; a row counted from the end is never passed on."""
+"""Number for no padding row; a row counted from the end is never passed on."""
 
 
 def rows_at(xp: Namespace, count: int, indices: Array) -> Positions:
@@ -28,7 +28,7 @@ def rows_at(xp: Namespace, count: int, indices: Array) -> Positions:
 
 
 def without_padding(xp: Namespace, g: Array, at: Array, padding_idx: int) -> Array:
-    """Zeros in place of the rows that stand for padding."""
+    """Return zeros in place of the rows that stand for padding."""
     if padding_idx == NO_PADDING:
         return g
     return xp.where(xp.unsqueeze(xp.eq(at, padding_idx), -1), 0, g)

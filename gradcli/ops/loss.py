@@ -46,8 +46,7 @@ def each(g: Array, x: Array, reduction: str) -> Array:
 
 
 def alike(call: Call, x: Array, target: Array) -> tuple[Array, Array]:
-    """Both operands at their common shape; PyTorch records an expansion for each that
-    has to grow."""
+    """Return both operands at their common shape; each that grows has its own node."""
     shape = broadcast_shape(x.shape, target.shape)
     grown = [a if a.shape == shape else call("expand", a, shape) for a in (x, target)]
     return grown[0], grown[1]
@@ -90,7 +89,7 @@ def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> Rules:
 
 
 def of_gap(slope: ArrayRule) -> Rules:
-    """The rules of a loss of the difference to the target, by its (odd) slope."""
+    """Return the rules of a loss of the gap to the target, by its (odd) slope."""
     return by_slopes(lambda xp, x, target, **how: slope(xp, x - target, **how),
                      lambda xp, x, target, **how: slope(xp, target - x, **how))
 
@@ -159,7 +158,7 @@ def mse_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
 
 
 def counted(call: Call, losses: Array, weight: Array, reduction: str) -> Array:
-    """The losses, each counted by its weight; their mean is over the weights' sum."""
+    """Return the losses by their weights; their mean is over the weights' sum."""
     if tuple(weight.shape) != tuple(losses.shape):
         raise ShapeError("Inputs and weight must have the same size.")
     losses = call("mul", losses, weight)

@@ -110,7 +110,7 @@ def places(size: Shape, stride: Shape, start: int) -> list[int]:
 def positions(
     shape: Shape, geometry: Geometry | None, size: Shape, stride: Shape, start: int
 ) -> list[int]:
-    """Which entries of a flattened tensor lie at the positions of a view.
+    """Return the places in a flattened tensor at which the entries of a view lie.
 
     Positions that hold none of its entries count as an entry behind the last.
     """

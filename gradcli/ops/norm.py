@@ -40,7 +40,7 @@ from .types import Array, ArrayRule, Call, Dims, Namespace
 INFINITY = float("inf")
 
 def unless_zero(xp: Namespace, x: Array, formula: ArrayRule) -> Array:
-    """``formula(x)``, but 0 where ``x`` is 0, in derivatives of every order."""
+    """Return ``formula(x)``, but 0 where ``x`` is 0, in derivatives of every order."""
     none = xp.eq(x, 0)
     return xp.where(none, 0, formula(xp.where(none, 1, x)))
 
@@ -74,7 +74,7 @@ NORMS: dict[float, tuple[ArrayRule, ArrayRule]] = {
     INFINITY: (lambda xp, x, p, dims: xp.amax(xp.abs(x), dims, True), extreme_slope),
     -INFINITY: (lambda xp, x, p, dims: xp.amin(xp.abs(x), dims, True), extreme_slope),
 }
-"""Per order the norm (reduced dimensions kept) and its slope; others use the power."""
+"""Norm, reduced dimensions kept, and its slope, by order; others use the power."""
 
 
 def norm_of(xp: Namespace, x: Array, p: float, dim: Dims) -> Array:
@@ -281,7 +281,7 @@ def arriving(xp: Namespace, g: Array, y: Array, p: float) -> Array:
 
 
 def by_rows(xp: Namespace, run: ArrayRule, rows: tuple[Array, ...], b: Array) -> Array:
-    """``run`` of a few ``rows`` at a time, where each meets every row of ``b``."""
+    """Run ``run`` on a few ``rows`` at a time; each meets every row of ``b``."""
     if {len(each.shape) for each in (*rows, b)} != {2}:
         return run(*rows)
     return xp.in_parts(run, rows, prod(b.shape))

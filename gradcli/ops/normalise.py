@@ -55,13 +55,13 @@ def scaled(x: Array, weight: Array | None, bias: Array | None = None) -> Array:
 
 
 def shaped(xp: Namespace, found: Array, like: Array) -> Array:
-    """A cotangent in the shape of its operand, which may have more dimensions."""
+    """Return a cotangent in its operand's shape, which may have more dimensions."""
     same = tuple(found.shape) == tuple(like.shape)
     return found if same else xp.reshape(found, like.shape)
 
 
 Values = Callable[[], tuple[Array, Callable[[Array], Array]]]
-"""Gives what is normalised, and the Jacobian of that, to be applied to a tangent."""
+"""Function for what is normalised, and its Jacobian as a function of a tangent."""
 
 
 class Normal(NamedTuple):
@@ -124,7 +124,7 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
 
 
 def lengths(xp: Namespace, v: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
-    """The norm of each slice along ``dim``, and the dimensions it is taken over."""
+    """Return the norm of each slice along ``dim``, and the dimensions it is over."""
     dims = tuple(d for d in range(len(v.shape)) if d != dim % len(v.shape))
     return xp.sqrt(xp.sum(xp.square(v), dims, True)), dims
 
@@ -231,7 +231,7 @@ def other_dims(x: Array) -> tuple[int, ...]:
 
 
 def per_channel(xp: Namespace, values: Array, x: Array) -> Array:
-    """One value per channel, to broadcast with ``x``."""
+    """Return one value per channel, to broadcast with ``x``."""
     return xp.reshape(values, [x.shape[1] if d == 1 else 1 for d in range(x.ndim)])
 
 
@@ -242,7 +242,7 @@ def by_channel(xp: Namespace, x: Array, values: Values) -> Normal:
 
 def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool = False,
               eps: float = 1e-5) -> Normal:
-    """By the batch's own mean and variance in training, else by the given ones."""
+    """Normalise by the batch's mean and variance in training, else by given ones."""
     def values() -> tuple[Array, Callable[[Array], Array]]:
         if training:
             dims = other_dims(x)

@@ -60,7 +60,7 @@ FLOATS: Final = Marker("FLOATS")
 """Type of all operands together; the formula sees floats in place of integers."""
 
 TRUTH: Final = Marker("TRUTH")
-"""Truth values; bytes where the operand holds bytes."""
+"""Type of truth values; bytes where the operand holds bytes."""
 
 AS_IS: Final = Marker("AS_IS")
 """Type of all operands together, beside which a plain number goes in as it is."""
@@ -98,13 +98,13 @@ TRUTHS: Final = "b"
 """The kind of truth values."""
 
 HALF: Final = " float16"
-"""No kind, and the name of half floats."""
+"""Name of half floats, in place of a letter of kinds."""
 
 NOT_WIDE: Final = WHOLES + HALF
 """All types but single and double floats."""
 
 MANY: Final = 0
-"""Stands for any number of outputs."""
+"""Number that stands for any number of outputs."""
 
 
 def unknown_slope(name: str) -> Formula:
@@ -152,12 +152,12 @@ def case(
     make: str = "uniform",
     **params: object,
 ) -> Case:
-    """``case((3, 4), dim=1)``: a shape per input, then the row's parameters."""
+    """Make a case: ``case((3, 4), dim=1)`` is a shape per input, then parameters."""
     return Case(inputs, params, low, high, make)
 
 
 RESULT: Final = -1
-"""Stands for a row's output among the numbers of its inputs."""
+"""Number that stands for a row's output among those of its inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,7 @@ class Op(Entry):
 
     @property
     def keeps_shapes(self) -> bool:
-        """Whether its rules need the shapes of the differentiable inputs alone."""
+        """Return whether its rules need the differentiable inputs' shapes alone."""
         return self.jvp is LINEAR or (self.saves == "" and self.partials is None)
 
     @property
@@ -428,7 +428,7 @@ OPS: Final[Table[Op]] = Table()
 """Every row, by its full name."""
 
 _FIRST_ROWS: dict[str, Op] = {}
-"""By public name, the first of the rows behind it."""
+"""First of the rows behind each public name."""
 
 FUNCTIONS: Final[Table[Op | Composite]] = Table()
 """Every public function by name; a row without a dot in its name is public."""
@@ -441,7 +441,7 @@ KEYWORDS: Final[dict[str, str]] = {
     "axes": "dims",
     "keepdims": "keepdim",
 }
-"""NumPy's parameter names and the table's."""
+"""The table's names of parameters, by NumPy's names."""
 
 
 def _entering(make: Callable[Given, Known]) -> Callable[Given, Known]:
@@ -477,7 +477,7 @@ function = _entering(Composite)
 
 
 def offered() -> list[str]:
-    """The names of the functions that users are offered, without other spellings."""
+    """Return the functions that users are offered, without other spellings."""
     return [name for name, entry in FUNCTIONS.items() if not entry.internal]
 
 
@@ -524,7 +524,7 @@ def plain_values(entry: Composite) -> list[str]:
 
 
 PLAIN: Final = (float, int, bool, str)
-"""The types of values that a parameter may have and an operand has not."""
+"""Types of values that parameters may have and operands have not."""
 
 
 def overloads(name: str) -> list[Op]:

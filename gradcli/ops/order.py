@@ -18,7 +18,7 @@ Pair = tuple[Array, Array]
 
 
 def ranked(xp: Namespace, x: Array, dim: int, descending: bool) -> Array:
-    """Positions of the entries in order, along a dimension."""
+    """Return positions of the entries in order, along a dimension."""
     d = dim_of(x.shape, dim)
     return xp.argsort(x, d, descending) if x.shape else xp.as_index(0)
 
@@ -58,7 +58,7 @@ def _kthvalue(
 
 
 def _kept(xp: Namespace, value: Array, shape: Shape, dim: int, keepdim: bool) -> Array:
-    """``value`` with the dimension that `kthvalue` dropped."""
+    """Return ``value`` with the dimension that `kthvalue` dropped."""
     return value if keepdim or not shape else xp.unsqueeze(value, dim)
 
 

@@ -41,12 +41,12 @@ def demand_slope(a: Array, mode: str) -> None:
 
 
 def divided(xp: Namespace, x: Array, r: Array) -> Array:
-    """``x`` times the inverse of an upper triangle."""
+    """Return ``x`` times the inverse of an upper triangle."""
     return xp.call("linalg_solve_triangular.default", r, x, True, False)
 
 
 def divided_by_turned(xp: Namespace, x: Array, r: Array) -> Array:
-    """``x`` times the inverse of a transposed upper triangle."""
+    """Return ``x`` times the inverse of a transposed upper triangle."""
     return xp.call("linalg_solve_triangular.default", turned(xp, r), x, False, False)
 
 

@@ -22,12 +22,12 @@ from .types import Array, Call, Index, Namespace, Operand, Shape
 
 
 def where_put(xp: Namespace, x: Array, put: Operand, mark: Array) -> Array:
-    """``put`` where ``mark`` is not 0, else ``x``."""
+    """Return ``put`` where ``mark`` is not 0, else ``x``."""
     return xp.where(xp.ne(mark, 0), put, x)
 
 
 def replaced(xp: Namespace, x: Array, at: Index, src: Array) -> Array:
-    """``x`` with ``src`` at an index that names no entry twice."""
+    """Return ``x`` with ``src`` at an index that names no entry twice."""
     demand_alike(xp.getitem(x, at).shape, src.shape)
     ones = xp.new_full(src, src.shape, 1)
     return where_put(xp, x, xp.put_view(x.shape, at, src),
@@ -72,7 +72,7 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
 
 def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
                ) -> Array:
-    """``x`` with slices of ``source``, which may be one number, at positions."""
+    """Return ``x`` with slices of ``source``, which may be one number, at positions."""
     demand_slices(x.shape, xp.as_index(index).shape, source.shape, dim)
     at = slices_at(xp, x.shape, dim, index, beyond="index_copy_(): ")
     return replaced(xp, x, at, xp.reshape(source, xp.getitem(x, at).shape))
@@ -162,7 +162,7 @@ function("index_fill", _index_fill, operands=("x", "index"),
 
 
 def _fitted(xp: Namespace, values: Array, shape: Shape) -> Array:
-    """``values`` broadcast to what an index names."""
+    """Return ``values`` broadcast to what an index names."""
     have = values.shape
     pairs = zip(reversed(have), reversed(shape), strict=False)
     if len(have) > len(shape) or any(n not in (m, 1) for n, m in pairs):

@@ -47,7 +47,7 @@ from .types import (
 # fmt: off
 
 Spots = Sequence[range]
-"""For each window the positions that it covers along a dimension."""
+"""Positions that each window covers along a dimension."""
 
 
 def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
@@ -63,7 +63,7 @@ def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
 
 
 def adaptive(n: int, count: int) -> Spots:
-    """Windows of about equal length that cover ``n`` positions between them."""
+    """Return windows of about equal length that cover ``n`` positions between them."""
     check_size((count,), LISTED)
     return [range(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]
 
@@ -118,7 +118,7 @@ def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, A
 
 
 def numbered(places: Sequence[Positions], sizes: Sequence[int]) -> Positions:
-    """Positions along each dimension as numbers in the flattened plane."""
+    """Return positions along each dimension as numbers in the flattened plane."""
     number = places[0]
     for at, n in zip(places[1:], sizes[1:], strict=True):
         number = number * n + at
@@ -126,7 +126,7 @@ def numbered(places: Sequence[Positions], sizes: Sequence[int]) -> Positions:
 
 
 def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
-    """For each place in a window its positions in all windows of one length."""
+    """Return each place of a window at its positions in all windows of one length."""
     return list(zip(*windows, strict=True))
 
 
@@ -191,7 +191,7 @@ def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
 
 
 Counts = list[list[int]] | int
-"""How many entries windows have along each dimension, or a number in their place."""
+"""Numbers of entries of windows along each dimension, or a number in their place."""
 
 Means = tuple[list[Line], Counts]
 """Windows whose sums means are made of, and the counts that divide the sums."""
@@ -319,7 +319,7 @@ rows_of_rank(3, f"{TRUTHS} uint8 int8 int16 int32{HALF}")
 
 
 def of_rank(value: Sizes, rank: int) -> Shape:
-    """One number for all dimensions, or a list with one for each."""
+    """Return one number for all dimensions, or a list with one for each."""
     given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
     if len(given) not in (1, rank):
         raise ShapeError(f"expected one number or {rank}, got {list(given)}")
@@ -328,7 +328,7 @@ def of_rank(value: Sizes, rank: int) -> Shape:
 
 def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
             rank: int) -> tuple[Shape, Shape, Shape, Shape]:
-    """Kernel, step, border and gap of windows; of a sequence, over two dimensions."""
+    """Return kernel, step, border and gap of windows; a sequence's as a picture's."""
     kernel = of_rank(kernel_size, rank)
     given = kernel if stride in (None, (), []) else of_rank(stride, rank)
     edges, gaps = of_rank(padding, rank), of_rank(dilation, rank)
@@ -381,7 +381,7 @@ def check_filled(input: Array, rank: int, name: str) -> None:
 
 
 def check_covered(input: Array, kernel: Shape) -> None:
-    """No volume is smaller than a window, whatever is added at its border."""
+    """Refuse volumes smaller than a window, whatever is added at their border."""
     sizes = input.shape[-3:]
     if any(n < k for n, k in zip(sizes, kernel, strict=True)):
         (t, h, w), (kt, kh, kw) = sizes, kernel
@@ -414,7 +414,7 @@ Wanted = int | list[int | None] | tuple[int | None, ...] | None
 
 def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Result]
                ) -> Result | Outputs:
-    """``run`` on the input; a sequence is made a picture of one row and back."""
+    """Run ``run`` on the input; a sequence is made a picture of one row and back."""
     if rank > 1:
         return run(input)
     found = run(call("unsqueeze", input, -2))
@@ -430,7 +430,7 @@ def over(input: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: S
 
 
 def enter(rank: int) -> None:
-    """The four kinds of pooling over this many dimensions."""
+    """Enter the four kinds of pooling over this many dimensions."""
     dims = f"{max(rank, 2)}d"
     everywhere = tuple(range(-1, -max(rank, 2) - 1, -1))
 

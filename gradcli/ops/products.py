@@ -38,7 +38,7 @@ def turned(xp: Namespace, a: Array) -> Array:
 
 
 def identity(xp: Namespace, like: Array, shape: Sequence[int]) -> Array:
-    """Ones on the diagonal of a matrix, of the kind of ``like``."""
+    """Return ones on the diagonal of a matrix, of the kind of ``like``."""
     return xp.tril(xp.triu(xp.new_full(like, tuple(shape), 1)))
 
 
@@ -123,8 +123,8 @@ def is_asked(x: Array) -> bool:
 
 
 def matmul(call: Call, a: Array, b: Array) -> Array:
-    """PyTorch's choice: the plain products up to rank 2, one folded product where a
-    matrix or a vector meets a stack, a batched product otherwise."""
+    """Return the product as PyTorch makes it: plain up to rank 2, one folded product
+    where a matrix or a vector meets a stack, a batched product otherwise."""
     ranks = (len(a.shape), len(b.shape))
     if 0 in ranks:
         raise ShapeError("both arguments to matmul need to be at least 1D, but they "
@@ -199,7 +199,7 @@ function("matmul", matmul, operands=("a", "b"),
 
 
 def scaled(x: Array, factor: float) -> Array:
-    """``factor*x``; itself where that changes nothing."""
+    """Return ``factor*x``; itself where that changes nothing."""
     return x if factor == 1 else factor * x
 
 
@@ -268,7 +268,7 @@ fused("baddbmm", "BaddbmmBackward0", "bmm",
              case((3, 1), (2, 3, 4), (2, 4, 2), beta=0.5, alpha=-2)])
 
 def of_each(xp: Namespace, g: Array, stack: Array) -> Array:
-    """The cotangent of a sum over a stack: each of its matrices has all of it."""
+    """Return the cotangent of a sum over a stack: each matrix has all of it."""
     return xp.expand(xp.unsqueeze(g, 0), (stack.shape[0], *g.shape))
 
 
@@ -301,8 +301,8 @@ def outer(call: Call, a: Array, b: Array) -> Array:
 
 
 def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Array:
-    """``x @ weight.T + bias``; with a bias per output PyTorch makes one node of it, on
-    ``x`` with all but its last dimension merged."""
+    """Return ``x @ weight.T + bias``; with a bias per output PyTorch makes one node of
+    it, on ``x`` with all but its last dimension merged."""
     if not x.shape or not weight.shape:
         raise ShapeError("both arguments to linear need to be at least 1D, but they "
                          f"are {len(x.shape)}D and {len(weight.shape)}D")
@@ -329,8 +329,8 @@ def kron(call: Call, a: Array, b: Array) -> Array:
 
 def tensordot(call: Call, a: Array, b: Array,
               dims: int | Sequence[Sequence[int] | int] = 2) -> Array:
-    """Sums of products over ``dims``: a number of dimensions, last of ``a`` and first
-    of ``b``, or a list for each."""
+    """Return sums of products over ``dims``: a number of dimensions, last of ``a`` and
+    first of ``b``, or a list for each."""
     if isinstance(dims, int):
         if dims < 0:
             raise ShapeError(f"tensordot expects dims >= 0, but got dims={dims}")

@@ -23,7 +23,7 @@ ORDER = "one result per entry of q: the entry of rank q*(n - 1), between two of 
 
 
 def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
-    """``q`` as a tensor beside ``x``, with all of it in [0, 1]."""
+    """Return ``q`` as a tensor beside ``x``, with all of it in [0, 1]."""
     if isinstance(q, int | float):
         if not 0 <= q <= 1:
             raise ValueRangeError(
@@ -56,7 +56,7 @@ def left_shape(x: Array, dim: int | None, keepdim: bool) -> tuple[int, ...]:
 
 
 def ranks_of(call: Call, ordered: Array, q: Array, skips_nan: bool) -> Array:
-    """Where the quantiles lie along the last dimension; at a NaN's position for NaN."""
+    """Return where quantiles lie along the last dimension; at a NaN's place for NaN."""
     absent = call("isnan", ordered)
     if skips_nan:
         present = call("sum", call("as_type_of", call("logical_not", absent), ordered),

@@ -71,7 +71,7 @@ def added(*terms: Array | Literal[False]) -> Array:
 
 
 def dropped(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
-    """A result with its reduced dimensions in place, without them unless asked for."""
+    """Return a result without the reduced dimensions that it has, unless asked for."""
     if keepdim:
         return y
     gone = dims_of(x.shape, dim)
@@ -167,8 +167,8 @@ function("nanmean", lambda call, x, dim=None, keepdim=False:
 # products
 
 def others(xp: Namespace, x: Array, dim: int) -> Array:
-    """For each entry the product of all others along ``dim``: of those before it and
-    of those after it, so that zeros need no division."""
+    """Return, for each entry, the product of all others along ``dim``: of those before
+    it and of those after it, so that zeros need no division."""
     left = before(xp, xp.cumprod(outer(xp, x, dim), dim), dim, 1)
     turned = xp.flip(x, dim)
     right = before(xp, xp.cumprod(outer(xp, turned, dim), dim), dim, 1)
@@ -227,7 +227,7 @@ def equals(xp: Namespace, x: Array, y: Array) -> Array:
 
 def share(xp: Namespace, x: Array, y: Array, dims: tuple[int, ...],
           is_it: Formula = attains) -> Array:
-    """Each entry's part in the extremum ``y`` (kept dimensions)."""
+    """Return each entry's part in the extremum ``y`` (kept dimensions)."""
     mine = xp.as_type_of(is_it(xp, x, y), x)
     return mine / xp.sum(mine, dims, True)
 
@@ -251,7 +251,7 @@ def attained(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims, keepdim: bo
 
 def chosen(xp: Namespace, x: Array, at: Array, dim: int, keepdim: bool
           ) -> tuple[Array, Array]:
-    """The entries at positions along ``dim`` (kept dimensions), and the positions."""
+    """Return the entries at positions along ``dim``, kept, and the positions."""
     y = xp.gather(x, dim, at)
     return dropped(xp, y, x, dim, keepdim), dropped(xp, at, x, dim, keepdim)
 
@@ -357,7 +357,7 @@ def extremum(name: str, node: str, word: str) -> None:
 
 
 def placed(xp: Namespace, name: str, x: Array, dim: int | None, keepdim: bool) -> Array:
-    """The position of an extremum; among all entries it counts the flattened ones."""
+    """Return an extremum's position; among all entries it counts the flattened ones."""
     some_over(f"arg{name}", x, None if dim is None else dim_of(x.shape, dim))
     search = getattr(xp, f"arg{name}")
     if dim is None or not x.shape:

@@ -41,7 +41,7 @@ def _renorm(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float) -> Arra
 
 def _parts(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
           ) -> tuple[Array, Array, Array]:
-    """Which slices are too long, one over their norms, and the norms' slopes."""
+    """Return which slices are too long, one over their norms, and the norms' slopes."""
     over = others(x, dim)
     norm = norm_of(xp, x, p, over)
     return xp.gt(norm, maxnorm), 1 / (norm + ROOM), slope_of(xp, x, norm, p, over)

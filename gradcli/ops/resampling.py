@@ -49,18 +49,18 @@ class Way(NamedTuple):
     exact: bool = False
 
     def quotient(self, p: int, q: int) -> float:
-        """``p / q``, exactly if weights are."""
+        """Return ``p / q``, exactly if weights are."""
         return fraction(p, q) if self.exact else p / q
 
     def step(self) -> Fraction:
-        """How far apart the entries of the result are, in entries of the input."""
+        """Return the distance of the result's entries, in entries of the input."""
         if self.corners:
             return Fraction(self.n - 1, self.made - 1) if self.made > 1 else (
                 Fraction(0))
         return 1 / Fraction(self.scale) if self.scale else Fraction(self.n, self.made)
 
     def places(self) -> list[tuple[int, float]]:
-        """Where the entries lie in the input: the position before, and how far on."""
+        """Return where entries lie in the input: the position before and how far on."""
         step = self.step()
         p, q = step.numerator, step.denominator
         first, last = (0, q) if self.corners else (p - q, 2 * q)
@@ -74,7 +74,7 @@ def single(number: float) -> float:
 
 
 def nearest(way: Way, middle: float) -> Line:
-    """One position each, found in single precision as in PyTorch."""
+    """Return one position for each entry, found in single precision as in PyTorch."""
     if way.n == way.made:
         return Line([(i,) for i in range(way.n)])
     step = single(float(1 / way.scale if way.scale else way.n / way.made))
@@ -85,7 +85,7 @@ def nearest(way: Way, middle: float) -> Line:
 
 
 def linear(way: Way) -> Line:
-    """Two neighbours, by how near they are."""
+    """Return two neighbours for each entry, weighted by how near they are."""
     if way.n == way.made:
         return Line([(i,) for i in range(way.n)])
     spots, weights = [], []
@@ -106,7 +106,7 @@ def cubic(distance: float, slope: float) -> float:
 
 
 def bicubic(way: Way) -> Line:
-    """Four neighbours, those outside repeated from the edge."""
+    """Return four neighbours for each entry, the edge repeated outside."""
     spots, weights = [], []
     for at, on in way.places():
         spots.append([min(max(at + k, 0), way.n - 1) for k in (-1, 0, 1, 2)])
@@ -120,7 +120,7 @@ def triangle(d: float) -> float:
 
 # Pillow's resize: the filter is as wide as the entries of the result are apart.
 def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
-    """Means of all that an entry of the result covers, by a filter."""
+    """Return means, by a filter, of all that each entry of the result covers."""
     step = way.quotient(*way.step().as_integer_ratio())
     wide = max(step, 1.0)
     spots, weights = [], []
@@ -161,7 +161,7 @@ Wanted = Sequence[int] | None
 """The sizes that are asked for."""
 
 Factors = Sequence[float] | None
-"""How many times dimensions grow."""
+"""Factors by which dimensions grow."""
 
 Factor = float | list[float] | tuple[float, ...]
 """Factors of growth as a caller gives them: one for all dimensions, or one for each."""
@@ -196,7 +196,7 @@ def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
 
 
 def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> None:
-    """A way of resampling over this many dimensions, and its transpose.
+    """Enter a way of resampling over this many dimensions, and its transpose.
 
     Args:
         line: the filter's name.

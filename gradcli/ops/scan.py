@@ -32,7 +32,7 @@ def part(xp: Namespace, x: Array, dim: int, start: int, stop: int) -> Array:
 # Hillis, Steele 1986, doi:10.1145/7902.7903, on pairs of a factor and a term: Blelloch
 # 1990, Prefix sums and their applications, section 1.4.
 def recurrence(xp: Namespace, a: Array, b: Array, dim: int) -> Array:
-    """``s[i] = a[i]*s[i-1] + b[i]``; ``a`` begins with ``a[1]``.
+    """Return ``s[i] = a[i]*s[i-1] + b[i]``; ``a`` begins with ``a[1]``.
 
     By doubling: after the step of width k, ``b[i]`` holds the last 2k terms and ``a``
     the factor over 2k positions.
@@ -48,34 +48,34 @@ def recurrence(xp: Namespace, a: Array, b: Array, dim: int) -> Array:
 
 
 def backwards(xp: Namespace, a: Array, b: Array, dim: int) -> Array:
-    """``s[i] = a[i]*s[i+1] + b[i]``; ``a`` ends before the last."""
+    """Return ``s[i] = a[i]*s[i+1] + b[i]``; ``a`` ends before the last."""
     return xp.flip(recurrence(xp, xp.flip(a, dim), xp.flip(b, dim), dim), dim)
 
 
 def before(xp: Namespace, y: Array, dim: int, first: float) -> Array:
-    """``first``, then the entries of ``y``."""
+    """Return ``first``, then the entries of ``y``."""
     edge = xp.new_full(y, (*y.shape[:dim], 1, *y.shape[dim + 1 :]), first)
     return xp.cat([edge, y], dim)
 
 
 def preceding(xp: Namespace, y: Array, dim: int, first: float) -> Array:
-    """Each entry's predecessor; ``first`` where there is none."""
+    """Return each entry's predecessor; ``first`` where there is none."""
     return before(xp, outer(xp, y, dim), dim, first)
 
 
 def inner(xp: Namespace, x: Array, dim: int) -> Array:
-    """``x`` without its first entries."""
+    """Return ``x`` without its first entries."""
     return part(xp, x, dim, 1, x.shape[dim])
 
 
 def outer(xp: Namespace, x: Array, dim: int) -> Array:
-    """``x`` without its last entries."""
+    """Return ``x`` without its last entries."""
     return part(xp, x, dim, 0, x.shape[dim] - 1)
 
 
 def running(xp: Namespace, merge: Callable[[Outputs, Outputs], Sequence[Array]],
             xs: Outputs, dim: int) -> Outputs:
-    """``y[i] = merge(y[i-1], x[i])`` for an associative ``merge`` of tuples."""
+    """Return ``y[i] = merge(y[i-1], x[i])`` for an associative ``merge`` of tuples."""
     n, k = xs[0].shape[dim], 1
     while k < n:
         left = tuple([part(xp, x, dim, 0, n - k) for x in xs])
@@ -87,7 +87,7 @@ def running(xp: Namespace, merge: Callable[[Outputs, Outputs], Sequence[Array]],
 
 
 def ratio(xp: Namespace, a: Array, b: Array) -> Array:
-    """``exp(a - b)``, 1 where both are the same infinity."""
+    """Return ``exp(a - b)``, 1 where both are the same infinity."""
     return xp.exp(xp.where(xp.eq(a, b), 0, a - b))
 
 
@@ -110,7 +110,7 @@ def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
 
 
 def over_line(xp: Namespace, fwd: ArrayRule, x: Array, dim: int) -> Array:
-    """``fwd`` along a dimension; a number is a line of one entry."""
+    """Apply ``fwd`` along a dimension; a number is a line of one entry."""
     if x.shape:
         return fwd(xp, x, dim)
     return xp.reshape(fwd(xp, xp.reshape(x, (1,)), dim), ())
@@ -156,7 +156,7 @@ scan("logcumsumexp", "LogcumsumexpBackward0",
 
 def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule
               ) -> tuple[Array, ...]:
-    """The best entry up to each position and where it stands; of equals, the last."""
+    """Return the best entry up to each position and its place; of equals the last."""
     if not has_line(x, dim):
         lone = [] if 0 in x.shape else [0]
         return x, xp.reshape(xp.as_index(lone), x.shape)

@@ -34,7 +34,7 @@ POSITIVE = [case((3, 4), low=0.5, high=3.0), case((), low=0.5, high=3.0)]
 
 
 def bell(xp: Namespace, x: Array) -> Array:
-    """2/sqrt(pi) * exp(-x**2), the slope of erf."""
+    """Return 2/sqrt(pi) * exp(-x**2), the slope of erf."""
     return 2 / xp.sqrt(pi(xp, x)) * xp.exp(-(x * x))
 
 
@@ -180,7 +180,7 @@ row("mvlgamma", node="MvlgammaBackward0", latex=r"\log \Gamma_{{{p}}}({0})",
 
 
 def density(xp: Namespace, a: Array, x: Array) -> Array:
-    """The slope of the regularized incomplete gamma function, NaN for negative x."""
+    """Return the slope of the regularized incomplete gamma; NaN for negative x."""
     slope = xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
     return xp.where(xp.lt(x, 0), float("nan"), slope)
 
@@ -264,7 +264,7 @@ def logit_slope(xp: Namespace, y: object, x: Array, eps: float | None = None) ->
 
 def logit_pull(xp: Namespace, g: Array, y: Array, x: Array, eps: float | None = None
               ) -> Array:
-    """Masks where the value is clamped: an infinite cotangent stops there too."""
+    """Mask where the value is clamped: an infinite cotangent stops there too."""
     if eps is None:
         return g * logit_slope(xp, None, x)
     outside = xp.logical_or(xp.lt(x, eps), xp.gt(x, 1 - eps))

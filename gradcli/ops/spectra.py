@@ -33,7 +33,7 @@ def rows(xp: Namespace, values: Array) -> Array:
 
 
 def gaps(xp: Namespace, values: Array) -> Array:
-    """``values[j] - values[i]`` off the diagonal, 1 on it."""
+    """Return ``values[j] - values[i]`` off the diagonal, 1 on it."""
     found = columns(xp, values) - rows(xp, values)
     return found + identity(xp, found, found.shape)
 
@@ -92,7 +92,7 @@ def svd_rule(xp: Namespace, g: Cotangents, y: Outputs, a: Array,
 
 
 def filled_up(xp: Namespace, x: Array, like: Array, dim: int) -> Array:
-    """Zeros after ``x`` along a dimension, up to the size of ``like``."""
+    """Return zeros after ``x`` along a dimension, up to the size of ``like``."""
     missing = like.shape[dim] - x.shape[dim]
     if not missing:
         return x

@@ -75,7 +75,7 @@ class Spelling(NamedTuple):
 
 
 SPELLINGS: Final[dict[str, Spelling]] = {}
-"""By name: the table's functions and the heads of expression trees."""
+"""Spellings of the table's functions and of the heads of expression trees, by name."""
 
 REDUCTIONS: Final = ("sum", "mean", "prod", "amax", "amin")
 """Functions that make one entry of several, and of one entry that entry."""

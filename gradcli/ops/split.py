@@ -36,7 +36,7 @@ from .types import Array, Call, Namespace, Nested, Outputs, Positions, Shape, Si
 # fmt: off
 
 def even_sizes(size: int, split_size: int) -> Shape:
-    """``size`` in pieces of ``split_size``; the last may be smaller."""
+    """Return ``size`` in pieces of ``split_size``; the last may be smaller."""
     if split_size < 0:
         raise ShapeError("split expects split_size be non-negative, but got "
                          f"split_size={split_size}")

@@ -32,12 +32,12 @@ from .types import Array, ArrayRule, Call, Dims, Namespace, Outputs
 
 
 def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
-    """``x`` minus its mean over ``dim``."""
+    """Return ``x`` minus its mean over ``dim``."""
     return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
 
 
 def degrees(x: Array, dim: Dims, correction: float) -> float:
-    """The divisor of the sum of squares; 0 of no entries, whatever the correction."""
+    """Return the divisor of the sum of squares; 0 of no entries, however corrected."""
     count = size_over(x, dim)
     return max(count - correction, 0) if count else 0
 
@@ -48,8 +48,8 @@ def over(total: Array, count: float) -> Array:
 
 
 def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
-    """``x`` minus its first entry over ``dim``: 0 to the last digit where all entries
-    are equal, whose mean may be off by one."""
+    """Return ``x`` minus its first entry over ``dim``: 0 to the last digit where all
+    entries are equal, whose mean may be off by one."""
     dims = dims_of(x.shape, dim)
     if xp.symbolic or not x.shape or 0 in x.shape:
         return x
@@ -77,15 +77,15 @@ def slope(xp: Namespace, x: Array, dim: Dims, correction: float) -> Array:
 
 
 def per_deviation(xp: Namespace, g: Array, y: Array) -> Array:
-    """``g / (2*y)``, from a variance to its root; 0 where the deviation is 0, whatever
-    arrives there."""
+    """Return ``g / (2*y)``, from a variance to its root; 0 where the deviation is 0,
+    whatever arrives there."""
     none = xp.eq(y, 0)
     return xp.where(none, 0, g * (0.5 / xp.where(none, 1, y)))
 
 
 def drift(xp: Namespace, t: Array, x: Array, dim: Dims, correction: float, keepdim: bool
          ) -> Array:
-    """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
+    """Return the tangent of the variance: twice ``x``'s covariance with its tangent."""
     products = centred(xp, x, dim) * centred(xp, t, dim)
     total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
     return over(total, degrees(x, dim, correction))
@@ -172,7 +172,7 @@ spread_measure("std_mean")
 
 
 def middle(xp: Namespace, x: Array, dim: int) -> Array:
-    """Where the lower median stands along ``dim``; a NaN, if there is one, is it."""
+    """Return where the lower median stands along ``dim``; a NaN, if any, is it."""
     at = xp.narrow(xp.argsort(x, dim), dim, (x.shape[dim] - 1) // 2, 1)
     absent = xp.isnan(x)
     return xp.where(xp.any(absent, dim, True), xp.argmax(absent, dim, True), at)

@@ -38,7 +38,7 @@ def upper_of(xp: Namespace, both: Array) -> Array:
 
 
 def places(xp: Namespace, pivots: Array, m: int) -> Array:
-    """True where the matrix has a one that puts rows that were exchanged back."""
+    """Return True where the matrix has a one that puts exchanged rows back."""
     where = xp.as_index(range(m))
     order = xp.expand(where, (*pivots.shape[:-1], m))
     for i in range(pivots.shape[-1]):
@@ -58,8 +58,8 @@ def permutation(xp: Namespace, pivots: Array, m: int, like: Array) -> Array:
 
 
 def joined(xp: Namespace, gl: Array | None, gu: Array | None, m: int, n: int) -> Array:
-    """Cotangents of a lower and an upper triangle, either of which may be missing, in
-    one matrix."""
+    """Return cotangents of a lower and an upper triangle, either of which may be
+    missing, in one matrix."""
     k, parts = min(m, n), []
     if gl is not None:
         low = xp.tril(gl, -1)
@@ -326,7 +326,7 @@ def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = Tru
 
 def from_triangles(xp: Namespace, both: Array, pivots: Array, b: Array, adjoint: bool
                   ) -> Array:
-    """``a @ x = b`` for ``a = p @ l @ u``, or for its transpose."""
+    """Solve ``a @ x = b`` for ``a = p @ l @ u``, or for its transpose."""
     p = permutation(xp, pivots, both.shape[-2], both)
     if adjoint:
         half = xp.solve_triangle(turned(xp, both), b, upper=False)

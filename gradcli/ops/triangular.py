@@ -21,7 +21,7 @@ from .types import Array, Call, Cotangents, Namespace, Operand, Outputs, Tangent
 
 
 def triangle(xp: Namespace, x: Array, upper: bool, strictly: bool = False) -> Array:
-    """One triangle of ``x``; strictly: without the diagonal."""
+    """Return one triangle of ``x``; strictly: without the diagonal."""
     return xp.triu(x, int(strictly)) if upper else xp.tril(x, -int(strictly))
 
 
@@ -36,7 +36,7 @@ def check_equation(name: str, a: Array, b: Array, left: bool) -> None:
 
 def substituted(xp: Namespace, a: Array, b: Array, upper: bool, left: bool, unit: bool
                ) -> Array:
-    """The solution of ``a @ x = b`` or ``x @ a = b``, column by column in memory."""
+    """Solve ``a @ x = b`` or ``x @ a = b``, column by column in memory."""
     if left:
         return xp.solve_triangle(a, b, unit, upper=upper)
     found = xp.solve_triangle(turned(xp, a), turned(xp, b), unit, upper=not upper)
@@ -186,7 +186,7 @@ def by_factor(xp: Namespace, b: Array, l: Array, upper: bool) -> Array:
 
 
 def by_columns(xp: Namespace, a: Array) -> Array:
-    """Matrices column after column in memory."""
+    """Return matrices column after column in memory."""
     return turned(xp, xp.contiguous(turned(xp, a)))
 
 
@@ -240,7 +240,7 @@ row("cholesky_solve", node="CholeskySolveBackward0",
 
 
 def check_pivots(xp: Namespace, l: Array) -> None:
-    """No entry on the diagonal of a factor is 0."""
+    """Refuse a factor with a 0 on its diagonal."""
     zero = xp.eq(xp.reshape(xp.diagonal(l, 0, -2, -1), (-1, l.shape[-1])), 0)
     if not bool(xp.any(zero)):
         return

@@ -57,7 +57,7 @@ row("atan", node="AtanBackward0", latex=r"\arctan {0}", formula="atan(x)",
 
 
 def over_square_norm(xp: Namespace, part: Array, a: Array, b: Array) -> Array:
-    """part / (a**2 + b**2) without overflow; 0 at the origin."""
+    """Return part / (a**2 + b**2) without overflow; 0 at the origin."""
     norm = xp.hypot(a, b)
     nonzero = xp.where(xp.eq(norm, 0), 1, norm)
     return part / nonzero / nonzero
@@ -76,7 +76,7 @@ row("atan2", node="Atan2Backward0", latex=r"\operatorname{{atan2}}({0}, {1})",
 
 
 def length_bounds(xp: Namespace, a: Ranged, b: Ranged) -> tuple[Relation, ...]:
-    """A length is smooth but where both sides are 0."""
+    """Return when a length is smooth: where not both sides are 0."""
     if not b.value.contains(0):
         return ()
     return ((0, "!=", 0),) if not a.value.contains(0) else ((0, "!=", 0), (1, "!=", 0))

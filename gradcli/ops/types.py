@@ -131,10 +131,10 @@ Entries: TypeAlias = tuple[slice | Positions, ...]
 """An index of positions and masks; a slice where all of a dimension is read."""
 
 Tangents: TypeAlias = Sequence[Array]
-"""One for each input."""
+"""Tangents, one for each input."""
 
 Cotangents: TypeAlias = Sequence[Array | None]
-"""One for each output that carries a gradient; None where nothing arrived."""
+"""Cotangents of the outputs that carry a gradient; None where nothing arrived."""
 
 Relation: TypeAlias = tuple[int, str, float]
 """Relation of an operand, by its number, to a number: ``(0, ">", 0)``."""

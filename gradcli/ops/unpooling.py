@@ -23,7 +23,7 @@ from .types import Array, Call, Namespace, Nested, Positions, Shape, Sizes
 
 
 def planes(xp: Namespace, x: Array, rank: int) -> Array:
-    """Each plane as one line."""
+    """Return each plane as one line."""
     return xp.reshape(x, (prod(x.shape[:-rank]), prod(x.shape[-rank:])))
 
 
@@ -114,7 +114,7 @@ def on_planes(call: Call, x: Array, at: Array, size: Shape) -> Array:
 
 
 def enter_unpooling(rank: int) -> None:
-    """``max_unpool{rank}d``; a sequence is made a picture of one column and back."""
+    """Enter ``max_unpool{rank}d``; sequences become pictures of one column and back."""
     def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0,
                  output_size: list[int] | tuple[int, ...] | None = None) -> Array:

@@ -43,7 +43,7 @@ TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 """Types of parameters, by name, beside None where that is their default."""
 
 SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
-"""Beginnings of names of what may give indices beside its result."""
+"""Beginnings of names of functions that may give indices beside their result."""
 
 
 def type_of(parameter: inspect.Parameter) -> str:
@@ -72,7 +72,7 @@ def made(file: ModuleType, kind: type = object) -> Iterator[tuple[str, Any]]:
 
 
 def function_stubs() -> str:
-    """``gradcli/nn/functional/table.pyi``."""
+    """Return the text of ``gradcli/nn/functional/table.pyi``."""
     lines = ["from ...engine.tensor import Tensor", ""]
     for name, value in made(functions):
         lines.append(f"def {name}{called(value)} -> {result(name)}: ...")
@@ -80,7 +80,7 @@ def function_stubs() -> str:
 
 
 def module_stubs() -> str:
-    """``gradcli/nn/table.pyi``."""
+    """Return the text of ``gradcli/nn/table.pyi``."""
     classes = [value for _, value in made(modules)]
     bases = {b for each in classes for b in each.__bases__} - {*classes}
     lines = ["from ..engine.tensor import Tensor"]
@@ -111,7 +111,7 @@ def module_stubs() -> str:
 
 
 def optimizer_stubs() -> str:
-    """``gradcli/optim/table.pyi``."""
+    """Return the text of ``gradcli/optim/table.pyi``."""
     lines = ["from collections.abc import Iterable", ""]
     lines += ["from ..engine.tensor import Tensor"]
     lines += ["from .descent import Descent, SummingFromTheStart"]
@@ -123,7 +123,7 @@ def optimizer_stubs() -> str:
 
 
 def schedule_stubs() -> str:
-    """``gradcli/optim/lr_scheduler/table.pyi``."""
+    """Return the text of ``gradcli/optim/lr_scheduler/table.pyi``."""
     lines = ["from ..optimizer import Optimizer", "from .base import ByFactor"]
     for name, each in made(schedules, type):
         options = set(inspect.signature(each).parameters) - {"optimizer", "last_epoch"}

@@ -40,7 +40,7 @@ def in_order(family: str) -> Iterator[str]:
 
 
 def words(names: list[str], indent: str) -> str:
-    """Names as a text of several lines."""
+    """Return names as a text of several lines."""
     lines = wrap(" ".join(names), WIDTH - len(indent), break_on_hyphens=False)
     return "\n".join(['"""', *(indent + line for line in lines), indent[4:] + '"""'])
 

@@ -106,8 +106,9 @@ def counts(name: str) -> set[int]:
 
 
 def _operand(shape: tuple[int, ...]) -> Tensor:
-    """Ones; a square matrix is made positive definite, which any function takes, and a
-    tensor of higher rank of numbers that differ, so that it may have an inverse."""
+    """Return ones; a square matrix is made positive definite, which any function takes,
+    and a tensor of higher rank of numbers that differ, so that it may have an
+    inverse."""
     if len(shape) > 1 and shape[-1] == shape[-2]:
         return ones(shape) + eye(shape[-1])
     if len(shape) < 3:
@@ -116,7 +117,7 @@ def _operand(shape: tuple[int, ...]) -> Tensor:
 
 
 def result_of(name: str) -> str:
-    """The type of what a function returns that returns the same number every time."""
+    """Return the type of the result of a function with a fixed number of results."""
     if counts(name) == {1}:
         return "Tensor"
     kind = classes().get(name.replace(".", "_"))
@@ -124,7 +125,7 @@ def result_of(name: str) -> str:
 
 
 def function_stub(name: str, entry: str, indent: str = "", method: bool = False) -> str:
-    """``def name(...) -> Tensor: ...`` for a function of the table."""
+    """Write ``def name(...) -> Tensor: ...`` for a function of the table."""
     entry = ALIASES.get(entry, entry)
     shown = listed(FUNCTIONS[entry])
     if method:
@@ -193,7 +194,7 @@ OVERRIDES = "  # type: ignore[override]"
 
 
 def operator_stubs() -> Iterator[str]:
-    """Python's operators on tensors."""
+    """Write the stubs of Python's operators on tensors."""
     own = vars(Tensor)
     for name in own:
         reflected = f"__r{name[2:]}"
@@ -214,7 +215,7 @@ def operator_stubs() -> Iterator[str]:
 
 
 def methods() -> str:
-    """``gradcli/engine/methods.pyi``."""
+    """Return the text of ``gradcli/engine/methods.pyi``."""
     return stub(IMPORTS, [
         "from .tensor import Tensor", "", "Operand: TypeAlias = Tensor | Any",
         "Dims: TypeAlias = builtins.int | Sequence[builtins.int] | None", "",
@@ -234,7 +235,7 @@ def methods() -> str:
 
 
 def face() -> str:
-    """``gradcli/__init__.pyi``."""
+    """Return the text of ``gradcli/__init__.pyi``."""
     lines = ["from . import (", *(f"    {m} as {m}," for m in FACE._MODULES), ")"]
     own: dict[str, list[str]] = {}
     for name, home in FACE._HOME.items():

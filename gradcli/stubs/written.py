@@ -32,7 +32,7 @@ def default_of(each: Parameter) -> Any:
 
 
 def parameters(shown: Iterable[Parameter], type_of: Callable[[Parameter], str]) -> str:
-    """Parameters in parentheses with their types; ``self`` has none."""
+    """Return parameters in parentheses with their types; ``self`` has none."""
     return str(Signature([
         each.replace(
             annotation=(

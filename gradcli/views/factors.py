@@ -25,12 +25,12 @@ MAX_FORMULA_CHARACTERS = 120
 """Characters of a formula that is still worth reading."""
 
 MAX_EXACT_INTEGER = 1e15
-"""Up to here an integer is written without a point."""
+"""Largest integer that is written without a point."""
 
 _NAMELESS = Nameless()
 _WORD = re.compile(r"[^\W\d]\w*")
 SIMPLE_CALL = re.compile(r"[\w.]+(\([^()]*\))?")
-"""A text that needs no brackets wherever it stands."""
+"""Pattern of a text that needs no brackets wherever it stands."""
 
 
 class Factors:
@@ -73,7 +73,7 @@ class Factors:
         return _joined(number, list(factors.values()))
 
     def local(self, node: Node, edge: int) -> Text | None:
-        """One local gradient; None if it is not elementwise or cannot be said."""
+        """Return a local gradient; None if it is not elementwise or cannot be said."""
         key = id(node), edge
         if key not in self._found:
             self._found[key] = self._spelled(node, edge)

@@ -208,7 +208,7 @@ class _Nodes(Sequence[NodeView]):
 def _numbered(
     edge: Node | Port | AccumulateGrad | None, ids: Mapping[GraphNode, int]
 ) -> tuple[int | None, int]:
-    """An edge as the id of the node that it leads to, and the number of its output."""
+    """Return an edge as its node's id and the number of that node's output."""
     if edge is None:
         return None, 0
     return (ids[edge.node], edge.nr) if isinstance(edge, Port) else (ids[edge], 0)

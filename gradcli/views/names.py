@@ -30,7 +30,7 @@ class Names:
         self._assigned: frozenset[str] = frozenset()
 
     def heard(self, span: object, name: str | None, value: object) -> None:
-        """A statement ran; to be handed to the run as its trace."""
+        """Note a statement that ran; the run takes this method as its trace."""
         if name is not None:
             self._times[name] += 1
             if isinstance(value, Tensor) and value.edge is not None:
@@ -42,7 +42,7 @@ class Names:
         variables: Mapping[str, object],
         assigned: frozenset[str],
     ) -> None:
-        """The run is over: its inputs, its variables, the names its text assigns."""
+        """Note, after a run, its inputs, its variables and the names assigned."""
         self._assigned = assigned
         for name, value in variables.items():
             if isinstance(value, Tensor):

@@ -31,7 +31,7 @@ class Entries:
         return tuple(self.raw.shape)
 
     def listed(self) -> list[object]:
-        """All entries as nested lists."""
+        """Return all entries as nested lists."""
         found = plain(self.raw)
         assert isinstance(found, list)
         return found

@@ -17,7 +17,7 @@ from ..ops.types import Array
 
 
 def raw_partials(node: Node) -> list[None] | list[Array | float | None]:
-    """Per edge the partial: a number, an array, or None."""
+    """Return the partial of each edge: a number, an array, or None."""
     if isinstance(node, CustomNode):
         return [None] * len(node.edges)
     partials = node.op.partials

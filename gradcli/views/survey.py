@@ -40,7 +40,7 @@ Path: TypeAlias = tuple[int, ...]
 
 
 Link: TypeAlias = "tuple[Link, int] | None"
-"""How an edge was come to: how the one above was, and the number of the edge."""
+"""Way to an edge: the way to the one above, and the number of the edge."""
 
 
 class Weight(NamedTuple):
@@ -68,7 +68,7 @@ class Weight(NamedTuple):
 
 
 Paths: TypeAlias = tuple[int, int, Any]
-"""How many paths, their lengths together, and the cotangent that came along them."""
+"""Number of paths, their lengths together, and the cotangent that came along them."""
 
 UNCHANGED = Weight()
 
@@ -162,7 +162,7 @@ class Survey:
                     heappush(heap, way)
 
     def _best(self, end: Edge) -> dict[Edge, Weight]:
-        """The weight of the heaviest path to the end, from wherever there is one."""
+        """Return the weights of the heaviest paths to the end, by the first edge."""
         if end in self._bests:
             return self._bests[end]
         best = {end: UNCHANGED}

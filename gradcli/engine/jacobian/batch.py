@@ -28,7 +28,7 @@ Rows: TypeAlias = "Batch | Raw"
 """A batch, or an array that is the same for all its rows."""
 
 FULL = 0.25
-"""The share of stored entries from which on a matrix is kept dense."""
+"""Share of stored entries from which on a matrix is kept dense."""
 
 MAX_ENTRIES = 1 << 23
 """The most entries of a dense matrix: 64 MiB of doubles."""
@@ -94,7 +94,7 @@ class Batch:
         return module
 
     def like(self, matrix: object, shape: Shape | None = None) -> Batch:
-        """Another batch beside this one."""
+        """Return another batch beside this one."""
         made = self.shape if shape is None else shape
         return Batch(matrix, made, self.__gradcli_namespace__)
 
@@ -153,7 +153,7 @@ class Batch:
         return self.np.arange(self.size).reshape(self.shape)
 
     def taken(self, positions: Raw) -> Batch:
-        """Per entry of ``positions`` the entry of that number."""
+        """Return the entries whose numbers are ``positions``."""
         flat = positions.ravel()
         if not self.sparse:
             self.demand_room(flat.size)
@@ -208,7 +208,7 @@ class Batch:
         return self.like(matrix / each if divide else matrix * each, shape)
 
     def where(self, mask: Any) -> Batch:
-        """Zeros where a mask is False."""
+        """Return the batch with zeros where a mask is False."""
         shape = _shape_beside(self, mask)
         wide = self.expanded(shape)
         each = self.np.broadcast_to(mask, shape).ravel()
@@ -234,7 +234,7 @@ class Batch:
         return self.like(total, shape)
 
     def summed(self, dims: tuple[int, ...], keepdim: bool) -> Batch:
-        """Sums over dimensions."""
+        """Return the sums over dimensions."""
         axes = {d % self.ndim for d in dims} if self.ndim else set()
         kept = tuple(1 if d in axes else n for d, n in enumerate(self.shape))
         shape = (
@@ -278,7 +278,7 @@ class Batch:
         return self.scaled(other, divide=True)
 
     def times_matrix(self, b: Raw) -> Batch:
-        """``g @ b`` for one matrix, or for a vector."""
+        """Return ``g @ b`` for one matrix, or for a vector."""
         if b.ndim == 1:
             return self.times_matrix(b[:, None]).moved(lambda a: a[..., 0])
         inner, columns = b.shape
@@ -301,7 +301,7 @@ class Batch:
         return self._lines_times(b, lines, shape)
 
     def _lines_times(self, b: Raw, lines: int, shape: Shape) -> Batch:
-        """``g @ b`` line by line, for the lines alone that store an entry."""
+        """Return ``g @ b`` line by line, for the lines alone that store an entry."""
         inner, columns = b.shape
         coo = self.matrix.tocoo()
         line = coo.row.astype(np.int64) * lines + coo.col // inner
@@ -343,7 +343,7 @@ def settled(g: Batch) -> Batch:
 def identity(
     rows: range, shape: Shape, like: Any, namespace: Any, sparse: bool
 ) -> Batch:
-    """Rows of the derivatives of a value's entries by themselves, in the type of
+    """Return rows of the derivatives of a value's entries by themselves, in the type of
     ``like``."""
     n, count = prod(shape), len(rows)
     if not sparse:
@@ -392,7 +392,7 @@ def _choice(flat: Raw, size: int, dtype: Any) -> object:
 
 
 def stacked(parts: Sequence[Batch], positions: Sequence[object], shape: Shape) -> Batch:
-    """Batches put at positions of one value; positions of no two meet."""
+    """Return batches put at positions of one value; positions of no two meet."""
     total = parts[0].put(positions[0], shape)
     for part, where in zip(parts[1:], positions[1:], strict=True):
         total = total.plus(part.put(where, shape))

@@ -34,7 +34,7 @@ from .batch import Batch, NotLinear, TooLarge, identity, is_sparse, once
 from .namespace import batches_over
 
 MIN_SPARSE_ROWS = 64
-"""Fewer rows are dense: they are quicker there."""
+"""Fewest rows of a sparse matrix; fewer are quicker as a dense one."""
 
 
 class TooManyEntries(EngineError):
@@ -75,7 +75,7 @@ class Block:
         return (*self.output.shape, *self.x.shape)
 
     def dense(self) -> Tensor:
-        """A tensor of the output's shape followed by the input's, in its type."""
+        """Return a tensor of the output's and the input's shape, in its type."""
         raw, xp = self.x.raw, self.x.xp
         if self.matrix is None:
             return Tensor(xp.new_full(raw, self.shape, 0), xp)
@@ -180,7 +180,7 @@ def columns_of(
 
 
 def _seed(value: Tensor, rows: range) -> Batch:
-    """Rows of the derivatives of a value by itself."""
+    """Return rows of the derivatives of a value by itself."""
     sparse = value.xp.device == "cpu" and value.numel() >= MIN_SPARSE_ROWS
     shape, xp = tuple(value.shape), batches_over(value.xp)
     return identity(rows, shape, value.raw, xp, sparse)
@@ -227,8 +227,8 @@ def _demand_few(done: Sequence[list[object]], rows: int, most: int) -> None:
 
 
 def _stacked(parts: Sequence[Any], ranges: Sequence[range]) -> object:
-    """Matrices of some rows each, one under the other; dense if one of them is, None if
-    none is there."""
+    """Return matrices of some rows each, one under the other; dense if one of them is,
+    None if none is there."""
     like = next((part for part in parts if part is not None), None)
     if len(parts) == 1 or like is None:
         return like

@@ -38,4 +38,4 @@ WRITERS: Mapping[str, Callable[[IO[bytes], Block], None]] = {
     ".mtx": _mtx,
     ".npy": _npy,
 }
-"""By the ending of a file's name: SciPy's own format, Matrix Market, NumPy's."""
+"""Writers by the ending of a file's name: SciPy's, Matrix Market's, NumPy's format."""

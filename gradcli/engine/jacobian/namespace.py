@@ -168,7 +168,7 @@ class BatchNamespace(Namespace):
         return g.put(positions, tuple(shape))
 
     def put_view(self, shape: Shape, index: Index, g: Rows) -> Rows:
-        """Zeros with ``g`` written at an index; of equal places the last is."""
+        """Return zeros with ``g`` written at an index; of equal places the last is."""
         if not isinstance(g, Batch):
             return self.base.put_view(shape, index, g)
         parts = index if isinstance(index, tuple) else (index,)
