@@ -28,8 +28,7 @@ MIN_POWER_OF_TWO: Final = -1200
 """Power of two below which a number is zero to every type of float."""
 
 MAX_ZERO_BITS: Final = 2048
-"""Bits up to which what one number needed says nothing of the others: it may be next to
-0."""
+"""Bits up to which one number's need says nothing of the others: it may be near 0."""
 
 MAX_EIGENVALUE_BITS: Final = 1 << 13
 """Bits beyond which no eigenvalue is computed: what is less than that leaves is 0 to
