@@ -19,7 +19,7 @@ from .gradients import GradView, InputView
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How the output reacts to one input.
+    """Description of how the output reacts to one input.
 
     norm     The norm of the input times the norm of its gradient, over the output.
     largest  The largest of the entries' own condition numbers.

@@ -296,8 +296,7 @@ def log_add_exp(a: Moving, b: Moving) -> Moving:
 
 
 def log_of_normal(x: Moving) -> Moving:
-    """Return the logarithm of the normal distribution function, from the side that is
-    next to 0."""
+    """Return the logarithm of the normal distribution function, by its smaller tail."""
     if at(x) > 0:
         return logarithm_beside_one(-(x / arb(2).sqrt()).erfc() / 2)
     return ((-x / arb(2).sqrt()).erfc() / 2).log()
@@ -585,8 +584,7 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
 
 
 def overflows(name: str) -> bool:
-    """Tell whether a function has a finite value for finite arguments even where FLINT
-    has none."""
+    """Tell whether a function may have a finite value even where FLINT has none."""
     return name not in FACTS or FACTS[name].overflows
 
 

@@ -26,7 +26,7 @@ Column: TypeAlias = "Sequence[int] | Host"
 
 
 class Block:
-    """``count`` terms from ``start`` on, without arguments unless a kind has some."""
+    """A block of ``count`` terms from ``start`` on; only some kinds have arguments."""
 
     __slots__ = ("count", "name", "start")
 
@@ -76,7 +76,7 @@ class Block:
 
 
 class Leaves(Block):
-    """Numbers: an input's floats, or what a program has written."""
+    """A block of numbers: an input's floats, or what a program has written."""
 
     __slots__ = ("numbers",)
 
@@ -96,7 +96,7 @@ class Leaves(Block):
 
 
 class Functions(Block):
-    """A scalar function; ``args`` has a column per argument."""
+    """A block of one scalar function; ``args`` has a column per argument."""
 
     __slots__ = ("args",)
 
@@ -129,7 +129,7 @@ class Functions(Block):
 
 
 class Stops(Functions):
-    """Values of other terms once more, through which no derivative is taken."""
+    """A block of other terms' values, through which no derivative is taken."""
 
     __slots__ = ()
 
@@ -141,7 +141,7 @@ class Stops(Functions):
 
 
 class Totals(Block):
-    """Sums; ``rows`` has a row of terms per sum."""
+    """A block of sums; ``rows`` has a row of terms per sum."""
 
     __slots__ = ("rows",)
 
@@ -165,7 +165,7 @@ class Totals(Block):
 
 
 class Dots(Block):
-    """The entries of ``left @ right``, row by row."""
+    """A block of the entries of ``left @ right``, row by row."""
 
     __slots__ = ("left", "right")
 

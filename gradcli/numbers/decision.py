@@ -54,8 +54,7 @@ class Deciding(Generic[Element]):
         raise NotImplementedError
 
     def note_tie(self, a: Element, b: Element, slack: float) -> bool:
-        """Take note that two elements meet, within ``slack``; whether they may come
-        apart."""
+        """Note that two elements meet within ``slack``; tell if they may part."""
         raise NotImplementedError
 
     def is_constant(self, element: Element) -> bool:
@@ -150,8 +149,7 @@ class Deciding(Generic[Element]):
     def edges_of(
         self, name: str, arguments: Sequence[Any]
     ) -> Iterator[tuple[Any, str]]:
-        """Yield the arguments that lie where a function of them has no derivative, and
-        which."""
+        """Yield the arguments at which a function has no derivative, and why."""
         for position, relation, bound in bounds_of(name, arguments):
             argument = arguments[position]
             if relation == "==" or self.is_constant(argument):

@@ -82,8 +82,7 @@ def _eigenvalue(matrix: Series, below: int) -> Any:
 
 
 def _ascending(matrix: Any) -> list[Any]:
-    """Return all eigenvalues of a symmetric matrix, each as often as it is one, the
-    least first."""
+    """Return all eigenvalues of a symmetric matrix, rising, equal ones repeated."""
     middle = matrix.mid()
     away = _norm(matrix - middle)
     if not away.is_finite():
@@ -144,8 +143,7 @@ def _product(a: Series, b: Series) -> Series:
 
 
 def _characteristic(matrix: Series) -> list[Any]:
-    """Return the coefficients of ``det(t - matrix)``, the constant one first; Faddeev
-    and LeVerrier."""
+    """Return ``det(t - matrix)``'s coefficients by Faddeev and LeVerrier, rising."""
     n = matrix[0].nrows()
     one = arb_mat(n, n, [i % (n + 1) == 0 for i in range(n * n)])
     found = [arb_series([1])]

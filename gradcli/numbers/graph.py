@@ -49,11 +49,11 @@ from .limits import (
 from .system import exact
 
 Pair: TypeAlias = tuple[Ball, Ball]
-"""A cotangent, and how it changes along an entry."""
+"""Pair of a cotangent and its derivative along an entry."""
 
 
 class Graph(Protocol):
-    """Numbered scalar steps."""
+    """A graph of numbered scalar steps."""
 
     def name(self, step: int) -> str:
         """Return the function of a step; ``symbol`` and ``number`` are leaves."""
@@ -69,7 +69,7 @@ class Graph(Protocol):
 
     @property
     def steps(self) -> int:
-        """How many steps there are."""
+        """Number of steps."""
 
 
 class Evaluation:
@@ -78,7 +78,7 @@ class Evaluation:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.bits = START_BITS
-        """The precision that numbers of this graph were found to need."""
+        """Precision in bits that numbers of this graph were found to need."""
         self.known: dict[int, dict[int, Ball]] = {START_BITS: {}}
         self._orders: dict[tuple[int, ...], list[int]] = {}
         self.short = False

@@ -13,42 +13,41 @@ SPARE_BITS: Final = 32
 """Bits added to what a first attempt shows to be missing."""
 
 LOST_BITS: Final = 4
-"""A number with fewer sure bits has lost all that the precision had."""
+"""Sure bits below which a number has lost all that the precision had."""
 
 LONG_BITS: Final = 1024
-"""Precision from which on steps are computed with no more bits than are sure."""
+"""Bits from which on steps are computed with no more bits than are sure."""
 
 MAX_STEPS_TIMES_BITS: Final = 1_500_000_000
 """Steps times bits of precision that one attempt may take."""
 
 MAX_GRAPH_BITS: Final = 1 << 17
-"""Precision beyond which no number is looked at."""
+"""Bits beyond which no number is looked at."""
 
 MIN_POWER_OF_TWO: Final = -1200
-"""The power of two below which a number is zero to every type of float."""
+"""Power of two below which a number is zero to every type of float."""
 
 MAX_ZERO_BITS: Final = 2048
-"""Precision up to which what one number needed says nothing of the others: it may be
-next to 0."""
+"""Bits up to which one number's need says nothing of the others: it may be near 0."""
 
 MAX_EIGENVALUE_BITS: Final = 1 << 13
-"""Precision beyond which no eigenvalue is computed: what is less than that leaves is 0
-to every type of float."""
+"""Bits beyond which no eigenvalue is computed: what is less than that leaves is 0 to
+every type of float."""
 
 MAX_EXPONENTIALS_KEPT: Final = 512
 """Exponentials of matrices that are remembered: each of their entries is a step, which
 asks for the whole again."""
 
 MAX_COMPARISON_BITS: Final = 4096
-"""Precision beyond that of the graph up to which two numbers are compared."""
+"""Bits beyond those of the graph up to which two numbers are compared."""
 
 # rounding
 
 SIGN_TRIALS: Final = 2
-"""How often errors of random signs are followed: once, they may cancel."""
+"""Times that errors of random signs are followed: once, they may cancel."""
 
 SLACK_FACTOR: Final = 32
-"""How many times as far as in the trials rounding is believed to carry a number."""
+"""Factor by which rounding may carry a number farther than in the trials."""
 
 LIBRARY_ROUNDINGS: Final = 4
 """Units of rounding that a function of a library may be off by."""
@@ -57,10 +56,10 @@ LOST_RELATIVE_ERROR: Final = 2.0**-4
 """Relative error from which on a number on the way is as good as lost."""
 
 VANISHING_SIZE: Final = 1e-290
-"""Where floats lose digits on their way to 0, and matter to nothing else."""
+"""Size below which floats lose digits on their way to 0."""
 
 BOUND_BITS: Final = 64
-"""Precision of bounds, whose exponents have no end."""
+"""Bits of bounds, whose exponents have no end."""
 
 # terms, tapes and arrays of elements
 
@@ -68,11 +67,11 @@ SURE_DIGITS: Final = 15
 """Significant digits that any float keeps of a decimal."""
 
 MAX_EXACT_NUMBER: Final = 10**300
-"""Where a number of a program is no longer computed with exactly: in a loop it would
-get twice as long at every step."""
+"""Largest number of a program that is computed with exactly: in a loop it would get
+twice as long at every step."""
 
 MAX_COUNTED_TREE_NODES: Final = 10**9
-"""Where the size of a term written out as a tree is no longer counted."""
+"""Nodes up to which the size of a term written out as a tree is counted."""
 
 FIRST_TAPE_STEPS: Final = 1024
 """Steps that a new tape has room for."""
@@ -83,34 +82,34 @@ what rounding does: whoever loses more than half of all digits on the way to a n
 that stays far from a tie is beyond a tape."""
 
 MAX_INTEGER_OF_FLOATS: Final = 2**53
-"""The largest integer up to which each is a float."""
+"""Largest integer up to which each is a float."""
 
 MAX_COFACTOR_SIZE: Final = 3
-"""Up to this size cofactors: short formulas with one denominator."""
+"""Rows up to which cofactors are used: short formulas with one denominator."""
 
 # expression trees
 
 MAX_TREES: Final = 200_000
-"""Trees that one program may be made of."""
+"""Most trees that one program may be made of."""
 
 MAX_VALUE_BYTES: Final = 1 << 30
-"""Memory that their values may take."""
+"""Most memory that the values of a program's trees may take, in bytes."""
 
 MAX_WRITTEN_ENTRIES: Final = 4
 """Entries up to which an array of numbers is written out rather than computed."""
 
 MAX_ENTRY_STEPS: Final = 200_000
-"""Operations on single entries that a run may take, needed or not."""
+"""Most operations on single entries that a run may take, needed or not."""
 
 MAX_CODE_STEPS: Final = 20_000
-"""Steps, or entries of inputs and derivatives, that are written out one by one."""
+"""Most steps, or entries of inputs and derivatives, that are written out."""
 
 MAX_REGROUPED_FACTOR: Final = 1e9
-"""Numbers up to which, and down to whose inverse, a product can be put otherwise
-without overflow where there was none."""
+"""Largest number, and inverse of the smallest, of which products are put otherwise:
+nothing overflows that did not."""
 
 ROUNDING_RUNS: Final = 6
-"""How often roundings are drawn anew to see what comes of them all."""
+"""Times that roundings are drawn anew to see what comes of them all."""
 
 MAX_FOLLOWED_STEPS: Final = 400_000
 """Steps of a graph up to which the outputs are computed to see what a loop loses; of a

@@ -99,8 +99,7 @@ class Roundings:
         self._draw = Random(0)
 
     def slack(self, step: int) -> float:
-        """Return how far the float of a step may lie from its value; 0 where that is
-        not a number."""
+        """Return how far a step's float may lie from its value; 0 for no number."""
         if self.evaluation.graph.name(step) == "symbol":
             return 0.0
         drifts = self._drifts(step)

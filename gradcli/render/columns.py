@@ -112,7 +112,7 @@ def _json_cells(column: object) -> Iterator[str]:
 
 
 class _Npy(Columns):
-    """A field for each name. The header has room for a longer first dimension."""
+    """A .npy file, a field per name; its header has room for a longer dimension."""
 
     def start(self) -> None:
         self.dtype = _record(self.names)

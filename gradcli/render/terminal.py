@@ -22,7 +22,7 @@ _UNBOUNDED = 1 << 30
 
 
 class TerminalWriter:
-    """Writes lines through a rich console; ``width`` None: nothing is wrapped."""
+    """A writer through a rich console; ``width`` None: nothing is wrapped."""
 
     def __init__(self, stream: TextIO, width: int | None, colour: bool) -> None:
         self.layout = Layout(width, None if width is None else MAX_TERMINAL_ROWS)

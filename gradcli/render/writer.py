@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Writer(Protocol):
-    """Writes lines to one stream."""
+    """A writer of lines to one stream."""
 
     layout: Layout
 

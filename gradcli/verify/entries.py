@@ -255,7 +255,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """How far the numbers of a claim are from an independent pass in floats.
+    """Distances of a claim's numbers from an independent pass in floats.
 
     relative  to the number itself; infinite where there is nothing to be relative to
     beside    to what was added up to it

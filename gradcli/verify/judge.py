@@ -62,7 +62,7 @@ START: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The true number, and the engine's rules.
+    """A true number, and what the engine's rules give for it.
 
     rule  what the rules give on balls; None: they do not run there
     step  the step that the rules give; the program's own for a value

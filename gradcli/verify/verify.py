@@ -126,7 +126,7 @@ def verify(
 
 
 class Check:
-    """One job under work; the reports hold what has been shown so far."""
+    """A check of one job; the reports hold what has been shown so far."""
 
     def __init__(
         self, job: Job, evaluate: Evaluate, tell: Tell, budget: Budget, tape: bool

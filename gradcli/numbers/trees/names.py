@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 
 class Names:
-    """Hands out names, each once, and no reserved one."""
+    """A source of names that hands out each once, and no reserved one."""
 
     def __init__(self, reserved: Collection[str] = (), ascii: bool = False) -> None:
         self._reserved = frozenset(reserved)

@@ -80,7 +80,7 @@ class _WordNeeded(Exception):
 
 
 class TreeNamespace(Namespace):
-    """Builds trees; each made once."""
+    """A namespace that builds trees, each made once."""
 
     symbolic = keeps_positions = True
     writeable = False

@@ -87,7 +87,7 @@ class Box:
 
 
 class Edge(NamedTuple):
-    """The edge that a node leaves by, and where it leads."""
+    """An edge of a node, and where it leads."""
 
     node: int
     nr: int

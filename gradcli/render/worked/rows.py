@@ -47,7 +47,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One node: its number, its text and what arrives there."""
+    """A node's row in the worked pass: its number, its text and what arrives there."""
 
     number: int
     node: str

@@ -41,7 +41,7 @@ Report = Callable[[Judgement], None]
 
 @dataclass(slots=True)
 class Case:
-    """One claim under work."""
+    """A claim while it is judged."""
 
     claim: Claim
     pointed: bool = False
@@ -67,7 +67,7 @@ def judge(task: ClaimsTask, report: Report = lambda judgement: None) -> Judgemen
 
 
 class Judge:
-    """One task under work."""
+    """A judge of the claims of one task."""
 
     def __init__(self, task: ClaimsTask, report: Report) -> None:
         self.task = task

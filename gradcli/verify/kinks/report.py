@@ -44,7 +44,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Kink:
-    """One decision that turns over.
+    """One decision of the program that turns over at a point.
 
     more   how many further entries turn over by the same text
     place  which of the report's places it lies at
