@@ -28,7 +28,7 @@ def become_alias(t: Tensor, source: Tensor) -> None:
 
 
 def floats_of(t: Tensor, data: tuple[object, ...]) -> tuple[Raw, Namespace]:
-    """Return the array of default type that ``Tensor(...)`` means, and its namespace."""
+    """Return the array that ``Tensor(...)`` means, in floats, and its namespace."""
     return at_home(_array_of(data, DEFAULT.dtype), devices.NUMPY)
 
 
