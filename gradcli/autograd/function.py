@@ -106,7 +106,7 @@ class Function:
 
     @staticmethod
     def vmap(info: object, in_dims: object, *args: object) -> Any:
-        """The outputs for a whole batch, and the dimension of each along which it lies.
+        """Return the outputs for a batch, and the dimension in which each holds it.
 
         ``in_dims`` has the dimension of each argument, None for what all samples share.
         """

@@ -102,7 +102,7 @@ class FunctionNode(CustomNode):
         return self._checked(given)
 
     def _checked(self, given: tuple[object, ...]) -> tuple[Tensor | None, ...]:
-        """One cotangent per edge from what ``backward`` returned, one per argument."""
+        """Return a cotangent per edge from those that ``backward`` gave."""
         count = len(self.arguments)
         if len(given) > count and all(t is None for t in given[count:]):
             given = given[:count]

@@ -68,7 +68,7 @@ class _Together:
         return hook
 
     def any_of_all(self, g: Tensor) -> None:
-        """The hook of each of the tensors, where the first gradient is enough."""
+        """Return the hook of each tensor, where the first gradient is enough."""
         running = PASSES.running
         assert running is not None  # a tensor's hooks are called by a pass
         if running not in self._left:

@@ -73,7 +73,7 @@ class AllowMutation:
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[AllowMutation]:
-    """Inside, what nodes save may be changed in place; run the reverse pass inside too.
+    """Allow changes in place of what nodes save; run the reverse pass inside too.
 
     Raises:
         EngineError: inside another such block.

@@ -73,7 +73,7 @@ class _Trace:
 
     @property
     def recorded(self) -> bool:
-        """Whether what is asked for at present is part of a graph around this one."""
+        """Return whether what is asked for is part of a graph around this one."""
         return MODE.recording and self.reaches_out
 
     def settle(self, value: object) -> Any:
@@ -117,7 +117,7 @@ class _Trace:
 
 
 def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
-    """The function that gives the gradient of ``func``, whose output is a scalar.
+    """Return the function that gives the gradient of ``func``, which gives a scalar.
 
     Args:
         func: gives a scalar; with ``has_aux``, a pair of a scalar and anything.
@@ -321,7 +321,7 @@ def jacfwd(
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:
-    """The function that gives the Hessian of ``func``: forward over reverse mode.
+    """Return the function that gives ``func``'s Hessian: forward over reverse mode.
 
     Returns:
         A function of the same arguments that gives blocks of shape

@@ -39,7 +39,7 @@ class Shape:
         return self.kind(filled)
 
     def spread(self, value: object) -> list[Any] | None:
-        """One value per leaf from a value nested less deeply; None if it differs."""
+        """Return one value per leaf from one nested less deeply; None if it differs."""
         if self.kind is None or not _is_nested(value):
             return [value] * self.count()
         members, keys = _members(value)

@@ -122,7 +122,7 @@ class Check:
         self._checker.stop()
 
     def finish(self) -> Verification | None:
-        """The verdicts that were reached within the job's time; None without a job."""
+        """Return the verdicts reached within the job's time; None without a job."""
         job = self._job
         if job is None:
             return None

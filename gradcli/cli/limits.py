@@ -158,7 +158,7 @@ class _Watch:
 
     @property
     def taken(self) -> int:
-        """Bytes of memory that the process has, without those of the files that it has
+        """Return the process's memory in bytes, without that of the files that it has
         mapped since `begin`, which the system takes back when it needs them."""
         files = bytes_taken("shared") - self._shared
         return bytes_taken("resident") - max(0, files)

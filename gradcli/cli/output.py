@@ -41,7 +41,7 @@ _WRITING_FAILS = frozenset({ENOSPC, EDQUOT, EFBIG, EIO, EBADF})
 
 
 def output_failure(error: Exception) -> OutputFailed | None:
-    """The error as one of writing; help pages are written by the option parser."""
+    """Return the error as one of writing; the option parser writes help pages."""
     if isinstance(error, OSError) and error.errno in _WRITING_FAILS:
         return OutputFailed(error.strerror or str(error))
     return error if isinstance(error, OutputFailed) else None
@@ -131,8 +131,8 @@ def _write_failures() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """A line on stderr, if anybody listens there, or a note of the object that is going
-    to be printed."""
+    """Write a line to stderr, if anybody listens there, or keep it as a note of the
+    object that is going to be printed."""
     from ..render.remarks import kept, suited
 
     if sys.stderr is not None and not kept(text):

@@ -89,7 +89,7 @@ def tell_readings(words: Iterable[str]) -> None:
 
 
 def _is_plain(value: str) -> bool:
-    """Whether everybody reads a value alike: a number, or what begins like none."""
+    """Return whether a value is read alike: a number, or what begins like none."""
     if value[:1] not in "+-0123456789":
         return True
     try:

@@ -464,7 +464,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return out
 
     def as_index(self, index: object) -> Raw:
-        """Integers or booleans to index with; floats that are integers are taken."""
+        """Return integers or truth values to index with; whole floats are taken."""
         if isinstance(index, range):
             check_size((len(index),))
             return self.np.arange(index.start, index.stop, index.step)

@@ -21,7 +21,7 @@ _BITS = {dtype("float32"): "i4", dtype("float64"): "i8"}
 def chosen(
     np: Library, mask: Raw, a: Any, b: Any, out: Raw | None = None
 ) -> Raw | None:
-    """``a`` where a mask is true and ``b`` elsewhere, by their bits; one may be 0.
+    """Choose ``a`` where a mask is true, else ``b``, by their bits; one may be 0.
 
     Args:
         out: takes the result, if there is one, in memory of its own.
@@ -52,7 +52,7 @@ def chosen(
 
 
 def _fits(x: Any, like: Raw, shape: tuple[int, ...]) -> bool:
-    """Whether an operand is 0, or floats of a type and shape that lie in order."""
+    """Return whether an operand is 0, or floats of a type and shape, in order."""
     if type(x) is int:
         return x == 0
     alike = getattr(x, "shape", None) == shape and x.dtype == like.dtype

@@ -103,7 +103,7 @@ def set_default_dtype(d: dtype) -> None:
 
 @contextmanager
 def default_dtype(name: str) -> Iterator[None]:
-    """Inside, new floats are of the type of this name."""
+    """Make new floats of the type of this name inside the block."""
     before = DEFAULT.dtype
     DEFAULT.set(_BY_NAME[name])
     try:

@@ -101,7 +101,7 @@ class Factors:
         ]  # fmt: skip
 
     def qr_factors(self, a: Raw, mode: str = "reduced") -> tuple[Raw, Raw]:
-        """Orthonormal columns and an upper triangle, by Householder's reflections."""
+        """Return orthonormal columns and an upper triangle, by reflections."""
         if a.size:
             q, r = self.np.linalg.qr(a, mode)
             return self._by_columns(q), self._by_columns(r)

@@ -77,7 +77,7 @@ def rows_of(x: Tensor) -> Iterator[Tensor]:
 
 
 def _is_several(index: object) -> bool:
-    """Whether an index is a tuple of items; PyTorch reads short lists of lists so."""
+    """Return whether an index is a tuple of items, as PyTorch reads short lists."""
     if isinstance(index, tuple):
         return True
     return (

@@ -37,7 +37,7 @@ def plain_namespace(xp: Namespace) -> Namespace:
 
 
 def present_namespace(xp: Namespace) -> Any:
-    """The namespace that a new tensor has at present: in inference mode, the twin."""
+    """Return the namespace of new tensors: in inference mode, the twin."""
     xp = plain_namespace(xp)
     if not MODE.inference:
         return xp

@@ -56,7 +56,7 @@ def in_place(name: str) -> Callable[..., Tensor]:
 
 
 def __getattr__(name: str) -> Run:
-    """``__iadd__``, of an operator, and ``gcd_``, of a function beside the table."""
+    """Return ``__iadd__``, of an operator, or ``gcd_``, of what no row has."""
     if name.startswith("__i") and name.endswith("__"):
         return _augmented(f"__{name[3:]}")
     for module in (bits, counting):

@@ -28,7 +28,7 @@ def become_alias(t: Tensor, source: Tensor) -> None:
 
 
 def floats_of(t: Tensor, data: tuple[object, ...]) -> tuple[Raw, Namespace]:
-    """The array that ``Tensor(...)`` means, of the default type, and its namespace."""
+    """Return the array that ``Tensor(...)`` means, in floats, and its namespace."""
     return at_home(_array_of(data, DEFAULT.dtype), devices.NUMPY)
 
 

@@ -207,7 +207,7 @@ GENERATOR = 0x20
 
 
 def _makes_generators(function: object) -> bool:
-    """Whether a function, or what a `functools.partial` of it calls, is a generator."""
+    """Return whether a function, or what a partial of it calls, is a generator."""
     while isinstance(function, partial):
         function = function.func
     code = getattr(function, "__code__", None)

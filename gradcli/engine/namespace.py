@@ -73,7 +73,7 @@ class Namespace:
         return nullcontext()
 
     def at_home(self) -> AbstractContextManager[None]:
-        """Inside, new floats are of this namespace where it is one of symbols."""
+        """Put new floats made inside in this namespace, if it is one of symbols."""
         return nullcontext()
 
     def taking_numbers(self) -> AbstractContextManager[None]:
@@ -104,7 +104,7 @@ class Namespace:
         return x
 
     def windowed(self, x: Raw, d: int, starts: range, size: int) -> Raw:
-        """Windows over a dimension, as the last; a view where there is memory."""
+        """Return windows over a dimension, as the last; a view if there is memory."""
         return cast("Raw", windowed(cast("Vocabulary", self), x, d, starts, size))
 
     def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
@@ -116,7 +116,7 @@ class Namespace:
         return self.reshape(found, parts[0].shape), number
 
     def frexp(self, x: Raw) -> tuple[Raw, Raw]:
-        """``x`` as a number from 0.5 to 1 times a power of two, and the power."""
+        """Return ``x`` as a number from 0.5 to 1 and a power of two by its exponent."""
         zero = self.eq(x, 0)
         power = self.floor(self.log2(self.where(zero, 1, self.abs(x)))) + 1
         power = self.where(zero, 0, power)
@@ -144,7 +144,7 @@ class Namespace:
         return made
 
     def matmul_like(self, a: Raw, b: Raw, like: Raw) -> Raw:
-        """``a @ b``, in memory in the order of ``like`` where there is memory."""
+        """Return ``a @ b``, laid out in memory as ``like`` where there is memory."""
         return self.matmul(a, b)
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
@@ -193,7 +193,7 @@ class Namespace:
         return self.packed_in(y, order)
 
     def packed_in(self, y: Raw, order: Sequence[int]) -> Raw:
-        """Entries with their dimensions in an order in memory, the outer one first."""
+        """Return entries in an order of dimensions in memory, the outer one first."""
         turned = self.packed(self.permute(y, order))
         return self.permute(turned, inverse_order(tuple(order)))
 

@@ -109,7 +109,7 @@ class Shaped:
 
 
 def broadcast_shapes(raw: Outputs, y: Array) -> tuple[Any, ...] | None:
-    """The inputs' shapes, or None if each is the output's (a number has no shape)."""
+    """Return the inputs' shapes, or None if each is the output's (or a number's)."""
     shapes = tuple([getattr(r, "shape", None) for r in raw])
     return None if all(s is None or s == y.shape for s in shapes) else shapes
 
@@ -533,7 +533,7 @@ _TURNED: dict[str, type[Node]] = {}
 
 
 def turned_class(cls: type[Node]) -> type[Node]:
-    """The class of a row's nodes where a tensor itself was made to be the result."""
+    """Return a row's node class where a tensor itself was made the result."""
     op: Op | None = getattr(cls, "op", None)
     if op is None or not op.turned:
         return cls
@@ -559,7 +559,7 @@ _THROUGH: dict[type[Node], type[Node]] = {}
 
 
 def through_view_class(cls: type[Node]) -> type[Node]:
-    """The class of a row's nodes where a change of a view was one of its base."""
+    """Return a row's node class where a change of a view was one of its base."""
     made = _THROUGH.get(cls)
     if made is None:
         made = type(cls.__name__, (ThroughView, cls), {"__slots__": ()})

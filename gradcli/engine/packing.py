@@ -180,7 +180,7 @@ def _by_name(node: Node, slots: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _kept(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:
-    """A value as it is; of what no reverse rule reads, the shape if that is enough."""
+    """Return a value as it is; its shape, if that is enough for reverse rules."""
     if not hasattr(value, "dtype"):
         return lambda: value
     if not is_read:

@@ -110,7 +110,7 @@ def _in_powers(x: Raw, coefficient: Callable[[int], float]) -> Raw:
 
 @cache
 def zeta(n: int) -> float:
-    """Riemann's zeta function of an integer other than 1; DLMF 25.2.9 and 25.6.3."""
+    """Return Riemann's zeta function of an integer but 1; DLMF 25.2.9 and 25.6.3."""
     if n <= 0:
         return float(_bernoulli(1 - n) / (n - 1)) if n else -0.5
     rest = CUT ** (1.0 - n) / (n - 1) + CUT**-n / 2

@@ -131,7 +131,7 @@ def body(raw: Raw, indent: int = len(OPENING)) -> str:
 
 
 def _kept(n: int, summarise: bool) -> tuple[range, range]:
-    """The indices shown before and after the dots; the second is empty without."""
+    """Return the indices shown before and after the dots, the latter maybe none."""
     edge = options().edgeitems
     if summarise and n > 2 * edge:
         return range(edge), range(n - edge, n)

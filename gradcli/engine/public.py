@@ -66,7 +66,7 @@ _ready: dict[Run, Run] = {}
 
 
 def _casting(apply: Run) -> Run:
-    """A function that converts its operand to the type it is told, and then runs.
+    """Return a function that converts its operand to a type it is told, and runs.
 
     Sums of narrow integers widen on the way: they are converted once more.
     """

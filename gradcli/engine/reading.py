@@ -48,7 +48,7 @@ def reading_slots(op: Op) -> tuple[bool, ...]:
 
 
 def bare_slots(op: Op) -> frozenset[int]:
-    """The inputs of which nothing but the shape is kept, since no rule reads more."""
+    """Return the inputs of which only the shape is kept, as no rule reads more."""
     if op.variadic or not op.keeps_shapes:
         return frozenset()
     free = [i for i, rule in enumerate(reverse_rules(op)) if rule is not None]

@@ -199,7 +199,7 @@ def _are_rounded(xp: Namespace, raw: tuple[Any, ...], y: Any) -> bool:
 
 
 def _demanding(op: Op, run: Run) -> Run:
-    """The recorder of a row that refuses a gradient for what it has no rule for."""
+    """Return the recorder of a row that refuses a gradient it has no rule for."""
     function, *names = op.fixed.split()
     rules = enumerate(reverse_rules(op))
     slots = [slot for slot, rule in rules if rule is None]

@@ -51,7 +51,7 @@ def accumulate(
 
 
 def among_outputs(nr: int, count: int, g: Array) -> list[Array | None]:
-    """The cotangent of output ``nr`` of a node with ``count``; None for the others."""
+    """Return output ``nr``'s cotangent among ``count``; None for the others."""
     return [g if k == nr else None for k in range(count)]
 
 

@@ -21,7 +21,7 @@ sum_to = cast("Callable[[Namespace, Array, Shape], Array]", _sum_to)
 
 
 def reverse_rules(op: Op) -> Any:
-    """Per input ``(xp, g, y, *inputs, **params)`` or None; one callable if variadic."""
+    """Return ``(xp, g, y, *inputs, **params)`` or None per input; one if variadic."""
     if op.vjp is not None:
         return op.vjp
     assert op.partials is not None

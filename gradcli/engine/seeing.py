@@ -92,7 +92,7 @@ def transposing(general: General) -> General:
 
 
 def reshaping(general: General) -> General:
-    """``reshape`` of a tensor whose entries lie in the order of their indices."""
+    """Return ``reshape`` of a tensor whose entries lie in their indices' order."""
     view = recorder(OPS["view.default"]).see
     assert view is not None
 

@@ -57,7 +57,7 @@ _flipping("flipud", 0)
 
 
 def roll_by(shape: Shape, shifts: Sizes, dims: Dims) -> tuple[Sizes, Dims]:
-    """Shifts and dimensions in pairs; without dimensions, one shift of all entries."""
+    """Return shifts and dimensions in pairs; without dimensions, one shift of all."""
     by = as_sizes(shifts)
     over = () if dims is None else as_sizes(dims)
     if not by:

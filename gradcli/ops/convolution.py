@@ -61,7 +61,7 @@ class Windows(NamedTuple):
             slice(p, p + n) for n, p in zip(size, self.padding, strict=True)])
 
     def slices(self, counts: Shape) -> tuple[tuple[slice, ...], ...]:
-        """For each entry of so many windows, where it lies in the padded input."""
+        """Return where each entry of so many windows lies in the padded input."""
         return _slices(self, counts)
 
 

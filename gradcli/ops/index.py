@@ -113,7 +113,7 @@ def check_mask(shape: Shape, dim: int, mask: Array, named: int) -> None:
 
 
 def entries_at(xp: Namespace, indices: Sequence[object]) -> Entries:
-    """Lists and masks as arrays; None stands for a dimension of which all is read."""
+    """Return lists and masks as arrays; None stands for all of a dimension."""
     return tuple([slice(None) if i is None else xp.as_index(i) for i in indices])
 
 

@@ -273,7 +273,7 @@ row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
 
 def logit_loss(xp: Namespace, x: Array, target: Array, weight: Array,
                pos_weight: Array | None) -> Array:
-    """``-log(sigmoid(x))``, counted as often as the target's class is weighted."""
+    """Return ``-log(sigmoid(x))``, counted by the weight of the target's class."""
     counted = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     return weighted((1 - target) * x - counted * xp.logsigmoid(x), weight)
 

@@ -24,7 +24,7 @@ from .types import Array, Call, Geometry, Namespace, Shape, Sizes
 
 
 def written(xp: Namespace, x: Array, src: Array, at: Array | list[int]) -> Array:
-    """``x`` with ``src``, which broadcasts, at positions; of equals the last counts."""
+    """Return ``x`` with ``src``, broadcast, at positions; of equals the last counts."""
     at = xp.as_index(at)
     flat = (prod(x.shape),)
     put = xp.put_view(flat, (at,), xp.expand(src, at.shape))

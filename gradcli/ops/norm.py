@@ -151,7 +151,7 @@ def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
 
 def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
                 dim: int | Sequence[int] = (-2, -1), keepdim: bool = False) -> Array:
-    """The largest (or smallest) sum of absolute values of a column or of a row."""
+    """Return the largest (or smallest) sum of absolute values of a column or row."""
     demand_rank("linalg.matrix_norm", x, 2)
     dims = (dim,) if isinstance(dim, int) else dim
     if len(dims) != 2:
@@ -243,7 +243,7 @@ row("dist", node="DistBackward0", formula="norm(a - b, p)",
 
 
 def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
-    """Every row of ``a`` minus every row of ``b``, at a shape that was asked for."""
+    """Return every row of ``a`` minus every row of ``b``, at the shape asked for."""
     for name, m in (("X1", a), ("X2", b)):
         demand_rank(f"cdist: {name}", m, 2)
     if a.shape[-1] != b.shape[-1]:

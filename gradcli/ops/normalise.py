@@ -36,7 +36,7 @@ def mean_over(xp: Namespace, x: Array, dims: tuple[int, ...]) -> Array:
 
 def normalised(xp: Namespace, x: Array, dims: tuple[int, ...], eps: float
               ) -> tuple[Array, Array]:
-    """``x`` at mean 0 and variance 1 over ``dims``, and what it was scaled by."""
+    """Return ``x`` at mean 0 and variance 1 over ``dims``, and its scale."""
     centred = x - mean_over(xp, x, dims)
     scale = xp.rsqrt(mean_over(xp, xp.square(centred), dims) + eps)
     return centred * scale, scale

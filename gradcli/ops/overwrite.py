@@ -197,7 +197,7 @@ def _index_put_values_vjp(
     xp: Namespace, g: Array, y: Array, x: Array, values: Array, indices: Array,
     accumulate: bool = False,
 ) -> Array:  # fmt: skip
-    """The cotangent of what was written; 0 for what was overwritten in its turn."""
+    """Return the cotangent of what was written; 0 for what was overwritten."""
 
     def read(of: Array) -> Array:
         return xp.call("index.Tensor", of, indices)

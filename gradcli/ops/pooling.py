@@ -52,7 +52,7 @@ Spots = Sequence[range]
 
 def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
             ceil_mode: bool) -> Spots:
-    """Windows over ``n`` positions; those in the padding are below 0 or from n on."""
+    """Return windows over ``n`` positions; the padding's are below 0 or from n on."""
     room = n + 2 * padding - dilation * (kernel - 1) - 1
     count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
     if ceil_mode and (count - 1) * stride >= n + padding:

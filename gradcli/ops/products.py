@@ -318,7 +318,7 @@ def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Ar
 
 
 def kron(call: Call, a: Array, b: Array) -> Array:
-    """Every entry of ``a`` times ``b``, by broadcasting over interleaved dimensions."""
+    """Return every entry of ``a`` times ``b``, by broadcasting."""
     rank = max(len(a.shape), len(b.shape))
     m, n = ((1,) * (rank - len(x.shape)) + tuple(x.shape) for x in (a, b))
     tall = call("reshape.unsafe", a, tuple([s for k in m for s in (k, 1)]))

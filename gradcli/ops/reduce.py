@@ -34,7 +34,7 @@ from .types import Array, Call, Dims, Namespace, Outputs, Shape
 
 
 def spread(xp: Namespace, g: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
-    """Each result of a reduction, repeated at all the entries of ``x`` it came from."""
+    """Return a reduction's results, repeated at the entries of ``x`` they came from."""
     return xp.expand(kept(xp, g, x, dim, keepdim), x.shape)
 
 
@@ -52,7 +52,7 @@ def kept_in(xp: Namespace, y: Array, shape: Shape, dim: Dims, keepdim: bool) -> 
 
 
 def unsqueezed(xp: Namespace, x: Array, dims: Iterable[int]) -> Array:
-    """``x`` with a dimension of size 1 at each of the places it has afterwards."""
+    """Return ``x`` with a dimension of size 1 at each place it has afterwards."""
     for d in sorted(dims):
         x = xp.unsqueeze(x, d)
     return x

@@ -138,7 +138,7 @@ def schedule_stubs() -> str:
 
 
 def names_stub(package: ModuleType) -> str:
-    """The ``__init__.pyi`` of a package whose names are gathered from its files."""
+    """Return the ``__init__.pyi`` of a package whose names come from its files."""
     lines: list[str] = []
     for name in package.__all__:
         value = getattr(package, name)
@@ -151,7 +151,7 @@ def names_stub(package: ModuleType) -> str:
 
 
 def homes_stub(package: ModuleType) -> str:
-    """The ``__init__.pyi`` of a package that names the home of each of its names."""
+    """Return the ``__init__.pyi`` of a package that names each name's home."""
     lines = [f"from . import {name} as {name}" for name in package._MODULES]
     for home, names in package._HOMES.items():
         lines += [f"from {home} import {name} as {name}" for name in names.split()]

@@ -22,7 +22,7 @@ class _Text(str):
 
 
 def default_of(each: Parameter) -> Any:
-    """A parameter's default as a stub writes it: plain values, and only these."""
+    """Return a parameter's default as a stub writes it: plain values only."""
     if each.default is Parameter.empty:
         return Parameter.empty
     value = each.default

@@ -169,7 +169,7 @@ class Batch:
         return self._times(_choice(flat, self.size, self.dtype), positions.shape)
 
     def put(self, positions: object, shape: Shape) -> Batch:
-        """Zeros of ``shape``, with each entry added at the position it is given."""
+        """Return zeros of ``shape``, each entry added at the position it is given."""
         flat = self.np.broadcast_to(positions, self.shape).ravel()
         size = prod(shape)
         if self.sparse:
@@ -191,7 +191,7 @@ class Batch:
     # -- linear in the entries ---------------------------------------------------------
 
     def scaled(self, factor: Any, divide: bool = False) -> Batch:
-        """Each entry times, or divided by, that of an array that broadcasts to it."""
+        """Return each entry times, or divided by, that of an array that broadcasts."""
         if type(factor) in (int, float):
             factor = self.np.asarray(factor, self.dtype)  # infinite here if too large
         shape = _shape_beside(self, factor)

@@ -284,7 +284,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
 
 
 def pushed(node: Node, arriving: list[object]) -> Any:
-    """The tangents of a node's output, a tuple of several outputs'; None: zero."""
+    """Return a node's tangents, a tuple of several outputs'; None: zero."""
     if all(t is None for t in arriving):
         return None
     if not isinstance(node, CustomNode):
