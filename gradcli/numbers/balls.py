@@ -341,7 +341,8 @@ def _polygamma(order: int, b: Ball) -> Ball:
         return acb(b).polygamma(order).real
     with working(ctx.prec, order + 1):
         turned = arb_series([b, 1]).cot_pi()[order] * factorial(order) * arb.pi()
-    return (-1) ** order * acb(1 - b).polygamma(order).real - turned
+    found: Ball = (-1) ** order * acb(1 - b).polygamma(order).real - turned
+    return found
 
 
 def bessel_i(order: int, x: Moving) -> Moving:
