@@ -8,6 +8,7 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import gradcli
 
@@ -64,7 +65,7 @@ def test_a_backward_pass_keeps_no_other_thread_from_recording(hasty: None) -> No
             y = (x * 2).exp().sum()
             assert y.requires_grad
             y.backward()
-            np.testing.assert_allclose(x.grad.numpy(), 2 * np.exp(2.0), rtol=1e-6)
+            assert_allclose(x.grad.numpy(), 2 * np.exp(2.0), rtol=1e-6)
 
     in_threads(train)
 
