@@ -303,7 +303,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "utf16.csv": ("1,2".encode("utf-16"), "E513"),
     "nul.csv": (b"1,\0,2\n", "E517"),
     "ragged.csv": (b"1,2\n3\n", "E516"),
-    "quote.csv": (b'1,"' + b"2" * 300_000, "E513"),
+    "quote.csv": (b'1,"' + b"2" * 300_000, "E517"),
     "blank.csv": (b" " * 100_000, "E513"),
     "heading.csv": (b"a\n" * 3, "E517"),
     "text.json": (b'"' + b"x" * 1_000_000 + b'"', "E517"),
