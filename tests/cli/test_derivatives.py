@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from .conftest import Run, environment
+from .conftest import Run
 
 MV = ["y = W @ x", "W=[[1,2],[3,4],[5,6]]", "x=[1,2]"]
 
@@ -31,21 +31,6 @@ def test_ops_lists_every_function_and_shows_its_page(gradcli: Run) -> None:
     assert "MulBackward0" in page
     assert "  derivative by a: b\n" in page
     assert "  C: a * b\n" in page
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"), [("gradcli gra", "graph"), ("gradcli grad --js", "--json")]
-)
-def test_the_shell_can_complete(gradcli: Run, words: str, expected: str) -> None:
-    ended = gradcli(
-        env={
-            "_GRADCLI_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(words.count(" ")),
-        }
-    )
-    assert expected in ended.out.split()
-    assert "_GRADCLI_COMPLETE" not in environment()
 
 
 @pytest.mark.parametrize("command", ["jacobian", "hessian"])
