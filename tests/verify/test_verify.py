@@ -344,9 +344,10 @@ def test_matrix_operation_is_proved_at_small_shapes_and_computed_at_its_own(
     assert checked(job(MATRICES[name], {"A": SYMMETRIC})).verdict == "proved"
     root = RNG.normal(size=(9, 9))
     given = job(MATRICES[name], {"A": root @ root.T + 9 * np.eye(9)})
-    assert checked(given).verdict in ("certified", "proved")
-    wrong = claiming(given, "A", lambda g: g * 1.001 + 1e-3)
-    assert checked(wrong).verdict == "refuted"
+    with no_proofs():
+        assert checked(given).verdict == "certified"
+        wrong = claiming(given, "A", lambda g: g * 1.001 + 1e-3)
+        assert checked(wrong).verdict == "refuted"
 
 
 def test_numbers_of_all_that_take_too_long_leave_a_share(
