@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.answers.pages import parts
-from tests.documents.blocks import SESSIONS, examples, printed, without_seconds
+from tests.documents.blocks import (
+    SESSIONS,
+    examples,
+    printed,
+    sections,
+    without_seconds,
+)
 
-SECTIONS = {
-    f"{path.stem}: {part.splitlines()[0].strip('# ')}": part
-    for path in SESSIONS
-    for part in parts(path.read_text())
-    if "```console" in part
-}
+SECTIONS = sections(SESSIONS)
 
 
 @pytest.mark.parametrize("name", SECTIONS)

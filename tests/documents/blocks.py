@@ -10,11 +10,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from gradcli.answers.pages import parts
 from tests.processes import HANGS
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +34,16 @@ class Example:
     shown: str
     start: int
     end: int
+
+
+def sections(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the parts of pages that have commands, by the page and their heading."""
+    return {
+        f"{path.stem}: {part.splitlines()[0].strip('# ')}": part
+        for path in paths
+        for part in parts(path.read_text())
+        if "```console" in part
+    }
 
 
 def examples(text: str) -> Iterator[Example]:

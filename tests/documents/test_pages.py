@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.answers.pages import ORDER, page, parts
+from gradcli.answers.pages import ORDER, page
 
-from .blocks import PAGES, examples, printed, without_seconds
+from .blocks import PAGES, examples, printed, sections, without_seconds
 
-SECTIONS = {
-    f"{path.stem}: {part.splitlines()[0].strip('# ')}": part
-    for path in PAGES
-    for part in parts(path.read_text())
-    if "```console" in part
-}
+SECTIONS = sections(PAGES)
 
 
 @pytest.mark.parametrize("name", SECTIONS)
