@@ -260,7 +260,7 @@ def _visit(
     frees = not retain_graph
     clock = CLOCK.now
     before = MODE.enabled
-    MODE.record(create_graph)
+    MODE.enabled = create_graph
     node: Any = None
     following: object = None
     carried_on: Any = None
@@ -342,7 +342,7 @@ def _visit(
             ANOMALY.blame(node, error)
         raise
     finally:
-        MODE.record(before)
+        MODE.enabled = before
 
 
 def _dependencies(roots: list[Any]) -> dict[Edge, int]:

@@ -398,10 +398,9 @@ def apart_from(own: Iterable[object], refusal: str) -> Iterator[None]:
     outer = MODE.made
     made = Made(refusal)
     made.note(*(x.raw for x in own if isinstance(x, Tensor)))
-    MODE.make(made)
     try:
-        yield
+        with MODE.having(made=made):
+            yield
     finally:
-        MODE.make(outer)
         if outer is not None:
             outer.known |= made.known

@@ -227,11 +227,8 @@ class Samples:
         self._running = 0 if self.randomness == "same" else nr
         for generator, start in self._starts.get(self._running, {}).values():
             generator.stream.go_back(start)
-        outer, MODE.samples = MODE.samples, (*MODE.samples, self)
-        try:
+        with MODE.having(samples=(*MODE.samples, self)):
             yield
-        finally:
-            MODE.samples = outer
 
 
 def _stream(generator: Generator | None) -> Mersenne:

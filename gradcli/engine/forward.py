@@ -62,12 +62,8 @@ def jvp(
             raise GradError("an input of jvp does not require grad")
         demand_fit(x, t)
         known[x.edge] = t if create_graph else t.raw
-    before = MODE.enabled
-    MODE.record(create_graph)
-    try:
+    with MODE.having(enabled=create_graph):
         _push_through(outputs, known, create_graph)
-    finally:
-        MODE.record(before)
     return [_tangent_of(output, known) for output in outputs]
 
 

@@ -91,8 +91,7 @@ def active_hooks() -> Hooks | None:
 def apply_hooks(packing: tuple[object, ...]) -> None:
     """Replace the stack of hooks on saved tensors, of which the last applies."""
     MODE.packing = packing
-    others = [look for look in MODE.on_node if look is not pack_node]
-    MODE.watch([*others, pack_node] if packing else others, MODE.on_call)
+    MODE.observe("on_node", pack_node, bool(packing))
 
 
 def pack_node(node: Node) -> None:

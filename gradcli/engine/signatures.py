@@ -14,7 +14,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from inspect import Parameter, Signature
-from typing import Any, cast
+from typing import Any
 
 from ..ops import Composite, Op
 from ..ops.saved_names import CALLED
@@ -102,25 +102,25 @@ def _returned(entry: Op | Composite) -> list[str]:
     return ["Tensor"]
 
 
-SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-
-
 class Parameters:
     """The parameters of a declared function, named ``called`` in errors.
 
     ``own`` is 1 for a method, whose ``self`` Python counts among the arguments.
     """
 
-    __slots__ = ("called", "defaults", "own", "shown", "take")
+    __slots__ = ("called", "defaults", "free", "most", "own", "required")
 
     def __init__(
         self, called: str, parameters: Iterable[Parameter], own: int = 0
     ) -> None:
+        shown = list(parameters)
+        names = [each.name for each in shown]
         self.called = called
-        self.shown = list(parameters)
-        self.own = (None,) * own
-        self.defaults = {each.name: each.default for each in self.shown}
-        self.take: Run | None = None
+        self.own = own
+        self.defaults = {each.name: each.default for each in shown}
+        self.required = [p.name for p in shown if p.default is Parameter.empty]
+        self.most = sum(p.kind is not Parameter.KEYWORD_ONLY for p in shown)
+        self.free = [frozenset(names[given:]) for given in range(self.most + 1)]
 
     def bind(self, args: tuple[object, ...], kwargs: Params) -> Params:
         """Return the value of every parameter, in their order.
@@ -128,24 +128,39 @@ class Parameters:
         Raises:
             TypeError: the call does not fit, in Python's own words.
         """
-        if self.take is None:
-            self.take = self._taking()
-        values: Params = self.take(*self.own, *args, **kwargs)
+        given = len(args)
+        if given > self.most or not kwargs.keys() <= self.free[given]:
+            raise TypeError(self._misfit(given, kwargs))
+        values = self.defaults | dict(zip(self.defaults, args, strict=False)) | kwargs
+        missing = [n for n in self.required if values[n] is Parameter.empty]
+        if missing:
+            count, plural = len(missing), "s" * (len(missing) > 1)
+            names = [*map(repr, missing)]
+            joined = " and ".join([", ".join(names[:-1]), names[-1]][count == 1 :])
+            raise TypeError(
+                f"{self.called}() missing {count} required positional argument{plural}:"
+                f" {joined}"
+            )
         return values
 
-    def _taking(self) -> Run:
-        """Return a function of these parameters that returns them by name."""
-        bare = [p.replace(default=p.empty, annotation=p.empty) for p in self.shown]
-        head = Signature([*[SELF for _ in self.own], *bare])
-        body = ", ".join(f"{name!r}: {name}" for name in self.defaults)
-        take: Any = eval(f"lambda {str(head)[1:-1]}: {{{body}}}")
-        take.__qualname__ = self.called
-        given = [p for p in self.shown if p.default is not p.empty]
-        take.__kwdefaults__ = {p.name: p.default for p in given}
-        take.__defaults__ = tuple(
-            [p.default for p in given if p.kind is not p.KEYWORD_ONLY]
+    def _misfit(self, given: int, kwargs: Params) -> str:
+        """Return the message on a call with superfluous arguments."""
+        for name in kwargs:
+            if name not in self.defaults:
+                return f"{self.called}() got an unexpected keyword argument {name!r}"
+        if given <= self.most:
+            twice = next(name for name in kwargs if name not in self.free[given])
+            return f"{self.called}() got multiple values for argument {twice!r}"
+        most, least = self.most + self.own, len(self.required) + self.own
+        takes = f"from {least} to {most}" if least < most else f"{most}"
+        plural = "s" * (most != 1)
+        return (
+            f"{self.called}() takes {takes} positional argument{plural} but "
+            f"{given + self.own} {'was' if given + self.own == 1 else 'were'} given"
         )
-        return cast("Run", take)
+
+
+SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def described(
