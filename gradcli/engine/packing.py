@@ -15,12 +15,22 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops.saved_names import inputs_of
-from .backward import input_edges, rebuild
+from .backward import rebuild
 from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .modes import MODE, no_grad
-from .node import FREED, Edge, Node, Packed, Port, Shaped, UnaryNode, used_parts
+from .node import (
+    FREED,
+    Edge,
+    Node,
+    Packed,
+    Port,
+    Shaped,
+    UnaryNode,
+    input_edges,
+    used_parts,
+)
 from .raw import Give
 from .rules import Parts
 from .tensor import Tensor

@@ -201,7 +201,10 @@ class Batch(Made):
             if safe:
                 entries = each[matrix.indices]
                 data = matrix.data / entries if divide else matrix.data * entries
-                return self.like(_with_data(matrix, data), shape)
+                parts = (data, matrix.indices, matrix.indptr)
+                made = type(matrix)(parts, shape=matrix.shape)
+                made.has_canonical_format = matrix.has_canonical_format
+                return self.like(made, shape)
             matrix = wide.dense()
         return self.like(matrix / each if divide else matrix * each, shape)
 
@@ -358,12 +361,6 @@ def _shape_beside(batch: Batch, other: Any) -> tuple[int, ...]:
     """Return the shape that a batch's value and an array or a number broadcast to."""
     shape: tuple[int, ...] = getattr(other, "shape", ())
     return np.broadcast_shapes(batch.shape, shape)
-
-
-def _with_data(matrix: Any, data: Raw) -> object:
-    made = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-    made.has_canonical_format = matrix.has_canonical_format
-    return made
 
 
 def _renumbered(matrix: Any, target: Host | Raw, columns: int) -> object:
