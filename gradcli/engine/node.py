@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
@@ -66,7 +67,7 @@ class Inspectable(NodeMethods):
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
-class Packed:
+class Packed(SimpleNamespace):
     """A node's saved values, packed by hooks; it takes the place of ``y``.
 
     ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
@@ -76,24 +77,13 @@ class Packed:
     input itself.
     """
 
-    __slots__ = ("alone", "hooked", "inputs", "order", "outputs", "parts", "shapes")
-
-    def __init__(
-        self,
-        inputs: list[Give],
-        outputs: list[Give],
-        shapes: list[tuple[int, ...]],
-        alone: bool,
-        parts: Parts,
-        order: tuple[int, ...],
-    ) -> None:
-        self.inputs = inputs
-        self.parts = parts
-        self.order = order
-        self.outputs = outputs
-        self.shapes = shapes
-        self.alone = alone
-        self.hooked: set[tuple[str, int]] = set()
+    inputs: list[Give]
+    outputs: list[Give]
+    shapes: list[tuple[int, ...]]
+    alone: bool
+    parts: Parts
+    order: tuple[int, ...]
+    hooked: set[tuple[str, int]]
 
     def unpack(self) -> tuple[object, object]:
         """Return the inputs' arrays, as in ``saved``, and the output's."""

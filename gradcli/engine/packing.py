@@ -160,18 +160,19 @@ def _unhooked(node: Node, parts: Parts) -> Packed:
     several = isinstance(y, tuple)
     edges = input_edges(node)
     return Packed(
-        [
+        inputs=[
             _kept(node, value, slot in parts.inputs, edges.get(slot))
             for slot, value in enumerate(raw)
         ],
-        [
+        outputs=[
             _kept(node, value, parts.reads(nr), None)
             for nr, value in enumerate(y if several else (y,))
         ],
-        node.y_shapes() if several else [],
-        isinstance(node, UnaryNode),
-        parts,
-        _by_name(node, parts.inputs),
+        shapes=node.y_shapes() if several else [],
+        alone=isinstance(node, UnaryNode),
+        parts=parts,
+        order=_by_name(node, parts.inputs),
+        hooked=set(),
     )
 
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -64,8 +65,16 @@ class _Bound:
                 self.write(self.before)
 
 
-def _searched() -> _Bound | None:
-    """Return the library that is loaded; None if it cannot be held to one thread."""
+def threads() -> int:
+    """Return how many threads the library uses for large products."""
+    bound = library()
+    return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
+
+
+@cache
+def library() -> _Bound | None:
+    """Return the library that is loaded; None if it cannot be held to one of several
+    threads."""
     import ctypes
 
     core = sys.modules.get("numpy._core._multiarray_umath")
@@ -81,22 +90,6 @@ def _searched() -> _Bound | None:
         if read is not None and write is not None:
             return _Bound(read, write) if read() > 1 else None
     return None
-
-
-_found: list[_Bound | None] = []
-
-
-def threads() -> int:
-    """Return how many threads the library uses for large products."""
-    bound = library()
-    return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
-
-
-def library() -> _Bound | None:
-    """Return the library if it can be held to one of several threads."""
-    if not _found:
-        _found.append(_searched())
-    return _found[0]
 
 
 def _is_wide(a: Raw, b: Raw) -> bool:
