@@ -75,6 +75,12 @@ def holds(kind: type, values: Iterable[object]) -> bool:
     return False
 
 
+def whole(own: Run) -> Run:
+    """Mark a method that is called for all arguments, also for arrays alone."""
+    vars(own)["whole"] = True
+    return own
+
+
 class Beside(Namespace):
     """A namespace of values of the class ``kind``, over the arrays of ``base``."""
 
@@ -151,20 +157,19 @@ class Beside(Namespace):
     def new_full(self, x: Any, shape: Shape, value: Any) -> Any:
         return self.base.new_full(x, shape, value)
 
+    @whole
     def zeros_like(self, x: Any) -> Any:
         return self.new_full(x, x.shape, 0)
 
+    @whole
     def ones_like(self, x: Any) -> Any:
         return self.new_full(x, x.shape, 1)
 
     def eye(self, n: int, like: Any) -> Raw:
         return self.base.eye(n, like)
 
-
-def whole(own: Run) -> Run:
-    """Mark a method that is called for all arguments, also for arrays alone."""
-    vars(own)["whole"] = True
-    return own
+    def nextafter(self, x: Any, other: Any) -> Any:
+        return self.other("nextafter", (x, other), {})
 
 
 def _left_to_base(name: str, own: Run) -> Run:

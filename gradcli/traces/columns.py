@@ -179,6 +179,18 @@ def _joining(name: str) -> Run:
     return method
 
 
+def _putting(name: str) -> Run:
+    """Return a method that puts entries at an index of zeros, as ``name`` does."""
+
+    def method(self: Columns, shape: Shape, index: Any, g: Any) -> Any:
+        if not isinstance(g, Column) or not _is_plain(index):
+            return self._one_by_one(name, tuple(shape), index, g)
+        put = getattr(self.base, name)
+        return self.column(put((g.rows, *shape), _in_all_rows(index), g.data))
+
+    return method
+
+
 def _behind(dim: Dims, ndim: int) -> Any:
     """Return dimensions of a row as dimensions of the array of all rows; None means all
     dimensions of a row."""
@@ -304,17 +316,7 @@ class Columns(Beside, of=Column):
             return self._one_by_one("getitem", x, index)
         return self.column(x.data[_in_all_rows(index)])
 
-    def put_add(self, shape: Shape, index: Any, g: Any) -> Any:
-        return self._put("put_add", shape, index, g)
-
-    def put_view(self, shape: Shape, index: Any, g: Any) -> Any:
-        return self._put("put_view", shape, index, g)
-
-    def _put(self, name: str, shape: Shape, index: Any, g: Any) -> Any:
-        if not isinstance(g, Column) or not _is_plain(index):
-            return self._one_by_one(name, tuple(shape), index, g)
-        at = _in_all_rows(index)
-        return self.column(self.of_base(name)((g.rows, *shape), at, g.data))
+    put_add, put_view = _putting("put_add"), _putting("put_view")
 
     # -- products and factors ----------------------------------------------------------
 

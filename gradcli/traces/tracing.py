@@ -324,17 +324,6 @@ class Samples(Beside, of=Sample):
         everywhere = Uniform(held[0], False)
         return Sample(held, self, self.trace.add(constant, (everywhere,), {}, held))
 
-    @whole
-    def zeros_like(self, x: Any) -> Any:
-        return self.new_full(x, x.shape, 0)
-
-    @whole
-    def ones_like(self, x: Any) -> Any:
-        return self.new_full(x, x.shape, 1)
-
-    def nextafter(self, x: Any, other: Any) -> Any:
-        return self.other("nextafter", (x, other), {})
-
 
 class Cast:
     """A function that converts arrays to a dtype."""
