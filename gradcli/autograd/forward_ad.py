@@ -112,10 +112,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 def _push_tangents(wanted: bool) -> None:
     """Observe operations and changes in place, to push tangents, or no longer."""
-    calls = [look for look in MODE.on_call if look is not _propagate]
-    changes = [look for look in MODE.on_change if look is not follow]
-    MODE.watch(MODE.on_node, [*calls, _propagate] if wanted else calls)
-    MODE.follow([*changes, follow] if wanted else changes)
+    MODE.observe("on_call", _propagate, wanted)
+    MODE.observe("on_change", follow, wanted)
 
 
 @contextmanager

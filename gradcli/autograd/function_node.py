@@ -15,7 +15,7 @@ from weakref import ref
 from ..engine.backward import grad
 from ..engine.convert import in_type, in_types_of
 from ..engine.custom import CustomNode, Refusal, heard
-from ..engine.edges import shape_of
+from ..engine.edges import like_of
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit
@@ -389,7 +389,7 @@ class FunctionNode(CustomNode):
 
 def _like(x: object) -> Tensor | None:
     """Return the shape and type of a tensor, to make zeros of; else None."""
-    return shape_of(x) if isinstance(x, Tensor) else None
+    return like_of(x) if isinstance(x, Tensor) else None
 
 
 def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:

@@ -150,11 +150,10 @@ def allow_mutation_on_saved_tensors() -> Iterator[AllowMutation]:
         raise EngineError("allow_mutation_on_saved_tensors contexts cannot be nested")
     kept = AllowMutation()
     with saved_tensors_hooks(kept.pack, kept.unpack):
-        MODE.before_change = kept.before_change
         try:
-            yield kept
+            with MODE.having(before_change=kept.before_change):
+                yield kept
         finally:
-            MODE.before_change = None
             kept.clear()
 
 

@@ -25,9 +25,9 @@ from importlib.util import find_spec
 from os import getpid
 from typing import Any
 
+from ..engine.parts import cores
 from ..lang.errors import ProgramError
 from ..lang.process import end_with
-from ..traces.tiles import cores
 from .point_task import Task
 from .problems import wrong
 

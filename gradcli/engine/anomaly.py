@@ -83,11 +83,8 @@ class Anomaly:
     def set(self, enabled: bool, check_values: bool = True) -> None:
         """Turn the mode on or off."""
         self.enabled, self.check_values = enabled, check_values
-        nodes = [look for look in MODE.on_node if look != self._remember]
-        calls = [look for look in MODE.on_call if look != self._judge]
-        if enabled:
-            nodes, calls = [*nodes, self._remember], [*calls, self._judge]
-        MODE.watch(nodes, calls)
+        MODE.observe("on_node", self._remember, enabled)
+        MODE.observe("on_call", self._judge, enabled)
 
     @contextmanager
     def inside(self, node: Node) -> Iterator[None]:

@@ -100,18 +100,12 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         back: object = None,
     ) -> Raw:
         """Return a copy in a type on a device; None keeps the type or the device."""
-        if device is not None:
-            x = self._moved(x, device)
+        if device is not None and device is not self:
+            self.settle()
+            x = device.array(x.get() if hasattr(x, "get") else x)
         if 0 in x.strides:
             return self._dense(x, x.dtype if dtype is None else dtype)
         return x.copy("K") if dtype is None else x.astype(dtype)
-
-    def _moved(self, x: Raw, device: Namespace) -> Raw:
-        """Return the array on ``device``: itself if it is there, else a copy."""
-        if device is self:
-            return x
-        self.settle()
-        return device.array(x.get() if hasattr(x, "get") else x)
 
     # Elementwise functions that have a parameter or need more than one call.
 

@@ -11,7 +11,7 @@ pass itself (`create_graph`) or to push tangents through it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextvars import copy_context
 from sys import getrefcount
 from threading import Lock, Thread, local
@@ -29,7 +29,16 @@ from .joined import joined, name_as_in_rules
 from .limits import MAX_PASSES_IN_A_THREAD
 from .modes import MODE
 from .namespace import Namespace
-from .node import FREED, AccumulateGrad, Edge, Node, Port, carried, output_at
+from .node import (
+    FREED,
+    AccumulateGrad,
+    Edge,
+    Node,
+    Port,
+    carried,
+    input_edges,
+    output_at,
+)
 from .raw import Arrived, Pulled, Raw
 from .record import RECORDING, call
 from .tensor import Tensor, lifted, ones_for, with_edge
@@ -68,12 +77,6 @@ class Pass:
 
     def __exit__(self, *problem: object) -> None:
         PASSES.running = self.outer
-
-
-def is_crowded() -> bool:
-    """Return whether this thread runs as many nested passes as it may."""
-    running = PASSES.running
-    return running is not None and running.depth >= MAX_PASSES_IN_A_THREAD
 
 
 def in_a_thread(run: Callable[[], None]) -> None:
@@ -221,7 +224,8 @@ def _run(
     ``captured`` is filled with what arrives at its keys. The nodes of ``only`` are run
     themselves, and nothing below them.
     """
-    if is_crowded():
+    outer = PASSES.running
+    if outer is not None and outer.depth >= MAX_PASSES_IN_A_THREAD:
         options = retain_graph, create_graph, captured, only
         in_a_thread(lambda: _run(outputs, cotangents, *options))
         return
@@ -246,9 +250,11 @@ def _visit(
     """Run the loop of a pass, from the cotangents that ``arrived`` at its roots."""
     waiting = _dependencies(list(arrived))
     ends: Any = captured or ()
-    pruned = only is not None or (
-        captured is not None and _has_other_ends(waiting, captured)
-    )
+    pruned = only is not None
+    if captured is not None and only is None:
+        leaves = [edge for edge in waiting if type(edge) is AccumulateGrad]
+        asked = all(edge in captured for edge in leaves)
+        pruned = len(leaves) != len(captured) or not asked
     if pruned:
         waiting, ends = _between(arrived, captured if only is None else only)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
@@ -260,7 +266,7 @@ def _visit(
     frees = not retain_graph
     clock = CLOCK.now
     before = MODE.enabled
-    MODE.record(create_graph)
+    MODE.enabled = create_graph
     node: Any = None
     following: object = None
     carried_on: Any = None
@@ -342,7 +348,7 @@ def _visit(
             ANOMALY.blame(node, error)
         raise
     finally:
-        MODE.record(before)
+        MODE.enabled = before
 
 
 def _dependencies(roots: list[Any]) -> dict[Edge, int]:
@@ -358,12 +364,6 @@ def _dependencies(roots: list[Any]) -> dict[Edge, int]:
                     waiting[edge] = 1
                     stack.append(edge)
     return waiting
-
-
-def _has_other_ends(waiting: Mapping[Edge, int], captured: Arrived) -> bool:
-    """Return whether a pass reaches leaves whose gradients are not asked for."""
-    ends = [edge for edge in waiting if type(edge) is AccumulateGrad]
-    return len(ends) != len(captured) or any(edge not in captured for edge in ends)
 
 
 def _between(roots: Iterable[object], wanted: Any) -> tuple[dict[Any, int], set[Any]]:
@@ -485,11 +485,6 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
     if MODE.rebuild is not None:
         MODE.rebuild(node, inputs, outputs)
     return inputs, outputs
-
-
-def input_edges(node: Node) -> dict[int, Edge]:
-    """Return the edge of each input of a node, by the input's position."""
-    return dict(zip(node.slots or range(len(node.edges)), node.edges, strict=False))
 
 
 def rebuild(value: Raw, xp: Namespace, edge: Edge) -> Any:

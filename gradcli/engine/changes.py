@@ -327,15 +327,16 @@ def _addresses(t: Tensor) -> Host:
     return total.reshape(raw.shape)
 
 
-def grid(t: Tensor) -> Raw:
-    """Return the entries' numbers 0, 1, ... in the tensor's shape, as a NumPy array."""
-    return np.arange(t.numel()).reshape(t.raw.shape)
+def numbers_at(t: Tensor, index: object) -> Host:
+    """Return the numbers, counted from 0 in order, of the entries that an index of a
+    tensor selects."""
+    return np.asarray(np.arange(t.numel()).reshape(t.raw.shape)[_on_host(index)])
 
 
-def on_host(value: object) -> Any:
+def _on_host(value: object) -> Any:
     """Return an index with its arrays as NumPy arrays."""
     if isinstance(value, tuple):
-        return tuple([on_host(v) for v in value])
+        return tuple([_on_host(v) for v in value])
     return devices.host(value) if hasattr(value, "dtype") else value
 
 
@@ -398,10 +399,9 @@ def apart_from(own: Iterable[object], refusal: str) -> Iterator[None]:
     outer = MODE.made
     made = Made(refusal)
     made.note(*(x.raw for x in own if isinstance(x, Tensor)))
-    MODE.make(made)
     try:
-        yield
+        with MODE.having(made=made):
+            yield
     finally:
-        MODE.make(outer)
         if outer is not None:
             outer.known |= made.known

@@ -119,11 +119,9 @@ def reshaped_memory(raw: Raw, shape: tuple[int, ...]) -> Raw | None:
     """Return an array of a shape that begins at the first entry of ``raw``, in the same
     memory; None if that memory is too small."""
     memory, *where = _location(raw)
-    kind: Any = raw.dtype
     if not where or memory.nbytes - where[0] < prod(shape) * raw.itemsize:
         return None
-    flat = memory.reshape(-1, order="A")
-    return np.ndarray(shape, kind, flat, where[0]) if memory.size else None
+    return _at((memory, where[0], shape, None, raw.dtype))
 
 
 def _at(location: Location) -> Raw:

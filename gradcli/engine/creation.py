@@ -281,7 +281,6 @@ def _filled(
     value: float, size: Sequence[object], type_: dtype | None, name: str
 ) -> Host:
     shape = sizes_of(size, name)
-    check_size(shape)
     held = np.dtype((type_ or DEFAULT.dtype).name)
     return np.full(shape, fitting(value, held), held)
 
@@ -335,9 +334,8 @@ def full(type_: dtype | None, size: object, fill_value: object) -> Host:
 @constructor
 def eye(type_: dtype | None, n: int, m: int | None = None) -> Host:
     """Return an n by m matrix with ones on the diagonal."""
-    shape = sizes_of((n, n if m is None else m), "eye")
-    check_size(shape)
-    return np.eye(shape[0], shape[1], dtype=(type_ or DEFAULT.dtype).name)
+    rows, columns = sizes_of((n, n if m is None else m), "eye")
+    return np.eye(rows, columns, dtype=(type_ or DEFAULT.dtype).name)
 
 
 @filling
@@ -517,9 +515,7 @@ def _array_of(data: tuple[object, ...], type_: dtype) -> Raw:
     """Return the zeros of a shape, or the numbers, that such a constructor is given."""
     first = data[0] if data else 0
     if len(data) > 1 or isinstance(first, int | Size):
-        shape = sizes_of(data or (0,), "new")
-        check_size(shape)
-        return np.zeros(shape, type_.name)
+        return np.zeros(sizes_of(data or (0,), "new"), type_.name)
     if isinstance(first, float):
         raise TypeError("new(): data must be a sequence (got float)")
     return array_of(first, type_, copy=True)

@@ -7,7 +7,7 @@ or a tangent that did not arrive is None there, and the node may make zeros of i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache, wraps
 from typing import Any, Never, ParamSpec, TypeVar
 
@@ -88,16 +88,11 @@ def heard(x: Tensor) -> Edge:
     return x.edge if x.edge is None or not MODE.muffled else UnheardBackward(x)
 
 
-@contextmanager
-def as_heard(node: CustomNode) -> Iterator[None]:
-    """Run a block; if no gradient goes through ``node``, none goes through the nodes
+def as_heard(node: CustomNode) -> AbstractContextManager[None]:
+    """Return a block; if no gradient goes through ``node``, none goes through the nodes
     that are recorded in it."""
-    before = MODE.muffled
-    MODE.muffle(before or any(isinstance(e, UnheardBackward) for e in node.edges))
-    try:
-        yield
-    finally:
-        MODE.muffle(before)
+    unheard = any(isinstance(e, UnheardBackward) for e in node.edges)
+    return MODE.having(muffled=MODE.muffled or unheard)
 
 
 Given = ParamSpec("Given")

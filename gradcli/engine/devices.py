@@ -173,8 +173,6 @@ def _on_the_host(name: str) -> Callable[..., Any]:
 
 def why_no_cuda() -> str:
     """Return why no GPU can be used; an empty text if one can."""
-    from importlib.util import find_spec
-
     if find_spec("cupy") is None:
         return "CuPy is not installed (pip install 'gradcli[cuda12]' or '[cuda13]')"
     try:

@@ -11,14 +11,13 @@ it gives in PyTorch.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..ops.limits import check_size
 from . import dtypes
 from .changes import demand_changeable, edge_of, rebase, write
 from .creation import alike, constructor, made
@@ -227,11 +226,8 @@ class Samples:
         self._running = 0 if self.randomness == "same" else nr
         for generator, start in self._starts.get(self._running, {}).values():
             generator.stream.go_back(start)
-        outer, MODE.samples = MODE.samples, (*MODE.samples, self)
-        try:
+        with MODE.having(samples=(*MODE.samples, self)):
             yield
-        finally:
-            MODE.samples = outer
 
 
 def _stream(generator: Generator | None) -> Mersenne:
@@ -294,12 +290,6 @@ def _floats(type_: dtype | None, kernel: str) -> str:
     return type_.name
 
 
-def _shape(size: Sequence[object], name: str) -> tuple[int, ...]:
-    shape = sizes_of(size, name)
-    check_size(shape)
-    return shape
-
-
 def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Host:
     """Return an array drawn uniformly from [0, 1); no entry rounds up to 1."""
     return _stream(generator).uniform(prod(shape), name).reshape(shape)
@@ -326,7 +316,7 @@ def _drawing(
         type_: dtype | None, *size: object, generator: Generator | None = None
     ) -> Host:
         type_name = _floats(type_, kernel)
-        return np.asarray(draw(_shape(size, name), type_name, generator))
+        return np.asarray(draw(sizes_of(size, name), type_name, generator))
 
     def like(
         type_: dtype | None, input: Tensor, *, generator: Generator | None = None
@@ -366,7 +356,7 @@ def randint(
         low, high, size = None, low, high
     if high is None:
         low, high = None, low
-    return _whole(low or 0, high, _shape((size,), "randint"), type_, generator)
+    return _whole(low or 0, high, sizes_of((size,), "randint"), type_, generator)
 
 
 def _whole(
@@ -391,7 +381,7 @@ def randperm(
     type_: dtype | None, n: int, *, generator: Generator | None = None
 ) -> Host:
     """Return the numbers from 0 to n - 1 in random order."""
-    (count,) = _shape((n,), "randperm")
+    (count,) = sizes_of((n,), "randperm")
     order = _stream(generator).permutation(count)
     return order.astype((type_ or dtypes.int64).name)
 
@@ -440,7 +430,7 @@ def _normal(
     if size is None:
         shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
     else:
-        shape = _shape((size,), "normal")
+        shape = sizes_of((size,), "normal")
     name = (type_ or DEFAULT.dtype).name
     drawn = means + deviations * standard_normal(shape, name, generator)
     return np.asarray(drawn, name)

@@ -16,6 +16,7 @@ from math import prod
 from operator import index as as_index
 from typing import Any, SupportsIndex
 
+from ..ops.limits import check_size
 from .errors import EngineError
 from .raw import Raw
 
@@ -273,6 +274,7 @@ def sizes_of(size: Sequence[Any], name: str) -> tuple[int, ...]:
     Raises:
         TypeError: a size is no integer.
         EngineError: a size is negative.
+        LimitError: a tensor of this shape would be too large.
     """
     if len(size) == 1 and isinstance(size[0], list | tuple):
         size = size[0]
@@ -287,4 +289,5 @@ def sizes_of(size: Sequence[Any], name: str) -> tuple[int, ...]:
             ) from None
     if any(n < 0 for n in sizes):
         raise EngineError(f"{name}: Dimension size must be non-negative.")
+    check_size(sizes)
     return tuple(sizes)

@@ -71,16 +71,11 @@ def edge_of(target: Target) -> Edge:
 def like_of(target: Target) -> Tensor:
     """Return a tensor of the target's shape and type, without memory of its own."""
     if isinstance(target, Tensor):
-        return shape_of(target)
+        return _spread(target.xp, target.raw, tuple(target.shape))
     if target.ownership_token is not None:
         found: Tensor = target.ownership_token
         return found
     return _made_at(edge_of(target))
-
-
-def shape_of(t: Tensor) -> Tensor:
-    """Return a tensor of the same shape, type and device, without memory of its own."""
-    return _spread(t.xp, t.raw, tuple(t.shape))
 
 
 def _spread(xp: Namespace, kind: object, shape: tuple[int, ...]) -> Tensor:

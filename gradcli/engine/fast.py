@@ -19,7 +19,7 @@ from .limits import BYTES_OF_HALF_FLOAT, MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .raw import Params, Raw
-from .tensor import Tensor, constant
+from .tensor import Tensor, constant, with_edge
 from .versions import CLOCK, is_lent, own
 from .views import note, note_sharer, note_view
 
@@ -360,7 +360,6 @@ def of_several(
     """
     fwd, cls, slow = record.fwd, record.cls, record.general
     (first, *_), slots = record.slots, record.slots
-    plainly_kept = cls.keep is Node.keep and not record.op.keeps_shapes
 
     def call(inputs: tuple[Any, ...], params: Params) -> Tensor:
         lead = inputs[first]
@@ -387,29 +386,9 @@ def of_several(
             y = own(fwd(xp, *saved, **params), saved)
         except Exception:
             return slow(inputs, params)
-        out: Tensor = _new(Tensor)
-        out.raw = y
-        out.xp = xp
-        out.view_of = out.views = None
-        edges = tuple([
-            None if inputs[slot] is None else inputs[slot].edge for slot in slots
-        ])  # fmt: skip
+        edges = [None if inputs[slot] is None else inputs[slot].edge for slot in slots]
         if edges.count(None) == len(edges):
-            out.edge = None
-            return out
-        node: Node = _new(cls)
-        node.edges = edges
-        node.xp = xp
-        node.span = None
-        node.born = CLOCK.now
-        if plainly_kept:
-            node.params = params
-            node.shapes = None
-            node.saved = saved
-            node.y = y
-        else:
-            node.keep(saved, y, params)
-        out.edge = node
-        return out
+            return with_edge(y, xp, None)
+        return with_edge(y, xp, cls.made(edges, xp, saved, y, params))
 
     return call

@@ -9,7 +9,7 @@ each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..ops import LINEAR, MULTILINEAR, Op
@@ -62,12 +62,9 @@ def jvp(
             raise GradError("an input of jvp does not require grad")
         demand_fit(x, t)
         known[x.edge] = t if create_graph else t.raw
-    before = MODE.enabled
-    MODE.record(create_graph)
-    try:
-        _push_through(outputs, known, create_graph)
-    finally:
-        MODE.record(before)
+    roots = [o.edge for o in outputs if o.edge is not None]
+    with MODE.having(enabled=create_graph):
+        push_through(roots, known, lambda node, ts: push(node, ts, create_graph))
     return [_tangent_of(output, known) for output in outputs]
 
 
@@ -86,11 +83,13 @@ def demand_fit(x: Tensor, tangent: Tensor) -> None:
         )
 
 
-def _push_through(
-    outputs: Sequence[Tensor], known: dict[object, object], create_graph: bool
+def push_through(
+    roots: Iterable[object],
+    known: dict[Any, Any],
+    run: Callable[[Node, list[Any]], object],
 ) -> None:
-    """Add to ``known`` the tangent of every edge that depends on those in it."""
-    roots = [o.edge for o in outputs if o.edge is not None]
+    """Add to ``known`` the tangent of every edge below ``roots`` that depends on those
+    in it; ``run(node, tangents)`` gives a node's from those of its edges."""
     for edge in inputs_first(roots, frozenset(known)):
         if edge in known or isinstance(edge, AccumulateGrad):
             continue
@@ -101,7 +100,7 @@ def _push_through(
             continue
         arriving = [known.get(e) for e in edge.edges]
         if any(t is not None for t in arriving):
-            known[edge] = push(edge, arriving, create_graph)
+            known[edge] = run(edge, arriving)
 
 
 def push(

@@ -33,10 +33,7 @@ NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
 class _Hooks:
     """The note whether any hook was ever registered, as ``used``."""
 
-    __slots__ = ("used",)
-
-    def __init__(self) -> None:
-        self.used = False
+    used = False
 
 
 HOOKS = _Hooks()

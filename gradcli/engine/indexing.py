@@ -41,7 +41,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         _demand_dimension(x, SLICE_OF_SCALAR)
         return _slice(x, 0, index)
     items = list(index) if _is_several(index) else [index]
-    return _Reading(x, [_item(x, i) for i in items]).result()
+    return _read(x, [_item(x, i) for i in items])
 
 
 def assignable(x: Tensor, index: Any) -> tuple[tuple[object, ...], bool]:
@@ -111,65 +111,46 @@ def _item(x: Tensor, item: Any) -> Any:
     return bool(array) if array.dtype.kind == "b" else int(array)
 
 
-class _Reading:
-    """One pass over the items of an index, from left to right.
-
-    ``dim`` is the dimension that the next item selects from; ``named`` is the number of
-    the same dimension in the tensor that is indexed, for errors.
-    """
-
-    def __init__(self, x: Tensor, items: list[object]) -> None:
-        self.start = self.x = x
-        self.dim = self.named = 0
-        self.arrays: dict[int, object] = {}
-        needed = sum(_dimensions(i) for i in items)
-        if needed > x.ndim:
-            raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
-        for item in items:
-            self._take(item, x.ndim - needed)
-            self.named += x.ndim - needed if item is ... else _dimensions(item)
-
-    def _take(self, item: Any, unnamed: int) -> None:
+def _read(x: Tensor, items: list[Any]) -> Tensor:
+    """Return what the items of an index select, taken from left to right."""
+    start, unnamed = x, x.ndim - sum(_dimensions(i) for i in items)
+    if unnamed < 0:
+        raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
+    # An item selects from ``dim``; ``named`` is that dimension's number in ``start``.
+    dim = named = 0
+    arrays: dict[int, Any] = {}
+    for item in items:
         if item is ...:
-            self.dim += unnamed
-        elif item is None:
-            self.x = call("unsqueeze", self.x, self.dim)
-            self.dim += 1
-        elif isinstance(item, bool):
-            self.x = call("unsqueeze", self.x, self.dim)
-            self.arrays[self.dim] = self.x.xp.as_index([item])
-            self.dim += 1
+            dim += unnamed
+        elif item is None or isinstance(item, bool):
+            x = call("unsqueeze", x, dim)
+            if item is not None:
+                arrays[dim] = x.xp.as_index([item])
+            dim += 1
         elif isinstance(item, int):
-            self.x = _select(self.x, self.dim, item, self.named)
+            x = _select(x, dim, item, named)
         elif isinstance(item, slice):
-            if not _is_whole(item, self.x.shape[self.dim]):
-                self.x = _slice(self.x, self.dim, item)
-            self.dim += 1
-        elif not item.shape:
-            _check_positions(self.x, self.dim, item, self.named)
-            at = (*[None] * self.dim, item)
-            self.x = call("index.Tensor", self.x, at)
+            if not _is_whole(item, x.shape[dim]):
+                x = _slice(x, dim, item)
+            dim += 1
         else:
-            _check_positions(self.x, self.dim, item, self.named)
-            self.arrays[self.dim] = item
-            self.dim += _dimensions(item)
-
-    def result(self) -> Tensor:
-        found = self.x
-        if self.arrays:
-            found = call("index.Tensor", self.x, self._indices())
-        elif self.x is self.start:
-            found = call("alias", self.x)
-        return found
-
-    def _indices(self) -> tuple[object, ...]:
-        indices = []
-        dim = 0
-        while dim <= max(self.arrays):
-            array = self.arrays.get(dim)
+            _check_positions(x, dim, item, named)
+            if item.shape:
+                arrays[dim] = item
+                dim += _dimensions(item)
+            else:
+                x = call("index.Tensor", x, (*[None] * dim, item))
+        named += unnamed if item is ... else _dimensions(item)
+    if arrays:
+        at, indices = 0, []
+        while at <= max(arrays):
+            array = arrays.get(at)
             indices.append(array)
-            dim += 1 if array is None else _dimensions(array)
-        return tuple(indices)
+            at += 1 if array is None else _dimensions(array)
+        x = call("index.Tensor", x, tuple(indices))
+    elif x is start:
+        x = call("alias", x)
+    return x
 
 
 def _dimensions(item: Any) -> int:

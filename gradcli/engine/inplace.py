@@ -21,10 +21,9 @@ from .changes import (
     demand_changeable,
     demand_numbers,
     edge_of,
-    grid,
     is_expanded,
     note_change,
-    on_host,
+    numbers_at,
     rebase,
     renew_views,
     settle_memory,
@@ -344,7 +343,7 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
     demand_changeable(self, part=not arrays)
     name = "index_put.positions" if arrays else "copy_slices.positions"
     if MODE.on_change:
-        numbers = grid(self)[on_host(at)]
+        numbers = numbers_at(self, at)
         given = _without_leading_ones(given, numbers.ndim)
         change(self, lambda old: call(name, old, given, numbers))
         return
@@ -353,7 +352,7 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
         if is_expanded(self.raw):
             raise EngineError(OVERLAPPING)
         demand_sturdy(self)
-    positions = grid(self)[on_host(at)] if recorded else None
+    positions = numbers_at(self, at) if recorded else None
     if given.raw.ndim:
         given = _without_leading_ones(given, self.raw[at].ndim)
     try:

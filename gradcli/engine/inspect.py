@@ -33,7 +33,7 @@ from ..ops.saved_names import (
     inputs_of,
     outputs_of,
 )
-from .backward import input_edges, rebuild
+from .backward import rebuild
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .node import (
@@ -44,6 +44,7 @@ from .node import (
     Packed,
     Port,
     carried,
+    input_edges,
     rules_read,
     saved_parts,
 )

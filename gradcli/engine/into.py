@@ -11,7 +11,7 @@ one would have to pass raises an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, signature
 from typing import Any, Final, TypeVar
 
@@ -65,15 +65,10 @@ def with_out(run: Callable[..., Result]) -> Callable[..., Result]:
     return found
 
 
+@cache
 def writing(name: str) -> Run:
     """Return the public function ``name`` with the parameter ``out``."""
-    found = _WRITING.get(name)
-    if found is None:
-        found = _WRITING[name] = made(name, taking_out)
-    return found
-
-
-_WRITING: dict[str, Run] = {}
+    return made(name, taking_out)
 
 
 def written(name: str, out: Any, result: Tensor) -> Any:

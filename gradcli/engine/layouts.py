@@ -135,15 +135,11 @@ def laid_out(raw: Raw, shape: Sequence[int], strides: Sequence[int]) -> Raw:
 def _as_read(xp: Any, y: Raw, x: Raw, indices: Sequence[object]) -> Any:
     """Return entries that were read at positions in PyTorch's layout, which differs
     where the operand or the positions are not contiguous."""
-    if xp.is_contiguous(x) and not any(map(_is_turned, indices)):
+    arrays = [each for each in indices if hasattr(each, "flags")]
+    if xp.is_contiguous(x) and all(each.flags.c_contiguous for each in arrays):
         return xp.packed(y)
     at: Any = entries_at(xp, indices)
     return xp.packed_in(y, order_read(x, xp.geometry(x)[0], at)[::-1])
-
-
-def _is_turned(item: object) -> bool:
-    """Return whether an item is an array that is not contiguous."""
-    return hasattr(item, "flags") and not item.flags.c_contiguous
 
 
 _ARRANGED: dict[object, Callable[..., Array]] = {

@@ -11,13 +11,13 @@ from typing import Any
 
 
 class Methods:
-    """The base of `Tensor`; `gradcli.engine.members.install` fills it."""
+    """The base of `Tensor`; `gradcli.engine.operators.install` fills it."""
 
     __slots__ = ()
 
 
 class NodeMethods:
-    """The base of nodes; `gradcli.engine.members.install` fills it."""
+    """The base of nodes; `gradcli.engine.operators.install` fills it."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ def named(run: object, name: str, doc: str) -> Any:
     return run
 
 
-class Late:
+class _Late:
     """A descriptor that finds a method on its first use, and is replaced by it."""
 
     __slots__ = ("find", "home", "name")
@@ -43,3 +43,8 @@ class Late:
         found = self.find()
         setattr(self.home, self.name, found)
         return found.__get__(instance, owner)
+
+
+def late(home: type, name: str, find: Callable[[], Any]) -> None:
+    """Give a class a method that ``find`` returns, asked when it is first used."""
+    setattr(home, name, _Late(home, name, find))

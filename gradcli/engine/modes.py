@@ -1,11 +1,10 @@
 """The modes of recording: grad mode, inference mode, and observers of operations.
 
-Invariant: one switch, `MODE`; every recorder reads it, and only its own methods write
-it. Each thread has its own, and starts by recording: a backward pass in one thread
-does not keep another from building its graph. ``fast`` says that a node may be made
-without anybody looking; ``looked_at`` that an operation which is not recorded has to
-take the general path all the same; ``renews`` that what is changed in place gets new
-memory.
+Invariant: one switch, `MODE`; every recorder reads it. Each thread has its own, and
+starts by recording: a backward pass in one thread does not keep another from building
+its graph. ``fast`` says that a node may be made without anybody looking; ``looked_at``
+that an operation which is not recorded has to take the general path all the same: both
+follow from the others. ``renews`` says that what is changed in place gets new memory.
 
     with no_grad():
         y = x * 2                        # y.requires_grad is False
@@ -13,8 +12,8 @@ memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial, wraps
 from threading import local
 from types import TracebackType
@@ -42,88 +41,62 @@ class _Mode(local):
     gradient goes through it.
     """
 
-    def __init__(self) -> None:
-        self.enabled = self.fast = True
-        self.inference = self.looked_at = self.renews = False
-        self.on_node: tuple[Callable[..., None], ...] = ()
-        self.on_call: tuple[Callable[..., None], ...] = ()
-        self.packing: tuple[Any, ...] = ()
-        self.samples: tuple[Any, ...] = ()
-        self.traces: tuple[frozenset[Any], ...] = ()
-        self.traced: tuple[frozenset[Any], ...] = ()
-        self.before_change: Callable[[Raw], None] | None = None
-        self.rebuild: Callable[..., None] | None = None
-        self.on_change: tuple[Callable[..., None], ...] = ()
-        self.home: Any = None
-        self.made: Any = None
-        self.pushes = self.muffled = False
+    enabled = fast = True
+    inference = looked_at = renews = pushes = muffled = False
+    on_node: tuple[Callable[..., None], ...] = ()
+    on_call: tuple[Callable[..., None], ...] = ()
+    on_change: tuple[Callable[..., None], ...] = ()
+    packing: tuple[Any, ...] = ()
+    samples: tuple[Any, ...] = ()
+    traces: tuple[frozenset[Any], ...] = ()
+    traced: tuple[frozenset[Any], ...] = ()
+    before_change: Callable[[Raw], None] | None = None
+    rebuild: Callable[..., None] | None = None
+    home: Any = None
+    made: Any = None
 
-    def record(self, enabled: bool) -> None:
-        """Turn recording on or off."""
-        self.enabled = enabled
-        self._settle()
+    def __setattr__(self, name: str, value: object) -> None:
+        own = self.__dict__
+        own[name] = value
+        seen = self.on_node or self.on_call or self.made or self.muffled
+        own["looked_at"] = looked_at = bool(seen) or self.inference
+        own["fast"] = self.enabled and not looked_at
+
+    @contextmanager
+    def having(self, **wanted: Any) -> Iterator[None]:
+        """Run a block in which attributes have other values."""
+        before = {name: getattr(self, name) for name in wanted}
+        try:
+            for name, value in wanted.items():
+                setattr(self, name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(self, name, value)
+
+    def observe(self, which: str, look: Callable[..., None], wanted: bool) -> None:
+        """Let one observer look from now on, last of all, or no longer.
+
+        Args:
+            which: the attribute of such observers: on_node, on_call or on_change.
+        """
+        others = tuple([each for each in getattr(self, which) if each != look])
+        setattr(self, which, (*others, look) if wanted else others)
 
     def allow(self, gradients: bool) -> None:
         """Let later recorded operations pass gradients, or stop recording them; with
         ``pushes`` they are still recorded, muffled."""
-        self.muffle(self.pushes and self.enabled and not gradients)
-        self.record(gradients or self.muffled)
-
-    def muffle(self, muffled: bool) -> None:
-        """Set whether operations recorded from now on pass no gradient."""
-        self.muffled = muffled
-        self._settle()
-
-    def infer(self, inference: bool) -> None:
-        """Turn inference mode on or off."""
-        self.inference = inference
-        self._settle()
-
-    def watch(
-        self,
-        nodes: Iterable[Callable[..., None]] = (),
-        calls: Iterable[Callable[..., None]] = (),
-    ) -> None:
-        """Replace the observers of new nodes and of calls."""
-        self.on_node, self.on_call = tuple(nodes), tuple(calls)
-        self._settle()
-
-    @contextmanager
-    def watching(
-        self,
-        node: Callable[..., None] | None = None,
-        call: Callable[..., None] | None = None,
-    ) -> Iterator[None]:
-        """Run a block with one more observer of new nodes, of calls, or of both."""
-        nodes, calls = self.on_node, self.on_call
-        self.watch((*nodes, node) if node else nodes, (*calls, call) if call else calls)
-        try:
-            yield
-        finally:
-            self.watch(nodes, calls)
-
-    def make(self, made: Any) -> None:
-        """Set the record of memory that is made from now on; None: keep none."""
-        self.made = made
-        self._settle()
+        self.muffled = self.pushes and self.enabled and not gradients
+        self.enabled = gradients or self.muffled
 
     def change(self, raw: Raw) -> None:
         """Call ``before_change``, if set, with an array that is about to be changed."""
         if self.before_change is not None:
             self.before_change(raw)
 
-    def follow(self, changes: Iterable[Callable[..., None]] = ()) -> None:
-        """Replace the observers of changes in place."""
-        self.on_change = tuple(changes)
-
     @property
     def recording(self) -> bool:
         return self.enabled and not self.inference
-
-    def _settle(self) -> None:
-        seen = self.on_node or self.on_call or self.made or self.muffled
-        self.looked_at = bool(seen) or self.inference
-        self.fast = self.enabled and not self.looked_at
 
 
 MODE = _Mode()
@@ -159,10 +132,7 @@ class _Block:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        enabled, muffled, inference = self._before.pop()
-        MODE.muffle(muffled)
-        MODE.infer(inference)
-        MODE.record(enabled)
+        MODE.enabled, MODE.muffled, MODE.inference = self._before.pop()
 
     def __call__(self, function: Run) -> Run:
         if _makes_generators(function):
@@ -214,38 +184,28 @@ def _makes_generators(function: object) -> bool:
     return code is not None and bool(code.co_flags & GENERATOR)
 
 
-@contextmanager
-def renewing() -> Iterator[None]:
-    """Run a block in which changed tensors, their bases and views get new memory.
+def renewing() -> AbstractContextManager[None]:
+    """Return a block in which changed tensors, their bases and views get new memory.
 
     So results computed from them before, and values saved for those, do not change.
     """
-    before, MODE.renews = MODE.renews, True
-    try:
-        yield
-    finally:
-        MODE.renews = before
+    return MODE.having(renews=True)
 
 
-@contextmanager
 def following(
     edges: frozenset[Any], transform: bool = True, forward: bool = False
-) -> Iterator[None]:
-    """Run a block whose results are going to be differentiated by ``edges``.
+) -> AbstractContextManager[None]:
+    """Return a block whose results are going to be differentiated by ``edges``.
 
     Args:
         transform: whether a transform of `gradcli.func` runs the block.
         forward: whether tangents will be pushed.
     """
-    before = MODE.traces, MODE.traced, MODE.pushes
-    MODE.pushes = MODE.pushes or forward
-    MODE.traced = (*MODE.traced, edges)
-    if transform:
-        MODE.traces = (*MODE.traces, edges)
-    try:
-        yield
-    finally:
-        MODE.traces, MODE.traced, MODE.pushes = before
+    return MODE.having(
+        traces=(*MODE.traces, edges) if transform else MODE.traces,
+        traced=(*MODE.traced, edges),
+        pushes=MODE.pushes or forward,
+    )
 
 
 class _Named(_Block):
@@ -259,7 +219,7 @@ class no_grad(_Named):
     """A ``with`` block in which nothing is recorded; also a decorator."""
 
     def enter(self) -> None:
-        MODE.record(False)
+        MODE.enabled = False
 
 
 class enable_grad(_Named):
@@ -286,7 +246,7 @@ class set_grad_enabled(_Block):
         super().__enter__()
 
     def enter(self) -> None:
-        MODE.record(self.mode)
+        MODE.enabled = self.mode
 
     def __call__(self, function: Run) -> Run:
         self._take_back()
@@ -295,9 +255,7 @@ class set_grad_enabled(_Block):
     def _take_back(self) -> None:
         """Undo the effect of the plain call."""
         if self._outside is not None:
-            enabled, muffled = self._outside
-            MODE.muffle(muffled)
-            MODE.record(enabled)
+            MODE.enabled, MODE.muffled = self._outside
             self._outside = None
 
 
@@ -317,5 +275,4 @@ class inference_mode(_Block):
 
     def enter(self) -> None:
         if MODE.inference != self.mode:
-            MODE.infer(self.mode)
-            MODE.record(not self.mode)
+            MODE.inference, MODE.enabled = self.mode, not self.mode

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
@@ -26,7 +27,7 @@ from .rules import (
     Parts,
     bare_slots,
     joined,
-    read_by,
+    read_by_each,
     reading_slots,
     reverse_rules,
     sum_to,
@@ -66,7 +67,7 @@ class Inspectable(NodeMethods):
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
-class Packed:
+class Packed(SimpleNamespace):
     """A node's saved values, packed by hooks; it takes the place of ``y``.
 
     ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
@@ -76,24 +77,13 @@ class Packed:
     input itself.
     """
 
-    __slots__ = ("alone", "hooked", "inputs", "order", "outputs", "parts", "shapes")
-
-    def __init__(
-        self,
-        inputs: list[Give],
-        outputs: list[Give],
-        shapes: list[tuple[int, ...]],
-        alone: bool,
-        parts: Parts,
-        order: tuple[int, ...],
-    ) -> None:
-        self.inputs = inputs
-        self.parts = parts
-        self.order = order
-        self.outputs = outputs
-        self.shapes = shapes
-        self.alone = alone
-        self.hooked: set[tuple[str, int]] = set()
+    inputs: list[Give]
+    outputs: list[Give]
+    shapes: list[tuple[int, ...]]
+    alone: bool
+    parts: Parts
+    order: tuple[int, ...]
+    hooked: set[tuple[str, int]]
 
     def unpack(self) -> tuple[object, object]:
         """Return the inputs' arrays, as in ``saved``, and the output's."""
@@ -601,6 +591,11 @@ def differentiable_slots(op: Op) -> tuple[int, ...]:
     return tuple(i for i, rule in enumerate(reverse_rules(op)) if rule is not None)
 
 
+def input_edges(node: Node) -> dict[int, Edge]:
+    """Return the edge of each input of a node, by the input's position."""
+    return dict(zip(node.slots or range(len(node.edges)), node.edges, strict=False))
+
+
 def used_parts(node: Node) -> Parts:
     """Return which of a node's values count as saved, and are still there."""
     if isinstance(node, ConstantNode):
@@ -622,7 +617,7 @@ def saved_parts(node: Node) -> Parts:
 @cache
 def _saved(op: Op, live: tuple[int, ...]) -> Parts:
     """Return which values count as saved if the slots in ``live`` need a gradient."""
-    every = _read_by_each(op)
+    every = read_by_each(op)
     read = joined(every)
     asked = joined(every[slot] for slot in live).inputs
     readers = Counter(slot for part in every for slot in part.inputs)
@@ -656,9 +651,4 @@ def rules_read(node: Node) -> Parts:
         return NOTHING
     if node.op.variadic:
         return Parts(tuple(range(len(node.edges))), False)
-    return joined(_read_by_each(node.op))
-
-
-def _read_by_each(op: Op) -> list[Parts]:
-    rules: Any = op.partials or op.vjp
-    return [read_by(op, slot) for slot in range(len(rules))]
+    return joined(read_by_each(node.op))

@@ -135,7 +135,10 @@ def _complain(data: object) -> None:
         if not any(lists):
             break
         if not all(lists):
-            _complain_of_uneven(level, lists)
+            if lists[0]:
+                raise TypeError("not a sequence")
+            name = type(level[lists.index(True)]).__name__
+            raise TypeError(f"'{name}' object cannot be interpreted as an integer")
         wanted = len(level[0])
         for item in level:
             if len(item) != wanted:
@@ -146,13 +149,6 @@ def _complain(data: object) -> None:
         level, dim = [entry for item in level for entry in item], dim + 1
     for entry in level:
         _complain_of_entry(entry, dim)
-
-
-def _complain_of_uneven(level: list[object], lists: list[bool]) -> None:
-    if lists[0]:
-        raise TypeError("not a sequence")
-    found = type(level[lists.index(True)]).__name__
-    raise TypeError(f"'{found}' object cannot be interpreted as an integer")
 
 
 def _complain_of_entry(entry: object, dim: int) -> None:

@@ -1,28 +1,32 @@
 """Operators and methods of tensors, put in place from the table.
 
 Invariant: a method is the public function of its name with the tensor as its first
-argument; an operator is the row or function named here and nothing more.
+argument, unless the class has its own of that name; a name that ends in an underscore
+changes the tensor in place. An operator is the row or function named here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from numpy import ndarray
 
-from ..ops import ALIASES, FUNCTIONS, OPS
+from ..ops import OPS
 from ..ops.basis import COMPARISONS
+from ..ops.families import offered_names
 from . import bits
 from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
 from .limits import MAX_NUMBER_OF_ALL_TYPES
-from .members import install as members_of_tensors
+from .methods import Methods, NodeMethods, late
 from .modes import MODE
+from .public import found, public
 from .raw import Params, Run
 from .record import call, function, recorder, replace
-from .tensor import Tensor
+from .tensor import Tensor, as_number
 
 General = Callable[..., object]
 
@@ -176,7 +180,7 @@ def install() -> None:
     replace("reshape", reshaping)
     replace("numpy_T", turning)
     replace("transpose", transposing)
-    members_of_tensors()
+    _install_methods()
     for name, transposed in TRANSPOSES.items():
         setattr(Tensor, name, property(function(transposed)))
 
@@ -213,7 +217,101 @@ def _comparison(name: str) -> Callable[[Tensor, object], object]:
     return run
 
 
-def method(name: str) -> Run | None:
-    """Return the public function behind ``tensor.name(...)``; None if there is none."""
-    name = ALIASES.get(name, name)
-    return function(name) if name in FUNCTIONS else None
+# Methods, which are found when they are first used.
+
+ELSEWHERE = {
+    "convert": "view to type type_as float double half long int short char byte bool "
+    "cpu cuda numpy contiguous is_contiguous stride storage_offset data_ptr "
+    "element_size get_device nelement ndimension "
+    "__array__ __array_wrap__ __dlpack__ __dlpack_device__ pin_memory",
+    "draws": "bernoulli multinomial uniform_ normal_ random_ bernoulli_ exponential_",
+    "creation": "new new_zeros new_ones new_full new_empty new_tensor "
+    "_become_alias:become_alias _floats_of:floats_of",
+    "operators": "where __complex__ __reversed__ __delitem__",
+    "queries": "equal allclose nonzero unique conj is_complex",
+    "inplace": "zero_ fill_ copy_ fill_diagonal_ resize_ resize_as_ set_ squeeze_ "
+    "unsqueeze_ t_ transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ "
+    "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
+    "__ixor__ __ilshift__ __irshift__ bitwise_and_ bitwise_or_ bitwise_xor_ "
+    "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ gcd_ lcm_",
+    "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
+    "bitwise_right_shift gcd lcm histogram",
+    "backward": "backward:backward_of",
+    "hooks": "retain_grad register_hook:register_tensor_hook "
+    "register_post_accumulate_grad_hook:register_post_accumulate",
+    "leaves": "detach_:leave_graph _set_requires_grad:set_requires_grad "
+    "_set_grad:set_grad _set_data:set_data",
+    "show": "__repr__:show _repr_html_:as_cells",
+    "copies": "__deepcopy__:deeply __reduce_ex__:reduced untyped_storage",
+}
+"""Names of methods by the module that defines them; a colon is followed by the name of
+the function if it differs."""
+
+OF_NODES = {
+    "hooks": "metadata register_hook:register_after register_prehook:register_before",
+    "inspect": "__getattr__:saved_by_name __dir__:names_shown",
+}
+"""Modules that define methods of nodes, written as in `ELSEWHERE`."""
+
+
+def defined(table: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each method, and the module and the function that define it."""
+    for module, listed in table.items():
+        for word in listed.split():
+            name, _, other = word.partition(":")
+            yield name, module, other or name
+
+
+def _install_methods() -> None:
+    """Put the methods in their classes; each is imported when it is first used."""
+    taken = {*vars(Tensor), *(name for name, _, _ in defined(ELSEWHERE))}
+    for name, overwriting in offered_names().items():
+        if name not in taken:
+            late(Methods, name, partial(found, name))
+            if overwriting:
+                late(Methods, f"{name}_", partial(_in_place, name))
+    for name in ("real", "imag"):
+        setattr(Tensor, name, property(partial(_asked, name)))
+    for home, table in ((Methods, ELSEWHERE), (NodeMethods, OF_NODES)):
+        for name, module, own in defined(table):
+            if name not in vars(Tensor):
+                late(home, name, partial(_imported, module, own, name))
+
+
+def __complex__(self: Tensor) -> complex:
+    """Return the only entry as a Python complex number."""
+    return complex(as_number(self))
+
+
+def __reversed__(self: Tensor) -> Tensor:
+    """Return the entries of the first dimension from the last to the first."""
+    found: Tensor = public("flip")(self, (0,)) if self.raw.shape else self
+    return found
+
+
+def __delitem__(self: Tensor, at: object) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+def where(self: Tensor, condition: Tensor, other: object) -> Any:
+    """Return the tensor's entries where the condition is true, else the other's."""
+    return public("where")(condition, self, other)
+
+
+def _asked(name: str, self: Tensor) -> object:
+    return _imported("queries", name)(self)
+
+
+def _in_place(name: str) -> Callable[..., Tensor]:
+    from . import inplace
+
+    own = vars(inplace).get(f"{name}_")
+    return own or inplace.in_place(name)
+
+
+def _imported(module: str, own: str, name: str = "") -> Any:
+    """Return a function of a module of this room, under the name that it is given."""
+    found = getattr(import_module(f"{__package__}.{module}"), own)
+    if name not in ("", own):
+        found.__name__ = found.__qualname__ = name
+    return found

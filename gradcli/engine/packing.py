@@ -15,12 +15,22 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops.saved_names import inputs_of
-from .backward import input_edges, rebuild
+from .backward import rebuild
 from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .modes import MODE, no_grad
-from .node import FREED, Edge, Node, Packed, Port, Shaped, UnaryNode, used_parts
+from .node import (
+    FREED,
+    Edge,
+    Node,
+    Packed,
+    Port,
+    Shaped,
+    UnaryNode,
+    input_edges,
+    used_parts,
+)
 from .raw import Give
 from .rules import Parts
 from .tensor import Tensor
@@ -91,8 +101,7 @@ def active_hooks() -> Hooks | None:
 def apply_hooks(packing: tuple[object, ...]) -> None:
     """Replace the stack of hooks on saved tensors, of which the last applies."""
     MODE.packing = packing
-    others = [look for look in MODE.on_node if look is not pack_node]
-    MODE.watch([*others, pack_node] if packing else others, MODE.on_call)
+    MODE.observe("on_node", pack_node, bool(packing))
 
 
 def pack_node(node: Node) -> None:
@@ -151,18 +160,19 @@ def _unhooked(node: Node, parts: Parts) -> Packed:
     several = isinstance(y, tuple)
     edges = input_edges(node)
     return Packed(
-        [
+        inputs=[
             _kept(node, value, slot in parts.inputs, edges.get(slot))
             for slot, value in enumerate(raw)
         ],
-        [
+        outputs=[
             _kept(node, value, parts.reads(nr), None)
             for nr, value in enumerate(y if several else (y,))
         ],
-        node.y_shapes() if several else [],
-        isinstance(node, UnaryNode),
-        parts,
-        _by_name(node, parts.inputs),
+        shapes=node.y_shapes() if several else [],
+        alone=isinstance(node, UnaryNode),
+        parts=parts,
+        order=_by_name(node, parts.inputs),
+        hooked=set(),
     )
 
 

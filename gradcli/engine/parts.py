@@ -9,12 +9,15 @@ parts that another thread has begun, so that threads that cannot run delay nothi
 
 from __future__ import annotations
 
+import os
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
+from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy import dtype
@@ -64,8 +67,16 @@ class _Bound:
                 self.write(self.before)
 
 
-def _searched() -> _Bound | None:
-    """Return the library that is loaded; None if it cannot be held to one thread."""
+def threads() -> int:
+    """Return how many threads the library uses for large products."""
+    bound = library()
+    return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
+
+
+@cache
+def library() -> _Bound | None:
+    """Return the library that is loaded; None if it cannot be held to one of several
+    threads."""
     import ctypes
 
     core = sys.modules.get("numpy._core._multiarray_umath")
@@ -81,22 +92,6 @@ def _searched() -> _Bound | None:
         if read is not None and write is not None:
             return _Bound(read, write) if read() > 1 else None
     return None
-
-
-_found: list[_Bound | None] = []
-
-
-def threads() -> int:
-    """Return how many threads the library uses for large products."""
-    bound = library()
-    return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
-
-
-def library() -> _Bound | None:
-    """Return the library if it can be held to one of several threads."""
-    if not _found:
-        _found.append(_searched())
-    return _found[0]
 
 
 def _is_wide(a: Raw, b: Raw) -> bool:
@@ -157,39 +152,56 @@ def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:
         rounds = 1
     most = max(1, count * each // MIN_PART_BYTES)
     parts = min(rounds * shares, count, most)
-    joined = _Joined(count)
-    waiting = iter(range(parts))
+    lock, whole = Lock(), list[Any]()
 
-    def work() -> None:
-        for nr in waiting:
-            at = slice(count * nr // parts, count * (nr + 1) // parts)
-            joined.put(at, run(*[a[at] for a in arrays]))
+    def work(nr: int) -> None:
+        at = slice(count * nr // parts, count * (nr + 1) // parts)
+        part = run(*[a[at] for a in arrays])
+        with lock:
+            if not whole:
+                whole.append(np.empty((count, *part.shape[1:]), part.dtype))
+        whole[0][at] = part
 
-    helpers = _helped(work, min(shares, parts) - 1)
+    share_out(range(parts), work, shares)
+    return whole[0]
+
+
+T = TypeVar("T")
+
+
+def share_out(parts: Sequence[T], work: Callable[[T], None], most: int) -> None:
+    """Do ``work`` on each part, in the calling thread and on helping ones.
+
+    An error leaves no part for a thread to begin.
+
+    Args:
+        most: the largest number of threads.
+    """
+    waiting = iter(parts)
+
+    def some() -> None:
+        try:
+            for part in waiting:
+                work(part)
+        except BaseException:
+            deque(waiting, 0)
+            raise
+
+    helpers = _helped(some, min(most, len(parts)) - 1)
     try:
-        work()
+        some()
     finally:
-        for helper in helpers:
-            if not helper.cancel():
-                helper.result()
-    return joined.whole
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
 
 
-class _Joined:
-    """The joined results of parts; each thread writes the parts that it computed."""
-
-    __slots__ = ("_count", "_lock", "whole")
-
-    def __init__(self, count: int) -> None:
-        self.whole: Any = None
-        self._count = count
-        self._lock = Lock()
-
-    def put(self, at: slice, part: Raw) -> None:
-        with self._lock:
-            if self.whole is None:
-                self.whole = np.empty((self._count, *part.shape[1:]), part.dtype)
-        self.whole[at] = part
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _helped(work: Callable[[], None], count: int) -> list[Future[None]]:
@@ -197,7 +209,7 @@ def _helped(work: Callable[[], None], count: int) -> list[Future[None]]:
     if count < 1:
         return []
     if not _pool:
-        _pool.append(ThreadPoolExecutor(threads() - 1))
+        _pool.append(ThreadPoolExecutor(max(threads(), cores()) - 1))
     try:
         return [_pool[0].submit(copy_context().run, work) for _ in range(count)]
     except RuntimeError:  # the interpreter is about to end

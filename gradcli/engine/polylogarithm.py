@@ -9,7 +9,7 @@ no terms cancel except at the zeros of the function.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
@@ -62,7 +62,8 @@ def _of_two_or_more(np: Library, n: int, x: Raw) -> Raw:
     within = np.where(far, 0.0, log)
     inside = _powers(np, n, np.where(near, x, 0.0))
     beside = _by_logarithm(np, n, np.where(negative, -0.5, within))
-    below = _by_other_logarithm(np, n, np.where(negative, within, 0.0))
+    # At -exp(log), a power series in log.
+    below = -_in_powers(np.where(negative, within, 0.0), lambda k: alternating(n - k))
     beyond = _by_reciprocal(np, n, np.where(far, x, -FAR), np.where(far, log, 1.0))
     return np.where(near, inside, np.where(
         far, beyond, np.where(negative, below, beside)))  # fmt: skip
@@ -82,11 +83,6 @@ def _by_logarithm(np: Library, n: int, log: Raw) -> Raw:
     gap = np.where(np.equal(log, 0), 1.0, -log)
     own = (harmonic - np.log(gap)) * log ** (n - 1) / math.factorial(n - 1)
     return own + _in_powers(log, lambda k: 0.0 if k == n - 1 else zeta(n - k))
-
-
-def _by_other_logarithm(np: Library, n: int, log: Raw) -> Raw:
-    """Return the polylogarithm at ``-exp(log)`` by its power series in ``log``."""
-    return -_in_powers(log, lambda k: alternating(n - k))
 
 
 def _by_reciprocal(np: Library, n: int, x: Raw, log: Raw) -> Raw:
@@ -129,15 +125,7 @@ def alternating(n: int) -> float:
 
 @cache
 def _bernoulli(n: int) -> Fraction:
-    """Return Bernoulli's number of index ``n``, which is -1/2 for 1."""
-    return next(number for k, number in enumerate(_bernoullis()) if k == n)
-
-
-def _bernoullis() -> Iterator[Fraction]:
-    """Yield Bernoulli's numbers in order, by the recurrence that defines them."""
-    found: list[Fraction] = []
-    while True:
-        n = len(found)
-        parts = (math.comb(n + 1, k) * b for k, b in enumerate(found))
-        found.append(-sum(parts, Fraction(-(n == 0))) / (n + 1))
-        yield found[-1]
+    """Return Bernoulli's number of index ``n``, which is -1/2 for 1, by the recurrence
+    that defines them."""
+    parts = (math.comb(n + 1, k) * _bernoulli(k) for k in range(n))
+    return Fraction(1) if n == 0 else -sum(parts, Fraction(0)) / (n + 1)

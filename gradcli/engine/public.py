@@ -10,7 +10,7 @@ what the table keeps to itself has no public name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from types import ModuleType
 from typing import Any
 
@@ -61,16 +61,12 @@ def found(entry: str, given: Callable[[str], Any] = function) -> Run:
     return _casting(apply) if FUNCTIONS[entry].casts else apply
 
 
-_ready: dict[Run, Run] = {}
-
-
+@cache
 def _casting(apply: Run) -> Run:
     """Return the function with a parameter ``dtype`` to which its operand is converted.
 
     Since sums of narrow integers widen, the result is converted as well.
     """
-    if apply in _ready:
-        return _ready[apply]
 
     @wraps(apply)
     def run(*args: Any, dtype: object = None, **kwargs: object) -> Any:
@@ -82,7 +78,6 @@ def _casting(apply: Run) -> Run:
         x = _cast(args[0], type_)
         return apply(x, *args[1:], **kwargs).to(type_)
 
-    _ready[apply] = run
     return run
 
 

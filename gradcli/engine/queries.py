@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,8 @@ from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
 from .promote import promoted, result_of
-from .raw import Run
 from .record import function
 from .tensor import Tensor, raw_of
-
-
-def writes(run: Run) -> Run:
-    """Return the function with a further parameter ``out``; a decorator."""
-    return taking_out(run.__name__, run)
 
 
 def is_tensor(obj: object) -> bool:
@@ -68,7 +63,7 @@ def allclose(
     return bool(close.raw.all())
 
 
-@writes
+@partial(taking_out, "where")
 def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     """Return the entries of two tensors by a condition, or where a lone one is true."""
     if input is None and other is None:
@@ -76,7 +71,7 @@ def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     return function("where")(condition, input, other)
 
 
-@writes
+@partial(taking_out, "nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the positions of the entries that are not 0.
 
@@ -112,14 +107,7 @@ def unique(
     Returns:
         A tensor, or a tuple of it and the other results asked for, without derivatives.
     """
-    return _distinct(input, return_inverse, return_counts, dim)
-
-
-def _distinct(
-    x: Tensor, inverse: bool, counts: bool, dim: int | None
-) -> tuple[Tensor, ...] | Tensor:
-    """Return the results of `unique`."""
-    raw, np = x.detach()._shareable(), x.xp.np
+    raw, np = input.detach()._shareable(), input.xp.np
     d = None if dim is None else dim_of(raw.shape, dim)
     lines = raw.reshape(-1, 1)
     if d is not None:
@@ -138,13 +126,13 @@ def _distinct(
         values = np.moveaxis(kept.reshape(len(kept), *rest), 0, d)
         values = np.ascontiguousarray(values)
     found = [values]
-    if inverse:
-        where = np.empty(len(lines), "int64")
-        where[order] = runs
-        found.append(where.reshape(raw.shape) if d is None else where)
-    if counts:
+    if return_inverse:
+        places = np.empty(len(lines), "int64")
+        places[order] = runs
+        found.append(places.reshape(raw.shape) if d is None else places)
+    if return_counts:
         found.append(np.bincount(runs, minlength=len(kept)).astype("int64"))
-    tensors = tuple([Tensor(each, x.xp) for each in found])
+    tensors = tuple([Tensor(each, input.xp) for each in found])
     return tensors if len(tensors) > 1 else tensors[0]
 
 

@@ -39,7 +39,6 @@ from .node import (
     AccumulateGrad,
     BinaryNode,
     ConstantNode,
-    Node,
     Port,
     UnaryNode,
     carried,
@@ -240,7 +239,10 @@ class Recorder:
         if MODE.looked_at:
             if MODE.made is not None and op.owns:
                 MODE.made.note(*(y if isinstance(y, tuple) else (y,)))
-            _look(op, inputs, params, raw, node, out)
+            for look in MODE.on_node if node is not None else ():
+                look(node)
+            for look in MODE.on_call:
+                look(op, inputs, params, raw, out)
         return out
 
     def _node(
@@ -329,22 +331,6 @@ def _formula(
     if whole_row is None:
         return fwd(xp, *raw, **params)
     return whole_row(op, raw, params)
-
-
-def _look(
-    op: Op,
-    inputs: object,
-    params: Params,
-    raw: tuple[object, ...],
-    node: Node | None,
-    out: object,
-) -> None:
-    """Show a call and its node to the observers of `MODE`."""
-    if node is not None:
-        for look in MODE.on_node:
-            look(node)
-    for look in MODE.on_call:
-        look(op, inputs, params, raw, out)
 
 
 def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:

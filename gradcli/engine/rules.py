@@ -6,6 +6,7 @@ Invariant: everything here works in any number system; ``xp`` says which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 from ..ops import LINEAR, Op, parameters
@@ -35,9 +36,16 @@ def times(partial: Partial | float, masks: bool) -> ArrayRule:
         masks: give 0 wherever the partial is 0, even for NaN and infinity.
     """
     if callable(partial):
-        if masks:
-            return _masked(partial)
-        return lambda xp, g, y, *inputs, **params: g * partial(xp, y, *inputs, **params)
+        if not masks:
+            return lambda xp, g, y, *inputs, **params: (
+                g * partial(xp, y, *inputs, **params)
+            )
+
+        def rule(xp: Namespace, g: Array, *given: Array, **params: object) -> Array:
+            share = partial(xp, *given, **params)
+            return xp.where(xp.eq(share, 0), 0, g * share)
+
+        return rule
     if partial == 1:
         return lambda xp, g, y, *inputs, **params: g
     if partial == -1:
@@ -45,16 +53,6 @@ def times(partial: Partial | float, masks: bool) -> ArrayRule:
     if partial == 0:
         return lambda xp, g, y, *inputs, **params: xp.zeros_like(g)
     return lambda xp, g, y, *inputs, **params: g * partial
-
-
-def _masked(partial: Partial) -> ArrayRule:
-    def rule(
-        xp: Namespace, g: Array, y: Array, *inputs: Array, **params: object
-    ) -> Array:
-        share = partial(xp, y, *inputs, **params)
-        return xp.where(xp.eq(share, 0), 0, g * share)
-
-    return rule
 
 
 RESULT = "y"
@@ -83,10 +81,9 @@ def reading_slots(op: Op) -> tuple[bool, ...]:
     """Return for each edge whether its rule reads a value, or the row always saves."""
     if op.variadic or op.always_saves:
         return (op.always_saves or not op.keeps_shapes,)
-    parts = [read_by(op, slot) for slot in range(len(_rules(op)))]
     return tuple([
         bool(found.inputs) or found.output
-        for found, rule in zip(parts, reverse_rules(op), strict=True)
+        for found, rule in zip(read_by_each(op), reverse_rules(op), strict=True)
         if rule is not None
     ])  # fmt: skip
 
@@ -96,8 +93,7 @@ def bare_slots(op: Op) -> frozenset[int]:
     if op.variadic or not op.keeps_shapes:
         return frozenset()
     free = [i for i, rule in enumerate(reverse_rules(op)) if rule is not None]
-    read = joined(read_by(op, slot) for slot in range(len(_rules(op)))).inputs
-    return frozenset(free) - frozenset(read)
+    return frozenset(free) - frozenset(joined(read_by_each(op)).inputs)
 
 
 def _rules(op: Op) -> tuple[object, ...]:
@@ -106,8 +102,13 @@ def _rules(op: Op) -> tuple[object, ...]:
     return rules
 
 
-def read_by(op: Op, slot: int) -> Parts:
-    """Return the saved values that the rule of one input reads."""
+@cache
+def read_by_each(op: Op) -> tuple[Parts, ...]:
+    """Return the saved values that the rule of each input reads."""
+    return tuple([_read_by(op, slot) for slot in range(len(_rules(op)))])
+
+
+def _read_by(op: Op, slot: int) -> Parts:
     given = op.vjp[slot] if isinstance(op.vjp, tuple) else None
     derived = callable(given) or callable(_rules(op)[slot])
     if not derived and not (op.always_saves and reverse_rules(op)[slot] is not None):

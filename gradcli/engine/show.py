@@ -7,7 +7,7 @@ of a tensor share a width and a notation: integers, fixed or scientific.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, Final
 
@@ -37,41 +37,23 @@ class _Entries:
     """The notation and the width in which the entries of one tensor are written."""
 
     def __init__(self, values: Sequence[Any], floating: bool) -> None:
-        self.write: Callable[[Any], str] = str
-        self.width = 1
-        if not floating:
-            self.width = max((len(str(v)) for v in values), default=1)
-            return
-        self.write = _whole
-        plain = [v for v in values if v and math.isfinite(v)]
-        if plain:
-            self._choose(plain)
+        self.form, self.width = ".0f" if floating else "", 1
+        plain = [v for v in values if not floating or (v and math.isfinite(v))]
+        if floating and plain:
+            largest = max(abs(v) for v in plain)
+            smallest = min(abs(v) for v in plain)
+            whole = all(v == math.ceil(v) for v in plain)
+            spread = largest / smallest > 1000 or largest > 1e8
+            if spread or (not whole and smallest < 1e-4):
+                self.form = f".{PRECISION}e"
+            elif not whole:
+                self.form = f".{PRECISION}f"
+        self.width = max(1, *(len(self(v)) for v in plain)) if plain else 1
 
-    def _choose(self, plain: Sequence[float]) -> None:
-        largest = max(abs(v) for v in plain)
-        smallest = min(abs(v) for v in plain)
-        whole = all(v == math.ceil(v) for v in plain)
-        spread = largest / smallest > 1000 or largest > 1e8
-        if spread or (not whole and smallest < 1e-4):
-            self.write = _scientific
-        elif not whole:
-            self.write = _fixed
-        self.width = max(1, *(len(self.write(v)) for v in plain))
-
-    def __call__(self, value: object) -> str:
-        return self.write(value).rjust(self.width)
-
-
-def _whole(value: float) -> str:
-    return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
-
-
-def _fixed(value: float) -> str:
-    return f"{value:.{PRECISION}f}"
-
-
-def _scientific(value: float) -> str:
-    return f"{value:.{PRECISION}e}"
+    def __call__(self, value: Any) -> str:
+        text = format(value, self.form)
+        whole = self.form == ".0f" and math.isfinite(value)
+        return f"{text}{'.' * whole}".rjust(self.width)
 
 
 def body(raw: Raw, indent: int = len(OPENING)) -> str:

@@ -4,7 +4,7 @@ Invariant: ``edge`` alone says what a tensor is in the graph: None (needs no gra
 an `AccumulateGrad` (a leaf), a node or a port (made by an operation). ``raw`` is an
 array or, for results of shape (), the array module's scalar; it is never converted to
 another kind behind the caller's back. Functions of the table are methods too
-(`gradcli.engine.members`).
+(`gradcli.engine.operators`).
 """
 
 from __future__ import annotations
@@ -442,7 +442,6 @@ def ones_for(t: Tensor) -> Tensor:
 
 
 def _made_anew(end: AccumulateGrad) -> Tensor:
-    """Return a new leaf tensor in place of one that was dropped."""
     return with_edge(end.raw, end.xp, end)
 
 

@@ -17,7 +17,17 @@ from . import dtypes
 from .anomaly import ANOMALY
 from .errors import GradError
 from .limits import MAX_CHANGES_TOLD_APART
-from .node import FREED, Edge, Node, Port, UnaryNode, carried, output_at, used_parts
+from .node import (
+    FREED,
+    Edge,
+    Node,
+    Port,
+    UnaryNode,
+    carried,
+    input_edges,
+    output_at,
+    used_parts,
+)
 from .raw import Raw
 from .rules import Parts
 from .versions import CLOCK, version, version_at
@@ -108,7 +118,7 @@ def _follow_moves(node: Node) -> None:
     """Replace a node's saved inputs by the arrays that their tensors have now."""
     raw, _ = node.restored()
     found = list(raw)
-    for slot, edge in zip(node.slots or range(len(raw)), node.edges, strict=False):
+    for slot, edge in input_edges(node).items():
         found[slot] = moved(raw[slot], edge)
         if found[slot] is not raw[slot]:
             _demand(raw[slot], node.born, edge)
@@ -137,7 +147,7 @@ def demand_unchanged(
     for value in node.params.values():
         for part in value if isinstance(value, tuple) else (value,):
             _demand(part, node.born, None)
-    edges = dict(zip(node.slots or range(len(raw)), node.edges, strict=False))
+    edges = input_edges(node)
     for slot in parts.inputs:
         edge = edges.get(slot)
         if _detached and edge in _detached:

@@ -75,7 +75,12 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
         out.fragile = source.fragile
     else:
         out.fragile = ""
-    _note(source if below is None else below, out)
+    base = out.view_of = source if below is None else below
+    views = getattr(base, "views", None)
+    if views is None:
+        base.views = [ref(out)]
+    else:
+        note(views, out)
 
 
 def note_sharer(source: Tensor, out: Tensor) -> None:
@@ -149,15 +154,6 @@ def _why(view: Tensor, change: str) -> str:
         assert isinstance(node, Node)
         what = f"Output {nr} of {node.operation()} is a view"
     return f"{what} and {change}. {view.fragile}"
-
-
-def _note(base: Tensor, view: Tensor) -> None:
-    view.view_of = base
-    views = getattr(base, "views", None)
-    if views is None:
-        base.views = [ref(view)]
-    else:
-        note(views, view)
 
 
 def note(held_weakly: list[Any], t: Tensor) -> None:

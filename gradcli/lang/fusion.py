@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..engine.parts import cores
 from ..engine.raw import Raw
-from ..traces.tiles import cores, parts
+from ..traces.tiles import parts
 from .excerpt import Span, locate
 
 MIN_ENTRIES = 1 << 17

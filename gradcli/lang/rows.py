@@ -21,9 +21,9 @@ import numpy as np
 from ..engine import NUMPY, Tensor, grad
 from ..engine.dtypes import default_dtype
 from ..engine.errors import EngineError
+from ..engine.parts import cores
 from ..engine.raw import Host, Raw
 from ..traces.columns import Apart, Columns
-from ..traces.tiles import cores
 from .errors import LIMIT_REACHED, MORE_MEMORY, NO_MEMORY, ProgramError
 from .factory import Factory
 from .maxima import MAX_STEPS

@@ -9,7 +9,7 @@ change of the one is seen in the other; elements themselves never change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -81,13 +81,8 @@ class ShapeNamespace(Namespace):
         finally:
             self.takes_numbers = before
 
-    @contextmanager
-    def at_home(self) -> Iterator[None]:
-        before, MODE.home = MODE.home, self
-        try:
-            yield
-        finally:
-            MODE.home = before
+    def at_home(self) -> AbstractContextManager[None]:
+        return MODE.having(home=self)
 
     def shown(self, x: Any) -> Any:
         value = self.system.value

@@ -129,7 +129,7 @@ def _placed() -> Iterator[dict[object, str]]:
     def look(node: Any) -> None:
         places[node] = at(*caller(sys._getframe(1)))
 
-    with MODE.watching(node=look):
+    with MODE.having(on_node=(*MODE.on_node, look)):
         yield places
 
 

@@ -178,7 +178,7 @@ class Call:
             parts = out if isinstance(out, tuple) else (out,)
             seen.update(y.dtype for y in (*parts, *inputs) if isinstance(y, Tensor))
 
-        with MODE.watching(call=look):
+        with MODE.having(on_call=(*MODE.on_call, look)):
             found = run()
         seen.update(y.dtype for y in found if isinstance(y, Tensor))
         floats = [each for each in seen if each.is_floating_point]

@@ -219,7 +219,7 @@ def _followed() -> Iterator[Sides]:
             gap = np.sign(np.asarray(out.raw) - np.asarray(tensors[0].raw))
             sides.note((place, op.name, False), np.nan_to_num(gap).astype(int))
 
-    with MODE.watching(call=look):
+    with MODE.having(on_call=(*MODE.on_call, look)):
         yield sides
 
 

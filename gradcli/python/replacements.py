@@ -146,16 +146,12 @@ def _watched(
     def noted(ctx: object, args: Sequence[object], run: Callable[[], object]) -> object:
         had: dict[int, object] = {}
         ctx.__dict__["_had"] = had
-        outer = MODE.before_change
 
         def look(raw: Raw) -> None:
             had.setdefault(id(raw), raw.copy())
 
-        MODE.before_change = look
-        try:
+        with MODE.having(before_change=look):
             output = run()
-        finally:
-            MODE.before_change = outer
         parts = output if isinstance(output, tuple) else (output,)
         ctx.__dict__["_given"] = [
             x.detach() if isinstance(x, Tensor) else x for x in args

@@ -365,7 +365,7 @@ def recording() -> Iterator[Recording]:
 
     setattr(Function, APPLY, classmethod(applied))
     try:
-        with MODE.watching(call=look):
+        with MODE.having(on_call=(*MODE.on_call, look)):
             yield tape
     finally:
         setattr(Function, APPLY, plain)

@@ -13,7 +13,7 @@ from importlib import import_module
 from inspect import Parameter
 from types import ModuleType
 
-from ..engine import members, public
+from ..engine import operators, public
 from ..engine.call import classes
 from ..engine.creation import arange, eye, ones
 from ..engine.operators import TRANSPOSES
@@ -174,7 +174,7 @@ def method_stubs() -> Iterator[str]:
     taken = vars(Tensor)
     elsewhere = {
         name: (module, defined)
-        for name, module, defined in members.defined(members.ELSEWHERE)
+        for name, module, defined in operators.defined(operators.ELSEWHERE)
         if name not in taken
     }
     for name in sorted(public.names()):
@@ -228,9 +228,7 @@ def methods() -> str:
         "    def register_prehook(self, hook: Callable[..., Any]) -> Any: ...",
         "    def __getattr__(self, name: builtins.str) -> Any: ...", "",
         "def named(run: Any, name: builtins.str, doc: builtins.str) -> Any: ...", "",
-        "class Late:",
-        "    def __init__(self, home: type, name: Any, find: Callable[[], Any]) "
-        "-> None: ...",
+        "def late(home: type, name: Any, find: Callable[[], Any]) -> None: ...",
     ])  # fmt: skip
 
 

@@ -13,35 +13,19 @@ without a rule for many rows is run on one row after another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..engine.arrays import ArrayNamespace
-from ..engine.factors import Factors
-from ..engine.namespace import Namespace
-from ..engine.raw import Host, Raw, Run
-from ..engine.special_functions import SpecialFunctions
+from ..engine.beside import Beside, Made, give_operators
+from ..engine.raw import Host, Params, Raw, Run
 from ..ops import FUNCTIONS, Op
-from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS, put_on
+from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ..ops.op import overloads
 from ..ops.types import Dims, Shape
 
 MAX_WAYS = 64
 """Largest number of groups that rows are put in by a number that is read."""
-
-BASIS = frozenset(
-    {*UFUNCS, *SPECIAL}
-    | {
-        name
-        for each in (ArrayNamespace, Factors, SpecialFunctions)
-        for name in vars(each)
-        if not name.startswith("_")
-    }
-)
-"""Names of functions that the namespace of arrays defines itself."""
 
 
 class Apart(Exception):
@@ -56,16 +40,10 @@ class Apart(Exception):
         self.groups = tuple(groups)
 
 
-class Column:
-    """An array of ``shape`` for each row; the first dimension of ``data`` is the rows.
+class Column(Made):
+    """An array of ``shape`` for each row; ``data`` has the rows in front."""
 
-    A column is never a view of another one: ``base`` is None.
-    """
-
-    __slots__ = ("__gradcli_namespace__", "__weakref__", "data")
-    __gradcli_namespace__: Any
-    __array_ufunc__ = None
-    base = None
+    __slots__ = ("data",)
 
     def __init__(self, data: Raw, namespace: Columns) -> None:
         self.data = data
@@ -78,14 +56,6 @@ class Column:
     @property
     def shape(self) -> Shape:
         return self.data.shape[1:]
-
-    @property
-    def ndim(self) -> int:
-        return self.data.ndim - 1
-
-    @property
-    def size(self) -> int:
-        return prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -105,10 +75,6 @@ class Column:
 
     def copy(self, order: str = "C") -> Column:
         return self._like(self.data.copy())
-
-    def reshape(self, *shape: Any) -> Any:
-        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return self.__gradcli_namespace__.reshape(self, sizes)
 
     def item(self) -> Any:
         """Return the only entry, which is the same in all rows."""
@@ -160,8 +126,6 @@ class Column:
     def _like(self, data: Raw) -> Column:
         return Column(data, self.__gradcli_namespace__)
 
-    __hash__ = object.__hash__
-
 
 def _common(values: Any) -> Any:
     """Return the number that all rows have.
@@ -180,9 +144,7 @@ def _common(values: Any) -> Any:
     raise Apart([np.flatnonzero(which == nr) for nr in range(len(found))])
 
 
-put_on(Column, lambda name: lambda column, *both: (
-    getattr(column.__gradcli_namespace__, name)(*both)
-))  # fmt: skip
+give_operators(Column)
 
 
 def _along(name: str) -> Run:
@@ -192,9 +154,39 @@ def _along(name: str) -> Run:
         self: Columns, x: Any, dim: Dims = None, *args: Any, **kwargs: Any
     ) -> Any:
         change = getattr(self.base, name)
-        if not isinstance(x, Column):
-            return change(x, dim, *args, **kwargs)
         return self.column(change(x.data, _behind(dim, x.ndim), *args, **kwargs))
+
+    return method
+
+
+def _in_planes(name: str) -> Run:
+    """Return a method that applies a function to the last two dimensions of a row."""
+
+    def method(self: Columns, x: Any, *args: Any) -> Any:
+        return self.column(getattr(self.base, name)(x.data, *args))
+
+    return method
+
+
+def _joining(name: str) -> Run:
+    """Return a method that joins columns and arrays as the function ``name`` does."""
+
+    def method(self: Columns, tensors: Sequence[Any], dim: int = 0) -> Any:
+        rows = next(_rows_of(tensors))
+        wide = [self.spread(t, rows) for t in tensors]
+        return self.column(getattr(self.base, name)(wide, dim + (dim >= 0)))
+
+    return method
+
+
+def _putting(name: str) -> Run:
+    """Return a method that puts entries at an index of zeros, as ``name`` does."""
+
+    def method(self: Columns, shape: Shape, index: Any, g: Any) -> Any:
+        if not isinstance(g, Column) or not _is_plain(index):
+            return self._one_by_one(name, tuple(shape), index, g)
+        put = getattr(self.base, name)
+        return self.column(put((g.rows, *shape), _in_all_rows(index), g.data))
 
     return method
 
@@ -220,19 +212,10 @@ def is_elementwise(name: str) -> bool:
     return bool(rows) and all(row.elementwise for row in rows)
 
 
-class Columns(Namespace):
-    """The namespace of columns, whose data are arrays of ``base``.
+class Columns(Beside, of=Column):
+    """The namespace of columns; a plain array is the same in all rows."""
 
-    A call without a column is left to ``base``: a plain array is the same in all rows.
-    """
-
-    symbolic = False
     writeable = False
-
-    def __init__(self, base: ArrayNamespace) -> None:
-        self.base = base
-        self.device = base.device
-        self.np = base.np
 
     def column(self, data: Any) -> Any:
         """Return an array, whose first dimension is the rows, as a column."""
@@ -247,28 +230,18 @@ class Columns(Namespace):
             return x.data
         return self.np.broadcast_to(x, (rows, *self.np.shape(x)))
 
-    def __getattr__(self, name: str) -> Run:
-        plain = ARITHMETIC.get(name)
-        if plain is None and name not in BASIS:
-            return super().__getattr__(name)
-        function = getattr(self.base, name) if plain is None else plain
-        found = partial(self._run, function, is_elementwise(name))
-        setattr(self, name, found)
-        return found
-
-    def _run(self, function: Run, elementwise: bool, *args: Any, **kwargs: Any) -> Any:
+    def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
         """Return a function's value: an elementwise one runs on all rows at once."""
-        if not any(map(_holds_column, (*args, *kwargs.values()))):
-            return function(*args, **kwargs)
-        if not elementwise or any(map(_holds_column, kwargs.values())):
-            return self._one_by_one(function, args, kwargs)
+        if not is_elementwise(name) or next(_rows_of(kwargs), None):
+            return self._one_by_one(name, *args, **kwargs)
         rank = max([len(a.shape) for a in args if hasattr(a, "dtype")])
-        return self.column(function(*[_aligned(a, rank) for a in args], **kwargs))
+        aligned = [_aligned(a, rank) for a in args]
+        return self.column(self.of_base(name)(*aligned, **kwargs))
 
-    def _one_by_one(self, function: Run, args: Any, kwargs: Any) -> Any:
+    def _one_by_one(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Return a function's values, computed row by row, as a column."""
-        rows = next(_rows_of((args, kwargs)))
-        made = [function(*_row((args), nr), **_row(kwargs, nr)) for nr in range(rows)]
+        run, rows = self.of_base(name), next(_rows_of((args, kwargs)))
+        made = [run(*_row(args, nr), **_row(kwargs, nr)) for nr in range(rows)]
         if isinstance(made[0], tuple):
             return tuple(
                 [self._stacked(list(part)) for part in zip(*made, strict=True)]
@@ -282,59 +255,20 @@ class Columns(Namespace):
 
     # -- copies, conversions and queries -----------------------------------------------
 
-    def array(self, values: Any) -> Any:
-        return values if isinstance(values, Column) else self.base.array(values)
-
-    array_itself = array
-
     def apart(self, x: Any) -> Any:
-        return x if isinstance(x, Column) else self.base.apart(x)
-
-    def clone(self, x: Any, memory_format: str | None = None) -> Any:
-        return x.copy() if isinstance(x, Column) else self.base.clone(x, memory_format)
-
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: object = None) -> Any:
-        if isinstance(x, Column):
-            return x.copy() if dtype is None else x.astype(dtype)
-        return self.base.to_copy(x, dtype, None, back)
-
-    def as_type_of(self, x: Any, like: Any) -> Any:
-        if isinstance(x, Column):
-            return x.astype(like.dtype)
-        return self.base.as_type_of(x, like)
+        return x
 
     def extremes(self, at: Any) -> tuple[Raw, Raw]:
-        return self.base.extremes(at.data if isinstance(at, Column) else at)
+        return self.base.extremes(at.data)
 
     def integer(self, x: Any) -> int:
-        cut = self.column(self.np.trunc(x.data)) if isinstance(x, Column) else x
-        return int(cut.item())
+        return int(self.column(self.np.trunc(x.data)).item())
 
     def as_index(self, index: Any) -> Any:
-        if not isinstance(index, Column):
-            return self.base.as_index(index)
         return self.column(self.base.as_index(index.data))
 
-    def is_contiguous(self, x: Any) -> Any:
-        return isinstance(x, Column) or self.base.is_contiguous(x)
-
-    def is_viewable(self, x: Any, shape: Shape) -> Any:
-        return isinstance(x, Column) or self.base.is_viewable(x, shape)
-
     def is_finite(self, x: Any) -> bool:
-        return self.base.is_finite(x.data if isinstance(x, Column) else x)
-
-    def new_full(self, x: Any, shape: Shape, value: float) -> Raw:
-        return self.base.new_full(x, shape, value)
-
-    def eye(self, n: int, like: Any) -> Raw:
-        return self.base.eye(n, like)
-
-    def zeros_like(self, x: Any) -> Raw:
-        return self.new_full(x, x.shape, 0)
-
-    def ones_like(self, x: Any) -> Raw:
-        return self.new_full(x, x.shape, 1)
+        return self.base.is_finite(x.data)
 
     # -- sums and scans ----------------------------------------------------------------
 
@@ -345,97 +279,52 @@ class Columns(Namespace):
     flip = _along("flip")
 
     def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
-        if not isinstance(x, Column):
-            return self.base.argsort(x, dim, descending)
         return self.column(self.base.argsort(x.data, _behind(dim, x.ndim), descending))
 
     # -- other shapes ------------------------------------------------------------------
 
     def reshape(self, x: Any, shape: Any) -> Any:
-        if not isinstance(x, Column):
-            return self.base.reshape(x, shape)
         return self.column(x.data.reshape((x.rows, *shape)))
 
     def expand(self, x: Any, shape: Any) -> Any:
-        if not isinstance(x, Column):
-            return self.base.expand(x, shape)
         wide = _aligned(x, len(shape))
         return self.column(self.base.expand(wide, (x.rows, *shape)))
 
     def permute(self, x: Any, dims: Sequence[int]) -> Any:
-        if not isinstance(x, Column):
-            return self.base.permute(x, dims)
         return self.column(x.data.transpose((0, *[d % x.ndim + 1 for d in dims])))
 
     def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
-        if not isinstance(x, Column):
-            return self.base.transpose(x, dim0, dim1)
-        ends = _behind((dim0, dim1), x.ndim)
-        return self.column(x.data.swapaxes(*ends))
+        return self.column(x.data.swapaxes(*_behind((dim0, dim1), x.ndim)))
 
     def t(self, x: Any) -> Any:
         return x.T
 
     def unsqueeze(self, x: Any, dim: int) -> Any:
-        if not isinstance(x, Column):
-            return self.base.unsqueeze(x, dim)
         d = dim % (x.ndim + 1)
         return self.reshape(x, (*x.shape[:d], 1, *x.shape[d:]))
 
-    def tril(self, x: Any, diagonal: int = 0) -> Any:
-        return self._in_planes(self.base.tril, x, diagonal)
-
-    def triu(self, x: Any, diagonal: int = 0) -> Any:
-        return self._in_planes(self.base.triu, x, diagonal)
-
-    def _in_planes(self, function: Run, x: Any, *args: Any) -> Any:
-        """Return a function's values on the last two dimensions of each row."""
-        if not isinstance(x, Column):
-            return function(x, *args)
-        return self.column(function(x.data, *args))
-
     def diagonal(self, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-        if not isinstance(x, Column):
-            return self.base.diagonal(x, offset, dim1, dim2)
         ends = _behind((dim1, dim2), x.ndim)
         return self.column(self.base.diagonal(x.data, offset, *ends))
 
-    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
-        return self._joined(self.base.cat, tensors, dim)
-
-    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
-        return self._joined(self.base.stack, tensors, dim)
-
-    def _joined(self, join: Run, tensors: Sequence[Any], dim: int) -> Any:
-        rows = next(_rows_of(tuple(tensors)), None)
-        if rows is None:
-            return join(tensors, dim)
-        wide = [self.spread(t, rows) for t in tensors]
-        return self.column(join(wide, dim + 1 if dim >= 0 else dim))
+    cat, stack = _joining("cat"), _joining("stack")
 
     # -- entries at positions ----------------------------------------------------------
 
     def getitem(self, x: Any, index: Any) -> Any:
         if not isinstance(x, Column) or not _is_plain(index):
-            return self._run(self.base.getitem, False, x, index)
+            return self._one_by_one("getitem", x, index)
         return self.column(x.data[_in_all_rows(index)])
 
-    def put_add(self, shape: Shape, index: Any, g: Any) -> Any:
-        return self._put(self.base.put_add, shape, index, g)
-
-    def put_view(self, shape: Shape, index: Any, g: Any) -> Any:
-        return self._put(self.base.put_view, shape, index, g)
-
-    def _put(self, put: Run, shape: Shape, index: Any, g: Any) -> Any:
-        if not isinstance(g, Column) or not _is_plain(index):
-            return self._run(put, False, tuple(shape), index, g)
-        return self.column(put((g.rows, *shape), _in_all_rows(index), g.data))
+    put_add, put_view = _putting("put_add"), _putting("put_view")
 
     # -- products and factors ----------------------------------------------------------
 
+    tril, triu = _in_planes("tril"), _in_planes("triu")
+    inverse, cholesky = _in_planes("inverse"), _in_planes("cholesky")
+    det, slogdet = _in_planes("det"), _in_planes("slogdet")
+
     def matmul(self, a: Any, b: Any) -> Any:
-        if not (isinstance(a, Column) or isinstance(b, Column)):
-            return self.base.matmul(a, b)
         left, right = a.ndim == 1, b.ndim == 1
         rank = max(a.ndim + left, b.ndim + right)
         first = self.unsqueeze(a, 0) if left else a
@@ -447,42 +336,15 @@ class Columns(Namespace):
                            made[..., 0, :] if left else made)  # fmt: skip
 
     def einsum(self, equation: str, *operands: Any) -> Any:
-        if "->" not in equation or not any(map(_holds_column, operands)):
-            return self._run(self.base.einsum, False, equation, *operands)
-        terms, out = equation.replace(" ", "").split("->")
-        letter = next(c for c in _LETTERS if c not in equation)
-        words = [
-            letter + word if isinstance(x, Column) else word
-            for word, x in zip(terms.split(","), operands, strict=True)
-        ]
+        if "->" not in equation:
+            return self._one_by_one("einsum", equation, *operands)
         arrays = [x.data if isinstance(x, Column) else x for x in operands]
-        made = self.base.einsum(f"{','.join(words)}->{letter}{out}", *arrays)
+        made = self.base.einsum(self.with_letter(equation, operands), *arrays)
         return self.column(made)
 
     def solve(self, a: Any, b: Any) -> Any:
-        if not (isinstance(a, Column) or isinstance(b, Column)):
-            return self.base.solve(a, b)
         rank = max(a.ndim, b.ndim)
         return self.column(self.base.solve(_aligned(a, rank), _aligned(b, rank)))
-
-    def inverse(self, a: Any) -> Any:
-        return self._in_planes(self.base.inverse, a)
-
-    def det(self, a: Any) -> Any:
-        return self._in_planes(self.base.det, a)
-
-    def slogdet(self, a: Any) -> Any:
-        return self._in_planes(self.base.slogdet, a)
-
-    def cholesky(self, a: Any) -> Any:
-        return self._in_planes(self.base.cholesky, a)
-
-
-_LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
-
-
-def _holds_column(value: object) -> bool:
-    return next(_rows_of(value), None) is not None
 
 
 def _rows_of(value: Any) -> Any:

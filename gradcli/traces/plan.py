@@ -218,12 +218,6 @@ def _has_entries(steps: dict[int, Step], operand: Operand) -> bool:
     return operand.nr not in steps or steps[operand.nr].entries
 
 
-def _is_done(step: Step, known_at: int, level: int, kept: bool) -> bool:
-    """Return whether the round of a level runs a step, and does not take its value from
-    an earlier round."""
-    return known_at == level or not kept if step.entries else known_at > level
-
-
 class _Places:
     """The places of values in one round, assigned while its steps are visited in order.
 
@@ -258,7 +252,11 @@ class _Places:
                 self._given[nr] = Input(nr)
             elif step.function is spread:
                 self._given[nr] = Spread(step.operands[0])
-            elif nr not in done and _is_done(step, levels[nr], level, nr in outputs):
+            elif nr not in done and (
+                levels[nr] == level or nr not in outputs
+                if step.entries
+                else levels[nr] > level
+            ):  # no earlier round has computed it
                 done.add(nr)
                 asked += [o for o in step.operands if isinstance(o, Value)]
         self.order = sorted(done)

@@ -8,14 +8,12 @@ of the parts add up to the sum of the whole, to the last bit, on any number of c
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
 
+from ..engine.parts import cores, share_out
 from ..engine.raw import Raw
 
 HALVES_DIVIDE_BY = 8
@@ -68,30 +66,9 @@ def over_parts(count: int, work: Callable[[int, int], T], most: int) -> dict[Par
     """
     ranges = list(parts(0, count, most))
     found: dict[Part, T] = {}
-    waiting = iter(ranges)
 
-    def some() -> None:
-        try:
-            for part in waiting:
-                found[part] = work(*part)
-        except BaseException:
-            deque(waiting, 0)  # leaves no part for the other threads to begin
-            raise
+    def put(part: Part) -> None:
+        found[part] = work(*part)
 
-    shares = min(cores(), len(ranges))
-    if shares < 2:
-        some()
-        return found
-    with ThreadPoolExecutor(shares - 1) as pool:
-        helpers = [pool.submit(some) for _ in range(shares - 1)]
-        some()
-    for helper in helpers:
-        helper.result()
+    share_out(ranges, put, cores())
     return found
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from ..engine.arrays import ArrayNamespace
-from ..engine.namespace import Namespace
-from ..engine.raw import Raw, RawDtype, Run
-from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS, put_on
+from ..engine.beside import Beside, Made, give_operators, whole
+from ..engine.raw import Params, Raw, RawDtype
+from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ..ops.types import Dims, Shape
-from .columns import BASIS, is_elementwise
+from .columns import is_elementwise
 
 Function: TypeAlias = Callable[..., Raw]
 """The function that a step calls on its operands."""
@@ -134,19 +133,14 @@ class Trace:
         return Value(self.inputs + len(self.steps) - 1)
 
 
-class Sample:
+class Sample(Made):
     """An array of which a few entries are known, or a number computed from such arrays.
 
     data   the known entries, or the number
     value  its value in the trace
     """
 
-    __slots__ = ("__gradcli_namespace__", "__weakref__", "data", "value")
-    __gradcli_namespace__: Any
-    __array_ufunc__ = None
-
-    base = None
-    """The array that this one is a view of; None, because a sample is never a view."""
+    __slots__ = ("data", "value")
 
     def __init__(self, data: Raw, xp: Samples, value: Value) -> None:
         self.data = data
@@ -161,10 +155,6 @@ class Sample:
     @property
     def shape(self) -> Shape:
         return self.trace.shape if self.data.ndim else ()
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
 
     @property
     def size(self) -> int:
@@ -192,14 +182,8 @@ class Sample:
         """Return a sample of the same value; changing it does not change this one."""
         return Sample(self.data, self.__gradcli_namespace__, self.value)
 
-    def reshape(self, *shape: Any) -> Any:
-        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return self.__gradcli_namespace__.reshape(self, sizes)
-
     def __getattr__(self, name: str) -> NoReturn:
         raise self.trace.refuse(f"an array's {name} is asked for")
-
-    __hash__ = object.__hash__
 
 
 def _refusing(self: Sample, *args: object, **kwargs: object) -> NoReturn:
@@ -213,37 +197,19 @@ for _name in (
 ):  # fmt: skip
     setattr(Sample, _name, _refusing)
 
-put_on(Sample, lambda name: lambda sample, *both: (
-    getattr(sample.__gradcli_namespace__, name)(*both)
-))  # fmt: skip
+give_operators(Sample)
 
 
-class Samples(Namespace):
+class Samples(Beside, of=Sample):
     """The namespace of samples of arrays of ``base``, which traces its calls."""
 
-    symbolic = False
     writeable = False
 
     def __init__(self, base: ArrayNamespace, trace: Trace) -> None:
-        self.base = base
+        super().__init__(base)
         self.trace = trace
-        self.device = base.device
-        self.np = base.np
 
-    def __getattr__(self, name: str) -> Run:
-        if name not in BASIS and name not in ARITHMETIC:
-            return super().__getattr__(name)
-        found = partial(self._run, name)
-        setattr(self, name, found)
-        return found
-
-    def _run(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Return a function's value; with a sample among its operands it is traced."""
-        if not any(map(_holds_sample, (*args, *kwargs.values()))):
-            plain = ARITHMETIC.get(name)
-            return (getattr(self.base, name) if plain is None else plain)(
-                *args, **kwargs
-            )
+    def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
         if not is_elementwise(name):
             raise self.trace.refuse("it reads other entries")
         dtypes = [a.dtype for a in args if isinstance(a, Sample)]
@@ -312,11 +278,6 @@ class Samples(Namespace):
             raise self.trace.refuse("an array's entries differ")
         return Uniform(first, stretched)
 
-    def array(self, values: Any) -> Any:
-        return values if isinstance(values, Sample) else self.base.array(values)
-
-    array_itself = array
-
     def traced(self, given: Any) -> Sample:
         """Return a sample as it is, and any other array as a constant of the trace."""
         if isinstance(given, Sample):
@@ -326,8 +287,6 @@ class Samples(Namespace):
     # -- powers, as NumPy's operator computes them ------------------------------------
 
     def pow(self, a: Any, b: Any) -> Any:
-        if not isinstance(a, Sample) and not isinstance(b, Sample):
-            return operator.pow(a, b)
         if not np.ndim(getattr(a, "data", a)) and not np.ndim(getattr(b, "data", b)):
             return self.call_traced(operator.pow, (a, b))
         if not isinstance(a, Sample) or not isinstance(b, bool | int | float):
@@ -338,16 +297,12 @@ class Samples(Namespace):
     # -- sums and shapes ---------------------------------------------------------------
 
     def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        if not isinstance(x, Sample):
-            return self.base.sum(x, dim, keepdim)
         axes = (None, 0, (0,)) if x.ndim == 1 else (None,)
         if keepdim or dim not in axes:
             raise self.trace.refuse("a sum is not of all entries")
         return self.call_traced(np.add.reduce, (x,))
 
     def expand(self, x: Any, shape: Any) -> Any:
-        if not isinstance(x, Sample):
-            return self.base.expand(x, shape)
         if tuple(shape) == x.shape:
             return x
         if x.ndim or tuple(shape) != self.trace.shape:
@@ -357,52 +312,17 @@ class Samples(Namespace):
         return Sample(stretched, self, value)
 
     def reshape(self, x: Any, shape: Any) -> Any:
-        if not isinstance(x, Sample):
-            return self.base.reshape(x, shape)
         if tuple(shape) != x.shape and (x.ndim != 1 or tuple(shape) != (-1,)):
             raise self.trace.refuse("an array's shape is changed")
         return x
 
-    def is_contiguous(self, x: Any) -> Any:
-        return isinstance(x, Sample) or self.base.is_contiguous(x)
-
-    def is_viewable(self, x: Any, shape: Shape) -> Any:
-        return isinstance(x, Sample) or self.base.is_viewable(x, shape)
-
-    def clone(self, x: Any, memory_format: str | None = None) -> Any:
-        return x.copy() if isinstance(x, Sample) else self.base.clone(x, memory_format)
-
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: object = None) -> Any:
-        if isinstance(x, Sample):
-            return x.copy() if dtype is None else x.astype(dtype)
-        return self.base.to_copy(x, dtype, None, back)
-
-    def as_type_of(self, x: Any, like: Any) -> Any:
-        if isinstance(x, Sample):
-            return x.astype(like.dtype)
-        return self.base.as_type_of(x, like)
-
+    @whole
     def new_full(self, x: Any, shape: Shape, value: Any) -> Any:
         if not shape or tuple(shape) != self.trace.shape:
             return self.base.new_full(x, shape, value)
         held = self.base.new_full(x, (self.trace.known,), value)
         everywhere = Uniform(held[0], False)
         return Sample(held, self, self.trace.add(constant, (everywhere,), {}, held))
-
-    def zeros_like(self, x: Any) -> Any:
-        return self.new_full(x, x.shape, 0)
-
-    def ones_like(self, x: Any) -> Any:
-        return self.new_full(x, x.shape, 1)
-
-    def nextafter(self, x: Any, other: Any) -> Any:
-        return self._run("nextafter", x, other)
-
-
-def _holds_sample(value: Any) -> bool:
-    if isinstance(value, tuple | list):
-        return any(map(_holds_sample, value))
-    return isinstance(value, Sample)
 
 
 class Cast:

@@ -25,7 +25,7 @@ def test_products_with_a_transposed_matrix(shape, dtype):
 def test_a_small_product_runs_in_one_thread_and_the_number_stands_again(monkeypatch):
     said = [4]
     bound = parts._Bound(lambda: said[-1], said.append)
-    monkeypatch.setattr(parts, "_found", [bound])
+    monkeypatch.setattr(parts, "library", lambda: bound)
     a, large = np.ones((3, 100, 100)), np.ones((200, 200))
     parts.product(a, a)
     assert said == [4, 1, 4]
@@ -46,9 +46,9 @@ def test_products_in_several_threads_put_the_number_back_once():
 def test_threads_are_those_that_stood_before(monkeypatch):
     said = [4]
     bound = parts._Bound(lambda: said[-1], said.append)
-    monkeypatch.setattr(parts, "_found", [bound])
+    monkeypatch.setattr(parts, "library", lambda: bound)
     with bound:
         assert parts.threads() == 4
     assert parts.threads() == 4
-    monkeypatch.setattr(parts, "_found", [None])
+    monkeypatch.setattr(parts, "library", lambda: None)
     assert parts.threads() == 1

@@ -45,3 +45,9 @@ def test_rows_together_give_what_each_gives_alone(at: tuple[str, int]) -> None:
     for nr, each in enumerate(together):
         for row, found in enumerate(xp.spread(each, ROWS)):
             np.testing.assert_allclose(found, alone[row][nr], rtol=1e-13, atol=1e-14)
+
+
+def test_columns_have_neighbouring_floats() -> None:
+    data = np.array([1.0, 2.0])
+    found = Columns(NUMPY).nextafter(Columns(NUMPY).column(data), 5.0)
+    np.testing.assert_array_equal(found.data, np.nextafter(data, 5.0))

@@ -15,17 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ...ops.basis import SPECIAL, UFUNCS
+from ...ops.basis import ARITHMETIC
 from ...ops.shape import sizes_of
 from ...ops.types import Dims, Index, Shape
 from ..arrays import ArrayNamespace
+from ..beside import Beside, Made
 from ..devices import scipy
-from ..namespace import Namespace
-from ..raw import Host, Library, Raw, RawDtype, Run
+from ..raw import Host, Library, Params, Raw, RawDtype, Run
 
 Rows: TypeAlias = "Batch | Raw"
 """A batch, or an array that is the same for all its rows."""
@@ -50,31 +50,19 @@ def is_sparse(matrix: object) -> bool:
     return hasattr(matrix, "indptr")
 
 
-class Batch:
+class Batch(Made):
     """A matrix with a cotangent or a tangent, of a value of ``shape``, in each row.
 
     ``own`` says that no other batch holds the matrix, so that it may be added to.
     """
 
-    __slots__ = ("__gradcli_namespace__", "matrix", "own", "shape")
-    __gradcli_namespace__: Any
-    __array_ufunc__ = None
+    __slots__ = ("matrix", "own", "shape")
 
-    def __init__(
-        self, matrix: Any, shape: Shape, namespace: Namespace, own: bool = True
-    ) -> None:
+    def __init__(self, matrix: Any, shape: Shape, namespace: BatchNamespace) -> None:
         self.matrix = matrix
         self.shape = tuple(shape)
-        self.own = own
+        self.own = True
         self.__gradcli_namespace__ = namespace
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return prod(self.shape)
 
     @property
     def count(self) -> int:
@@ -100,6 +88,12 @@ class Batch:
         """Return a batch of another matrix in the same namespace."""
         made = self.shape if shape is None else shape
         return Batch(matrix, made, self.__gradcli_namespace__)
+
+    def astype(self, dtype: object) -> Batch:
+        return self.like(self.matrix.astype(dtype))
+
+    def copy(self) -> Batch:
+        return self
 
     def demand_room(self, size: int) -> None:
         """Raise an error if a dense matrix of ``size`` columns would be too large.
@@ -207,7 +201,10 @@ class Batch:
             if safe:
                 entries = each[matrix.indices]
                 data = matrix.data / entries if divide else matrix.data * entries
-                return self.like(_with_data(matrix, data), shape)
+                parts = (data, matrix.indices, matrix.indptr)
+                made = type(matrix)(parts, shape=matrix.shape)
+                made.has_canonical_format = matrix.has_canonical_format
+                return self.like(made, shape)
             matrix = wide.dense()
         return self.like(matrix / each if divide else matrix * each, shape)
 
@@ -366,12 +363,6 @@ def _shape_beside(batch: Batch, other: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(batch.shape, shape)
 
 
-def _with_data(matrix: Any, data: Raw) -> object:
-    made = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-    made.has_canonical_format = matrix.has_canonical_format
-    return made
-
-
 def _renumbered(matrix: Any, target: Host | Raw, columns: int) -> object:
     """Return a matrix whose columns are moved to ``target``, or dropped at -1."""
     make = type(matrix)
@@ -391,85 +382,41 @@ def _choice(flat: Raw, size: int, dtype: Any) -> object:
     return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
 
 
-def stacked(parts: Sequence[Batch], positions: Sequence[object], shape: Shape) -> Batch:
-    """Return one batch of several, put at positions in a value that do not overlap."""
-    total = parts[0].put(positions[0], shape)
-    for part, where in zip(parts[1:], positions[1:], strict=True):
-        total = total.plus(part.put(where, shape))
-    return total
-
-
 def _moving(name: str) -> Run:
     """Return a method that moves entries as the array function ``name`` moves them."""
 
-    def method(
-        self: BatchNamespace, x: object, *args: object, **kwargs: object
-    ) -> Rows:
+    def method(self: BatchNamespace, x: Batch, *args: object, **kwargs: object) -> Any:
         change = getattr(self.base, name)
-        if not isinstance(x, Batch):
-            found: Raw = change(x, *args, **kwargs)
-            return found
         return x.moved(lambda positions: change(positions, *args, **kwargs))
 
     return method
 
 
-class BatchNamespace(Namespace):
+class BatchNamespace(Beside, of=Batch):
     """The functions that rules call, on batches over the arrays of ``base``."""
 
-    symbolic = False
+    def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
+        """Return the result of an operator; refuse functions that are not linear."""
+        if name in ARITHMETIC:
+            return ARITHMETIC[name](*args, **kwargs)
+        raise NotLinear
 
-    def __init__(self, base: ArrayNamespace) -> None:
-        self.base = base
-        self.device = base.device
-
-    def __getattr__(self, name: str) -> Run:
-        if name in UFUNCS or name in SPECIAL or hasattr(type(self.base), name):
-            made: Run = self._constant(getattr(self.base, name))
-            setattr(self, name, made)
-            return made
-        return super().__getattr__(name)
-
-    def _constant(self, function: Any) -> Any:
-        """Return a function that raises `NotLinear` where an argument is a batch."""
-        if not callable(function):
-            return function
-
-        def run(*args: object, **kwargs: object) -> Any:
-            if any(isinstance(x, Batch) for x in (*args, *kwargs.values())):
-                raise NotLinear
-            return function(*args, **kwargs)
-
-        return run
-
-    def where(self, mask: Any, a: Any, b: Any) -> Rows:
+    def where(self, mask: Any, a: Any, b: Any) -> Any:
         if isinstance(mask, Batch):
             raise NotLinear
-        parts = [
+        a, b = (
             value.where(chosen) if isinstance(value, Batch) else value
-            for value, chosen in ((a, mask), (b, self.base.np.logical_not(mask)))
-        ]
-        if not any(isinstance(part, Batch) for part in parts):
-            return self.base.where(mask, a, b)
-        both: Rows = parts[0] + parts[1]
-        return both
-
-    def as_type_of(self, x: Rows, like: Raw) -> Rows:
-        if isinstance(x, Batch):
-            return x.like(x.matrix.astype(like.dtype))
-        return self.base.as_type_of(x, like)
+            for value, chosen in ((a, mask), (b, self.np.logical_not(mask)))
+        )
+        return a + b
 
     # -- Sums --------------------------------------------------------------------------
 
-    def sum(self, x: Rows, dim: Dims = None, keepdim: bool = False) -> Rows:
-        if not isinstance(x, Batch):
-            return self.base.sum(x, dim, keepdim)
+    def sum(self, x: Batch, dim: Dims = None, keepdim: bool = False) -> Batch:
         dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
         return x.summed(tuple(dims), keepdim)
 
-    def cumsum(self, x: Rows, dim: int) -> Rows:
-        if not isinstance(x, Batch):
-            return self.base.cumsum(x, dim)
+    def cumsum(self, x: Batch, dim: int) -> Batch:
         return x.flattened(self.base.cumsum(x.arranged(), dim % x.ndim + 1))
 
     # -- Entries in other positions ----------------------------------------------------
@@ -482,79 +429,59 @@ class BatchNamespace(Namespace):
     diagonal = _moving("diagonal")
     getitem = _moving("getitem")
 
-    def reshape(self, x: Rows, shape: Sequence[int]) -> Rows:
+    def reshape(self, x: Batch, shape: Sequence[int]) -> Batch:
         return x.reshape(shape)
 
-    def unsqueeze(self, x: Rows, dim: int) -> Rows:
-        if not isinstance(x, Batch):
-            return self.base.unsqueeze(x, dim)
+    def unsqueeze(self, x: Batch, dim: int) -> Batch:
         return x.reshape(self.base.unsqueeze(x.positions(), dim).shape)
 
-    def clone(self, x: Rows, memory_format: str | None = None) -> Rows:
-        return x if isinstance(x, Batch) else self.base.clone(x, memory_format)
+    def tril(self, x: Batch, diagonal: int = 0) -> Batch:
+        return x.where(self.base.tril(self.np.ones(x.shape, dtype=bool), diagonal))
 
-    def is_contiguous(self, x: Rows) -> bool | Raw:
-        return isinstance(x, Batch) or self.base.is_contiguous(x)
+    def triu(self, x: Batch, diagonal: int = 0) -> Batch:
+        return x.where(self.base.triu(self.np.ones(x.shape, dtype=bool), diagonal))
 
-    def is_viewable(self, x: Rows, shape: Sequence[int]) -> bool | Raw:
-        return isinstance(x, Batch) or self.base.is_viewable(x, shape)
-
-    def tril(self, x: Rows, diagonal: int = 0) -> Rows:
-        return self._triangle(self.base.tril, x, diagonal)
-
-    def triu(self, x: Rows, diagonal: int = 0) -> Rows:
-        return self._triangle(self.base.triu, x, diagonal)
-
-    def _triangle(self, cut: Callable[..., Raw], x: Rows, diagonal: int) -> Rows:
-        if not isinstance(x, Batch):
-            return cut(x, diagonal)
-        return x.where(cut(self.base.np.ones(x.shape, dtype=bool), diagonal))
-
-    def cat(self, tensors: Sequence[Rows], dim: int = 0) -> Rows:
+    def cat(self, tensors: Sequence[Rows], dim: int = 0) -> Batch:
         return self._joined(self.base.cat, tensors, dim)
 
-    def stack(self, tensors: Sequence[Rows], dim: int = 0) -> Rows:
+    def stack(self, tensors: Sequence[Rows], dim: int = 0) -> Batch:
         return self._joined(self.base.stack, tensors, dim)
 
     def _joined(
         self, join: Callable[..., Raw], tensors: Sequence[Rows], dim: int
-    ) -> Rows:
-        if not any(isinstance(t, Batch) for t in tensors):
-            return join(tensors, dim)
-        if any(self.base.np.any(t) for t in tensors if not isinstance(t, Batch)):
+    ) -> Batch:
+        if any(self.np.any(t) for t in tensors if not isinstance(t, Batch)):
             raise NotLinear
-        count = self.base.np.arange
+        count = self.np.arange
         which = [count(1, 1 + prod(t.shape)).reshape(t.shape) for t in tensors]
-        parts, positions = [], []
+        total: Any = None
         for nr, t in enumerate(tensors):
             if isinstance(t, Batch):
                 alone = [w if k == nr else 0 * w for k, w in enumerate(which)]
                 made: Any = join(alone, dim)
                 flat = made.ravel()
                 where: Any
-                (where,) = self.base.np.nonzero(flat)
-                parts.append(t)
-                positions.append(where[flat[where].argsort()].reshape(t.shape))
-        return stacked(parts, positions, made.shape)
+                (where,) = self.np.nonzero(flat)
+                part = t.put(where[flat[where].argsort()].reshape(t.shape), made.shape)
+                total = part if total is None else total.plus(part)
+        return cast("Batch", total)
 
-    def put_add(self, shape: Shape, index: Index, g: Rows) -> Rows:
-        if not isinstance(g, Batch):
-            return self.base.put_add(shape, index, g)
-        positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
-        return g.put(positions, tuple(shape))
+    def put_add(self, shape: Shape, index: Index, g: Batch) -> Batch:
+        return g.put(self._numbered(shape)[index], tuple(shape))
 
-    def put_view(self, shape: Shape, index: Index, g: Rows) -> Rows:
+    def put_view(self, shape: Shape, index: Index, g: Batch) -> Batch:
         """Return zeros with ``g`` at an index; the last of equal positions counts."""
-        if not isinstance(g, Batch):
-            return self.base.put_view(shape, index, g)
         parts = index if isinstance(index, tuple) else (index,)
         if not any(isinstance(part, list) or hasattr(part, "dtype") for part in parts):
             return self.put_add(shape, index, g)
-        positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
-        own = self.base.np.arange(g.size).reshape(g.shape)
-        last = self.base.np.zeros(prod(shape), own.dtype)
+        positions, own = self._numbered(shape)[index], self._numbered(g.shape)
+        last = self.np.zeros(prod(shape), own.dtype)
         last[positions.ravel()] = own.ravel()
         return g.where(last[positions] == own).put(positions, tuple(shape))
+
+    def _numbered(self, shape: Shape) -> Raw:
+        """Return the numbers 0, 1, ... in a shape."""
+        return self.np.arange(prod(shape)).reshape(tuple(shape))
 
     # -- Products ----------------------------------------------------------------------
 
@@ -565,8 +492,6 @@ class BatchNamespace(Namespace):
             if b.ndim <= 2:
                 return a.times_matrix(b)
             return self._batched(a, b, lambda a, b: a @ b, after=True)
-        if not isinstance(b, Batch):
-            return self.base.matmul(a, b)
         if a.ndim <= 2 and b.ndim == 1:
             return b.times_matrix(a.T if a.ndim == 2 else a)
         if a.ndim == 2:
@@ -582,36 +507,22 @@ class BatchNamespace(Namespace):
             batch = batch[:, None, :] if after else batch[:, :, None]
         lead = max(other.ndim - (batch.ndim - 1), 0)
         batch = batch.reshape(g.count, *(1,) * lead, *batch.shape[1:])
-        if other.ndim == 1:
-            made = product(batch, other)
-        else:
-            made = product(batch, other)
-            if vector:
-                made = made[..., 0, :] if after else made[..., 0]
+        made = product(batch, other)
+        if vector and other.ndim > 1:
+            made = made[..., 0, :] if after else made[..., 0]
         return g.flattened(made)
 
-    def einsum(self, equation: str, *operands: Any) -> Rows:
-        batched = [isinstance(x, Batch) for x in operands]
-        if not any(batched):
-            return self.base.einsum(equation, *operands)
-        if sum(batched) > 1 or "->" not in equation:
+    def einsum(self, equation: str, *operands: Any) -> Batch:
+        batches = [x for x in operands if isinstance(x, Batch)]
+        if len(batches) > 1 or "->" not in equation:
             raise NotLinear
-        terms, out = equation.replace(" ", "").split("->")
-        letter = next(c for c in _LETTERS if c not in equation)
-        words = [
-            letter + word if there else word
-            for word, there in zip(terms.split(","), batched, strict=True)
-        ]
-        (g,) = [x for x in operands if isinstance(x, Batch)]
         arrays = [x.arranged() if isinstance(x, Batch) else x for x in operands]
-        made = self.base.einsum(f"{','.join(words)}->{letter}{out}", *arrays)
-        return g.flattened(made)
+        made = self.base.einsum(self.with_letter(equation, operands), *arrays)
+        return batches[0].flattened(made)
 
-    def solve(self, a: Any, b: Any) -> Batch | Raw:
+    def solve(self, a: Any, b: Batch) -> Batch:
         if isinstance(a, Batch):
             raise NotLinear
-        if not isinstance(b, Batch):
-            return self.base.solve(a, b)
         batch: Any = b.arranged()
         if a.ndim > 2 or b.ndim > 2:
             return b.flattened(self.base.solve(a, batch))
@@ -619,23 +530,6 @@ class BatchNamespace(Namespace):
         side = batch.transpose(1, 0, 2).reshape(n, -1)
         made: Any = self.base.solve(a, side).reshape(n, b.count, columns)
         return b.flattened(made.transpose(1, 0, 2))
-
-    # -- New arrays made like a batch --------------------------------------------------
-
-    def zeros_like(self, x: Rows) -> Raw:
-        return self.base.np.zeros(x.shape, dtype=x.dtype)
-
-    def ones_like(self, x: Rows) -> Raw:
-        return self.base.np.ones(x.shape, dtype=x.dtype)
-
-    def new_full(self, x: Raw, shape: Shape, value: float) -> Raw:
-        return self.base.new_full(x, shape, value)
-
-    def eye(self, n: int, like: Raw) -> Raw:
-        return self.base.eye(n, like)
-
-
-_LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 
 
 @cache

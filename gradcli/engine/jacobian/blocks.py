@@ -21,14 +21,14 @@ from ..backward import materialise
 from ..custom import CustomNode
 from ..devices import host, scipy
 from ..errors import EngineError
-from ..forward import push
+from ..forward import push, push_through
 from ..hooks import HOOKS, is_hooked
 from ..modes import MODE, no_grad
 from ..node import AccumulateGrad, Edge, Node, Port
 from ..tensor import Tensor
 from ..unchanged import demand_unchanged
 from ..versions import CLOCK
-from ..walk import accumulate, added, among_outputs, between, inputs_first
+from ..walk import accumulate, added, among_outputs, between
 from .batch import Batch, NotLinear, TooLarge, batches_over, identity, is_sparse, once
 
 MIN_SPARSE_ROWS = 64
@@ -155,20 +155,10 @@ def columns_of(
     if x.edge is None or not x.numel():
         return [Block(None, y, x) for y in outputs]
     roots = [y.edge for y in outputs if y.edge is not None]
-    order = [e for e in inputs_first(roots, frozenset([x.edge])) if e is not x.edge]
 
     def run(rows: range) -> list[Any]:
         known = {x.edge: _seed(x, rows)}
-        for edge in order:
-            if isinstance(edge, Port):
-                parts = known.get(edge.node)
-                some = parts[edge.nr] if isinstance(parts, tuple) else parts
-            elif isinstance(edge, AccumulateGrad):
-                some = None
-            else:
-                some = pushed(edge, [known.get(e) for e in edge.edges])
-            if some is not None:
-                known[edge] = some
+        push_through(roots, known, pushed)
         return [None if y.edge is None else _matrix(known.get(y.edge)) for y in outputs]
 
     found: list[Any] = _in_halves(run, range(x.numel()), most)
@@ -271,9 +261,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
 
 
 def pushed(node: Node, arriving: list[object]) -> Any:
-    """Return the tangent of a node's output, a tuple for several; None: zero."""
-    if all(t is None for t in arriving):
-        return None
+    """Return the tangent of a node's output, a tuple for several."""
     if not isinstance(node, CustomNode):
         try:
             made = push(node, arriving, xp=batches_over(node.xp))

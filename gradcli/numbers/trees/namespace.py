@@ -14,17 +14,15 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ...engine import NUMPY
-from ...engine.arrays import ArrayNamespace
-from ...engine.factors import Factors
+from ...engine.beside import BASIS
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
 from ...engine.raw import Host, Params, Raw, Run
-from ...engine.special_functions import SpecialFunctions
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -51,17 +49,6 @@ from .tree import (
     valued,
 )
 from .values import agree, first, publicly, uniform
-
-BASIS: Final = frozenset(
-    {*UFUNCS, *SPECIAL}
-    | {
-        name
-        for each in (ArrayNamespace, Factors, SpecialFunctions)
-        for name in vars(each)
-        if not name.startswith("_")
-    }
-    - {"symbolic", "device", "array", "array_itself", "address"}
-)
 
 
 def _is_nan(tree: Tree) -> bool:

@@ -14,7 +14,7 @@ are listed; it depends in no other way on an input's value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -262,19 +262,10 @@ def _host(raw: object) -> Host:
     return np.asarray(host(raw), dtype=np.float64)
 
 
-@contextmanager
-def rows_as_calls() -> Iterator[None]:
-    """Hand each row that is called in this block to the namespace as a whole."""
-    nodes, calls = MODE.on_node, MODE.on_call
-    MODE.watch(nodes, [*calls, _ignored])
-    try:
-        yield
-    finally:
-        MODE.watch(nodes, calls)
-
-
-def _ignored(*call: object) -> None:
-    pass
+def rows_as_calls() -> AbstractContextManager[None]:
+    """Return a block in which each row that is called is handed to the namespace as a
+    whole, as where somebody looks on."""
+    return MODE.having(on_call=(*MODE.on_call, lambda *call: None))
 
 
 def _executed(

@@ -152,10 +152,6 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
         with xp.taking_numbers():
             return computed(code, inputs, library, job.of)[0]
 
-    before = MODE.on_node, MODE.on_call
-    MODE.watch(before[0], (*before[1], terms.ran))
-    try:
+    with MODE.having(on_call=(*MODE.on_call, terms.ran)):
         point = on_terms(job, evaluate, terms=terms)
-    finally:
-        MODE.watch(*before)
     return point, terms.crossings
