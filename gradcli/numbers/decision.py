@@ -11,8 +11,8 @@ it, and recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, SupportsIndex, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, SupportsIndex, TypeVar
 
 from ..ops.exact import Exact
 from .balls import NAN, ZERO, Ball, ball, is_infinite, is_nan, to_float, working
@@ -20,12 +20,12 @@ from .graph import Evaluation
 from .limits import MAX_COMPARISON_BITS
 from .rounding import Roundings
 from .scalars import bounds_of
-from .system import RELATIONS, Number, lifted
+from .system import RELATIONS, Number, System, lifted
 
 Element = TypeVar("Element", bound=SupportsIndex)
 
 
-class Deciding(Generic[Element]):
+class Deciding(System[Element]):
     """The base of systems that are graphs; ``int(element)`` is an element's step.
 
     tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater
@@ -61,18 +61,8 @@ class Deciding(Generic[Element]):
         """Tell whether no derivative by an input goes through an element."""
         raise NotImplementedError
 
-    def note(self, element: Element, relation: str, number: Number) -> None:
-        """Note nothing: only systems that make formulas keep conditions."""
-
-    def read(self, element: Element, value: float) -> None:
-        """Note nothing: only systems that make formulas keep conditions."""
-
-    def classify(self, element: Element) -> None:
-        """Note nothing: only systems that make formulas keep conditions."""
-
     def lift(self, number: Number) -> Element:
-        apply: Callable[..., Element] = self.apply  # type: ignore[attr-defined]
-        return lifted(number, self._leaf, apply, self._exact)
+        return lifted(number, self._leaf, self.apply, self._exact)
 
     def _leaf(self, number: Number, off: float) -> Element:
         if off:

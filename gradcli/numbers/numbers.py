@@ -10,13 +10,13 @@ the precision does not decide is decided by midpoints, and counted in ``undecide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
-from .system import RELATIONS, Number, lifted
+from .system import RELATIONS, Number, System, lifted
 
 
-class Balls:
+class Balls(System[Ball]):
     """The system whose elements are balls; run it in ``working(bits)``."""
 
     def __init__(self) -> None:
@@ -60,27 +60,3 @@ class Balls:
         if gap.contains(0) and not gap.is_zero():
             self.undecided += 1
         return bool(holds(gap.mid(), 0 * ONE))
-
-    def fixed(self, element: Ball, value: Number) -> Ball:
-        return ball(value)
-
-    def note(self, element: Ball, relation: str, number: Number) -> None:
-        """Note nothing: a number alone needs no condition."""
-
-    def read(self, element: Ball, value: float) -> None:
-        """Note nothing: a number alone needs no condition."""
-
-    def classify(self, element: Ball) -> None:
-        """Note nothing: a number alone needs no condition."""
-
-    def choice(self, pick: Callable[[], Ball]) -> Ball:
-        return pick()
-
-    def stop(self, element: Ball) -> Ball:
-        return element
-
-    def kink(self, element: Ball, what: str) -> None:
-        """Note nothing: a number alone has no derivative."""
-
-    def unsigned(self, element: Ball) -> None:
-        """Note nothing: a zero counts as positive."""

@@ -37,7 +37,11 @@ class NoMeaning(ValueError):
 
 
 class System(Protocol[Element]):
-    """A number system: it makes the elements of an object array."""
+    """A number system: it makes the elements of an object array.
+
+    A system of numbers alone has no conditions and no derivatives: the notes that it is
+    given, and the stops of derivatives, do nothing here.
+    """
 
     def lift(self, number: Number) -> Element:
         """Return the element for a number of a program."""
@@ -65,6 +69,7 @@ class System(Protocol[Element]):
 
     def fixed(self, element: Element, value: Number) -> Element:
         """Return ``value``, which a step function has at ``element``, as an element."""
+        return self.lift(value)
 
     def note(self, element: Element, relation: str, number: Number) -> None:
         """Note the condition that the element stands in the relation to a number."""
@@ -77,9 +82,11 @@ class System(Protocol[Element]):
 
     def choice(self, pick: Callable[[], Element]) -> Element:
         """Return the element that ``pick`` chooses among several by comparisons."""
+        return pick()
 
     def stop(self, element: Element) -> Element:
         """Return the same value, through which no derivative is taken."""
+        return element
 
     def kink(self, element: Element, what: str) -> None:
         """Note that ``element`` lies at a point without a derivative; ``what``: why."""

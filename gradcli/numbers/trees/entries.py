@@ -32,15 +32,19 @@ from ..decided import LOGIC, MASKS, NUMERIC
 from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
 from ..namespace import ObjectNamespace, are_indices
 from ..scalars import is_literal
-from ..system import RELATIONS, Number
+from ..system import RELATIONS, Number, System
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
 
 _RELATIONS: Final = {sign: own.__name__ for sign, own in RELATIONS.items()}
 
 
-class EntrySystem:
-    """The system whose elements are trees of a single number or truth value."""
+class EntrySystem(System[Tree]):
+    """The system whose elements are trees of a single number or truth value.
+
+    Questions about a value are written as trees, and the code keeps the engine's
+    conventions at a non-smooth point, so that neither is noted.
+    """
 
     def __init__(self, trees: TreeNamespace) -> None:
         self.trees = trees
@@ -102,9 +106,6 @@ class EntrySystem:
     def compare(self, relation: str, a: Tree, b: Tree) -> bool:
         return self.decide(self.apply(_RELATIONS[relation], a, b))
 
-    def fixed(self, element: Tree, value: Number) -> Tree:
-        return self.lift(value)
-
     def note(self, element: Tree, relation: str, number: Number) -> None:
         self.compare(relation, element, self.lift(number))
 
@@ -115,21 +116,11 @@ class EntrySystem:
         elif value == value and not constant(element):
             self.decide(self.apply("eq", element, self.lift(value)))
 
-    def classify(self, element: Tree) -> None:
-        """Do nothing: the question about the element is written as a tree."""
-
     def value(self, element: Tree) -> Ball:
         return ball(float(element.value))
 
     def is_zero(self, element: Tree) -> bool:
         return not float(element.value)
-
-    def choice(self, pick: Callable[[], Tree]) -> Tree:
-        return pick()
-
-    def stop(self, element: Tree) -> Tree:
-        """Return the element itself: the engine's reverse pass ends its derivatives."""
-        return element
 
     def nearest(self, element: Tree, number: Number) -> bool:
         """Return False: a rounding is written as a call, so no jump is looked for."""
@@ -137,12 +128,6 @@ class EntrySystem:
 
     def rounded(self, element: Tree) -> float:
         return float(element.value)
-
-    def kink(self, element: Tree, what: str) -> None:
-        """Do nothing: the code keeps the engine's convention at a non-smooth point."""
-
-    def unsigned(self, element: Tree) -> None:
-        """Do nothing: the written code asks for the sign itself."""
 
 
 class EntryArray(ObjectArray):
