@@ -231,12 +231,18 @@ def _remainder(
     return system.apply("sub", a, system.apply("mul", quotient, b))
 
 
+def floats(system: System[Element], data: Host) -> Host:
+    """Return elements' values, rounded to floats."""
+    rounded = [to_float(system.value(e)) for e in data.flat]
+    return np.array(rounded, dtype=np.float64).reshape(data.shape)
+
+
 def as_floats(system: System[Element], data: Host) -> Host:
     """Return elements' values as floats, and note that they were read as such."""
-    floats = [to_float(system.value(e)) for e in data.flat]
-    for element, value in zip(data.flat, floats, strict=True):
-        system.read(element, value)
-    return np.array(floats).reshape(data.shape)
+    found = floats(system, data)
+    for element, value in zip(data.flat, found.flat, strict=True):
+        system.read(element, float(value))
+    return found
 
 
 NUMERIC: Final[dict[str, Elementwise]] = {

@@ -87,14 +87,8 @@ class Evaluation:
     # values
 
     def value(self, step: int, bits: int = START_BITS) -> Ball:
-        known = self.known.setdefault(bits, {})
-        found = known.get(step)
-        if found is None:
-            with working(bits):
-                for each in self.below([step], known):
-                    known[each] = self._compute(each, known, bits)
-            found = known[step]
-        return found
+        found = self.known.setdefault(bits, {}).get(step)
+        return self.values([step], bits)[0] if found is None else found
 
     def _compute(self, step: int, known: dict[int, Ball], bits: int) -> Ball:
         graph = self.graph
@@ -366,8 +360,8 @@ class Evaluation:
         self, outputs: Sequence[int], weights: Sequence[object],
         entries: Sequence[int], along: int, bits: int,
     ) -> list[Ball]:  # fmt: skip
-        graph, order = self.graph, self.order(outputs)
-        tangents = self._tangents(outputs, along, bits)
+        graph = self.graph
+        tangents = self.tangents(outputs, along, bits)
 
         def pull(step: int, pair: Pair) -> Iterator[tuple[int, Pair]]:
             g, moved = pair
@@ -390,18 +384,22 @@ class Evaluation:
         seeds = {
             o: (ball(exact(w)), ZERO) for o, w in zip(outputs, weights, strict=True)
         }
-        found = accumulate(order, seeds, pull, add)
+        found = accumulate(self.order(outputs), seeds, pull, add)
         return [found[e][1] if e in found else ZERO for e in entries]
 
-    def _tangents(
+    def moving(self, step: int) -> Iterable[tuple[int, int]]:
+        """Return pairs of position and argument with which a step's value moves."""
+        return self.graph.carrying(step)
+
+    def tangents(
         self, outputs: Sequence[int], along: int, bits: int
     ) -> dict[int, Ball]:
         """Return the derivative by one entry of each step that the outputs need."""
-        tangents: dict[int, Ball] = {along: ball(1)}
-        for step in reversed(self.order(outputs)):
+        tangents: dict[int, Ball] = {along: ONE}
+        for step in self.below(outputs):
             parts = [
                 self.slope(step, position, bits) * tangents[arg]
-                for position, arg in self.graph.carrying(step)
+                for position, arg in self.moving(step)
                 if arg in tangents
             ]
             if parts:

@@ -22,7 +22,7 @@ import numpy as np
 from ..engine.raw import Host, Raw, Run
 from ..ops.exact import Exact
 from ..ops.types import Dims, Index, Shape
-from . import decided, factors, matrices
+from . import decided, matrices
 from .arrays import Numbers, ObjectArray, boxed
 from .decided import Elementwise, Extreme
 from .scalars import CALLED
@@ -296,27 +296,25 @@ class ObjectNamespace(ShapeNamespace):
         self, rule: Callable[..., tuple[Host, ...]], a: Numbers, *rest: object
     ) -> tuple[Numbers, ...]:
         run = lambda m: rule(self.system, m, *rest)
-        parts = factors.over_matrices(run, self.elements(a))
+        parts = matrices.over_matrices(run, self.elements(a).astype(object))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])
 
     def lu_factors(self, a: Numbers) -> tuple[Numbers, ...]:
-        return self._factors(factors.lu, a)
+        return self._factors(matrices.lu, a)
 
     def qr_factors(self, a: Numbers, mode: str = "reduced") -> tuple[Numbers, ...]:
-        return self._factors(factors.qr, a, mode == "complete")
+        return self._factors(matrices.qr, a, mode == "complete")
 
     def eigh_factors(self, a: Numbers) -> tuple[Numbers, ...]:
-        return self._factors(factors.eigh, a)
+        return self._factors(matrices.eigh, a)
 
     def svd_factors(
         self, a: Numbers, full_matrices: bool = True
     ) -> tuple[Numbers, ...]:
-        return self._factors(factors.svd, a, full_matrices)
+        return self._factors(matrices.svd, a, full_matrices)
 
-    def matrix_exp(self, a: Numbers) -> ObjectArray:
-        system = self.system
-        rule = lambda m: (factors.exponential(system, m),)
-        return self._of(factors.over_matrices(rule, self.elements(a))[0])
+    def matrix_exp(self, a: Numbers) -> Numbers:
+        return self._factors(matrices.exponential, a)[0]
 
     def indefinite_minors(self, a: Numbers) -> Host:
         """Return zeros: `cholesky` itself refuses what is not positive definite."""
@@ -334,16 +332,9 @@ class ObjectNamespace(ShapeNamespace):
         *,
         upper: bool,
     ) -> ObjectArray:
-        data, right = self.elements(a), self.elements(b)
-        lead = np.broadcast_shapes(data.shape[:-2], right.shape[:-2])
-        data = np.broadcast_to(data, (*lead, *data.shape[-2:]))
-        right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
-        out = np.empty(right.shape, dtype=object)
-        for at in np.ndindex(*lead):
-            out[at] = factors.substituted(
-                self.system, data[at], right[at], upper, unitriangular
-            )
-        return self._of(out)
+        arrays = self.elements(a), self.elements(b)
+        found = matrices.solve_triangle(self.system, *arrays, upper, unitriangular)
+        return self._of(found)
 
     def eye(self, n: int, like: object) -> ObjectArray:
         return self.array(np.eye(n, dtype=np.int64))

@@ -23,7 +23,7 @@ from ..engine.versions import owner
 from ..ops.types import Dims, Shape
 from .arrays import Numbers, ObjectArray, boxed
 from .balls import to_float
-from .decided import as_floats, whole
+from .decided import as_floats, floats, whole
 from .system import System
 
 Given = TypeVar("Given")
@@ -90,9 +90,7 @@ class ShapeNamespace(Namespace):
             MODE.home = before
 
     def shown(self, x: Any) -> Any:
-        value = self.system.value
-        floats = [to_float(value(e)) for e in x.data.flat]
-        return np.array(floats).reshape(x.shape).tolist()
+        return floats(self.system, x.data).tolist()
 
     def elements(self, x: object) -> Host:
         """Return a NumPy array of elements, made from numbers or arrays of any kind."""

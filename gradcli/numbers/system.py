@@ -73,12 +73,15 @@ class System(Protocol[Element]):
 
     def note(self, element: Element, relation: str, number: Number) -> None:
         """Note the condition that the element stands in the relation to a number."""
+        return None
 
     def read(self, element: Element, value: float) -> None:
         """Note that an element was read as the plain number ``value``."""
+        return None
 
     def classify(self, element: Element) -> None:
         """Note that the program asks whether an element is nan or infinite."""
+        return None
 
     def choice(self, pick: Callable[[], Element]) -> Element:
         """Return the element that ``pick`` chooses among several by comparisons."""
@@ -90,9 +93,11 @@ class System(Protocol[Element]):
 
     def kink(self, element: Element, what: str) -> None:
         """Note that ``element`` lies at a point without a derivative; ``what``: why."""
+        return None
 
     def unsigned(self, element: Element) -> None:
         """Note that the sign of ``element``, which is 0, decides something."""
+        return None
 
 
 @lru_cache(maxsize=4096, typed=True)

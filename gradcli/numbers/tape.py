@@ -51,7 +51,7 @@ class Block:
         self.name = name
         self.args = args
         self.numbers = numbers
-        self.count = args.shape[1]
+        self.count: int = args.shape[1]
 
     @property
     def span(self) -> slice:
@@ -61,7 +61,7 @@ class Block:
     @property
     def steps(self) -> int:
         """Number of steps that computing the values of all positions takes."""
-        return self.args.size if self.name == "total" else self.count
+        return int(self.args.size) if self.name == "total" else self.count
 
     def column(self, position: int) -> Host:
         """Return the terms that are the arguments of a position."""
@@ -363,7 +363,8 @@ class Tape(Deciding[int]):
                 continue
             live = self.live[block.span]
             for position in np.flatnonzero(live).tolist():
-                seen = [Argument(self, step) for step in block.column(position)]
+                steps = block.column(position).tolist()
+                seen = [Argument(self, step) for step in steps]
                 for argument, what in self.edges_of(block.name, seen):
                     yield int(argument), what
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import factorial
+from typing import Any
 
 from flint import arb_series
 
 from .balls import FUNCTIONS, START_BITS, UNKNOWN, Ball, Moving, ball, working
-from .graph import Graph
+from .graph import Evaluation, Graph
 from .limits import ACCURATE_BITS, MAX_COMPARISON_BITS
 from .system import exact
 
@@ -27,7 +28,7 @@ def derivative(
 ) -> Ball:  # fmt: skip
     """Return the derivative, of a given order, of one step by another; ``still`` is
     called at every step, and may raise to end the work."""
-    steps = _below(graph, output)
+    steps = Evaluation(graph).below([output])
     bits = 2 * START_BITS
     while True:
         with working(bits, order + 1):
@@ -38,27 +39,15 @@ def derivative(
         bits *= 2
 
 
-def _below(graph: Graph, output: int) -> list[int]:
-    """Return the steps that an output is made of, each after its operands."""
-    found, waiting = set(), [output]
-    while waiting:
-        step = waiting.pop()
-        if step not in found:
-            found.add(step)
-            waiting += graph.args(step)
-    return sorted(found)
-
-
 def _coefficient(
     graph: Graph, steps: list[int], along: int, order: int, still: Callable[[], None]
 ) -> Ball:
-    values = {}
+    values: dict[int, Any] = {}
     for step in steps:
         still()
         name = graph.name(step)
         if name == "symbol":
-            at = graph.leaf(step)
-            start = ball(at) if isinstance(at, float) else at
+            start = ball(graph.leaf(step))
             values[step] = arb_series([start, 1]) if step == along else start
         elif name == "number":
             values[step] = ball(exact(graph.leaf(step)))
@@ -68,7 +57,7 @@ def _coefficient(
     return found[order] if isinstance(found, arb_series) else ball(0)
 
 
-def _applied(name: str, args: list[Moving]) -> object:
+def _applied(name: str, args: list[Moving]) -> Any:
     if name == "stop":
         (held,) = args
         return held[0] if isinstance(held, arb_series) else held
