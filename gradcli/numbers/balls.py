@@ -35,18 +35,16 @@ from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.families import enters_none
 from ..ops.spellings import SPELLINGS
-from .eigenvalues import (
+from .limits import MAX_EIGENVALUE_BITS
+from .spectra import (
     eigenvalue,
     eigenvalue_in_floats,
-    singular_value,
-    singular_value_in_floats,
-)
-from .exponentials import (
     exponential,
     exponential_in_floats,
     rounding_of_exponential,
+    singular_value,
+    singular_value_in_floats,
 )
-from .limits import MAX_EIGENVALUE_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

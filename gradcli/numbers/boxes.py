@@ -36,8 +36,7 @@ from .decided import ratio
 from .graph import Evaluation
 from .namespace import ObjectNamespace
 from .system import RELATIONS, Number
-from .term import Term, chosen
-from .terms import Terms
+from .terms import Term, Terms, chosen
 
 MAX_WAYS: Final = 32
 """Largest number of ways through a program that are followed on one box."""

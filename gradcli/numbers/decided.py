@@ -21,8 +21,6 @@ from ..ops.basis import UFUNCS
 from .balls import Ball, is_infinite, is_nan, to_float
 from .system import RELATIONS, Element, System
 
-Elementwise = Run
-
 Choose = Callable[[System[Element], Element, Element], Element]
 """Function that returns one of two elements."""
 
@@ -245,7 +243,7 @@ def as_floats(system: System[Element], data: Host) -> Host:
     return found
 
 
-NUMERIC: Final[dict[str, Elementwise]] = {
+NUMERIC: Final[dict[str, Run]] = {
     "maximum": _larger,
     "minimum": _smaller,
     "fmax": partial(_ignoring_nan, _larger),
@@ -257,7 +255,7 @@ NUMERIC: Final[dict[str, Elementwise]] = {
 }
 """Elementwise functions of elements that return an element, by name."""
 
-MASKS: Final[dict[str, Elementwise]] = {
+MASKS: Final[dict[str, Run]] = {
     **{own.__name__: partial(_compared, sign) for sign, own in RELATIONS.items()},
     "signbit": _is_negative,
     "isnan": partial(_asked, is_nan),
@@ -266,7 +264,7 @@ MASKS: Final[dict[str, Elementwise]] = {
 }
 """Elementwise functions of elements that return a truth value, by name."""
 
-LOGIC: Final[dict[str, Elementwise]] = {
+LOGIC: Final[dict[str, Run]] = {
     name: getattr(np, own) for name, own in UFUNCS.items() if own.startswith("logical_")
 }
 """Elementwise functions of truth values that return a truth value, by name."""

@@ -25,7 +25,7 @@ from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
 from .balls import NAN, START_BITS, STEPS, UNKNOWN, Ball, apply, ball, working
 from .system import NoMeaning, Number
-from .term import Term, ordered
+from .terms import Term, ordered
 
 
 def _in_sympy(word: str) -> Run:

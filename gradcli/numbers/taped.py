@@ -16,7 +16,7 @@ from ..ops.exact import Exact
 from ..ops.types import Dims, Shape
 from . import decided
 from .arrays import OBJECT, ObjectArray
-from .decided import Elementwise, Extreme
+from .decided import Extreme
 from .namespace import ObjectNamespace
 from .scalars import CALLED
 from .system import RELATIONS
@@ -35,7 +35,7 @@ class TapeNamespace(ObjectNamespace):
             slowly = getattr(self, relation.__name__)
             setattr(self, relation.__name__, self._comparison(relation, slowly))
 
-    def _block(self, name: str) -> Elementwise:
+    def _block(self, name: str) -> Run:
         def run(*operands: object) -> ObjectArray:
             arrays = np.broadcast_arrays(*[self.elements(o) for o in operands])
             made = self.tape.applied(name, *[a.reshape(-1) for a in arrays])
@@ -80,7 +80,7 @@ class TapeNamespace(ObjectNamespace):
             return self._of(made.reshape(left.shape[0], right.shape[1]))
         return super().matmul(a, b)
 
-    def _comparison(self, relation: Run, slowly: Elementwise) -> Elementwise:
+    def _comparison(self, relation: Run, slowly: Run) -> Run:
         """Return a comparison that is done at once where all entries are floats."""
 
         def run(left: object, right: object) -> Any:

@@ -37,8 +37,7 @@ from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning
 from ..numbers.tape import Tape
 from ..numbers.taped import TapeNamespace
-from ..numbers.term import Term, ordered
-from ..numbers.terms import Terms
+from ..numbers.terms import Term, Terms, ordered
 from .limits import MAX_RULED_STEPS
 from .process.job import Input, Job
 

@@ -20,7 +20,7 @@ from gradcli.numbers.balls import (
     second_derivative,
     working,
 )
-from gradcli.numbers.exponentials import rounding_of_exponential
+from gradcli.numbers.spectra import rounding_of_exponential
 
 DIGITS = 60
 STEP = mpmath.mpf(10) ** -20

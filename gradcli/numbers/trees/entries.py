@@ -14,14 +14,14 @@ and at a non-smooth point the derivative that the engine gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 from math import inf
 from typing import Any, Final
 
 import numpy as np
 
-from ...engine.raw import Host, Params, Run
+from ...engine.raw import Host, Params
 from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ...ops.checks import KindError
@@ -175,11 +175,13 @@ class EntryNamespace(ObjectNamespace):
         self._in_formula = 0
         """The number of rows whose formulas are being run."""
         for name in NUMERIC:
-            setattr(self, name, self._numeric(partial(self.system.apply, name)))
+            setattr(self, name, self._each(partial(self.system.apply, name), self._of))
         for name in MASKS:
-            setattr(self, name, self._truths(partial(self.system.apply, name)))
+            rule = partial(self.system.apply, name)
+            setattr(self, name, self._each(rule, self._mask_of))
         for name in LOGIC:
-            setattr(self, name, self._truths(partial(self.system.combined, name)))
+            rule = partial(self.system.combined, name)
+            setattr(self, name, self._each(rule, self._mask_of))
 
     def input(self, name: str, values: object) -> EntryArray:
         """Return an input's array, each entry the tree of its name and its index."""
@@ -214,16 +216,8 @@ class EntryNamespace(ObjectNamespace):
         if self.watching and not self._in_formula:
             self.trees.asked.update(t.serial for t in made if t.dtype.kind == "b")
 
-    def _truths(self, rule: Run) -> Callable[..., Host | EntryArray]:
-        """Return a function that gives a mask, a plain array if no input is in it."""
-
-        def run(*operands: object) -> Host | EntryArray:
-            arrays = [self.elements(o) for o in operands]
-            return self._mask_of(np.frompyfunc(rule, len(arrays), 1)(*arrays))
-
-        return run
-
     def _mask_of(self, data: Host) -> Host | EntryArray:
+        """Return a mask of trees, as a plain array if no input is in it."""
         data = boxed(data)
         if all(map(constant, data.flat)):
             flat = [bool(tree.value) for tree in data.flat]
@@ -253,8 +247,10 @@ class EntryNamespace(ObjectNamespace):
         return self._chosen(masks, a, b)
 
     def _chosen(self, masks: Host, a: Any, b: Any) -> EntryArray:
-        select = np.frompyfunc(self.system.select, 3, 1)
-        return self._of(select(masks, self.elements(a), self.elements(b)))
+        found: EntryArray = self._each(self.system.select, self._of)(
+            self._of(masks), a, b
+        )
+        return found
 
     def nan_to_num(
         self, x: object, nan: float, posinf: float | None, neginf: float | None

@@ -11,8 +11,8 @@ calls of NumPy. Functions that the language lacks are always written in the basi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Final, NoReturn
 
@@ -32,8 +32,18 @@ from ...ops.calls import CALLS
 from ...ops.limits import size_text
 from ...ops.spellings import GUARDS, OPPOSITES
 from ..limits import MAX_TREES, MAX_VALUE_BYTES, MAX_WRITTEN_ENTRIES
-from . import scatter
-from .calls import Call, basis_call, row_call
+from ..namespace import setting
+from .calls import (
+    Call,
+    added,
+    agree,
+    basis_call,
+    first,
+    publicly,
+    put,
+    row_call,
+    uniform,
+)
 from .simplify import broadcast_anyway, simplified
 from .tree import (
     CALLED,
@@ -50,7 +60,6 @@ from .tree import (
     parts,
     valued,
 )
-from .values import agree, first, publicly, uniform
 
 BASIS: Final = frozenset(
     {*UFUNCS, *SPECIAL}
@@ -287,14 +296,9 @@ class TreeNamespace(Namespace):
         if mask.value.dtype.kind == "b" and not known(mask):
             self.read(self.sum(mask))
 
-    @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self) -> AbstractContextManager[None]:
         """Run a program in this block: what it makes unrecorded stays constant."""
-        self._watching = True
-        try:
-            yield
-        finally:
-            self._watching = False
+        return setting(self, "_watching", True)
 
     # operators
 
@@ -520,9 +524,9 @@ class TreeNamespace(Namespace):
     def put_add(self, shape: Sequence[int], index: object, g: object) -> object:
         if not self.words:
             return self._basis("put_add", tuple(shape), index, g)
-        return scatter.added(self, tuple(shape), index, self.array(g))
+        return added(self, tuple(shape), index, self.array(g))
 
     def put_view(self, shape: Sequence[int], index: object, g: object) -> object:
         if not self.words:
             return self._basis("put_view", tuple(shape), index, g)
-        return scatter.put(self, tuple(shape), index, self.array(g))
+        return put(self, tuple(shape), index, self.array(g))

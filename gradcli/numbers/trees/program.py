@@ -14,7 +14,7 @@ are listed; it depends in no other way on an input's value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -262,19 +262,9 @@ def _host(raw: object) -> Host:
     return np.asarray(host(raw), dtype=np.float64)
 
 
-@contextmanager
-def rows_as_calls() -> Iterator[None]:
+def rows_as_calls() -> AbstractContextManager[None]:
     """Hand each row that is called in this block to the namespace as a whole."""
-    nodes, calls = MODE.on_node, MODE.on_call
-    MODE.watch(nodes, [*calls, _ignored])
-    try:
-        yield
-    finally:
-        MODE.watch(nodes, calls)
-
-
-def _ignored(*call: object) -> None:
-    pass
+    return MODE.watching(call=lambda *call: None)
 
 
 def _executed(

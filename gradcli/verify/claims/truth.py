@@ -25,8 +25,7 @@ from ...lang.run import evaluate
 from ...numbers.balls import START_BITS, Ball, ball, close, working
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.taylor import derivative
-from ...numbers.term import Term
-from ...numbers.terms import Terms
+from ...numbers.terms import Term, Terms
 from ..limits import MAX_CLAIM_STEPS
 from ..subject import of_elements, symbols
 from .entries import positions as entry_positions
