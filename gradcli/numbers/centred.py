@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..engine.walk import accumulate
+from ..ops.basis import ARITHMETIC
 from .balls import (
     LEAVES,
     ONE,
@@ -122,9 +123,8 @@ class Centred:
             return Form(slope, rest, base)
         if name in ("add", "sub"):
             a, b = parts
-            if name == "sub":
-                return Form(a.slope - b.slope, a.rest - b.rest, base)
-            return Form(a.slope + b.slope, a.rest + b.rest, base)
+            combine = ARITHMETIC[name]
+            return Form(combine(a.slope, b.slope), combine(a.rest, b.rest), base)
         wide = [p.ball() for p in parts]
         middles = [p.rest.mid() for p in parts]
         slope, rest = ZERO, apply(name, *middles)
@@ -150,10 +150,7 @@ class Centred:
             name = graph.name(step)
             values = [found[a] for a in args]
             for position, arg in graph.carrying(step):
-                if name == "mul":
-                    slope = values[1 - position]
-                else:
-                    slope = derivative(name, position, values)
+                slope = derivative(name, position, values)
                 if graph.name(arg) == "symbol":
                     yield arg, plain(g.ball() * slope)
                 else:

@@ -20,6 +20,7 @@ from ..engine.walk import accumulate
 from .balls import (
     LINEAR,
     ONE,
+    PRODUCTS,
     START_BITS,
     STEPS,
     UNTOLD,
@@ -27,6 +28,7 @@ from .balls import (
     Ball,
     apply,
     ball,
+    beside,
     derivative,
     is_known,
     second_derivative,
@@ -282,12 +284,8 @@ class Evaluation:
         if name in LINEAR:
             return derivative(name, position, ())
         args = self.graph.args(step)
-        if name == "mul":
-            return self.value(args[1 - position], bits)
-        if name == "dot":
-            half = len(args) // 2
-            other = position + half if position < half else position - half
-            return self.value(args[other], bits)
+        if name in PRODUCTS:
+            return self.value(args[beside(position, len(args))], bits)
         if name == "div" and not position:
             return apply("div", ONE, self.value(args[1], bits))
         return derivative(name, position, self.values(args, bits))
