@@ -10,6 +10,7 @@ fixed order, simple mistakes first, and the first that fits is the diagnosis.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import combinations
 from time import thread_time
 from typing import Any
@@ -21,8 +22,15 @@ from ..lang.syntax import Call, MethodCall, walk
 from ..verify.claims.points import about_a_point
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
+from ..verify.process.budget import OutOfTime
 from ..views.claims import Diagnosis
-from .chain_rule import inner_derivative, passed_over, stops_short, taken_for_constant
+from .chain_rule import (
+    inner_derivative,
+    passed_over,
+    stops_short,
+    taken_for_constant,
+    wrong_path,
+)
 from .claim_text import lacking_term, wrong_subterm, wrong_term
 from .evidence import (
     MIN_SAMPLES,
@@ -37,21 +45,18 @@ from .hypotheses import (
     DIAGONALS,
     SIGN,
     UPSIDE_DOWN,
-    first_of,
-    sums_left_out,
-    sums_too_much,
-    transpositions,
-)
-from .likeness import (
     Pair,
     alike,
     constant_factor,
+    first_of,
     largest,
     number_text,
     simple_number,
     speaking,
+    sums_left_out,
+    sums_too_much,
+    transpositions,
 )
-from .path_errors import wrong_path
 
 ROUNDED = 2e-3
 """Largest relative distance that is put down to rounded constants."""
@@ -179,8 +184,6 @@ def _names_swapped(evidence: Evidence) -> Diagnosis | None:
         if first.variables[a].shape == first.variables[b].shape
     ]
     for a, b in pairs[:MAX_NAME_PAIRS]:
-        if not evidence.in_time():
-            return None
         if evidence.is_right(said, {a: b, b: a}):
             text = f"{a} and {b} are swapped"
             return Diagnosis("swapped", text, f"write {a} for {b} and {b} for {a}")
@@ -222,10 +225,9 @@ def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None
         if len(samples) < MIN_SAMPLES:
             return None
     evidence = Evidence(task, claim, samples, until)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), suppress(OutOfTime):
         for hypothesis in hypotheses if samples else ():
-            if not evidence.in_time():
-                return None
+            evidence.check()
             found = hypothesis(evidence)
             if found is not None:
                 return found

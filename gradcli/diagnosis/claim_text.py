@@ -19,13 +19,28 @@ from time import thread_time
 import numpy as np
 
 from ..engine.operators import TRANSPOSES
-from ..lang.syntax import Attribute, Binary, Literal, MethodCall, Name, Unary
+from ..lang.errors import Span
+from ..lang.parser import parse
+from ..lang.syntax import (
+    Attribute,
+    Binary,
+    Call,
+    Expression,
+    Index,
+    Keyword,
+    Literal,
+    MethodCall,
+    Name,
+    Node,
+    Unary,
+    children,
+)
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..views.claims import Diagnosis
 from .chain_rule import UNSPOKEN, candidates
 from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in
-from .likeness import (
+from .hypotheses import (
     CLOSE,
     Array,
     Pair,
@@ -35,7 +50,58 @@ from .likeness import (
     number_text,
     simple_number,
 )
-from .subterms import Subterm, spliced, subterms
+
+MAX_SUBTERMS = 60
+"""Largest number of subterms of a text that are tried."""
+
+_TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
+
+
+@dataclass(frozen=True, slots=True)
+class Subterm:
+    """An expression inside a text, by its syntax node."""
+
+    source: str
+    node: Expression
+
+    @property
+    def text(self) -> str:
+        """Return the expression's text, without parentheses around it."""
+        return self.source[self.node.span.start : self.node.span.end]
+
+    @property
+    def factor(self) -> str:
+        """Return the expression's text so that it may stand beside any operator."""
+        return self.text if isinstance(self.node, _TIGHT) else f"({self.text})"
+
+    def part(self, node: Expression) -> Subterm:
+        """Return a part of the expression as a subterm of the same text."""
+        return Subterm(self.source, node)
+
+    def written(self, new: str) -> str:
+        """Return the whole text with ``new`` in place of the expression."""
+        return spliced(self.source, self.node.span, new)
+
+
+def subterms(source: str) -> Iterator[Subterm]:
+    """Yield the subterms of a text that stand for values, each before its parts."""
+    waiting: list[Node] = [parse(source)]
+    left = MAX_SUBTERMS
+    while waiting and left:
+        node = waiting.pop()
+        if isinstance(node, Keyword):
+            continue
+        if isinstance(node, Expression):
+            left -= 1
+            yield Subterm(source, node)
+        parts = children(node)
+        waiting += reversed(parts[:1] if isinstance(node, Index) else parts)
+
+
+def spliced(source: str, span: Span, new: str) -> str:
+    """Return a text with ``new`` in place of the part at ``span``."""
+    return source[: span.start] + new + source[span.end :]
+
 
 _SIGNS = ("+", "-")
 _PRODUCTS = ("*", "/", "@")
@@ -45,8 +111,6 @@ _POWERS = ("**", "^")
 def wrong_term(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a term of a sum that has a wrong factor."""
     for total, term in _terms(evidence.text):
-        if not evidence.in_time():
-            return None
         factor = _factor_of(evidence, term)
         found = None if factor is None else _mistake(total, term, factor)
         if found is not None:
@@ -148,8 +212,6 @@ def lacking_term(evidence: Evidence) -> Diagnosis | None:
         return None
     gaps = [sample.true - sample.claimed for sample in evidence.samples]
     for text, values in _addable(evidence):
-        if not evidence.in_time():
-            return None
         c = constant_factor(_widened(gaps, values))
         if c is not None and simple_number(c) is not None:
             return _added(c, text)
@@ -206,8 +268,6 @@ def wrong_subterm(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a wrong transpose, sum, exponent or name in a subterm."""
     for cause, rewritings in _KINDS.items():
         for found in rewritings(evidence):
-            if not evidence.in_time():
-                return None
             if evidence.is_right(found.text):
                 return rewritten(cause, found.mistake, evidence.text, found.text)
     return None

@@ -37,12 +37,13 @@ from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..verify.claims.truth import fitted_array
 from ..verify.limits import MAX_CLAIM_STEPS
+from ..verify.process.budget import OutOfTime
 from ..views.claims import Diagnosis
 from ..views.factors import Factors
 from ..views.graph import graph_view
 from ..views.names import Names
 from ..views.survey import Path, Step, met
-from .likeness import Array, Pair, same
+from .hypotheses import Array, Pair, same
 
 MIN_SAMPLES = 3
 """Smallest number of samples for a conclusion: any constant fits fewer."""
@@ -215,8 +216,14 @@ class Evidence:
     samples: Sequence[Sample]
     until: float
 
-    def in_time(self) -> bool:
-        return thread_time() < self.until
+    def check(self) -> None:
+        """Go on if there is time left.
+
+        Raises:
+            OutOfTime: there is none.
+        """
+        if thread_time() >= self.until:
+            raise OutOfTime
 
     @property
     def pairs(self) -> list[Pair]:
@@ -241,7 +248,12 @@ class Evidence:
         return True
 
     def said(self, text: str, sample: Sample) -> Array | None:
-        """Return the numbers of a claim that reads ``text``; None if it has none."""
+        """Return the numbers of a claim that reads ``text``; None if it has none.
+
+        Raises:
+            OutOfTime: there is no time left.
+        """
+        self.check()
         try:
             return said_by(self.task, self.claim, text, sample.inputs, sample.named)
         except NO_VALUE:

@@ -17,7 +17,7 @@ verdict: it is tested in the floats of the program, before anything is shown, be
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -42,12 +42,12 @@ from ..lang.syntax import (
     Name,
     Program,
     Unary,
+    children,
     walk,
 )
 from ..ops import ALIASES, FUNCTIONS
 from ..ops.types import Array
 from ..views.numbers import Plain, plain
-from .subterms import spliced
 
 MAX_REWRITINGS = 24
 """Largest number of rewritings of a program that are tried."""
@@ -94,7 +94,7 @@ INSTEAD: Sequence[tuple[str, str]] = (
 _OPERATORS = {"/": "div", "**": "pow"}
 
 REST = "REST"
-COMMUTATIVE = frozenset("+*")
+COMMUTATIVE = frozenset({(Binary, "+"), (Binary, "*")})
 LETTERS = re.compile(r"\b[AB]\b")
 FILLED = re.compile(r"\{([AB])\}|\b[AB]\b|, REST\b")
 ATOM = re.compile(r"[\w.]+(\([^()]*\))?")
@@ -145,7 +145,8 @@ def rewriting(
     """
     program = parse(run.source, [given.name for given in run.inputs])
     for proposal in islice(_proposals(program, culprits), MAX_REWRITINGS):
-        source = spliced(run.source, proposal.span, proposal.put)
+        span = proposal.span
+        source = run.source[: span.start] + proposal.put + run.source[span.end :]
         trial = tried(run, source, cotangent, across=not proposal.guards)
         if trial is not None:
             gradients = {
@@ -192,17 +193,18 @@ def _pattern(text: str) -> Expression:
     return statement.value
 
 
-def _called(node: object) -> tuple[str, tuple[Any, ...]] | None:
-    """Return a call's function name and arguments; None if a node is no call."""
+def _parts(node: object) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return what a node is, and its parts in order; a function and the method of the
+    same name are the same."""
     if isinstance(node, Call):
-        return ALIASES.get(node.function, node.function), (
-            *node.arguments, *node.keywords,
-        )  # fmt: skip
+        called = ALIASES.get(node.function, node.function)
+        return ("call", called), (*node.arguments, *node.keywords)
     if isinstance(node, MethodCall):
-        return ALIASES.get(node.method, node.method), (
-            node.receiver, *node.arguments, *node.keywords,
-        )  # fmt: skip
-    return None
+        called = ALIASES.get(node.method, node.method)
+        return ("call", called), (node.receiver, *node.arguments, *node.keywords)
+    if isinstance(node, Unary | Binary):
+        return (type(node), node.operator), children(node)
+    return (type(node), node.value if isinstance(node, Literal) else None), ()
 
 
 def _matches(
@@ -212,10 +214,12 @@ def _matches(
     definitions: Mapping[str, Expression],
     match: _Match,
 ) -> bool:
-    """Tell whether a node matches a pattern; recursion is as deep as the pattern."""
+    """Tell whether a node matches a pattern, as written or, if an operator allows, with
+    its operands exchanged; recursion is as deep as the pattern."""
 
-    def inside(a: object, b: object) -> bool:
-        return _matches(a, b, program, definitions, match)
+    def inside(wanted: Sequence[object], given: Sequence[object]) -> bool:
+        pairs = zip(wanted, given, strict=True)
+        return all(_matches(a, b, program, definitions, match) for a, b in pairs)
 
     if isinstance(pattern, Name) and LETTERS.fullmatch(pattern.name):
         text = program.text(node)
@@ -223,49 +227,21 @@ def _matches(
     if isinstance(node, Name):
         defined = definitions.get(node.name)
         followed = defined is not None and not isinstance(defined, Name)
-        return followed and inside(pattern, defined)
-    if isinstance(pattern, Literal):
-        return isinstance(node, Literal) and bool(node.value == pattern.value)
-    if isinstance(pattern, Unary):
-        same = isinstance(node, Unary) and node.operator == pattern.operator
-        return same and inside(pattern.operand, node.operand)
-    if isinstance(pattern, Binary):
-        return _operands_match(pattern, node, match, inside)
-    wanted, given = _called(pattern), _called(node)
-    if wanted is None or given is None or wanted[0] != given[0]:
+        return followed and inside([pattern], [defined])
+    (what, wanted), (found, given) = _parts(pattern), _parts(node)
+    if what != found:
         return False
-    arguments = list(wanted[1])
-    if _is_rest(arguments[-1]):
-        arguments.pop()
-        further = given[1][len(arguments) :]
+    if wanted and isinstance(wanted[-1], Name) and wanted[-1].name == REST:
+        wanted = wanted[:-1]
+        given, further = given[: len(wanted)], given[len(wanted) :]
         match.rest = "".join(f", {program.text(a)}" for a in further)
-    elif len(given[1]) != len(arguments):
-        return False
-    pairs = zip(arguments, given[1], strict=False)
-    return len(given[1]) >= len(arguments) and all(inside(a, b) for a, b in pairs)
-
-
-def _operands_match(
-    pattern: Binary,
-    node: object,
-    match: _Match,
-    inside: Callable[[object, object], bool],
-) -> bool:
-    """Tell whether operands match as written, or exchanged if the operator allows."""
-    if not isinstance(node, Binary) or node.operator != pattern.operator:
+    if len(wanted) != len(given):
         return False
     before = dict(match.letters)
-    if inside(pattern.left, node.left) and inside(pattern.right, node.right):
+    if inside(wanted, given):
         return True
     match.letters = before
-    turned = pattern.operator in COMMUTATIVE
-    return (
-        turned and inside(pattern.left, node.right) and inside(pattern.right, node.left)
-    )
-
-
-def _is_rest(node: object) -> bool:
-    return isinstance(node, Name) and node.name == REST
+    return what in COMMUTATIVE and inside(wanted, given[::-1])
 
 
 def _filled(replacement: str, match: _Match) -> str:
@@ -291,16 +267,17 @@ def _guarded(
     argument, harmless = guarded
     inner = program.text(argument)
     for node in nodes:
-        called = _called(node)
-        if called is None or called[0] != "where" or len(called[1]) != 3:
+        what, operands = _parts(node)
+        if what != ("call", "where") or len(operands) != 3:
             continue
-        condition, taken, dropped = called[1]
+        condition, taken, dropped = operands
         pairs = {taken: f"{inner}, {harmless}", dropped: f"{harmless}, {inner}"}
         for branch, pair in pairs.items():
             put = f"where({program.text(condition)}, {pair})"
             name = branch.name if isinstance(branch, Name) else ""
             shown = definitions.get(name, branch) if name else node
-            if _within(culprit.span, definitions.get(name, branch).span):
+            outer = definitions.get(name, branch).span
+            if outer.start <= culprit.span.start and culprit.span.end <= outer.end:
                 head = f"{name} = " if name else ""
                 text = head + _put(program, shown.span, argument.span, put)
                 instead = head + program.text(shown)
@@ -310,20 +287,11 @@ def _guarded(
 def _argument(culprit: object) -> tuple[Any, str] | None:
     """Return the argument of a function or an operator that can make it not finite, and
     a harmless value for that argument; None if there is none."""
-    called = _called(culprit)
-    if called is not None and called[1]:
-        name, operands = called[0], called[1]
-    elif isinstance(culprit, Binary) and culprit.operator in _OPERATORS:
-        name, operands = _OPERATORS[culprit.operator], (culprit.left, culprit.right)
-    else:
-        return None
-    tame = FUNCTIONS[name].tame if name in FUNCTIONS else ()
+    (_, name), operands = _parts(culprit)
+    called = _OPERATORS.get(name, name)
+    tame = FUNCTIONS[called].tame if called in FUNCTIONS else ()
     pairs = zip(operands, tame, strict=False)
     return next((pair for pair in pairs if pair[1]), None)
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _put(program: Program, outer: Span, part: Span, new: str) -> str:
@@ -460,14 +428,10 @@ def _sound(new: _Program, weights: Array, trial: Trial) -> bool:
         start = Tensor(np.zeros(()), NUMPY)
         (both,) = slopes(along, along(start), start, 0, step)
         known = [float(s) for s in (both.below, both.above) if np.isfinite(s)]
-        if known and not _between(claimed, known, new.precision**SLACK):
+        room = new.precision**SLACK * (1 + max(map(abs, known), default=0.0))
+        if known and not min(known) - room <= claimed <= max(known) + room:
             return False
     return True
-
-
-def _between(claimed: float, slopes: Sequence[float], slack: float) -> bool:
-    room = slack * (1 + max(map(abs, slopes)))
-    return min(slopes) - room <= claimed <= max(slopes) + room
 
 
 def _ways(new: _Program, trial: Trial) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, SupportsIndex, TypeVar
 
 from ..ops.exact import Exact
-from .balls import NAN, ZERO, Ball, ball, is_infinite, is_nan, to_float, working
+from .balls import (
+    INFINITY,
+    NAN,
+    ZERO,
+    Ball,
+    ball,
+    is_infinite,
+    is_nan,
+    to_float,
+    working,
+)
 from .graph import Evaluation
 from .limits import MAX_COMPARISON_BITS
 from .rounding import Roundings
@@ -158,8 +168,7 @@ def apart(evaluation: Evaluation, a: int, b: int) -> Ball:
             return NAN
         if is_infinite(x) or is_infinite(y):
             left, right = to_float(x), to_float(y)
-            return ZERO if left == right else ball(float("inf" if left > right
-                                                         else "-inf"))  # fmt: skip
+            return ZERO if left == right else INFINITY if left > right else -INFINITY
         with working(bits):
             gap = x - y
         if gap.is_zero():

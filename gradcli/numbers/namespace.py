@@ -33,10 +33,10 @@ from ..ops.exact import Exact
 from ..ops.types import Dims, Index, Shape
 from . import decided, matrices
 from .arrays import Numbers, ObjectArray, boxed
-from .balls import to_float
+from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
 from .decided import Extreme
 from .scalars import CALLED
-from .system import System
+from .system import RELATIONS, Number, System, lifted
 
 Given = TypeVar("Given")
 
@@ -557,3 +557,49 @@ def as_tuple(dims: Dims) -> int | Shape | None:
 
 def _memory(x: object) -> Host:
     return x.data if isinstance(x, ObjectArray) else np.asarray(x)
+
+
+class Balls(System[Ball]):
+    """The system whose elements are balls; run it in ``working(bits)``."""
+
+    def __init__(self) -> None:
+        self.undecided = 0
+
+    def lift(self, number: Number) -> Ball:
+        return lifted(number, self.leaf, apply, {})
+
+    def leaf(self, number: Number, off: float) -> Ball:
+        return ball(number)
+
+    def apply(self, name: str, *elements: Ball) -> Ball:
+        return apply(name, *elements)
+
+    def total(self, elements: Sequence[Ball]) -> Ball:
+        return apply("total", *elements)
+
+    def value(self, element: Ball) -> Ball:
+        return element
+
+    def nearest(self, element: Ball, number: Number) -> bool:
+        met = bool(element.contains(ball(number)))
+        self.undecided += met and not element.is_exact()
+        return met and bool(element.is_exact())
+
+    def is_zero(self, element: Ball) -> bool:
+        near = bool(element.contains(0))
+        self.undecided += near and not element.is_exact()
+        return near
+
+    def rounded(self, element: Ball) -> float:
+        return to_float(element)
+
+    def compare(self, relation: str, a: Ball, b: Ball) -> bool:
+        holds = RELATIONS[relation]
+        if is_nan(a) or is_nan(b):
+            return relation == "!="
+        if is_infinite(a) or is_infinite(b):
+            return bool(holds(to_float(a), to_float(b)))
+        gap = a - b
+        if gap.contains(0) and not gap.is_zero():
+            self.undecided += 1
+        return bool(holds(gap.mid(), 0 * ONE))

@@ -237,7 +237,8 @@ class Roundings:
                     yield arg, (g * evaluation.slope(each, position, bits).mid()).mid()
 
         with working(BOUND_BITS):
-            arrived = accumulate(reversed(order), {step: ONE}, pull, _middle_of_sum)
+            seeds, middle = {step: ONE}, lambda a, b: (a + b).mid()
+            arrived = accumulate(reversed(order), seeds, pull, middle)
             total = ZERO
             for each, g in arrived.items():
                 if not g.is_zero():
@@ -325,7 +326,3 @@ class Roundings:
         if every:
             return sum(every) * self.unit * (1 + log2(len(every) or 1)) + ZERO
         return value * count * self.unit + self._inner(step, bits) + self.least
-
-
-def _middle_of_sum(a: Ball, b: Ball) -> Ball:
-    return (a + b).mid()

@@ -188,12 +188,16 @@ class Terms(Deciding[Term]):
         numbers = [e.content for e in elements if e.name == "number"]
         if len(numbers) < len(elements) or name == "pow":
             return None
-        if not all(isinstance(n, int | Fraction) and _short(n) for n in numbers):
+        if not all(isinstance(n, int | Fraction) for n in numbers):
+            return None
+        if any(max(abs(n.numerator), n.denominator) >= MAX_EXACT_NUMBER
+               for n in numbers):  # fmt: skip
             return None
         if name == "div" and not numbers[1]:
             return None
         exactly = map(Fraction, numbers) if name == "div" else numbers
-        found = _lowest(ARITHMETIC[name](*exactly))
+        found = ARITHMETIC[name](*exactly)
+        found = found.numerator if found.denominator == 1 else found
         units = self._units(name, elements, found)
         if not any(units):
             return self.lift(found)
@@ -371,14 +375,3 @@ class Terms(Deciding[Term]):
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _STRICT = {"<=": "<", ">=": ">"}
-
-
-def _short(number: int | Fraction) -> bool:
-    return (
-        abs(number.numerator) < MAX_EXACT_NUMBER
-        and number.denominator < MAX_EXACT_NUMBER
-    )
-
-
-def _lowest(ratio: int | Fraction) -> Number:
-    return ratio.numerator if ratio.denominator == 1 else ratio

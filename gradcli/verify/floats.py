@@ -40,7 +40,7 @@ class _Floats(Calculator):
     """Arithmetic of expressions on columns of floats."""
 
     def number(self, value: Any) -> Any:
-        rational = isinstance(value, Fraction | int)
+        rational = isinstance(value, Fraction)
         return float(value) if rational else to_float(NAMED[value]())
 
     def apply(self, name: str, *args: object) -> Any:

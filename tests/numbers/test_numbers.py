@@ -15,8 +15,7 @@ from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
 from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.balls import START_BITS, apply, ball, derivative, working
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Balls
+from gradcli.numbers.namespace import Balls, ObjectNamespace
 from gradcli.numbers.system import exact
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op

@@ -10,8 +10,7 @@ import pytest
 from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.balls import START_BITS, Ball, is_infinite, is_nan, working
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.tape import Tape
-from gradcli.numbers.taped import TapeNamespace
+from gradcli.numbers.tape import Tape, TapeNamespace
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
 from tests.grouped import by_row

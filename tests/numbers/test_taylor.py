@@ -19,9 +19,9 @@ from gradcli.numbers.balls import (
     to_float,
     working,
 )
+from gradcli.numbers.graph import derivative_of_order
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.scalars import bounds_of
-from gradcli.numbers.taylor import derivative
 from gradcli.numbers.terms import Terms
 from gradcli.ops import FUNCTIONS as ROWS
 from gradcli.ops import parameters
@@ -51,7 +51,7 @@ def test_a_derivative_of_any_order_is_that_of_sympy(program: str, order: int) ->
     with working(START_BITS):
         y = evaluate(program, {"x": x})[0]
     (output,) = namespace.elements(y.raw).flat
-    found = derivative(terms, output.serial, symbol.serial, order)
+    found = derivative_of_order(terms, output.serial, symbol.serial, order)
     meant = PROGRAMS[program]
     if meant is None:
         meant = sympy.Rational(3, 4) * X**2

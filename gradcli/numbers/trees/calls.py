@@ -69,26 +69,22 @@ def _variadic(
 
 
 def _arranged(
-    given: Mapping[str, object], defaults: Mapping[str, object], order: Iterable[str]
+    given: Mapping[str, Any], defaults: Mapping[str, object], order: Iterable[str]
 ) -> Call:
-    """Return a call with arguments without default by position, the others by name."""
+    """Return a call with arguments without default by position, the others by name; a
+    list of one dimension is that dimension."""
     args = []
     params: Params = {}
     expected = iter(order)
     for name, value in given.items():
-        plain = _dimension(name, value)
+        lone = name == "dim" and isinstance(value, tuple | list) and len(value) == 1
+        plain = value[0] if lone else value
         in_order = not params and next(expected, None) == name
         if name not in defaults and in_order and not isinstance(value, str):
             args.append(plain)
         elif name not in defaults or not _same(value, defaults[name]):
             params[name] = plain
     return tuple(args), params
-
-
-def _dimension(name: str, value: Any) -> object:
-    """Return the only item of a list for ``dim``; any other value as it is."""
-    lone = name == "dim" and isinstance(value, tuple | list) and len(value) == 1
-    return value[0] if lone else value
 
 
 def _formula(entry: Op | Composite) -> Formula:

@@ -151,7 +151,7 @@ class TreeNamespace(Namespace):
             if parts_of_it and all(map(known, parts_of_it)):
                 tree = self._evaluated(tree, max([part.size for part in parts_of_it]))
             self._made[key] = tree
-        return self._kept_constant(tree)
+        return self.stop(tree) if self._watching and not MODE.enabled else tree
 
     def _demand_room(self, value: object) -> None:
         self._bytes += getattr(value, "nbytes", 0)
@@ -173,9 +173,6 @@ class TreeNamespace(Namespace):
         return (
             self.array(value) if value.size <= max(size, MAX_WRITTEN_ENTRIES) else tree
         )
-
-    def _kept_constant(self, tree: Tree) -> Tree:
-        return self.stop(tree) if self._watching and not MODE.enabled else tree
 
     def named(self, name: str, value: object) -> Tree:
         """Return the tree of an input."""
@@ -290,11 +287,6 @@ class TreeNamespace(Namespace):
             ]))  # fmt: skip
             return
         self.decide(self.all(self.operate(opposite, *guard.args)))
-
-    def _keep_count(self, mask: Tree) -> None:
-        """Keep as a condition how many entries a mask selects, which decides shapes."""
-        if mask.value.dtype.kind == "b" and not known(mask):
-            self.read(self.sum(mask))
 
     def watched(self) -> AbstractContextManager[None]:
         """Run a program in this block: what it makes unrecorded stays constant."""
@@ -517,7 +509,9 @@ class TreeNamespace(Namespace):
     def getitem(self, x: object, index: object) -> Tree:
         tree = self.array(x)
         for part in parts(index):
-            self._keep_count(part)
+            if part.value.dtype.kind == "b" and not known(part):
+                # How many entries a mask selects decides shapes.
+                self.read(self.sum(part))
         value = np.asarray(tree.value[valued(index)])
         return self.made("getitem", (tree, index), {}, value)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain, product
 from math import prod
 from typing import Any, Final
 
@@ -236,20 +237,19 @@ def _jacobians(
     output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
 ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
     blocks = jacobian(output, list(asked.values()), "rev").blocks
-    yield from (((name,), block) for name, block in zip(asked, blocks, strict=True))
+    yield from zip(((name,) for name in asked), blocks, strict=True)
 
 
 def _hessians(
     output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
 ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
+    inputs = list(asked.values())
     if output.edge is None:
-        blocks = [[Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
-                   for z in asked.values()] for x in asked.values()]  # fmt: skip
+        blocks = [Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
+                  for x, z in product(inputs, inputs)]  # fmt: skip
     else:
-        blocks = hessian(output, list(asked.values()))
-    for first, row in zip(asked, blocks, strict=True):
-        for second, block in zip(asked, row, strict=True):
-            yield (first, second), block
+        blocks = list(chain.from_iterable(hessian(output, inputs)))
+    yield from zip(product(asked, asked), blocks, strict=True)
 
 
 _KINDS: Final = {
