@@ -12,9 +12,12 @@ it, and recorded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, SupportsIndex, TypeVar
 
+from ..ops import FUNCTIONS, parameters
 from ..ops.exact import Exact
+from . import balls
 from .balls import (
     INFINITY,
     NAN,
@@ -29,10 +32,39 @@ from .balls import (
 from .graph import Evaluation
 from .limits import MAX_COMPARISON_BITS
 from .rounding import Roundings
-from .scalars import bounds_of
 from .system import RELATIONS, Number, System, lifted
 
 Element = TypeVar("Element", bound=SupportsIndex)
+
+
+Bounds = tuple[tuple[int, str, Number], ...]
+"""Bounds, each an argument's position, a relation and a number: ``(0, ">", 0)``."""
+
+
+def is_literal(name: str) -> bool:
+    """Tell whether an operand written as a number is part of a formula: an order."""
+    entry = FUNCTIONS.get(name)
+    return entry is not None and entry.literal
+
+
+def bounds_of(name: str, arguments: Sequence[object]) -> Bounds:
+    """Return the bounds within which a function is defined and smooth."""
+    entry = FUNCTIONS.get(name)
+    if entry is None or entry.bounds is None:
+        return _domain(name)
+    found: Bounds = entry.bounds(balls, *arguments)
+    return found
+
+
+@cache
+def _domain(name: str) -> Bounds:
+    """Return the bounds of a row's domain: ``x > -1 and x < 1`` is two of them."""
+    entry = FUNCTIONS.get(name)
+    if entry is None or not entry.domain:
+        return ()
+    names = parameters(entry)
+    parts = [part.split() for part in entry.domain.split(" and ")]
+    return tuple((names.index(x), sign, int(number)) for x, sign, number in parts)
 
 
 class Deciding(System[Element]):

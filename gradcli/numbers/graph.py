@@ -21,8 +21,9 @@ Where a deviation is too large there is no result, and more bits are taken inste
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
 from math import factorial
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from flint import arb_series
 
@@ -42,6 +43,7 @@ from .balls import (
     Ball,
     Moving,
     apply,
+    at,
     ball,
     beside,
     derivative,
@@ -63,6 +65,8 @@ from .limits import (
     SPARE_BITS,
 )
 from .system import exact
+
+Value = TypeVar("Value")
 
 Pair: TypeAlias = tuple[Ball, Ball]
 """Pair of a cotangent and its derivative along an entry."""
@@ -88,6 +92,32 @@ class Graph(Protocol):
         """Number of steps."""
 
 
+def compute(
+    graph: Graph, steps: Iterable[int], known: dict[int, Value],
+    leaf: Callable[[int], Value], applied: Callable[[str, list[Value]], Value],
+) -> None:  # fmt: skip
+    """Add the values of steps, in any arithmetic, to those that are known.
+
+    Args:
+        steps: the steps, each after its arguments.
+        known: values by step.
+        leaf: returns the value of a leaf.
+        applied: returns the value of a function, given its name and arguments.
+    """
+    for step in steps:
+        name = graph.name(step)
+        if name in LEAVES:
+            known[step] = leaf(step)
+        else:
+            known[step] = applied(name, [known[a] for a in graph.args(step)])
+
+
+def leaf_ball(graph: Graph, step: int) -> Ball:
+    """Return the value of a leaf: an input's float is the exact number that it is."""
+    leaf = graph.leaf(step)
+    return ball(leaf if graph.name(step) == "symbol" else exact(leaf))
+
+
 class Evaluation:
     """The values of a graph's steps, precision by precision."""
 
@@ -107,14 +137,7 @@ class Evaluation:
         found = self.known.setdefault(bits, {}).get(step)
         return self.values([step], bits)[0] if found is None else found
 
-    def _compute(self, step: int, known: dict[int, Ball], bits: int) -> Ball:
-        graph = self.graph
-        name = graph.name(step)
-        if name == "number":
-            return ball(exact(graph.leaf(step)))
-        if name == "symbol":
-            return ball(graph.leaf(step))
-        args = [known[a] for a in graph.args(step)]
+    def _applied(self, bits: int, name: str, args: Sequence[Ball]) -> Ball:
         if name == "stop":
             return args[0]
         if bits <= LONG_BITS:
@@ -141,10 +164,9 @@ class Evaluation:
     def values(self, steps: Sequence[int], bits: int) -> list[Ball]:
         known = self.known.setdefault(bits, {})
         missing = self.below(steps, known)
-        if missing:
-            with working(bits):
-                for each in missing:
-                    known[each] = self._compute(each, known, bits)
+        with working(bits):
+            leaf, applied = partial(leaf_ball, self.graph), partial(self._applied, bits)
+            compute(self.graph, missing, known, leaf, applied)
         return [known[s] for s in steps]
 
     def settled(self, steps: Sequence[int], followed: bool = True) -> list[Ball]:
@@ -525,8 +547,7 @@ class Centred:
     def _form(self, step: int, args: Sequence[int], forms: dict[int, Form]) -> Form:
         name = self.graph.name(step)
         if name in LEAVES:
-            leaf = self.graph.leaf(step)
-            return plain(ball(leaf if name == "symbol" else exact(leaf)))
+            return plain(leaf_ball(self.graph, step))
         given = [forms[arg] for arg in args]
         if name in ("choice", "stop"):
             return given[0]
@@ -621,28 +642,24 @@ def derivative_of_order(
 def _coefficient(
     graph: Graph, steps: list[int], along: int, order: int, still: Callable[[], None]
 ) -> Ball:
-    values: dict[int, Any] = {}
-    for step in steps:
+    def leaf(step: int) -> Moving:
         still()
-        name = graph.name(step)
-        if name == "symbol":
-            start = ball(graph.leaf(step))
-            values[step] = arb_series([start, 1]) if step == along else start
-        elif name == "number":
-            values[step] = ball(exact(graph.leaf(step)))
-        else:
-            values[step] = _applied(name, [values[a] for a in graph.args(step)])
+        at = leaf_ball(graph, step)
+        return arb_series([at, 1]) if step == along else at
+
+    def applied(name: str, args: list[Moving]) -> Moving:
+        still()
+        if name == "stop":
+            return at(args[0])
+        function = FUNCTIONS[name]
+        moves = any(isinstance(a, arb_series) for a in args)
+        try:
+            found: Moving = (function.series if moves else function.value)(*args)
+        except (ZeroDivisionError, ValueError, OverflowError):
+            return UNKNOWN
+        return found
+
+    values: dict[int, Moving] = {}
+    compute(graph, steps, values, leaf, applied)
     found = values[steps[-1]]
-    return found[order] if isinstance(found, arb_series) else ball(0)
-
-
-def _applied(name: str, args: list[Moving]) -> Any:
-    if name == "stop":
-        (held,) = args
-        return held[0] if isinstance(held, arb_series) else held
-    function = FUNCTIONS[name]
-    moves = any(isinstance(a, arb_series) for a in args)
-    try:
-        return (function.series if moves else function.value)(*args)
-    except (ZeroDivisionError, ValueError, OverflowError):
-        return UNKNOWN
+    return found[order] if isinstance(found, arb_series) else ZERO

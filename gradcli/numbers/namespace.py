@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -29,18 +29,28 @@ from ..engine.modes import MODE
 from ..engine.namespace import Namespace
 from ..engine.raw import Host, Raw, Run
 from ..engine.versions import owner
+from ..ops.basis import ARITHMETIC
 from ..ops.exact import Exact
 from ..ops.types import Dims, Index, Shape
-from . import decided, matrices
+from . import balls, decided, matrices
 from .arrays import Numbers, ObjectArray, boxed
 from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
 from .decided import Extreme
-from .scalars import CALLED
 from .system import RELATIONS, Number, System, lifted
 
 Given = TypeVar("Given")
 
 _PLAIN = (int, float)
+
+_BY_OPERATORS: Final = {*ARITHMETIC, "total", "choice"}
+"""Scalar functions that rows reach through operators and reductions alone."""
+
+CALLED: Final = {
+    **{name: name for name in balls.FUNCTIONS
+       if name not in {*_BY_OPERATORS, *balls.STEPS}},
+    **{f"elementwise_{name}": name for name in sorted(_BY_OPERATORS)},
+}  # fmt: skip
+"""Names of scalar functions, by the names under which rows call them."""
 
 
 @contextmanager

@@ -41,7 +41,7 @@ from .balls import (
     to_float,
     working,
 )
-from .graph import Evaluation
+from .graph import Evaluation, compute
 from .limits import (
     BOUND_BITS,
     LIBRARY_ROUNDINGS,
@@ -111,13 +111,9 @@ class Roundings:
         graph, known = self.evaluation.graph, self._rounded
         if step not in known:
             dtype = np.dtype(self.dtype)
-            for each in self.evaluation.below([step], known):
-                name = graph.name(each)
-                if name in LEAVES:
-                    known[each] = dtype.type(float(graph.leaf(each)))
-                else:
-                    args = [known[a] for a in graph.args(each)]
-                    known[each] = in_floats(name, args, dtype)
+            leaf = lambda each: dtype.type(float(graph.leaf(each)))
+            applied = lambda name, args: in_floats(name, args, dtype)
+            compute(graph, self.evaluation.below([step], known), known, leaf, applied)
         return float(known[step])
 
     def leaves_range(self, roots: Sequence[int]) -> bool:
@@ -274,20 +270,19 @@ class Roundings:
         random roundings; infinite where a run has no finite result."""
         draw = np.random.default_rng(0).uniform
         graph, known = self.evaluation.graph, dict[int, Host]()
-        for each in self.evaluation.below([step]):
-            name = graph.name(each)
-            if name in LEAVES:
-                number = float(graph.leaf(each))
-                off = 0.0 if name == "symbol" else self._of_number(each, abs(number))
-                value = np.full(ROUNDING_RUNS, number)
-                error = np.full(ROUNDING_RUNS, off / self.unit)
-            else:
-                value, error = self._in_columns(
-                    name, [known[a] for a in graph.args(each)]
-                )
+
+        def moved(value: Host, error: Host | float) -> Host:
             with np.errstate(all="ignore"):
-                moved = value + error * self.unit * draw(-1, 1, ROUNDING_RUNS)
-                known[each] = moved.astype(self.dtype).astype(float)
+                run = value + error * self.unit * draw(-1, 1, ROUNDING_RUNS)
+                return run.astype(self.dtype).astype(float)
+
+        def leaf(each: int) -> Host:
+            number, symbol = float(graph.leaf(each)), graph.name(each) == "symbol"
+            off = 0.0 if symbol else self._of_number(each, abs(number))
+            return moved(np.full(ROUNDING_RUNS, number), off / self.unit)
+
+        applied = lambda name, args: moved(*self._in_columns(name, args))
+        compute(graph, self.evaluation.below([step]), known, leaf, applied)
         found = known[step]
         if not np.isfinite(found).all():
             return INFINITY

@@ -33,9 +33,8 @@ from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
 from .decided import Extreme
 from .decision import Deciding
 from .limits import DOUBTFUL_RELATIVE_GAP, FIRST_TAPE_STEPS, MAX_INTEGER_OF_FLOATS
-from .namespace import ObjectNamespace
+from .namespace import CALLED, ObjectNamespace
 from .rounding import Roundings
-from .scalars import CALLED
 from .system import RELATIONS, Number
 
 Column: TypeAlias = "Sequence[int] | Host"

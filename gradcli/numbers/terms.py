@@ -27,9 +27,8 @@ from typing import Any
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
 from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, text, to_float
-from .decision import Deciding
+from .decision import Deciding, bounds_of
 from .limits import MAX_COUNTED_TREE_NODES, MAX_EXACT_NUMBER
-from .scalars import bounds_of
 from .system import RELATIONS, Number, is_float
 
 

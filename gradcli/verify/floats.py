@@ -22,6 +22,7 @@ import sympy
 from ..engine import NUMPY
 from ..engine.raw import Host
 from ..numbers.balls import LEAVES, STEPS, in_floats, to_float
+from ..numbers.decision import is_literal
 from ..numbers.expressions import (
     NAMED,
     Calculator,
@@ -30,7 +31,6 @@ from ..numbers.expressions import (
     formula_of,
     number,
 )
-from ..numbers.scalars import is_literal
 from ..numbers.tape import Block, Column, Dots
 from ..ops.basis import ARITHMETIC
 from .subject import OnTape

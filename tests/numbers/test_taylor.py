@@ -19,9 +19,9 @@ from gradcli.numbers.balls import (
     to_float,
     working,
 )
+from gradcli.numbers.decision import bounds_of
 from gradcli.numbers.graph import derivative_of_order
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.scalars import bounds_of
 from gradcli.numbers.terms import Terms
 from gradcli.ops import FUNCTIONS as ROWS
 from gradcli.ops import parameters

@@ -29,9 +29,9 @@ from ...ops.types import Dims
 from ..arrays import Numbers, ObjectArray, boxed
 from ..balls import STEPS, Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC
+from ..decision import is_literal
 from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
 from ..namespace import ObjectNamespace, are_indices
-from ..scalars import is_literal
 from ..system import RELATIONS, Number, System
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant

@@ -21,7 +21,7 @@ from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ...lang.parser import parse
 from ...lang.run import computed
 from ...numbers.decided import ratio
-from ...numbers.scalars import bounds_of
+from ...numbers.decision import bounds_of
 from ...numbers.system import Number
 from ...numbers.terms import Term, Terms
 from ...ops import Op
