@@ -35,7 +35,6 @@ from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.families import enters_none
 from ..ops.spellings import SPELLINGS
-from .limits import MAX_EIGENVALUE_BITS
 from .spectra import (
     eigenvalue,
     eigenvalue_in_floats,
@@ -48,6 +47,10 @@ from .spectra import (
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+
+MAX_EIGENVALUE_BITS: Final = 1 << 13
+"""Highest precision of eigenvalues, in bits: what would be lost beyond it is 0 in every
+type of float."""
 
 Ball: TypeAlias = arb
 """FLINT's ball: a midpoint and a radius."""

@@ -51,20 +51,41 @@ from .balls import (
     second_derivative,
     working,
 )
-from .limits import (
-    ACCURATE_BITS,
-    LONG_BITS,
-    LONG_LOOP_STEPS,
-    LOST_BITS,
-    MAX_COMPARISON_BITS,
-    MAX_FOLLOWED_STEPS,
-    MAX_GRAPH_BITS,
-    MAX_STEPS_TIMES_BITS,
-    MAX_ZERO_BITS,
-    MIN_POWER_OF_TWO,
-    SPARE_BITS,
-)
 from .system import exact
+
+ACCURATE_BITS: Final = 64
+"""Sure bits that a number needs before it is compared with a float."""
+
+SPARE_BITS: Final = 32
+"""Bits that are added to those that an attempt shows to be missing."""
+
+LOST_BITS: Final = 4
+"""Sure bits below which a number counts as lost."""
+
+LONG_BITS: Final = 1024
+"""Precision, in bits, above which steps are computed with only as many as are sure."""
+
+MAX_STEPS_TIMES_BITS: Final = 1_500_000_000
+"""Largest product of steps and bits of precision that one attempt may take."""
+
+MAX_GRAPH_BITS: Final = 1 << 17
+"""Highest precision of a graph's numbers, in bits."""
+
+MIN_POWER_OF_TWO: Final = -1200
+"""Exponent of two below which a number is 0 in every type of float."""
+
+MAX_ZERO_BITS: Final = 2048
+"""Bits that one number, which may be near 0, needs without raising them for others."""
+
+MAX_COMPARISON_BITS: Final = 4096
+"""Most bits, beyond the graph's precision, with which two numbers are compared."""
+
+MAX_FOLLOWED_STEPS: Final = 400_000
+"""Most steps of a graph whose outputs are computed only to see how many bits a loop
+loses; in a larger graph only a part may be needed."""
+
+LONG_LOOP_STEPS: Final = 200
+"""Fewest steps of a loop whose values may be computed from deviations (`Centred`)."""
 
 Value = TypeVar("Value")
 

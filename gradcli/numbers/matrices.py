@@ -27,8 +27,14 @@ from ..engine.raw import Host, Raw
 from ..ops.checks import KindError
 from .arrays import boxed
 from .decided import floats, largest
-from .limits import MAX_ASYMMETRY, MAX_COFACTOR_SIZE
 from .system import Element, System
+
+MAX_COFACTOR_SIZE: Final = 3
+"""Most rows of a matrix for which cofactors are used: the formulas stay short."""
+
+MAX_ASYMMETRY: Final = 2.0**-46
+"""Largest difference of opposite entries of a matrix that counts as symmetric, as a
+share of one of them: rounding leaves about as much in ``x.T @ x``."""
 
 FORMULA_SIZE: Final = 2
 """Most rows of a matrix whose eigenvalues have a formula without complex numbers."""

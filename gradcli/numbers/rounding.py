@@ -41,18 +41,29 @@ from .balls import (
     to_float,
     working,
 )
-from .graph import Evaluation, compute
-from .limits import (
-    BOUND_BITS,
-    LIBRARY_ROUNDINGS,
-    LOST_BITS,
-    LOST_RELATIVE_ERROR,
-    ROUNDING_RUNS,
-    SIGN_TRIALS,
-    SLACK_FACTOR,
-    VANISHING_SIZE,
-)
+from .graph import LOST_BITS, Evaluation, compute
 from .system import exact, is_float
+
+SIGN_TRIALS: Final = 2
+"""Number of trials with errors of random signs: in one trial they may cancel."""
+
+SLACK_FACTOR: Final = 32
+"""Factor by which an error may exceed the largest one of the trials."""
+
+LIBRARY_ROUNDINGS: Final = 4
+"""Largest error of a library's function, in units of rounding."""
+
+LOST_RELATIVE_ERROR: Final = 2.0**-4
+"""Relative error above which an intermediate number counts as lost."""
+
+VANISHING_SIZE: Final = 1e-290
+"""Size below which floats lose digits on their way to 0."""
+
+BOUND_BITS: Final = 64
+"""Precision, in bits, of bounds of errors; as balls they do not overflow."""
+
+ROUNDING_RUNS: Final = 6
+"""Number of runs in floats with random roundings that measure a result's spread."""
 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
 """Bits of a number's significand, by type."""

@@ -27,7 +27,10 @@ from flint import acb_mat, arb, arb_mat, arb_series, ctx
 from ..engine import NUMPY
 from ..engine.errors import LinAlgError
 from ..engine.factors import MAX_NORM
-from .limits import MAX_EXPONENTIALS_KEPT
+
+MAX_EXPONENTIALS_KEPT: Final = 512
+"""Most exponentials of matrices that are kept: each of their entries is a step, which
+asks for the whole exponential again."""
 
 Series = list[Any]
 """Matrix of power series, as the list of the matrices of coefficients of each order; a

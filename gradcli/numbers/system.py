@@ -19,10 +19,12 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ..ops.exact import Exact
-from .limits import SURE_DIGITS
 
 if TYPE_CHECKING:
     from .balls import Ball
+
+SURE_DIGITS: Final = 15
+"""Largest number of significant digits of a decimal that a float always keeps."""
 
 Number = int | float | Fraction
 

@@ -30,12 +30,21 @@ from ..ops.types import Dims, Shape
 from . import decided
 from .arrays import OBJECT, ObjectArray
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
-from .decided import Extreme
-from .decision import Deciding
-from .limits import DOUBTFUL_RELATIVE_GAP, FIRST_TAPE_STEPS, MAX_INTEGER_OF_FLOATS
+from .decided import Deciding, Extreme
 from .namespace import CALLED, ObjectNamespace
 from .rounding import Roundings
 from .system import RELATIONS, Number
+
+FIRST_TAPE_STEPS: Final = 1024
+"""Steps that a new tape has room for."""
+
+DOUBTFUL_RELATIVE_GAP: Final = 2.0**-26
+"""Distance from a tie, relative to the largest value compared so far, above which a
+tape takes rounding for harmless: it assumes that a program loses less than half of all
+digits on the way to a number."""
+
+MAX_INTEGER_OF_FLOATS: Final = 2**53
+"""Largest integer below which every integer is a float64."""
 
 Column: TypeAlias = "Sequence[int] | Host"
 """A column of terms, each given by its number on the tape."""

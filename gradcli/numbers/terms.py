@@ -23,13 +23,19 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
 from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, text, to_float
-from .decision import Deciding, bounds_of
-from .limits import MAX_COUNTED_TREE_NODES, MAX_EXACT_NUMBER
+from .decided import Deciding, bounds_of
 from .system import RELATIONS, Number, is_float
+
+MAX_EXACT_NUMBER: Final = 10**300
+"""Bound of numerators and denominators in exact arithmetic: in a loop they could double
+in length at every step."""
+
+MAX_COUNTED_TREE_NODES: Final = 10**9
+"""Largest size of a term, in nodes of its tree, that is counted exactly."""
 
 
 class Term:

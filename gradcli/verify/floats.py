@@ -22,7 +22,7 @@ import sympy
 from ..engine import NUMPY
 from ..engine.raw import Host
 from ..numbers.balls import LEAVES, STEPS, in_floats, to_float
-from ..numbers.decision import is_literal
+from ..numbers.decided import is_literal
 from ..numbers.expressions import (
     NAMED,
     Calculator,

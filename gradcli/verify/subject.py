@@ -31,7 +31,7 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.decision import Deciding
+from ..numbers.decided import Deciding
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning

@@ -19,7 +19,7 @@ from gradcli.numbers.balls import (
     to_float,
     working,
 )
-from gradcli.numbers.decision import bounds_of
+from gradcli.numbers.decided import bounds_of
 from gradcli.numbers.graph import derivative_of_order
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.terms import Terms

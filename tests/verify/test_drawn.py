@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.numbers.graph import Evaluation
-from gradcli.numbers.limits import MAX_FOLLOWED_STEPS
+from gradcli.numbers.graph import MAX_FOLLOWED_STEPS, Evaluation
 from gradcli.numbers.tape import Tape
 from gradcli.verify import verify as verifying
 from gradcli.verify.process import budget

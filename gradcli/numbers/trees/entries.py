@@ -28,13 +28,15 @@ from ...ops.checks import KindError
 from ...ops.types import Dims
 from ..arrays import Numbers, ObjectArray, boxed
 from ..balls import STEPS, Ball, ball
-from ..decided import LOGIC, MASKS, NUMERIC
-from ..decision import is_literal
-from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
+from ..decided import LOGIC, MASKS, NUMERIC, is_literal
+from ..matrices import MAX_COFACTOR_SIZE
 from ..namespace import ObjectNamespace, are_indices
 from ..system import RELATIONS, Number, System
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
+
+MAX_ENTRY_STEPS: Final = 200_000
+"""Most operations on single entries in one run, including those that are not needed."""
 
 _RELATIONS: Final = {sign: own.__name__ for sign, own in RELATIONS.items()}
 

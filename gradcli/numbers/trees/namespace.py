@@ -31,7 +31,6 @@ from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.calls import CALLS
 from ...ops.limits import size_text
 from ...ops.spellings import GUARDS, OPPOSITES
-from ..limits import MAX_TREES, MAX_VALUE_BYTES, MAX_WRITTEN_ENTRIES
 from ..namespace import setting
 from .calls import (
     Call,
@@ -60,6 +59,15 @@ from .tree import (
     parts,
     valued,
 )
+
+MAX_TREES: Final = 200_000
+"""Most trees that one program may be made of."""
+
+MAX_VALUE_BYTES: Final = 1 << 30
+"""Most memory that the values of a program's trees may take, in bytes."""
+
+MAX_WRITTEN_ENTRIES: Final = 4
+"""Most entries of an array of numbers that is written out rather than computed."""
 
 BASIS: Final = frozenset(
     {*UFUNCS, *SPECIAL}

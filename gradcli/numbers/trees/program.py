@@ -34,11 +34,13 @@ from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
 from ...lang.parser import parse
 from ...lang.run import Run, computed
 from ...lang.tensor_library import TensorLibrary
-from ..limits import MAX_CODE_STEPS
 from .entries import EntryArray, EntryNamespace, entries
 from .names import Names
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, Unwritable
+
+MAX_CODE_STEPS: Final = 20_000
+"""Most steps of a written program, and most entries of its inputs and derivatives."""
 
 MADE: Final = (CONSTRUCTORS - {"tensor"}) | RANDOM
 """Constructors that are written as they were called; `tensor` is written as data."""

@@ -18,8 +18,11 @@ from ...engine.raw import Host
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import REDUCTIONS
 from ...ops.types import Dims
-from ..limits import MAX_REGROUPED_FACTOR
 from .tree import FILLED, NUMBER, Tree, TreeMaker
+
+MAX_REGROUPED_FACTOR: Final = 1e9
+"""Largest factor, and inverse of the smallest, of products that are regrouped: so no
+new overflow arises."""
 
 Rule: TypeAlias = "Callable[..., Tree | None]"
 

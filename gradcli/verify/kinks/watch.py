@@ -20,8 +20,7 @@ from ...lang.errors import Span
 from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ...lang.parser import parse
 from ...lang.run import computed
-from ...numbers.decided import ratio
-from ...numbers.decision import bounds_of
+from ...numbers.decided import bounds_of, ratio
 from ...numbers.system import Number
 from ...numbers.terms import Term, Terms
 from ...ops import Op
