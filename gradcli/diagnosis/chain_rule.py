@@ -20,7 +20,7 @@ fewest wrong paths is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, starmap
 from typing import Any
@@ -120,11 +120,10 @@ class Candidate:
 
 def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a factor that the claim lacks or has once too often."""
-    grids = [sample.aligned() for sample in evidence.samples]
-    claimed = [grid for grid in grids if grid is not None]
-    if len(claimed) < len(grids) or not any(grid.any() for grid in claimed):
+    sides = evidence.sides
+    true, claimed = [a for a, _ in sides], [b for _, b in sides]
+    if not any(grid.any() for grid in claimed):
         return None
-    true = [sample.true for sample in evidence.samples]
     known = list(candidates(evidence))
     for found in known:
         if alike(_times(true, claimed, found)):
@@ -382,11 +381,16 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
     paths = _paths(evidence, evidence.samples[0])
     if paths is None:
         return None
-    samples = _enough(evidence, len(paths))
-    columns = _columns(evidence, samples, paths)
-    claimed = _claimed(samples)
-    if columns is None or claimed is None:
+    per_sample = evidence.samples[0].true.size or 1
+    wanted = -(-EQUATIONS_PER_CONSTANT * len(paths) // per_sample) + 1
+    enough = evidence
+    if wanted > len(evidence.samples):
+        samples = gather(evidence.task, claim, wanted, evidence.until)
+        enough = replace(evidence, samples=samples)
+    columns, sides = _columns(enough, paths), enough.sides
+    if columns is None or not sides:
         return None
+    claimed = np.concatenate([np.ravel(grid) for _, grid in sides])
     bundles = _bundles(paths, columns)
     least = TOLERANCE * max([largest(b.total) for b in bundles], default=0.0)
     if any(largest(bundle.total) <= least for bundle in bundles):
@@ -410,41 +414,19 @@ def _paths(evidence: Evidence, sample: Sample) -> list[Path] | None:
     return sorted(survey.heaviest(end))
 
 
-def _enough(evidence: Evidence, paths: int) -> Sequence[Sample]:
-    per_sample = evidence.samples[0].true.size or 1
-    wanted = -(-EQUATIONS_PER_CONSTANT * paths // per_sample) + 1
-    if wanted <= len(evidence.samples):
-        return evidence.samples
-    return gather(evidence.task, evidence.claim, wanted, evidence.until)
-
-
-def _columns(
-    evidence: Evidence, samples: Sequence[Sample], paths: list[Path]
-) -> list[Array] | None:
+def _columns(evidence: Evidence, paths: list[Path]) -> list[Array] | None:
     """Return each path's contribution, all samples in a row; None if graphs differ."""
     parts: list[list[Array]] = [[] for _ in paths]
-    for sample in samples:
+    for sample in evidence.samples:
         evidence.check()
         # Another branch makes another graph, with paths of its own.
         if _paths(evidence, sample) != paths:
             return None
+        root, shape = sample.target.edge, tuple(sample.target.shape)
         for column, path in zip(parts, paths, strict=True):
-            column.append(_contribution(sample, path))
+            for unit in np.eye(sample.target.numel()):
+                column.append(np.ravel(along(root, unit.reshape(shape), path)))
     return [np.concatenate(column) for column in parts]
-
-
-def _contribution(sample: Sample, path: Path) -> Array:
-    shape, count = tuple(sample.target.shape), sample.target.numel()
-    rows = [
-        along(sample.target.edge, unit.reshape(shape), path) for unit in np.eye(count)
-    ]
-    return np.concatenate([np.ravel(row) for row in rows])
-
-
-def _claimed(samples: Sequence[Sample]) -> Array | None:
-    grids = [sample.aligned() for sample in samples]
-    known = [np.ravel(grid) for grid in grids if grid is not None]
-    return np.concatenate(known) if len(known) == len(grids) and known else None
 
 
 def _bundles(paths: Sequence[Path], columns: Sequence[Array]) -> list[Bundle]:

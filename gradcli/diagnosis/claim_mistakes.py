@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import combinations
 from time import thread_time
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,6 @@ from .hypotheses import (
     DIAGONALS,
     SIGN,
     UPSIDE_DOWN,
-    Pair,
     alike,
     constant_factor,
     first_of,
@@ -68,18 +66,12 @@ SAMPLES = 12
 """Number of samples wanted; a hypothesis must fit all of them."""
 
 
-def sides(evidence: Evidence) -> list[Pair]:
-    """Return pairs of derivative and claim in its shape; none if one does not fit."""
-    pairs: list[Any] = [(sample.true, sample.aligned()) for sample in evidence.samples]
-    return [] if any(claimed is None for _, claimed in pairs) else pairs
-
-
 def wrong_sign(evidence: Evidence) -> Diagnosis | None:
-    return SIGN.of_claim(sides(evidence))
+    return SIGN.of_claim(evidence.sides)
 
 
 def rounded(evidence: Evidence) -> Diagnosis | None:
-    pairs = sides(evidence)
+    pairs = evidence.sides
     if not speaking(pairs):
         return None
     worst = max(largest(a - b) / (largest(a) or 1.0) for a, b in pairs)
@@ -90,7 +82,7 @@ def rounded(evidence: Evidence) -> Diagnosis | None:
 
 
 def constant(evidence: Evidence) -> Diagnosis | None:
-    c = constant_factor(sides(evidence))
+    c = constant_factor(evidence.sides)
     if c is None:
         return None
     mean = _mean(evidence, c)
@@ -150,7 +142,7 @@ def shaped_otherwise(evidence: Evidence) -> Diagnosis | None:
 
 
 def upside_down(evidence: Evidence) -> Diagnosis | None:
-    return UPSIDE_DOWN.of_claim(sides(evidence))
+    return UPSIDE_DOWN.of_claim(evidence.sides)
 
 
 def swapped(evidence: Evidence) -> Diagnosis | None:

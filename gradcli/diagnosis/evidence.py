@@ -128,8 +128,15 @@ def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
     Raises:
         ProgramError: the program or the claim fails there.
     """
-    inputs = leaves(task, point)
-    target, named = run(task, claim, inputs)
+    inputs = {
+        g.name: Tensor(np.array(point[g.name]).reshape(g.shape), NUMPY, True)
+        for g in task.inputs
+    }
+    target, _, environment = evaluate(
+        task.source, inputs, of=claim.output or task.of, seed=task.seed,
+        max_steps=MAX_CLAIM_STEPS,
+    )  # fmt: skip
+    named = {**inputs, **environment, **inputs}
     claimed = said_by(task, claim, said_in(task, claim), inputs, named)
     return Sample(derivative(claim, target, inputs), claimed, target, inputs, named)
 
@@ -158,30 +165,6 @@ def said_by(
         return derivative(claim, output, inputs)
     said, _, _ = evaluate(text, named, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
     return np.asarray(said.raw, dtype=np.float64)
-
-
-def leaves(task: ClaimsTask, point: Point) -> dict[str, Tensor]:
-    """Return the task's inputs at a point, as leaves by name."""
-    return {
-        g.name: Tensor(np.array(point[g.name]).reshape(g.shape), NUMPY, True)
-        for g in task.inputs
-    }
-
-
-def run(
-    task: ClaimsTask, claim: Claim, inputs: Mapping[str, Tensor]
-) -> tuple[Tensor, dict[str, object]]:
-    """Return the tensor that a claim differentiates, and all that it may name.
-
-    Raises:
-        ProgramError: the program fails, or has no such variable there.
-    """
-    target, _, environment = evaluate(
-        task.source, inputs, of=claim.output or task.of, seed=task.seed,
-        max_steps=MAX_CLAIM_STEPS,
-    )  # fmt: skip
-    named = {**inputs, **{k: v for k, v in environment.items() if k not in inputs}}
-    return target, named
 
 
 def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Array:
@@ -229,6 +212,13 @@ class Evidence:
     def pairs(self) -> list[Pair]:
         """Return the true and the claimed derivative of each sample."""
         return [(sample.true, sample.claimed) for sample in self.samples]
+
+    @property
+    def sides(self) -> list[Pair]:
+        """Return the same with claims in the derivative's shape; none if one of them
+        does not fit."""
+        pairs: list[Any] = [(sample.true, sample.aligned()) for sample in self.samples]
+        return [] if any(claimed is None for _, claimed in pairs) else pairs
 
     @property
     def text(self) -> str:
