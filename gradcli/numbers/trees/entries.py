@@ -8,7 +8,7 @@ Invariant: the written program has the program's value wherever the conditions h
 and at a non-smooth point the derivative that the engine gives.
 
     xp = EntryNamespace(TreeNamespace(words=False))
-    x = xp.input("x", [0.5, 2.0])
+    x = xp.named("x", [0.5, 2.0])
     xp.where(xp.gt(x, 0), x, 0)         # each entry chosen by its own sign
 """
 
@@ -185,7 +185,7 @@ class EntryNamespace(ObjectNamespace):
             rule = partial(self.system.combined, name)
             setattr(self, name, self._each(rule, self._mask_of))
 
-    def input(self, name: str, values: object) -> EntryArray:
+    def named(self, name: str, values: object) -> EntryArray:
         """Return an input's array, each entry the tree of its name and its index."""
         tree = self.trees.named(name, values)
         data = np.empty(tree.shape, dtype=object)
