@@ -35,7 +35,8 @@ class On:
         self.namespace, self.system = namespace, namespace.system
         self.inputs: list[Any] = []
         _, found = draw(op, number).as_kind(self.kind, namespace).run()
-        parts = found if isinstance(found, tuple) else (found,)
+        results = found if isinstance(found, tuple) else (found,)
+        parts = [getattr(result, "raw", result) for result in results]
         self.outputs = [e for p in parts if isinstance(p, ObjectArray)
                         for e in p.data.flat]  # fmt: skip
         self.values = [self.system.value(e) for e in self.outputs]
