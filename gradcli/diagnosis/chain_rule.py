@@ -1,20 +1,26 @@
 """Mistakes inside the chain rule: the derivative of an inner function is left out, a
-variable is taken for a constant, or the reverse pass ends too soon.
+variable is taken for a constant, the reverse pass ends too soon, or a path through the
+graph is left out or has a wrong sign.
 
 Factors that may be missing are the local gradients of the program's nodes and the named
-values, since someone who differentiates a power wrongly may leave such a value out.
+values, since someone who differentiates a power wrongly may leave such a value out. The
+derivative is the sum of its paths' contributions: if a claim is a sum of them with
+other constants in front, those constants show the mistake.
 
-Invariant: an altered reverse pass differs from the true one by a single change, so a
-claim that equals it at every sample contains that mistake.
+Invariants: an altered reverse pass differs from the true one by a single change, so a
+claim that equals it at every sample contains that mistake. Constants of paths fit more
+equations than there are paths, up to rounding; if several choices fit, the one with the
+fewest wrong paths is taken.
 
     taken_for_constant(evidence).text       # "v is taken for a constant: the paths …"
     inner_derivative(evidence).text     # "the inner derivative 2 * x of x**2 is …"
+    wrong_path(evidence).text           # "the path L → d → b → a is missing"
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, starmap
 from typing import Any
@@ -25,9 +31,19 @@ from ..engine import Node
 from ..engine.walk import accumulate, added, inputs_first
 from ..views.claims import Diagnosis
 from ..views.graph import raw_partials
-from ..views.survey import below
-from .evidence import Evidence, Sample, Texts
-from .likeness import CLOSE, Array, Pair, alike, constant_factor, number_text, same
+from ..views.survey import Path, Survey, along, below
+from .evidence import Evidence, Sample, Texts, gather
+from .hypotheses import (
+    CLOSE,
+    Array,
+    Pair,
+    alike,
+    constant_factor,
+    largest,
+    number_text,
+    same,
+    simple_number,
+)
 
 MAX_GRAPH_NODES = 200
 """Largest number of a graph's nodes that are tried."""
@@ -104,11 +120,10 @@ class Candidate:
 
 def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a factor that the claim lacks or has once too often."""
-    grids = [sample.aligned() for sample in evidence.samples]
-    claimed = [grid for grid in grids if grid is not None]
-    if len(claimed) < len(grids) or not any(grid.any() for grid in claimed):
+    sides = evidence.sides
+    true, claimed = [a for a, _ in sides], [b for _, b in sides]
+    if not any(grid.any() for grid in claimed):
         return None
-    true = [sample.true for sample in evidence.samples]
     known = list(candidates(evidence))
     for found in known:
         if alike(_times(true, claimed, found)):
@@ -120,8 +135,7 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     inner = [c for c in known if c.source is not None]
     several = combinations(inner[:MAX_PAIRED_FACTORS], 2)
     for found in chain(known, starmap(_product, several)):
-        if not evidence.in_time():
-            return None
+        evidence.check()
         pairs = _times(true, claimed, found)
         c = constant_factor(pairs)
         if c is not None and (abs(c - 1) > CLOSE or alike(pairs)):
@@ -217,8 +231,6 @@ def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
         return lambda s: blocking({s.variables[name].edge for name in wrong})
 
     for wrong in chain(combinations(names, 1), combinations(names, 2)):
-        if not evidence.in_time():
-            return None
         if _explains(evidence, blocked(wrong)):
             listed, one = " and ".join(wrong), len(wrong) == 1
             verb = "is taken for a constant" if one else "are taken for constants"
@@ -238,8 +250,6 @@ def passed_over(evidence: Evidence) -> Diagnosis | None:
         return passing_over(node, node.edges[0])
 
     for position, node in enumerate(_nodes(first)):
-        if not evidence.in_time():
-            return None
         if _is_function(node) and _explains(evidence, partial(skipping, position)):
             texts = Texts(evidence, first)
             local = texts.factors.local(node, 0)
@@ -319,6 +329,7 @@ def _is_function(node: object) -> bool:
 def _explains(evidence: Evidence, change_of: Callable[[Sample], Change]) -> bool:
     """Tell whether the claim equals the altered derivative at every sample."""
     end = evidence.claim.by[0]
+    evidence.check()
     for sample in evidence.samples:
         claimed = sample.aligned()
         try:
@@ -339,3 +350,170 @@ def _derivative(sample: Sample, name: str, change: Change) -> Array:
         arrived = found.get(end.edge, np.zeros(tuple(end.shape)))
         rows.append(np.asarray(arrived))
     return np.stack(rows).reshape(sample.true.shape)
+
+
+TOLERANCE = 1e-7
+"""Largest relative distance of a claim from a sum of contributions that it fits."""
+
+MAX_PATHS = 24
+"""Largest number of paths to an input that are followed one by one."""
+
+EQUATIONS_PER_CONSTANT = 3
+"""Number of equations that are wanted for each unknown constant."""
+
+MAX_WRONG_PATHS = 3
+"""Largest number of paths that a claim may have wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Paths whose contributions are multiples of each other and share a constant."""
+
+    paths: tuple[Path, ...]
+    total: Array
+
+
+def wrong_path(evidence: Evidence) -> Diagnosis | None:
+    """Return the diagnosis of paths whose contributions the claim has wrong."""
+    claim = evidence.claim
+    if len(claim.by) != 1 or claim.expression is None or not claim.is_complete:
+        return None
+    paths = _paths(evidence, evidence.samples[0])
+    if paths is None:
+        return None
+    per_sample = evidence.samples[0].true.size or 1
+    wanted = -(-EQUATIONS_PER_CONSTANT * len(paths) // per_sample) + 1
+    enough = evidence
+    if wanted > len(evidence.samples):
+        samples = gather(evidence.task, claim, wanted, evidence.until)
+        enough = replace(evidence, samples=samples)
+    columns, sides = _columns(enough, paths), enough.sides
+    if columns is None or not sides:
+        return None
+    claimed = np.concatenate([np.ravel(grid) for _, grid in sides])
+    bundles = _bundles(paths, columns)
+    least = TOLERANCE * max([largest(b.total) for b in bundles], default=0.0)
+    if any(largest(bundle.total) <= least for bundle in bundles):
+        # A sum that cancels leaves only rounding errors, which any constant fits.
+        return None
+    constants = _constants([b.total for b in bundles], claimed)
+    if constants is None:
+        return None
+    return _diagnosis(evidence, paths, list(zip(bundles, constants, strict=True)))
+
+
+def _paths(evidence: Evidence, sample: Sample) -> list[Path] | None:
+    """Return all paths in a fixed order; None if there are too many, or none."""
+    root, end = sample.target.edge, sample.inputs[evidence.claim.by[0]].edge
+    if root is None or sample.target.numel() > MAX_OUTPUT_ENTRIES:
+        return None
+    ones = np.ones(tuple(sample.target.shape))
+    survey = Survey(root, ones, [end])
+    if not 0 < survey.counts.get(end, 0) <= MAX_PATHS:
+        return None
+    return sorted(survey.heaviest(end))
+
+
+def _columns(evidence: Evidence, paths: list[Path]) -> list[Array] | None:
+    """Return each path's contribution, all samples in a row; None if graphs differ."""
+    parts: list[list[Array]] = [[] for _ in paths]
+    for sample in evidence.samples:
+        evidence.check()
+        # Another branch makes another graph, with paths of its own.
+        if _paths(evidence, sample) != paths:
+            return None
+        root, shape = sample.target.edge, tuple(sample.target.shape)
+        for column, path in zip(parts, paths, strict=True):
+            for unit in np.eye(sample.target.numel()):
+                column.append(np.ravel(along(root, unit.reshape(shape), path)))
+    return [np.concatenate(column) for column in parts]
+
+
+def _bundles(paths: Sequence[Path], columns: Sequence[Array]) -> list[Bundle]:
+    bundles: list[Bundle] = []
+    for path, column in zip(paths, columns, strict=True):
+        for k, bundle in enumerate(bundles):
+            if constant_factor([(column, bundle.total)]) is not None:
+                both = bundle.total + column
+                bundles[k] = Bundle((*bundle.paths, path), both)
+                break
+        else:
+            bundles.append(Bundle((path,), column))
+    return [bundle for bundle in bundles if largest(bundle.total)]
+
+
+def _constants(columns: Sequence[Array], claimed: Array) -> list[float] | None:
+    if not columns or len(claimed) < 2 * len(columns):
+        return None
+    sizes = [largest(column) for column in columns]
+    matrix = np.stack([c / s for c, s in zip(columns, sizes, strict=True)], axis=1)
+    found, _, rank, _ = np.linalg.lstsq(matrix, claimed, rcond=1e-9)
+    scale = max(largest(claimed), max(sizes))
+    if rank < len(columns):
+        return _few_wrong(columns, claimed, TOLERANCE * scale)
+    if largest(matrix @ found - claimed) > TOLERANCE * scale:
+        return None
+    return [float(a / s) for a, s in zip(found, sizes, strict=True)]
+
+
+def _few_wrong(
+    columns: Sequence[Array], claimed: Array, allowed: float
+) -> list[float] | None:
+    """Return the constants of paths whose contributions depend on each other: one or
+    two paths are missing, or one has the wrong sign; None if neither fits."""
+    total = np.sum(columns, axis=0)
+    positions = range(len(columns))
+    for constant, count in ((0.0, 1), (-1.0, 1), (0.0, 2)):
+        for wrong in combinations(positions, count):
+            left = total + (constant - 1) * sum(columns[k] for k in wrong)
+            if largest(left - claimed) <= allowed:
+                return [constant if k in wrong else 1.0 for k in positions]
+    return None
+
+
+def _diagnosis(
+    evidence: Evidence, paths: list[Path], found: list[tuple[Bundle, float]]
+) -> Diagnosis | None:
+    wrong = [(b, a) for b, a in found if abs(a - 1) > TOLERANCE * 10]
+    plain = all(min(abs(a), abs(a - 2)) <= TOLERANCE * 10 for _, a in wrong)
+    all_wrong = len(wrong) == len(found) and not plain
+    if not 0 < len(wrong) <= MAX_WRONG_PATHS or all_wrong:
+        return None
+    texts = Texts(evidence, evidence.samples[0])
+    labels = dict(zip(paths, texts.unique(paths, evidence.claim.by[0]), strict=True))
+    mistakes = [_mistake(texts, labels, bundle, a) for bundle, a in wrong]
+    known = [mistake for mistake in mistakes if mistake is not None]
+    if len(known) < len(mistakes):
+        return None
+    return Diagnosis(
+        known[0].cause,
+        "; ".join(mistake.text for mistake in known),
+        "; ".join(mistake.repair for mistake in known),
+    )
+
+
+def _mistake(
+    texts: Texts, labels: dict[Path, str], bundle: Bundle, a: float
+) -> Diagnosis | None:
+    """Return the diagnosis that a constant ``a`` in front of some paths means."""
+    constant = simple_number(a) if abs(a) > TOLERANCE * 10 else 0
+    if constant is None:
+        return None
+    names = list(dict.fromkeys(labels[path] for path in bundle.paths))
+    one = len(names) == 1
+    path = f"the path{'' if one else 's'} {' and '.join(names)}"
+    if constant == 0:
+        terms = [texts.product(path) for path in bundle.paths]
+        what = " + ".join(t for t in terms if t is not None)
+        if None in terms:
+            what = "what it contributes" if one else "what they contribute"
+        verb = "is" if one else "are"
+        return Diagnosis("path", f"{path} {verb} missing", f"add {what}")
+    if constant == -1:
+        verb = "has" if one else "have"
+        return Diagnosis(
+            "sign", f"{path} {verb} the wrong sign", "turn the sign of that term"
+        )
+    verb = "counts" if one else "count"
+    text = f"{path} {verb} {number_text(a)} times instead of once"
+    return Diagnosis("factor", text, f"multiply that term by {number_text(1 / a)}")

@@ -10,9 +10,9 @@ fixed order, simple mistakes first, and the first that fits is the diagnosis.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import combinations
 from time import thread_time
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,15 @@ from ..lang.syntax import Call, MethodCall, walk
 from ..verify.claims.points import about_a_point
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
+from ..verify.process.budget import OutOfTime
 from ..views.claims import Diagnosis
-from .chain_rule import inner_derivative, passed_over, stops_short, taken_for_constant
+from .chain_rule import (
+    inner_derivative,
+    passed_over,
+    stops_short,
+    taken_for_constant,
+    wrong_path,
+)
 from .claim_text import lacking_term, wrong_subterm, wrong_term
 from .evidence import (
     MIN_SAMPLES,
@@ -37,21 +44,17 @@ from .hypotheses import (
     DIAGONALS,
     SIGN,
     UPSIDE_DOWN,
-    first_of,
-    sums_left_out,
-    sums_too_much,
-    transpositions,
-)
-from .likeness import (
-    Pair,
     alike,
     constant_factor,
+    first_of,
     largest,
     number_text,
     simple_number,
     speaking,
+    sums_left_out,
+    sums_too_much,
+    transpositions,
 )
-from .path_errors import wrong_path
 
 ROUNDED = 2e-3
 """Largest relative distance that is put down to rounded constants."""
@@ -63,18 +66,12 @@ SAMPLES = 12
 """Number of samples wanted; a hypothesis must fit all of them."""
 
 
-def sides(evidence: Evidence) -> list[Pair]:
-    """Return pairs of derivative and claim in its shape; none if one does not fit."""
-    pairs: list[Any] = [(sample.true, sample.aligned()) for sample in evidence.samples]
-    return [] if any(claimed is None for _, claimed in pairs) else pairs
-
-
 def wrong_sign(evidence: Evidence) -> Diagnosis | None:
-    return SIGN.of_claim(sides(evidence))
+    return SIGN.of_claim(evidence.sides)
 
 
 def rounded(evidence: Evidence) -> Diagnosis | None:
-    pairs = sides(evidence)
+    pairs = evidence.sides
     if not speaking(pairs):
         return None
     worst = max(largest(a - b) / (largest(a) or 1.0) for a, b in pairs)
@@ -85,7 +82,7 @@ def rounded(evidence: Evidence) -> Diagnosis | None:
 
 
 def constant(evidence: Evidence) -> Diagnosis | None:
-    c = constant_factor(sides(evidence))
+    c = constant_factor(evidence.sides)
     if c is None:
         return None
     mean = _mean(evidence, c)
@@ -145,7 +142,7 @@ def shaped_otherwise(evidence: Evidence) -> Diagnosis | None:
 
 
 def upside_down(evidence: Evidence) -> Diagnosis | None:
-    return UPSIDE_DOWN.of_claim(sides(evidence))
+    return UPSIDE_DOWN.of_claim(evidence.sides)
 
 
 def swapped(evidence: Evidence) -> Diagnosis | None:
@@ -179,8 +176,6 @@ def _names_swapped(evidence: Evidence) -> Diagnosis | None:
         if first.variables[a].shape == first.variables[b].shape
     ]
     for a, b in pairs[:MAX_NAME_PAIRS]:
-        if not evidence.in_time():
-            return None
         if evidence.is_right(said, {a: b, b: a}):
             text = f"{a} and {b} are swapped"
             return Diagnosis("swapped", text, f"write {a} for {b} and {b} for {a}")
@@ -222,10 +217,9 @@ def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None
         if len(samples) < MIN_SAMPLES:
             return None
     evidence = Evidence(task, claim, samples, until)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), suppress(OutOfTime):
         for hypothesis in hypotheses if samples else ():
-            if not evidence.in_time():
-                return None
+            evidence.check()
             found = hypothesis(evidence)
             if found is not None:
                 return found

@@ -11,21 +11,39 @@ one term or one subterm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from itertools import product
 from time import thread_time
 
 import numpy as np
 
+from ..engine import Tensor
 from ..engine.operators import TRANSPOSES
-from ..lang.syntax import Attribute, Binary, Literal, MethodCall, Name, Unary
+from ..lang.errors import Span
+from ..lang.parser import parse
+from ..lang.syntax import (
+    Attribute,
+    Binary,
+    Call,
+    Expression,
+    Index,
+    Keyword,
+    Literal,
+    MethodCall,
+    Name,
+    Node,
+    Unary,
+    children,
+)
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..views.claims import Diagnosis
 from .chain_rule import UNSPOKEN, candidates
 from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in
-from .likeness import (
+from .hypotheses import (
     CLOSE,
     Array,
     Pair,
@@ -35,7 +53,58 @@ from .likeness import (
     number_text,
     simple_number,
 )
-from .subterms import Subterm, spliced, subterms
+
+MAX_SUBTERMS = 60
+"""Largest number of subterms of a text that are tried."""
+
+_TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
+
+
+@dataclass(frozen=True, slots=True)
+class Subterm:
+    """An expression inside a text, by its syntax node."""
+
+    source: str
+    node: Expression
+
+    @property
+    def text(self) -> str:
+        """Return the expression's text, without parentheses around it."""
+        return self.source[self.node.span.start : self.node.span.end]
+
+    @property
+    def factor(self) -> str:
+        """Return the expression's text so that it may stand beside any operator."""
+        return self.text if isinstance(self.node, _TIGHT) else f"({self.text})"
+
+    def part(self, node: Expression) -> Subterm:
+        """Return a part of the expression as a subterm of the same text."""
+        return Subterm(self.source, node)
+
+    def written(self, new: str) -> str:
+        """Return the whole text with ``new`` in place of the expression."""
+        return spliced(self.source, self.node.span, new)
+
+
+def subterms(source: str) -> Iterator[Subterm]:
+    """Yield the subterms of a text that stand for values, each before its parts."""
+    waiting: list[Node] = [parse(source)]
+    left = MAX_SUBTERMS
+    while waiting and left:
+        node = waiting.pop()
+        if isinstance(node, Keyword):
+            continue
+        if isinstance(node, Expression):
+            left -= 1
+            yield Subterm(source, node)
+        parts = children(node)
+        waiting += reversed(parts[:1] if isinstance(node, Index) else parts)
+
+
+def spliced(source: str, span: Span, new: str) -> str:
+    """Return a text with ``new`` in place of the part at ``span``."""
+    return source[: span.start] + new + source[span.end :]
+
 
 _SIGNS = ("+", "-")
 _PRODUCTS = ("*", "/", "@")
@@ -45,8 +114,6 @@ _POWERS = ("**", "^")
 def wrong_term(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a term of a sum that has a wrong factor."""
     for total, term in _terms(evidence.text):
-        if not evidence.in_time():
-            return None
         factor = _factor_of(evidence, term)
         found = None if factor is None else _mistake(total, term, factor)
         if found is not None:
@@ -148,8 +215,6 @@ def lacking_term(evidence: Evidence) -> Diagnosis | None:
         return None
     gaps = [sample.true - sample.claimed for sample in evidence.samples]
     for text, values in _addable(evidence):
-        if not evidence.in_time():
-            return None
         c = constant_factor(_widened(gaps, values))
         if c is not None and simple_number(c) is not None:
             return _added(c, text)
@@ -194,22 +259,17 @@ _REDUCTIONS = ("sum", "mean")
 _ALONG = ("", "dim=0, keepdim=True", "dim=1, keepdim=True")
 
 
-@dataclass(frozen=True, slots=True)
-class Rewriting:
-    """A claim with one subterm changed, and the mistake that this corrects."""
-
-    text: str
-    mistake: str
+Rewriting = tuple[str, str, str]
+"""Type of a claim with one subterm changed: the kind of the mistake that this corrects,
+the mistake, and the text."""
 
 
 def wrong_subterm(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a wrong transpose, sum, exponent or name in a subterm."""
-    for cause, rewritings in _KINDS.items():
-        for found in rewritings(evidence):
-            if not evidence.in_time():
-                return None
-            if evidence.is_right(found.text):
-                return rewritten(cause, found.mistake, evidence.text, found.text)
+    names = "name", partial(_names, evidence.samples[0].variables)
+    for cause, mistake, text in _rewritings(evidence.text, (*_KINDS, names)):
+        if evidence.is_right(text):
+            return rewritten(cause, mistake, evidence.text, text)
     return None
 
 
@@ -217,91 +277,88 @@ def fitting_transpose(task: ClaimsTask, claim: Claim, seconds: float) -> str | N
     """Return the text with one operand transposed that is the derivative, for a claim
     whose shapes do not fit; None if there is none."""
     until = thread_time() + seconds
-    for found in _transposed(said_in(task, claim)):
-        written = replace(claim, expression=found.text)
+    kinds = [kind for kind in _KINDS if kind[0] == "transpose"]
+    for _, _, text in _rewritings(said_in(task, claim), kinds):
+        written = replace(claim, expression=text)
         samples = gather(task, written, MIN_SAMPLES, until)
         pairs = [(s.true, s.claimed) for s in samples]
         if len(pairs) == MIN_SAMPLES and all_same(pairs):
-            return found.text.strip()
+            return text.strip()
     return None
 
 
-def _transposed(source: str) -> Iterator[Rewriting]:
-    """Yield texts with a transpose added or removed, then with factors exchanged."""
-    for subterm in subterms(source):
-        yield from _transposes(subterm)
-    for subterm in subterms(source):
-        node = subterm.node
-        if isinstance(node, Binary) and node.operator == "@":
-            left, right = (
-                subterm.part(part).factor for part in (node.left, node.right)
-            )
-            mistake = f"the factors of {subterm.text} are in the wrong order"
-            yield Rewriting(subterm.written(f"{right} @ {left}"), mistake)
+def _rewritings(
+    source: str, kinds: Iterable[tuple[str, Change]]
+) -> Iterator[Rewriting]:
+    """Yield texts with one subterm changed, kind by kind."""
+    for cause, change in kinds:
+        for subterm in subterms(source):
+            if not isinstance(subterm.node, Literal):
+                for new, mistake in change(subterm):
+                    yield cause, mistake, subterm.written(new)
 
 
-def _transposes(subterm: Subterm) -> Iterator[Rewriting]:
+Change = Callable[[Subterm], Iterator[tuple[str, str]]]
+"""Type of a function from a subterm to texts in its place, each with the mistake."""
+
+
+def _transposes(subterm: Subterm) -> Iterator[tuple[str, str]]:
+    """Yield the subterm with a transpose added or removed."""
     node = subterm.node
+    bare: Expression | None = None
     if isinstance(node, MethodCall) and node.method in _TRANSPOSES:
-        bare = subterm.part(node.receiver).factor
+        bare = node.receiver
     elif isinstance(node, Attribute) and node.name in _TRANSPOSES:
-        bare = subterm.part(node.value).factor
-    elif isinstance(node, Literal | Unary | Binary):
-        return
-    else:
-        mistake = f"{subterm.text} should be transposed"
-        yield Rewriting(subterm.written(f"{subterm.factor}.t()"), mistake)
-        return
-    yield Rewriting(subterm.written(bare), f"{subterm.text} should not be transposed")
+        bare = node.value
+    if bare is not None:
+        mistake = f"{subterm.text} should not be transposed"
+        yield subterm.part(bare).factor, mistake
+    elif not isinstance(node, Unary | Binary):
+        yield f"{subterm.factor}.t()", f"{subterm.text} should be transposed"
 
 
-def _sums(evidence: Evidence) -> Iterator[Rewriting]:
-    """Yield texts with the sum or mean of a subterm added or removed."""
-    for subterm in subterms(evidence.text):
-        node = subterm.node
-        if isinstance(node, Literal):
-            continue
-        if isinstance(node, MethodCall) and node.method in _REDUCTIONS:
-            bare = subterm.part(node.receiver).factor
-            mistake = f"the {node.method} of {bare} is too much"
-            yield Rewriting(subterm.written(bare), mistake)
-        for name in _REDUCTIONS:
-            for how in _ALONG:
-                text = f"{subterm.factor}.{name}({how})"
-                mistake = f"{text} is meant, not {subterm.text}"
-                yield Rewriting(subterm.written(text), mistake)
+def _exchanges(subterm: Subterm) -> Iterator[tuple[str, str]]:
+    """Yield a product of matrices with its factors exchanged."""
+    node = subterm.node
+    if isinstance(node, Binary) and node.operator == "@":
+        left, right = (subterm.part(part).factor for part in (node.left, node.right))
+        mistake = f"the factors of {subterm.text} are in the wrong order"
+        yield f"{right} @ {left}", mistake
 
 
-def _powers(evidence: Evidence) -> Iterator[Rewriting]:
-    """Yield texts with the exponent of one subterm changed."""
-    for subterm in subterms(evidence.text):
-        node, base = subterm.node, subterm.factor
-        if isinstance(node, Literal):
-            continue
-        if isinstance(node, Binary) and node.operator in _POWERS:
-            base = subterm.part(node.left).factor
-        for exponent in _EXPONENTS:
-            mistake = f"{subterm.text} has the wrong exponent"
-            yield Rewriting(subterm.written(f"{base}**{exponent}"), mistake)
+def _sums(subterm: Subterm) -> Iterator[tuple[str, str]]:
+    """Yield the subterm with a sum or a mean added or removed."""
+    node = subterm.node
+    if isinstance(node, MethodCall) and node.method in _REDUCTIONS:
+        bare = subterm.part(node.receiver).factor
+        yield bare, f"the {node.method} of {bare} is too much"
+    for name, how in product(_REDUCTIONS, _ALONG):
+        text = f"{subterm.factor}.{name}({how})"
+        yield text, f"{text} is meant, not {subterm.text}"
 
 
-def _names(evidence: Evidence) -> Iterator[Rewriting]:
-    """Yield texts with one name replaced by that of a value of the same shape."""
-    known = evidence.samples[0].variables
-    for subterm in subterms(evidence.text):
-        here = known.get(subterm.text) if isinstance(subterm.node, Name) else None
-        if here is None:
-            continue
-        for name, value in known.items():
-            if name != subterm.text and value.shape == here.shape:
-                mistake = f"{subterm.text} stands where {name} belongs"
-                yield Rewriting(subterm.written(name), mistake)
+def _powers(subterm: Subterm) -> Iterator[tuple[str, str]]:
+    """Yield the subterm with another exponent."""
+    node, base = subterm.node, subterm.factor
+    if isinstance(node, Binary) and node.operator in _POWERS:
+        base = subterm.part(node.left).factor
+    for exponent in _EXPONENTS:
+        yield f"{base}**{exponent}", f"{subterm.text} has the wrong exponent"
 
 
-_KINDS: dict[str, Callable[[Evidence], Iterator[Rewriting]]] = {
-    "transpose": lambda evidence: _transposed(evidence.text),
-    "sum": _sums,
-    "power": _powers,
-    "name": _names,
-}
-"""Kinds of mistakes in a subterm, in the order in which they are tested."""
+def _names(known: Mapping[str, Tensor], subterm: Subterm) -> Iterator[tuple[str, str]]:
+    """Yield the names of other values of the same shape in place of a name."""
+    here = known.get(subterm.text) if isinstance(subterm.node, Name) else None
+    for name, value in known.items():
+        if here is not None and name != subterm.text and value.shape == here.shape:
+            yield name, f"{subterm.text} stands where {name} belongs"
+
+
+_KINDS: Sequence[tuple[str, Change]] = (
+    ("transpose", _transposes),
+    ("transpose", _exchanges),
+    ("sum", _sums),
+    ("power", _powers),
+)
+"""Kinds of mistakes in a subterm, in the order in which they are tested; the last one,
+a wrong name, takes the names that there are."""

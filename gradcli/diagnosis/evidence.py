@@ -37,12 +37,13 @@ from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..verify.claims.truth import fitted_array
 from ..verify.limits import MAX_CLAIM_STEPS
+from ..verify.process.budget import OutOfTime
 from ..views.claims import Diagnosis
 from ..views.factors import Factors
 from ..views.graph import graph_view
 from ..views.names import Names
 from ..views.survey import Path, Step, met
-from .likeness import Array, Pair, same
+from .hypotheses import Array, Pair, same
 
 MIN_SAMPLES = 3
 """Smallest number of samples for a conclusion: any constant fits fewer."""
@@ -127,8 +128,15 @@ def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
     Raises:
         ProgramError: the program or the claim fails there.
     """
-    inputs = leaves(task, point)
-    target, named = run(task, claim, inputs)
+    inputs = {
+        g.name: Tensor(np.array(point[g.name]).reshape(g.shape), NUMPY, True)
+        for g in task.inputs
+    }
+    target, _, environment = evaluate(
+        task.source, inputs, of=claim.output or task.of, seed=task.seed,
+        max_steps=MAX_CLAIM_STEPS,
+    )  # fmt: skip
+    named = {**inputs, **environment, **inputs}
     claimed = said_by(task, claim, said_in(task, claim), inputs, named)
     return Sample(derivative(claim, target, inputs), claimed, target, inputs, named)
 
@@ -157,30 +165,6 @@ def said_by(
         return derivative(claim, output, inputs)
     said, _, _ = evaluate(text, named, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
     return np.asarray(said.raw, dtype=np.float64)
-
-
-def leaves(task: ClaimsTask, point: Point) -> dict[str, Tensor]:
-    """Return the task's inputs at a point, as leaves by name."""
-    return {
-        g.name: Tensor(np.array(point[g.name]).reshape(g.shape), NUMPY, True)
-        for g in task.inputs
-    }
-
-
-def run(
-    task: ClaimsTask, claim: Claim, inputs: Mapping[str, Tensor]
-) -> tuple[Tensor, dict[str, object]]:
-    """Return the tensor that a claim differentiates, and all that it may name.
-
-    Raises:
-        ProgramError: the program fails, or has no such variable there.
-    """
-    target, _, environment = evaluate(
-        task.source, inputs, of=claim.output or task.of, seed=task.seed,
-        max_steps=MAX_CLAIM_STEPS,
-    )  # fmt: skip
-    named = {**inputs, **{k: v for k, v in environment.items() if k not in inputs}}
-    return target, named
 
 
 def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Array:
@@ -215,13 +199,26 @@ class Evidence:
     samples: Sequence[Sample]
     until: float
 
-    def in_time(self) -> bool:
-        return thread_time() < self.until
+    def check(self) -> None:
+        """Go on if there is time left.
+
+        Raises:
+            OutOfTime: there is none.
+        """
+        if thread_time() >= self.until:
+            raise OutOfTime
 
     @property
     def pairs(self) -> list[Pair]:
         """Return the true and the claimed derivative of each sample."""
         return [(sample.true, sample.claimed) for sample in self.samples]
+
+    @property
+    def sides(self) -> list[Pair]:
+        """Return the same with claims in the derivative's shape; none if one of them
+        does not fit."""
+        pairs: list[Any] = [(sample.true, sample.aligned()) for sample in self.samples]
+        return [] if any(claimed is None for _, claimed in pairs) else pairs
 
     @property
     def text(self) -> str:
@@ -241,7 +238,12 @@ class Evidence:
         return True
 
     def said(self, text: str, sample: Sample) -> Array | None:
-        """Return the numbers of a claim that reads ``text``; None if it has none."""
+        """Return the numbers of a claim that reads ``text``; None if it has none.
+
+        Raises:
+            OutOfTime: there is no time left.
+        """
+        self.check()
         try:
             return said_by(self.task, self.claim, text, sample.inputs, sample.named)
         except NO_VALUE:

@@ -35,21 +35,22 @@ from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.families import enters_none
 from ..ops.spellings import SPELLINGS
-from .eigenvalues import (
+from .spectra import (
     eigenvalue,
     eigenvalue_in_floats,
-    singular_value,
-    singular_value_in_floats,
-)
-from .exponentials import (
     exponential,
     exponential_in_floats,
     rounding_of_exponential,
+    singular_value,
+    singular_value_in_floats,
 )
-from .limits import MAX_EIGENVALUE_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+
+MAX_EIGENVALUE_BITS: Final = 1 << 13
+"""Highest precision of eigenvalues, in bits: what would be lost beyond it is 0 in every
+type of float."""
 
 Ball: TypeAlias = arb
 """FLINT's ball: a midpoint and a radius."""
@@ -87,15 +88,7 @@ def ball(number: int | float | Fraction) -> Ball:
     """Return a number as a ball, exact for integers and floats."""
     if isinstance(number, Fraction):
         return arb(fmpq(number.numerator, number.denominator))
-    if isinstance(number, float) and not isfinite(number):
-        return _special(number)
     return arb(number)
-
-
-def _special(number: float) -> Ball:
-    if isnan(number):
-        return NAN
-    return INFINITY if number > 0 else -INFINITY
 
 
 def is_nan(b: Ball) -> bool:
@@ -192,6 +185,11 @@ def constant(b: Ball) -> arb_series:
     return arb_series([b])
 
 
+def unknown() -> arb_series:
+    """Return a power series of which no term is known."""
+    return arb_series([UNKNOWN] * ctx.cap)
+
+
 def _taylor(coefficients: Sequence[Ball], x: Moving) -> arb_series:
     """Return ``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
     d = x - at(x)
@@ -216,7 +214,7 @@ def absolute(x: Moving) -> Moving:
     sign = at(x)
     if sign > 0:
         return x
-    return -x if sign < 0 else constant(UNKNOWN) + UNKNOWN * x
+    return -x if sign < 0 else unknown()
 
 
 def power(a: Moving, b: Moving) -> Moving:
@@ -226,9 +224,9 @@ def power(a: Moving, b: Moving) -> Moving:
     if isinstance(a, arb) and isinstance(b, arb):
         return a**b
     if at(a).is_zero() and at(b) > 0:
-        # 0**b is 0 for every b > 0, and a**b has the slope 0 at a = 0 if b > 1.
-        flat = not isinstance(a, arb_series) or at(b) > 1
-        return constant(ZERO if flat else UNKNOWN)
+        # 0**b is 0 for every b > 0; at a = 0 the derivatives of orders below b are 0.
+        flat = not isinstance(a, arb_series) or at(b) > ctx.cap - 1
+        return constant(ZERO) if flat else unknown()
     return (b * a.log()).exp()
 
 
@@ -256,7 +254,7 @@ def angle(y: Moving, x: Moving) -> Moving:
         return arb.pi() / 2 - (x / y).atan()
     if at(y) < 0:
         return -arb.pi() / 2 - (x / y).atan()
-    return constant(UNKNOWN)
+    return unknown()
 
 
 def tanh(x: Moving) -> Moving:
@@ -274,7 +272,8 @@ def asinh(x: Moving) -> Moving:
 
 def sinc(x: Moving) -> Moving:
     if at(x).is_zero():
-        return _taylor([ONE, ZERO, -(arb.pi() ** 2) / 6], x)
+        sine = _own_taylor(lambda s: s.sin_pi(), ZERO, ctx.cap + 1)
+        return _taylor([c / arb.pi() for c in sine[1:]], x)
     return x.sin_pi() / (arb.pi() * x)
 
 
@@ -305,8 +304,9 @@ def log_of_normal(x: Moving) -> Moving:
 def inverse_erf(x: Moving) -> arb_series:
     """Return the inverse of erf, by reversion of the series of erf at the result."""
     value = at(x).erfinv()
-    _, first, second = _own_taylor(lambda s: s.erf(), value, 3)
-    return _taylor([value, 1 / first, -second / first**3], x)
+    slopes = _own_taylor(lambda s: s.erf(), value, ctx.cap)[1:]
+    own = arb_series([0, *slopes]).reversion() if slopes else ()
+    return _taylor([value, *list(own)[1:]], x)
 
 
 def log_gamma(x: Moving) -> Moving:
@@ -348,38 +348,27 @@ def _polygamma(order: int, b: Ball) -> Ball:
     return found
 
 
-def bessel_i(order: int, x: Moving) -> Moving:
-    """Return the modified Bessel function I. Its derivative is half the sum of the
-    functions of the orders below and above (DLMF 10.29.1)."""
-    if isinstance(x, arb):
-        return x.bessel_i(order)
-    b, found = at(x), []
-    for k in range(ctx.cap):
-        near = [comb(k, j) * b.bessel_i(abs(order - k + 2 * j)) for j in range(k + 1)]
-        found.append(sum(near, ZERO) / (2**k * factorial(k)))
-    return _taylor(found, x)
-
-
 def bessel(kind: str, order: int, x: Moving) -> Moving:
-    """Return the Bessel function J, Y or K. Twice its derivative is the function of the
-    order below minus that above, for K minus their sum (DLMF 10.6.1, 10.29.1)."""
+    """Return the Bessel function I, J, K or Y. Twice its derivative is the function of
+    the order below minus that above, for I their sum, for K minus their sum (DLMF
+    10.6.1, 10.29.1)."""
+    own = getattr(at(x), f"bessel_{kind}")
     if isinstance(x, arb):
-        value: Ball = getattr(x, f"bessel_{kind}")(order)
+        value: Ball = own(order)
         return value
-    b, found = at(x), []
-    one = getattr(b, f"bessel_{kind}")
+    below, above = {"i": (1, 1), "k": (-1, -1)}.get(kind, (1, -1))
+    found = []
     for k in range(ctx.cap):
-        signs = [1 if kind == "k" else (-1) ** j for j in range(k + 1)]
-        near = [s * comb(k, j) * one(order - k + 2 * j) for j, s in enumerate(signs)]
-        whole = sum(near, ZERO) / (2**k * factorial(k))
-        found.append(-whole if kind == "k" and k % 2 else whole)
+        near = [comb(k, j) * below ** (k - j) * above**j * own(order - k + 2 * j)
+                for j in range(k + 1)]  # fmt: skip
+        found.append(sum(near, ZERO) / (2**k * factorial(k)))
     return _taylor(found, x)
 
 
 def lower_gamma(a: Moving, x: Moving) -> Moving:
     """Return the regularized lower incomplete gamma function; its series is in x."""
     if isinstance(a, arb_series):
-        return constant(UNKNOWN) + UNKNOWN * a
+        return unknown()
     if isinstance(x, arb):
         return x.gamma_lower(a, regularized=1)
     slope = _own_taylor(lambda s: ((a - 1) * s.log() - s - a.lgamma()).exp(), at(x),
@@ -392,7 +381,7 @@ def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
     """Return Hurwitz' zeta function, whose series in ``a`` is DLMF 25.11.17."""
     if isinstance(s, arb_series):
         if isinstance(a, arb_series):
-            return constant(UNKNOWN) + UNKNOWN * s
+            return unknown()
         return s.zeta(a)
     if isinstance(a, arb):
         return s.zeta(a)
@@ -525,8 +514,7 @@ STEPS: Final[dict[str, Function]] = {
                             rounding_of_exponential,
                             words="the exponential of a matrix of more than 2 rows, or "
                                   "with equal eigenvalues,"),
-    "lost_vector": Function(lambda value: UNKNOWN,
-                            lambda value: arb_series([UNKNOWN] * ctx.cap),
+    "lost_vector": Function(lambda value: UNKNOWN, lambda value: unknown(),
                             lambda value: value * nan,
                             words="a vector beside one of several equal values"),
 }  # fmt: skip
@@ -571,7 +559,7 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
     if any(is_nan(a) for a in args):
         return NAN
     if name in ADDING and all(a.is_finite() or is_infinite(a) for a in args):
-        return _special(in_floats(name, [to_float(a) for a in args]))
+        return ball(float(in_floats(name, [to_float(a) for a in args])))
     bounded = all(a.is_finite() for a in args)
     if bounded and (overflows(name) or (name == "pow" and args[0] != 0)):
         off_the_line = name == "pow" and args[0] < 0 and not args[1].contains_integer()
@@ -579,7 +567,7 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
     if all(a.is_exact() for a in args):
         found = in_floats(name, [float(a) for a in args])
         if not isfinite(found):
-            return _special(found)
+            return ball(float(found))
         return UNKNOWN if bounded else arb(found, abs(found) * 2.0**-50)
     if len(args) <= 2 and all(a.is_finite() for a in args):
         ends = [(float(a.lower()), float(a.upper())) for a in args]
@@ -619,15 +607,21 @@ rules of the table are what is checked."""
 _NEGATIVE: Final = {("sub", 1), ("neg", 0)}
 
 
+PRODUCTS: Final = frozenset({"mul", "dot"})
+"""Functions that multiply the first half of their arguments by the second half."""
+
+
+def beside(position: int, count: int) -> int:
+    """Return the position of the argument that a product multiplies another one by."""
+    return (position + count // 2) % count
+
+
 def derivative(name: str, position: int, args: Sequence[Ball]) -> Ball:
     """Return the derivative in the argument at ``position``, by a power series."""
     if name in LINEAR:
         return -ONE if (name, position) in _NEGATIVE else ONE
-    if name == "mul":
-        return args[1 - position]
-    if name == "dot":
-        half = len(args) // 2
-        return args[position + half if position < half else position - half]
+    if name in PRODUCTS:
+        return args[beside(position, len(args))]
     found = _coefficient(name, _moved(args, {position: 1}), 1)
     known = found.is_finite() or not all(a.is_exact() for a in args)
     return found if known or not is_infinite(apply(name, *args)) else NAN
@@ -638,7 +632,7 @@ def second_derivative(name: str, first: int, last: int, args: Sequence[Ball]) ->
     along each and along both at once. Call it within ``working(bits, 3)``."""
     if name in LINEAR:
         return ZERO
-    if name in ("mul", "dot"):
+    if name in PRODUCTS:
         return ONE if abs(first - last) * 2 == len(args) else ZERO
     one = _coefficient(name, _moved(args, {first: 1}), 2)
     if first == last:

@@ -13,7 +13,7 @@ decided by the middle of a box.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, TypeVar
@@ -36,8 +36,7 @@ from .decided import ratio
 from .graph import Evaluation
 from .namespace import ObjectNamespace
 from .system import RELATIONS, Number
-from .term import Term, chosen
-from .terms import Terms
+from .terms import Term, Terms, chosen
 
 MAX_WAYS: Final = 32
 """Largest number of ways through a program that are followed on one box."""
@@ -78,26 +77,11 @@ class Enclosures(Evaluation):
     def change(self, output: int, along: int) -> Ball:
         """Return the derivative of a step's value by an entry."""
         with working(START_BITS):
-            return self._tangents([output], along, START_BITS).get(output, ZERO)
+            return self.tangents([output], along, START_BITS).get(output, ZERO)
 
-    def _tangents(
-        self, outputs: Sequence[int], along: int, bits: int
-    ) -> dict[int, Ball]:
-        """Return the derivatives of steps by an entry, also through detached values,
-        because those change with the entry all the same."""
-        tangents: dict[int, Ball] = {along: ball(1)}
-        for step in self.below(outputs):
-            moving = [
-                (position, tangents[arg])
-                for position, arg in enumerate(self.graph.args(step))
-                if arg in tangents
-            ]
-            if moving and self.graph.name(step) == "stop":
-                tangents[step] = moving[0][1]
-            elif moving:
-                parts = [self.slope(step, p, bits) * t for p, t in moving]
-                tangents[step] = sum(parts, ZERO)
-        return tangents
+    def moving(self, step: int) -> Iterable[tuple[int, int]]:
+        """Return all arguments: detached values change with an entry all the same."""
+        return enumerate(self.graph.args(step))
 
 
 class BoxTerms(Terms):

@@ -1,27 +1,46 @@
-"""Functions whose branch the values at the point decide: maxima, sorting, rounding.
+"""Functions whose branch the values at the point decide: maxima, sorting, rounding; and
+the decisions of systems whose elements are steps of a graph, where two numbers are
+compared as balls of more and more bits, until these are separate.
 
-Invariant: every decision goes through ``system.compare``, which keeps it as a side
-condition; a point without a derivative is reported to ``system.kink``.
+Invariants: every decision goes through ``system.compare``, which keeps it as a side
+condition; a point without a derivative is reported to ``system.kink``. Numbers whose
+gap is exactly 0 are equal; those that no precision within the bounds separates count as
+equal and are a tie. Where rounding is known, a number within rounding of a tie or a
+jump counts as one: it is decided as the engine's numbers decide it, and recorded.
+
+    apart(evaluation, a, b)         # a ball on one side of 0, or 0
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, SupportsIndex, TypeVar
 
 import numpy as np
 
 from ..engine.raw import Host, Run
-from ..ops import Op, overloads
+from ..ops import FUNCTIONS, Op, overloads, parameters
 from ..ops.basis import UFUNCS
-from .balls import Ball, is_infinite, is_nan, to_float
-from .system import RELATIONS, Element, System
-
-Elementwise = Run
+from ..ops.exact import Exact
+from . import balls
+from .balls import (
+    INFINITY,
+    NAN,
+    ZERO,
+    Ball,
+    ball,
+    is_infinite,
+    is_nan,
+    to_float,
+    working,
+)
+from .graph import MAX_COMPARISON_BITS, Evaluation
+from .rounding import Roundings
+from .system import RELATIONS, Element, Number, System, lifted
 
 Choose = Callable[[System[Element], Element, Element], Element]
 """Function that returns one of two elements."""
@@ -231,15 +250,21 @@ def _remainder(
     return system.apply("sub", a, system.apply("mul", quotient, b))
 
 
+def floats(system: System[Element], data: Host) -> Host:
+    """Return elements' values, rounded to floats."""
+    rounded = [to_float(system.value(e)) for e in data.flat]
+    return np.array(rounded, dtype=np.float64).reshape(data.shape)
+
+
 def as_floats(system: System[Element], data: Host) -> Host:
     """Return elements' values as floats, and note that they were read as such."""
-    floats = [to_float(system.value(e)) for e in data.flat]
-    for element, value in zip(data.flat, floats, strict=True):
-        system.read(element, value)
-    return np.array(floats).reshape(data.shape)
+    found = floats(system, data)
+    for element, value in zip(data.flat, found.flat, strict=True):
+        system.read(element, float(value))
+    return found
 
 
-NUMERIC: Final[dict[str, Elementwise]] = {
+NUMERIC: Final[dict[str, Run]] = {
     "maximum": _larger,
     "minimum": _smaller,
     "fmax": partial(_ignoring_nan, _larger),
@@ -251,7 +276,7 @@ NUMERIC: Final[dict[str, Elementwise]] = {
 }
 """Elementwise functions of elements that return an element, by name."""
 
-MASKS: Final[dict[str, Elementwise]] = {
+MASKS: Final[dict[str, Run]] = {
     **{own.__name__: partial(_compared, sign) for sign, own in RELATIONS.items()},
     "signbit": _is_negative,
     "isnan": partial(_asked, is_nan),
@@ -260,7 +285,187 @@ MASKS: Final[dict[str, Elementwise]] = {
 }
 """Elementwise functions of elements that return a truth value, by name."""
 
-LOGIC: Final[dict[str, Elementwise]] = {
+LOGIC: Final[dict[str, Run]] = {
     name: getattr(np, own) for name, own in UFUNCS.items() if own.startswith("logical_")
 }
 """Elementwise functions of truth values that return a truth value, by name."""
+
+
+Step = TypeVar("Step", bound=SupportsIndex)
+
+
+Bounds = tuple[tuple[int, str, Number], ...]
+"""Bounds, each an argument's position, a relation and a number: ``(0, ">", 0)``."""
+
+
+def is_literal(name: str) -> bool:
+    """Tell whether an operand written as a number is part of a formula: an order."""
+    entry = FUNCTIONS.get(name)
+    return entry is not None and entry.literal
+
+
+def bounds_of(name: str, arguments: Sequence[object]) -> Bounds:
+    """Return the bounds within which a function is defined and smooth."""
+    entry = FUNCTIONS.get(name)
+    if entry is None or entry.bounds is None:
+        return _domain(name)
+    found: Bounds = entry.bounds(balls, *arguments)
+    return found
+
+
+@cache
+def _domain(name: str) -> Bounds:
+    """Return the bounds of a row's domain: ``x > -1 and x < 1`` is two of them."""
+    entry = FUNCTIONS.get(name)
+    if entry is None or not entry.domain:
+        return ()
+    names = parameters(entry)
+    parts = [part.split() for part in entry.domain.split(" and ")]
+    return tuple((names.index(x), sign, int(number)) for x, sign, number in parts)
+
+
+class Deciding(System[Step]):
+    """The base of systems that are graphs; ``int(element)`` is an element's step.
+
+    tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater
+    roundings  rounding errors of the engine's numbers; None: only equal values tie
+    lost       errors of the engine's numbers beyond their own rounding, by the steps of
+               the program's numbers: the absolute error, and one in units of rounding
+    unsure     whether rounding decides a tie or a jump
+    kinks      words for what has no derivative there, by step
+    zeros      steps of value 0 whose sign, which only floats have, decides something
+    """
+
+    def __init__(self, tie_break: int, dtype: str | None) -> None:
+        graph: Any = self
+        self.tie_break = tie_break
+        self.evaluation = Evaluation(graph)
+        self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
+        self.unsure = False
+        self.kinks: dict[int, str] = {}
+        self.lost: dict[int, tuple[float, float]] = {}
+        self.zeros: set[int] = set()
+        self._numbers: dict[Number, Step] = {}
+        self._exact: dict[int, tuple[Exact, Step]] = {}
+
+    def written(self, number: Number) -> Step:
+        """Return a new element that is a number of the program."""
+        raise NotImplementedError
+
+    def note_tie(self, a: Step, b: Step, slack: float) -> bool:
+        """Note that elements are equal within ``slack``; tell if that is a tie."""
+        raise NotImplementedError
+
+    def is_constant(self, element: Step) -> bool:
+        """Tell whether no derivative by an input goes through an element."""
+        raise NotImplementedError
+
+    def lift(self, number: Number) -> Step:
+        return lifted(number, self._leaf, self.apply, self._exact)
+
+    def _leaf(self, number: Number, off: float) -> Step:
+        if off:
+            made = self.written(number)
+            self.lost[int(made)] = off, 0.0
+            return made
+        found = self._numbers.get(number)
+        if found is None or number != number:
+            found = self._numbers[number] = self.written(number)
+        return found
+
+    def value(self, element: Step) -> Ball:
+        """Return the value, computed with more bits if it is not finite at first."""
+        found = self.evaluation.value(int(element))
+        if found.is_finite() or found.is_exact():
+            return found
+        return self.evaluation.settled([int(element)])[0]
+
+    def compare(self, relation: str, a: Step, b: Step) -> bool:
+        holds = RELATIONS[relation]
+        gap = apart(self.evaluation, int(a), int(b))
+        if is_nan(gap):
+            return relation == "!="
+        slack = sum(self.slack(e, gap) + self._underflow(e) for e in (a, b))
+        if not bool(abs(gap) > slack):
+            self.unsure = self.unsure or bool(slack)
+            if self.note_tie(a, b, slack) or slack:
+                if self.tie_break or not slack:
+                    return bool(holds(self.tie_break, 0))
+                return bool(holds(self.rounded(a), self.rounded(b)))
+        return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
+
+    def nearest(self, element: Step, number: Number) -> bool:
+        """Tell whether the value is ``number``, or may be so within rounding."""
+        with working(self.evaluation.bits):
+            gap = self.value(element) - ball(number)
+        if gap.contains(0) and not gap.is_zero():
+            gap = apart(self.evaluation, int(element), int(self.lift(number)))
+        return not abs(gap) > self.slack(element, gap)
+
+    def is_zero(self, element: Step) -> bool:
+        if not self.value(element).contains(0):
+            return False
+        return bool(apart(self.evaluation, int(element), int(self.lift(0))).is_zero())
+
+    def slack(self, element: Step, distance: Ball = ZERO) -> float:
+        """Return how far the engine's number may lie from the element's value."""
+        if self.roundings is None or not distance.is_finite():
+            return 0.0
+        return self.roundings.slack(int(element))
+
+    def _underflow(self, element: Step) -> float:
+        """Return the smallest float if the element underflows in floats, else 0."""
+        if self.roundings is None or self.is_constant(element):
+            return 0.0
+        value = abs(self.value(element))
+        lost = bool(value < self.roundings.least) and not value.is_zero()
+        return self.roundings.least if lost else 0.0
+
+    def rounded(self, element: Step) -> float:
+        """Return the element's value as the engine's numbers have it."""
+        if self.roundings is None:
+            return float(self.value(element).mid())
+        return self.roundings.rounded(int(element))
+
+    def kink(self, element: Step, what: str) -> None:
+        self.unsure = self.unsure or bool(self.slack(element))
+        if not self.is_constant(element):
+            self.kinks.setdefault(int(element), what)
+
+    def unsigned(self, element: Step) -> None:
+        self.zeros.add(int(element))
+
+    def edges_of(
+        self, name: str, arguments: Sequence[Any]
+    ) -> Iterator[tuple[Any, str]]:
+        """Yield the arguments at which a function has no derivative, and why."""
+        for position, relation, bound in bounds_of(name, arguments):
+            argument = arguments[position]
+            if relation == "==" or self.is_constant(argument):
+                continue
+            if argument.value.is_finite() and self.nearest(argument, bound):
+                yield argument, f"{name} has no derivative at {bound}"
+
+
+def apart(evaluation: Evaluation, a: int, b: int) -> Ball:
+    """Return ``a - b`` as a ball without 0, or as 0 where no precision separates them,
+    or as `NAN` where one of them is nan."""
+    first = evaluation.bits
+    for bits in evaluation.precisions([a, b], len(evaluation.known[first])):
+        x, y = evaluation.values([a, b], bits)
+        if is_nan(x) or is_nan(y):
+            return NAN
+        if is_infinite(x) or is_infinite(y):
+            left, right = to_float(x), to_float(y)
+            return ZERO if left == right else INFINITY if left > right else -INFINITY
+        with working(bits):
+            gap = x - y
+        if gap.is_zero():
+            return ZERO
+        if gap > 0 or gap < 0:
+            if bits <= MAX_COMPARISON_BITS:
+                evaluation.bits = max(first, bits)
+            return gap
+        if bits - first >= MAX_COMPARISON_BITS and x.is_finite() and y.is_finite():
+            break
+    return ZERO

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import sympy
@@ -23,9 +24,20 @@ from ..engine.raw import Run
 from ..ops import FUNCTIONS
 from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
-from .balls import NAN, START_BITS, STEPS, UNKNOWN, Ball, apply, ball, working
+from .balls import (
+    NAN,
+    ONE,
+    START_BITS,
+    STEPS,
+    UNKNOWN,
+    Ball,
+    apply,
+    ball,
+    bessel,
+    working,
+)
 from .system import NoMeaning, Number
-from .term import Term, ordered
+from .terms import Term, ordered
 
 
 def _in_sympy(word: str) -> Run:
@@ -62,10 +74,8 @@ def formula_of(name: str) -> Run:
 
 def number(value: Number) -> sympy.Expr:
     """Return an exact number as SymPy's."""
-    if isinstance(value, Fraction):
-        return sympy.Rational(value.numerator, value.denominator)
-    if isinstance(value, int):
-        return sympy.Integer(value)
+    if isinstance(value, Fraction | int):
+        return sympy.Rational(value)
     if value != value:
         return sympy.nan
     return sympy.oo if value > 0 else -sympy.oo
@@ -127,7 +137,7 @@ class Calculator:
     """An arithmetic for an expression's steps; this one computes with balls."""
 
     def number(self, value: Any) -> Any:
-        return ball(value) if isinstance(value, Fraction | int) else NAMED[value]()
+        return ball(value) if isinstance(value, Fraction) else NAMED[value]()
 
     def apply(self, name: str, *args: Any) -> Any:
         own = _OWN.get(name)
@@ -183,31 +193,15 @@ Step: TypeAlias = "tuple[str, tuple[sympy.Expr, ...]]"
 """Name of a function, and the expressions that it is applied to."""
 
 
-def _product(*factors: Ball) -> Ball:
-    found = ball(1)
-    for factor in factors:
-        found = found * factor
-    return found
-
-
-def _step_at_zero(x: Ball, *at: Ball) -> Ball:
-    return ball(int(bool(x > 0))) if not x.contains(0) else UNKNOWN
-
-
-_OWN: Final[dict[str, Callable[..., Ball]]] = {
-    "Mul": _product,
+_OWN: Final[dict[str, Run]] = {
+    "Mul": lambda *factors: prod(factors, start=ONE),
     "gamma": lambda x: x.gamma(),
-    **{
-        f"bessel{kind}": lambda order, x, method=f"bessel_{kind}": getattr(x, method)(
-            order
-        )
-        for kind in "ijyk"
-    },
+    **{f"bessel{kind}": partial(bessel, kind) for kind in "ijyk"},
     "zeta": lambda s, *a: s.zeta(*a),
     "lowergamma": lambda a, x: x.gamma_lower(a),
     "uppergamma": lambda a, x: x.gamma_upper(a),
     "DiracDelta": lambda x, *order: UNKNOWN if x.contains(0) else ball(0),
-    "Heaviside": _step_at_zero,
+    "Heaviside": lambda x, *at: UNKNOWN if x.contains(0) else ball(int(x > 0)),
 }
 """Functions on balls that occur only in SymPy's derivatives, by SymPy's name."""
 
@@ -228,11 +222,6 @@ _HEADS: Final[dict[type[sympy.Expr], str]] = {
 """Names of the functions that compute SymPy's classes."""
 
 
-def _ratio(part: sympy.Expr) -> int | Fraction:
-    integer = int(part.q) == 1
-    return int(part.p) if integer else Fraction(int(part.p), int(part.q))
-
-
 def compiled(expression: sympy.Expr) -> Program:
     """Return an expression as a program, in which equal parts are one step.
 
@@ -241,7 +230,7 @@ def compiled(expression: sympy.Expr) -> Program:
     """
     registers: dict[sympy.Expr, int] = {}
     symbols = []
-    numbers = []
+    numbers: list[tuple[int, Any]] = []
     steps: list[tuple[int, str, tuple[int, ...]]] = []
     stack = [(expression, False)]
     while stack:
@@ -249,8 +238,10 @@ def compiled(expression: sympy.Expr) -> Program:
         if part in registers:
             continue
         register = len(registers)
-        if part in NAMED or part.is_Rational:
-            numbers.append((register, part if part in NAMED else _ratio(part)))
+        if part in NAMED:
+            numbers.append((register, part))
+        elif part.is_Rational:
+            numbers.append((register, Fraction(int(part.p), int(part.q))))
         elif part.is_Symbol:
             symbols.append((register, part))
         else:

@@ -8,44 +8,86 @@ Invariant: a value is computed once for each precision, and only if a caller nee
 
     evaluation = Evaluation(graph)
     evaluation.value(step, 128)                         # a ball
-    evaluation.gradient([output], [1.0], 128)           # {entry: ball}
+    evaluation.gradient([output], [1.0], [entry])       # [ball]
+    derivative_of_order(graph, output, entry, 3)        # a ball
+
+On plain balls ``y*(1 - y)`` takes its factors for independent, so a loop's balls grow
+even where the loop contracts. In a `Form` a step is ``slope*d + rest``, where ``d`` is
+the deviation of an earlier step, the base, from its midpoint. Wherever all that follows
+goes through a single step, that step becomes the base (mean value form; Moore 1966).
+Where a deviation is too large there is no result, and more bits are taken instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from functools import partial
+from math import factorial
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from flint import arb_series
 
 from ..engine.walk import accumulate
+from ..ops.basis import ARITHMETIC
 from .balls import (
+    FUNCTIONS,
+    LEAVES,
     LINEAR,
     ONE,
+    PRODUCTS,
     START_BITS,
     STEPS,
+    UNKNOWN,
     UNTOLD,
     ZERO,
     Ball,
+    Moving,
     apply,
+    at,
     ball,
+    beside,
     derivative,
     is_known,
     second_derivative,
     working,
 )
-from .centred import Centred
-from .limits import (
-    ACCURATE_BITS,
-    LONG_BITS,
-    LONG_LOOP_STEPS,
-    LOST_BITS,
-    MAX_FOLLOWED_STEPS,
-    MAX_GRAPH_BITS,
-    MAX_STEPS_TIMES_BITS,
-    MAX_ZERO_BITS,
-    MIN_POWER_OF_TWO,
-    SPARE_BITS,
-)
 from .system import exact
+
+ACCURATE_BITS: Final = 64
+"""Sure bits that a number needs before it is compared with a float."""
+
+SPARE_BITS: Final = 32
+"""Bits that are added to those that an attempt shows to be missing."""
+
+LOST_BITS: Final = 4
+"""Sure bits below which a number counts as lost."""
+
+LONG_BITS: Final = 1024
+"""Precision, in bits, above which steps are computed with only as many as are sure."""
+
+MAX_STEPS_TIMES_BITS: Final = 1_500_000_000
+"""Largest product of steps and bits of precision that one attempt may take."""
+
+MAX_GRAPH_BITS: Final = 1 << 17
+"""Highest precision of a graph's numbers, in bits."""
+
+MIN_POWER_OF_TWO: Final = -1200
+"""Exponent of two below which a number is 0 in every type of float."""
+
+MAX_ZERO_BITS: Final = 2048
+"""Bits that one number, which may be near 0, needs without raising them for others."""
+
+MAX_COMPARISON_BITS: Final = 4096
+"""Most bits, beyond the graph's precision, with which two numbers are compared."""
+
+MAX_FOLLOWED_STEPS: Final = 400_000
+"""Most steps of a graph whose outputs are computed only to see how many bits a loop
+loses; in a larger graph only a part may be needed."""
+
+LONG_LOOP_STEPS: Final = 200
+"""Fewest steps of a loop whose values may be computed from deviations (`Centred`)."""
+
+Value = TypeVar("Value")
 
 Pair: TypeAlias = tuple[Ball, Ball]
 """Pair of a cotangent and its derivative along an entry."""
@@ -71,6 +113,32 @@ class Graph(Protocol):
         """Number of steps."""
 
 
+def compute(
+    graph: Graph, steps: Iterable[int], known: dict[int, Value],
+    leaf: Callable[[int], Value], applied: Callable[[str, list[Value]], Value],
+) -> None:  # fmt: skip
+    """Add the values of steps, in any arithmetic, to those that are known.
+
+    Args:
+        steps: the steps, each after its arguments.
+        known: values by step.
+        leaf: returns the value of a leaf.
+        applied: returns the value of a function, given its name and arguments.
+    """
+    for step in steps:
+        name = graph.name(step)
+        if name in LEAVES:
+            known[step] = leaf(step)
+        else:
+            known[step] = applied(name, [known[a] for a in graph.args(step)])
+
+
+def leaf_ball(graph: Graph, step: int) -> Ball:
+    """Return the value of a leaf: an input's float is the exact number that it is."""
+    leaf = graph.leaf(step)
+    return ball(leaf if graph.name(step) == "symbol" else exact(leaf))
+
+
 class Evaluation:
     """The values of a graph's steps, precision by precision."""
 
@@ -87,23 +155,10 @@ class Evaluation:
     # values
 
     def value(self, step: int, bits: int = START_BITS) -> Ball:
-        known = self.known.setdefault(bits, {})
-        found = known.get(step)
-        if found is None:
-            with working(bits):
-                for each in self.below([step], known):
-                    known[each] = self._compute(each, known, bits)
-            found = known[step]
-        return found
+        found = self.known.setdefault(bits, {}).get(step)
+        return self.values([step], bits)[0] if found is None else found
 
-    def _compute(self, step: int, known: dict[int, Ball], bits: int) -> Ball:
-        graph = self.graph
-        name = graph.name(step)
-        if name == "number":
-            return ball(exact(graph.leaf(step)))
-        if name == "symbol":
-            return ball(graph.leaf(step))
-        args = [known[a] for a in graph.args(step)]
+    def _applied(self, bits: int, name: str, args: Sequence[Ball]) -> Ball:
         if name == "stop":
             return args[0]
         if bits <= LONG_BITS:
@@ -130,10 +185,9 @@ class Evaluation:
     def values(self, steps: Sequence[int], bits: int) -> list[Ball]:
         known = self.known.setdefault(bits, {})
         missing = self.below(steps, known)
-        if missing:
-            with working(bits):
-                for each in missing:
-                    known[each] = self._compute(each, known, bits)
+        with working(bits):
+            leaf, applied = partial(leaf_ball, self.graph), partial(self._applied, bits)
+            compute(self.graph, missing, known, leaf, applied)
         return [known[s] for s in steps]
 
     def settled(self, steps: Sequence[int], followed: bool = True) -> list[Ball]:
@@ -288,12 +342,8 @@ class Evaluation:
         if name in LINEAR:
             return derivative(name, position, ())
         args = self.graph.args(step)
-        if name == "mul":
-            return self.value(args[1 - position], bits)
-        if name == "dot":
-            half = len(args) // 2
-            other = position + half if position < half else position - half
-            return self.value(args[other], bits)
+        if name in PRODUCTS:
+            return self.value(args[beside(position, len(args))], bits)
         if name == "div" and not position:
             return apply("div", ONE, self.value(args[1], bits))
         return derivative(name, position, self.values(args, bits))
@@ -366,8 +416,8 @@ class Evaluation:
         self, outputs: Sequence[int], weights: Sequence[object],
         entries: Sequence[int], along: int, bits: int,
     ) -> list[Ball]:  # fmt: skip
-        graph, order = self.graph, self.order(outputs)
-        tangents = self._tangents(outputs, along, bits)
+        graph = self.graph
+        tangents = self.tangents(outputs, along, bits)
 
         def pull(step: int, pair: Pair) -> Iterator[tuple[int, Pair]]:
             g, moved = pair
@@ -390,18 +440,22 @@ class Evaluation:
         seeds = {
             o: (ball(exact(w)), ZERO) for o, w in zip(outputs, weights, strict=True)
         }
-        found = accumulate(order, seeds, pull, add)
+        found = accumulate(self.order(outputs), seeds, pull, add)
         return [found[e][1] if e in found else ZERO for e in entries]
 
-    def _tangents(
+    def moving(self, step: int) -> Iterable[tuple[int, int]]:
+        """Return pairs of position and argument with which a step's value moves."""
+        return self.graph.carrying(step)
+
+    def tangents(
         self, outputs: Sequence[int], along: int, bits: int
     ) -> dict[int, Ball]:
         """Return the derivative by one entry of each step that the outputs need."""
-        tangents: dict[int, Ball] = {along: ball(1)}
-        for step in reversed(self.order(outputs)):
+        tangents: dict[int, Ball] = {along: ONE}
+        for step in self.below(outputs):
             parts = [
                 self.slope(step, position, bits) * tangents[arg]
-                for position, arg in self.graph.carrying(step)
+                for position, arg in self.moving(step)
                 if arg in tangents
             ]
             if parts:
@@ -436,3 +490,197 @@ def _is_nothing(b: Ball) -> bool:
 
 
 _LEAST: Final = ball(2) ** MIN_POWER_OF_TWO
+
+
+LOST_RADIUS: Final = 2.0**-16
+"""Largest deviation of a base that is followed, as a share of its midpoint."""
+
+
+class Form(NamedTuple):
+    """A value ``slope * d + rest``, where the deviation d of the base lies in
+    ``reach``, a ball about 0 that stands for the base; None: there is no base."""
+
+    slope: Ball
+    rest: Ball
+    reach: Ball | None
+
+    def ball(self) -> Ball:
+        """Return a ball that contains all values of the form."""
+        return self.rest if self.reach is None else self.slope * self.reach + self.rest
+
+
+def plain(b: Ball) -> Form:
+    return Form(ZERO, b, None)
+
+
+def based(b: Ball) -> Form:
+    """Return the form of a value that is its own base."""
+    middle = b.mid()
+    return Form(ONE, middle, b - middle)
+
+
+class Lost(Exception):
+    """An error: a deviation is too large to be followed."""
+
+
+class Centred:
+    """The forms of a graph's steps."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self.found: dict[int, Ball] = {}
+
+    def values(self, outputs: Sequence[int], order: Sequence[int]) -> list[Ball] | None:
+        """Return the outputs' values, or None where a deviation is too large; ``order``
+        has all steps that they are made of, arguments first."""
+        if not all(output in self.found for output in outputs):
+            try:
+                with working(START_BITS):
+                    self._forward(order, outputs)
+            except Lost:
+                return None
+        return [self.found[output] for output in outputs]
+
+    def _forward(self, order: Sequence[int], outputs: Iterable[int]) -> None:
+        graph = self.graph
+        every_args = [graph.args(step) for step in order]
+        last: dict[int, int] = {}
+        for step, args in zip(order, every_args, strict=True):
+            for arg in args:
+                last[arg] = step
+        last |= dict.fromkeys(outputs, len(order) + max(order))
+        forms: dict[int, Form] = {}
+        loose: set[int] = set()
+        for step, args in zip(order, every_args, strict=True):
+            form = self._form(step, args, forms)
+            for arg in args:
+                if last[arg] == step:
+                    loose.discard(arg)
+            if not form.rest.is_exact() or form.reach is not None:
+                if loose:
+                    loose.add(step)
+                else:
+                    loose = {step}
+                    form = _checked(form)
+            forms[step] = form
+            self.found[step] = form.ball()
+
+    def _form(self, step: int, args: Sequence[int], forms: dict[int, Form]) -> Form:
+        name = self.graph.name(step)
+        if name in LEAVES:
+            return plain(leaf_ball(self.graph, step))
+        given = [forms[arg] for arg in args]
+        if name in ("choice", "stop"):
+            return given[0]
+        base = next((g.reach for g in reversed(given) if g.reach is not None), None)
+        parts = [g if g.reach is base else plain(g.ball()) for g in given]
+        if base is None:
+            return plain(apply(name, *[p.rest for p in parts]))
+        if name == "mul":
+            a, b = parts
+            slope = a.slope * b.rest + b.slope * a.rest
+            rest = a.rest * b.rest + a.slope * b.slope * base * base
+            return Form(slope, rest, base)
+        if name in ("add", "sub"):
+            a, b = parts
+            combine = ARITHMETIC[name]
+            return Form(combine(a.slope, b.slope), combine(a.rest, b.rest), base)
+        wide = [p.ball() for p in parts]
+        middles = [p.rest.mid() for p in parts]
+        slope, rest = ZERO, apply(name, *middles)
+        for position, part in enumerate(parts):
+            own = derivative(name, position, wide)
+            slope = slope + own * part.slope
+            rest = rest + own * (part.rest - middles[position])
+        return Form(slope, rest, base)
+
+    def cotangents(
+        self, order: Sequence[int], seeds: dict[int, Ball]
+    ) -> dict[int, Ball] | None:
+        """Return the cotangents of the steps in ``order``, which has the outputs first,
+        from those in ``seeds``; None where a deviation is too large."""
+        graph, found = self.graph, self.found
+        pending = set(seeds)
+
+        def pull(step: int, g: Form) -> Iterator[tuple[int, Form]]:
+            pending.discard(step)
+            if not pending:
+                g = _checked(g)
+            args = graph.args(step)
+            name = graph.name(step)
+            values = [found[a] for a in args]
+            for position, arg in graph.carrying(step):
+                slope = derivative(name, position, values)
+                if graph.name(arg) == "symbol":
+                    yield arg, plain(g.ball() * slope)
+                else:
+                    pending.add(arg)
+                    yield arg, Form(g.slope * slope, g.rest * slope, g.reach)
+
+        def add(a: Form, b: Form) -> Form:
+            if a.reach is not b.reach:
+                return plain(a.ball() + b.ball())
+            return Form(a.slope + b.slope, a.rest + b.rest, a.reach)
+
+        try:
+            with working(START_BITS):
+                forms = {step: plain(seed) for step, seed in seeds.items()}
+                arrived = accumulate(order, forms, pull, add)
+                return {step: form.ball() for step, form in arrived.items()}
+        except Lost:
+            return None
+
+
+def _checked(form: Form) -> Form:
+    """Return a form of the same value that is its own base.
+
+    Raises:
+        Lost: its deviation is too large.
+    """
+    b = form.ball()
+    if not (b.is_finite() and b.rad() <= abs(b.mid()) * LOST_RADIUS):
+        raise Lost
+    return based(b)
+
+
+def derivative_of_order(
+    graph: Graph, output: int, along: int, order: int,
+    still: Callable[[], None] = lambda: None,
+) -> Ball:  # fmt: skip
+    """Return the derivative, of a given order, of one step by another; ``still`` is
+    called at every step, and may raise to end the work."""
+    steps = Evaluation(graph).below([output])
+    bits = 2 * START_BITS
+    while True:
+        with working(bits, order + 1):
+            found = _coefficient(graph, steps, along, order, still) * factorial(order)
+        narrow = found.is_exact() or found.rel_accuracy_bits() >= ACCURATE_BITS
+        if narrow or bits >= MAX_COMPARISON_BITS:
+            return found
+        bits *= 2
+
+
+def _coefficient(
+    graph: Graph, steps: list[int], along: int, order: int, still: Callable[[], None]
+) -> Ball:
+    def leaf(step: int) -> Moving:
+        still()
+        at = leaf_ball(graph, step)
+        return arb_series([at, 1]) if step == along else at
+
+    def applied(name: str, args: list[Moving]) -> Moving:
+        still()
+        if name == "stop":
+            return at(args[0])
+        function = FUNCTIONS[name]
+        moves = any(isinstance(a, arb_series) for a in args)
+        try:
+            found: Moving = (function.series if moves else function.value)(*args)
+        except (ZeroDivisionError, ValueError, OverflowError):
+            return UNKNOWN
+        return found
+
+    values: dict[int, Moving] = {}
+    compute(graph, steps, values, leaf, applied)
+    found = values[steps[-1]]
+    return found[order] if isinstance(found, arb_series) else ZERO

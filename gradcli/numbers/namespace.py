@@ -1,50 +1,134 @@
 """The namespace of object arrays: what formulas call, on elements of a number system.
 
-Invariant: every name of the array basis is here, with the same parameters, so that a
+Invariants: every name of the array basis is here, with the same parameters, so that a
 row, the engine and a program run unchanged. Numbers are `ObjectArray`; masks and
-indices are NumPy arrays, and either may be given where the other is expected.
+indices are NumPy arrays, and either may be given where the other is expected. What
+NumPy gives as a view shares its memory with its source, so that a change of the one is
+seen in the other; elements themselves never change.
 
     xp = ObjectNamespace(Balls())
     x = xp.array([0.5, 2.0])
     xp.sum(xp.sin(x) * x)
+    xp.transpose(x, 0, 0).base is x         # True
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from ..engine import NUMPY
+from ..engine.arrays import ArrayNamespace
+from ..engine.modes import MODE
+from ..engine.namespace import Namespace
 from ..engine.raw import Host, Raw, Run
+from ..engine.versions import owner
+from ..ops.basis import ARITHMETIC
 from ..ops.exact import Exact
 from ..ops.types import Dims, Index, Shape
-from . import decided, factors, matrices
+from . import balls, decided, matrices
 from .arrays import Numbers, ObjectArray, boxed
-from .decided import Elementwise, Extreme
-from .scalars import CALLED
-from .shapes import ShapeNamespace, as_tuple
-from .system import System
+from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
+from .decided import Extreme
+from .system import RELATIONS, Number, System, lifted
+
+Given = TypeVar("Given")
 
 _PLAIN = (int, float)
 
+_BY_OPERATORS: Final = {*ARITHMETIC, "total", "choice"}
+"""Scalar functions that rows reach through operators and reductions alone."""
 
-class ObjectNamespace(ShapeNamespace):
+CALLED: Final = {
+    **{name: name for name in balls.FUNCTIONS
+       if name not in {*_BY_OPERATORS, *balls.STEPS}},
+    **{f"elementwise_{name}": name for name in sorted(_BY_OPERATORS)},
+}  # fmt: skip
+"""Names of scalar functions, by the names under which rows call them."""
+
+
+@contextmanager
+def setting(holder: object, name: str, value: object) -> Iterator[None]:
+    """Set an attribute to a value in this block."""
+    before = getattr(holder, name)
+    setattr(holder, name, value)
+    try:
+        yield
+    finally:
+        setattr(holder, name, before)
+
+
+def _arranging(name: str) -> Run:
+    """Return a function of arrays that puts entries into another order or shape."""
+    arrange = getattr(NUMPY, name)
+
+    def run(
+        self: ObjectNamespace, x: object, *args: object, **params: object
+    ) -> Numbers:
+        return self._shaped(x, lambda data: arrange(data, *args, **params))
+
+    return run
+
+
+class ObjectNamespace(Namespace):
     """The namespace of arrays whose elements are those of ``system``."""
 
+    symbolic = True
+    device = "cpu"
+    np = np
+    """The module that makes masks and indices, which are NumPy's arrays."""
+
     def __init__(self, system: System[Any]) -> None:
-        super().__init__(system)
-        for name, scalar in CALLED.items():
-            setattr(self, name, self._numeric(partial(system.apply, scalar)))
+        self.system = system
+        self.watching = False
+        """Whether a program is running: what it makes under ``no_grad`` is constant."""
+        numeric = {name: partial(system.apply, own) for name, own in CALLED.items()}
         for name, rule in decided.NUMERIC.items():
-            setattr(self, name, self._numeric(partial(rule, system)))
+            numeric[name] = partial(rule, system)
+        for name, rule in numeric.items():
+            setattr(self, name, self._each(rule, self._of))
         for name, rule in decided.MASKS.items():
-            setattr(self, name, self._mask(partial(rule, system)))
+            as_mask = partial(np.asarray, dtype=bool)
+            setattr(self, name, self._each(partial(rule, system), as_mask))
         for name, combine in decided.LOGIC.items():
-            setattr(self, name, self._logic(combine))
+            setattr(self, name, self._combining(combine))
+
+    def _each(self, rule: Run, made: Run) -> Run:
+        """Return a function that applies a rule to each of the elements of arrays;
+        ``made`` turns its results into an array of their kind."""
+
+        def run(*operands: object) -> Any:
+            arrays = [self.elements(o) for o in operands]
+            # Rules look at floats on the way; warnings about those mean nothing here.
+            with np.errstate(all="ignore"):
+                return made(np.frompyfunc(rule, len(arrays), 1)(*arrays))
+
+        return run
+
+    def _combining(self, combine: Run) -> Run:
+        return lambda *operands: combine(*[self.truth(o) for o in operands])
+
+    def watched(self) -> AbstractContextManager[None]:
+        """Run a program in this block: what it makes unrecorded stays constant."""
+        return setting(self, "watching", True)
+
+    def followed(self) -> AbstractContextManager[None]:
+        return setting(self, "watching", False)
+
+    @contextmanager
+    def taking_numbers(self) -> Iterator[None]:
+        """Take plain numbers in this block for numbers of this namespace."""
+        with setting(self, "takes_numbers", True), self.at_home():
+            yield
+
+    def at_home(self) -> AbstractContextManager[None]:
+        return MODE.having(home=self)
 
     # between kinds of arrays
 
@@ -68,47 +152,156 @@ class ObjectNamespace(ShapeNamespace):
     def exactly(self, values: object) -> ObjectArray:
         """Return an array of an input's floats, each as the exact number that it is."""
         array = np.asarray(values, dtype=np.float64)
-        data = np.empty(array.shape, dtype=object)
-        lift = self.system.lift
         numbers = array.reshape(-1).tolist()
-        data.reshape(-1)[:] = [lift(Fraction(n) if isfinite(n) else n) for n in numbers]
-        return self._of(data)
+        exact = np.empty(array.shape, dtype=object)
+        exact.reshape(-1)[:] = [Fraction(n) if isfinite(n) else n for n in numbers]
+        return self.array(exact)
 
     def truth(self, x: object) -> Host:
         """Return a NumPy mask from a mask, or from numbers: True where one is not 0."""
         return np.asarray(self.ne(x, 0) if isinstance(x, ObjectArray) else x)
 
-    # elementwise
+    def shown(self, x: Any) -> Any:
+        return decided.floats(self.system, x.data).tolist()
 
-    def _numeric(self, rule: Run) -> Callable[..., ObjectArray]:
-        over = {}
+    def floats(self, data: Host) -> Host:
+        """Return the elements' values as floats, with which the program goes on."""
+        return decided.as_floats(self.system, data)
 
-        def run(*operands: object) -> ObjectArray:
-            arrays = [self.elements(o) for o in operands]
-            count = len(arrays)
-            if count not in over:
-                over[count] = np.frompyfunc(rule, count, 1)
-            # Rules look at floats on the way; warnings about those mean nothing here.
-            with np.errstate(all="ignore"):
-                return self._of(over[count](*arrays))
+    def integer(self, x: Any) -> int:
+        if not isinstance(x, ObjectArray):
+            return super().integer(x)
+        made = decided.whole(self.system, x.data.reshape(-1)[0])
+        return int(to_float(self.system.value(made)))
 
-        return run
+    def _of(self, data: Host) -> ObjectArray:
+        return ObjectArray(
+            self._stopped(data) if self._makes_constants else boxed(data), self
+        )
 
-    def _mask(self, rule: Run) -> Elementwise:
-        def run(*operands: object) -> Host:
-            arrays = [self.elements(o) for o in operands]
-            with np.errstate(all="ignore"):
-                found = np.frompyfunc(rule, len(arrays), 1)(*arrays)
-            return np.asarray(found, dtype=bool)
+    @property
+    def _makes_constants(self) -> bool:
+        """Whether what is made now is kept constant."""
+        return self.watching and not MODE.enabled
 
-        return run
+    def _stopped(self, data: Host) -> Host:
+        return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
 
-    def _logic(self, combine: Run) -> Elementwise:
-        def run(*operands: object) -> Host:
-            found: Host = combine(*[self.truth(o) for o in operands])
-            return found
+    def arranged(self, data: Host, source: ObjectArray) -> ObjectArray:
+        """Return elements of ``source`` in another order or shape."""
+        made = ObjectArray(boxed(data), self, source)
+        stopped = source.stopped or self._makes_constants
+        if stopped and made.base is None:
+            return ObjectArray(self._stopped(made.data), self)
+        made.stopped = stopped
+        return made
 
-        return run
+    def stop(self, x: Any) -> Any:
+        """Return the same values, through which no derivative is taken."""
+        if not isinstance(x, ObjectArray):
+            return x
+        made = ObjectArray(x.data, self, x)
+        made.stopped = True
+        return made
+
+    # shapes and memory
+
+    windowed: Run = ArrayNamespace.windowed
+    geometry: Run = ArrayNamespace.geometry
+    strided: Run = ArrayNamespace.strided
+
+    def seen(
+        self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
+    ) -> Numbers:
+        """Return a view, of a given shape, of an array's memory from an address on.
+
+        Args:
+            strides: the steps of the view's dimensions, in bytes.
+        """
+        base = owner(x)
+        flat = _memory(base).ravel("K")
+        start = (address - self.address(base)) // flat.itemsize
+        data = np.lib.stride_tricks.as_strided(flat[start:], shape, strides)
+        return self.arranged(data, x) if isinstance(x, ObjectArray) else data
+
+    def carried(self, raw: Any, after: Any, address: int) -> Raw:
+        made = super().carried(raw, after, address)
+        if isinstance(made, ObjectArray):
+            made.stopped = raw.stopped
+        return made
+
+    def _shaped(self, x: object, change: Callable[[Any], Any]) -> Numbers:
+        """Return an array changed by ``change``, of the kind that it was."""
+        if isinstance(x, ObjectArray):
+            return self.arranged(change(x.data), x)
+        found: Host = change(np.asarray(x))
+        return found
+
+    reshape: Run = _arranging("reshape")
+    clone: Run = _arranging("clone")
+    expand: Run = _arranging("expand")
+    permute: Run = _arranging("permute")
+    transpose: Run = _arranging("transpose")
+    unsqueeze: Run = _arranging("unsqueeze")
+    flip: Run = _arranging("flip")
+    roll: Run = _arranging("roll")
+    diagonal: Run = _arranging("diagonal")
+
+    def is_contiguous(self, x: object) -> np.bool_:
+        return np.bool_(_memory(x).flags.c_contiguous)
+
+    def address(self, x: object) -> int:
+        return int(_memory(x).__array_interface__["data"][0])
+
+    def array_itself(self, x: Given) -> Given:
+        return x
+
+    def apart(self, x: object) -> Any:
+        """Return another array on the same memory."""
+        return self._shaped(x, lambda a: a.view())
+
+    def moved(self, x: Given, device: object) -> Given:
+        """Return the array itself: elements are on no device."""
+        return x
+
+    def to_copy(
+        self, x: object, dtype: object, device: object, back: object = None
+    ) -> Any:
+        """Return a copy; elements have one kind and are on no device."""
+        return self._shaped(x, lambda a: a.copy())
+
+    def is_viewable(self, x: object, shape: Sequence[int]) -> np.bool_:
+        memory = _memory(x)
+        reshaped = np.reshape(memory, tuple(shape))
+        return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
+
+    def cat(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
+        return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
+
+    def stack(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
+        return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
+
+    def _joined(
+        self, tensors: Sequence[object], join: Callable[[Any], Host]
+    ) -> Numbers:
+        if not any(isinstance(t, ObjectArray) for t in tensors):
+            return join(tensors)
+        return self._of(join([self.elements(t) for t in tensors]))
+
+    def tril(self, x: object, diagonal: int = 0) -> ObjectArray:
+        return self._triangle(np.tril, x, diagonal)
+
+    def triu(self, x: object, diagonal: int = 0) -> ObjectArray:
+        return self._triangle(np.triu, x, diagonal)
+
+    def _triangle(
+        self, cut: Callable[[Host, int], Host], x: object, diagonal: int
+    ) -> ObjectArray:
+        data = self.elements(x)
+        mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
+        return self._of(np.where(mask, data, self.system.lift(0)))
+
+    # elementwise, and reductions; dim None means all
 
     def where(self, condition: object, a: Any, b: Any) -> Numbers:
         if are_indices(a, b):
@@ -124,9 +317,8 @@ class ObjectNamespace(ShapeNamespace):
         table = (nan, largest if posinf is None else posinf,
                  -largest if neginf is None else neginf)  # fmt: skip
         rule = partial(decided.finite_or, self.system, table)
-        return self._numeric(rule)(x)
-
-    # reductions and scans; dim None means all
+        made: ObjectArray = self._each(rule, self._of)(x)
+        return made
 
     def _reduce(
         self,
@@ -296,35 +488,31 @@ class ObjectNamespace(ShapeNamespace):
         self, rule: Callable[..., tuple[Host, ...]], a: Numbers, *rest: object
     ) -> tuple[Numbers, ...]:
         run = lambda m: rule(self.system, m, *rest)
-        parts = factors.over_matrices(run, self.elements(a))
+        parts = matrices.over_matrices(run, self.elements(a).astype(object))
         return tuple([p if p.dtype != object else self._of(p) for p in parts])
 
     def lu_factors(self, a: Numbers) -> tuple[Numbers, ...]:
-        return self._factors(factors.lu, a)
+        return self._factors(matrices.lu, a)
 
     def qr_factors(self, a: Numbers, mode: str = "reduced") -> tuple[Numbers, ...]:
-        return self._factors(factors.qr, a, mode == "complete")
+        return self._factors(matrices.qr, a, mode == "complete")
 
     def eigh_factors(self, a: Numbers) -> tuple[Numbers, ...]:
-        return self._factors(factors.eigh, a)
+        return self._factors(matrices.eigh, a)
 
     def svd_factors(
         self, a: Numbers, full_matrices: bool = True
     ) -> tuple[Numbers, ...]:
-        return self._factors(factors.svd, a, full_matrices)
+        return self._factors(matrices.svd, a, full_matrices)
 
-    def matrix_exp(self, a: Numbers) -> ObjectArray:
-        system = self.system
-        rule = lambda m: (factors.exponential(system, m),)
-        return self._of(factors.over_matrices(rule, self.elements(a))[0])
-
-    def indefinite_minors(self, a: Numbers) -> Host:
-        """Return zeros: `cholesky` itself refuses what is not positive definite."""
-        return np.zeros(a.shape[:-2], dtype=np.int32)
+    def matrix_exp(self, a: Numbers) -> Numbers:
+        return self._factors(matrices.exponential, a)[0]
 
     def zero_pivots(self, a: Numbers) -> Host:
-        """Return zeros: `solve` itself refuses a singular matrix."""
+        """Return zeros: `solve` and `cholesky` themselves refuse a matrix."""
         return np.zeros(a.shape[:-2], dtype=np.int32)
+
+    indefinite_minors: Run = zero_pivots
 
     def solve_triangle(
         self,
@@ -334,16 +522,9 @@ class ObjectNamespace(ShapeNamespace):
         *,
         upper: bool,
     ) -> ObjectArray:
-        data, right = self.elements(a), self.elements(b)
-        lead = np.broadcast_shapes(data.shape[:-2], right.shape[:-2])
-        data = np.broadcast_to(data, (*lead, *data.shape[-2:]))
-        right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
-        out = np.empty(right.shape, dtype=object)
-        for at in np.ndindex(*lead):
-            out[at] = factors.substituted(
-                self.system, data[at], right[at], upper, unitriangular
-            )
-        return self._of(out)
+        arrays = self.elements(a), self.elements(b)
+        found = matrices.solve_triangle(self.system, *arrays, upper, unitriangular)
+        return self._of(found)
 
     def eye(self, n: int, like: object) -> ObjectArray:
         return self.array(np.eye(n, dtype=np.int64))
@@ -378,3 +559,57 @@ def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(ndim))
     return tuple(np.lib.array_utils.normalize_axis_tuple(dim, ndim))
+
+
+def as_tuple(dims: Dims) -> int | Shape | None:
+    return tuple(dims) if isinstance(dims, list) else dims
+
+
+def _memory(x: object) -> Host:
+    return x.data if isinstance(x, ObjectArray) else np.asarray(x)
+
+
+class Balls(System[Ball]):
+    """The system whose elements are balls; run it in ``working(bits)``."""
+
+    def __init__(self) -> None:
+        self.undecided = 0
+
+    def lift(self, number: Number) -> Ball:
+        return lifted(number, self.leaf, apply, {})
+
+    def leaf(self, number: Number, off: float) -> Ball:
+        return ball(number)
+
+    def apply(self, name: str, *elements: Ball) -> Ball:
+        return apply(name, *elements)
+
+    def total(self, elements: Sequence[Ball]) -> Ball:
+        return apply("total", *elements)
+
+    def value(self, element: Ball) -> Ball:
+        return element
+
+    def nearest(self, element: Ball, number: Number) -> bool:
+        met = bool(element.contains(ball(number)))
+        self.undecided += met and not element.is_exact()
+        return met and bool(element.is_exact())
+
+    def is_zero(self, element: Ball) -> bool:
+        near = bool(element.contains(0))
+        self.undecided += near and not element.is_exact()
+        return near
+
+    def rounded(self, element: Ball) -> float:
+        return to_float(element)
+
+    def compare(self, relation: str, a: Ball, b: Ball) -> bool:
+        holds = RELATIONS[relation]
+        if is_nan(a) or is_nan(b):
+            return relation == "!="
+        if is_infinite(a) or is_infinite(b):
+            return bool(holds(to_float(a), to_float(b)))
+        gap = a - b
+        if gap.contains(0) and not gap.is_zero():
+            self.undecided += 1
+        return bool(holds(gap.mid(), 0 * ONE))

@@ -41,18 +41,29 @@ from .balls import (
     to_float,
     working,
 )
-from .graph import Evaluation
-from .limits import (
-    BOUND_BITS,
-    LIBRARY_ROUNDINGS,
-    LOST_BITS,
-    LOST_RELATIVE_ERROR,
-    ROUNDING_RUNS,
-    SIGN_TRIALS,
-    SLACK_FACTOR,
-    VANISHING_SIZE,
-)
+from .graph import LOST_BITS, Evaluation, compute
 from .system import exact, is_float
+
+SIGN_TRIALS: Final = 2
+"""Number of trials with errors of random signs: in one trial they may cancel."""
+
+SLACK_FACTOR: Final = 32
+"""Factor by which an error may exceed the largest one of the trials."""
+
+LIBRARY_ROUNDINGS: Final = 4
+"""Largest error of a library's function, in units of rounding."""
+
+LOST_RELATIVE_ERROR: Final = 2.0**-4
+"""Relative error above which an intermediate number counts as lost."""
+
+VANISHING_SIZE: Final = 1e-290
+"""Size below which floats lose digits on their way to 0."""
+
+BOUND_BITS: Final = 64
+"""Precision, in bits, of bounds of errors; as balls they do not overflow."""
+
+ROUNDING_RUNS: Final = 6
+"""Number of runs in floats with random roundings that measure a result's spread."""
 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
 """Bits of a number's significand, by type."""
@@ -111,13 +122,9 @@ class Roundings:
         graph, known = self.evaluation.graph, self._rounded
         if step not in known:
             dtype = np.dtype(self.dtype)
-            for each in self.evaluation.below([step], known):
-                name = graph.name(each)
-                if name in LEAVES:
-                    known[each] = dtype.type(float(graph.leaf(each)))
-                else:
-                    args = [known[a] for a in graph.args(each)]
-                    known[each] = in_floats(name, args, dtype)
+            leaf = lambda each: dtype.type(float(graph.leaf(each)))
+            applied = lambda name, args: in_floats(name, args, dtype)
+            compute(graph, self.evaluation.below([step], known), known, leaf, applied)
         return float(known[step])
 
     def leaves_range(self, roots: Sequence[int]) -> bool:
@@ -237,7 +244,8 @@ class Roundings:
                     yield arg, (g * evaluation.slope(each, position, bits).mid()).mid()
 
         with working(BOUND_BITS):
-            arrived = accumulate(reversed(order), {step: ONE}, pull, _middle_of_sum)
+            seeds, middle = {step: ONE}, lambda a, b: (a + b).mid()
+            arrived = accumulate(reversed(order), seeds, pull, middle)
             total = ZERO
             for each, g in arrived.items():
                 if not g.is_zero():
@@ -273,20 +281,19 @@ class Roundings:
         random roundings; infinite where a run has no finite result."""
         draw = np.random.default_rng(0).uniform
         graph, known = self.evaluation.graph, dict[int, Host]()
-        for each in self.evaluation.below([step]):
-            name = graph.name(each)
-            if name in LEAVES:
-                number = float(graph.leaf(each))
-                off = 0.0 if name == "symbol" else self._of_number(each, abs(number))
-                value = np.full(ROUNDING_RUNS, number)
-                error = np.full(ROUNDING_RUNS, off / self.unit)
-            else:
-                value, error = self._in_columns(
-                    name, [known[a] for a in graph.args(each)]
-                )
+
+        def moved(value: Host, error: Host | float) -> Host:
             with np.errstate(all="ignore"):
-                moved = value + error * self.unit * draw(-1, 1, ROUNDING_RUNS)
-                known[each] = moved.astype(self.dtype).astype(float)
+                run = value + error * self.unit * draw(-1, 1, ROUNDING_RUNS)
+                return run.astype(self.dtype).astype(float)
+
+        def leaf(each: int) -> Host:
+            number, symbol = float(graph.leaf(each)), graph.name(each) == "symbol"
+            off = 0.0 if symbol else self._of_number(each, abs(number))
+            return moved(np.full(ROUNDING_RUNS, number), off / self.unit)
+
+        applied = lambda name, args: moved(*self._in_columns(name, args))
+        compute(graph, self.evaluation.below([step]), known, leaf, applied)
         found = known[step]
         if not np.isfinite(found).all():
             return INFINITY
@@ -325,7 +332,3 @@ class Roundings:
         if every:
             return sum(every) * self.unit * (1 + log2(len(every) or 1)) + ZERO
         return value * count * self.unit + self._inner(step, bits) + self.least
-
-
-def _middle_of_sum(a: Ball, b: Ball) -> Ball:
-    return (a + b).mid()

@@ -19,10 +19,12 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ..ops.exact import Exact
-from .limits import SURE_DIGITS
 
 if TYPE_CHECKING:
     from .balls import Ball
+
+SURE_DIGITS: Final = 15
+"""Largest number of significant digits of a decimal that a float always keeps."""
 
 Number = int | float | Fraction
 
@@ -37,7 +39,11 @@ class NoMeaning(ValueError):
 
 
 class System(Protocol[Element]):
-    """A number system: it makes the elements of an object array."""
+    """A number system: it makes the elements of an object array.
+
+    A system of numbers alone has no conditions and no derivatives: the notes that it is
+    given, and the stops of derivatives, do nothing here.
+    """
 
     def lift(self, number: Number) -> Element:
         """Return the element for a number of a program."""
@@ -65,27 +71,35 @@ class System(Protocol[Element]):
 
     def fixed(self, element: Element, value: Number) -> Element:
         """Return ``value``, which a step function has at ``element``, as an element."""
+        return self.lift(value)
 
     def note(self, element: Element, relation: str, number: Number) -> None:
         """Note the condition that the element stands in the relation to a number."""
+        return None
 
     def read(self, element: Element, value: float) -> None:
         """Note that an element was read as the plain number ``value``."""
+        return None
 
     def classify(self, element: Element) -> None:
         """Note that the program asks whether an element is nan or infinite."""
+        return None
 
     def choice(self, pick: Callable[[], Element]) -> Element:
         """Return the element that ``pick`` chooses among several by comparisons."""
+        return pick()
 
     def stop(self, element: Element) -> Element:
         """Return the same value, through which no derivative is taken."""
+        return element
 
     def kink(self, element: Element, what: str) -> None:
         """Note that ``element`` lies at a point without a derivative; ``what``: why."""
+        return None
 
     def unsigned(self, element: Element) -> None:
         """Note that the sign of ``element``, which is 0, decides something."""
+        return None
 
 
 @lru_cache(maxsize=4096, typed=True)

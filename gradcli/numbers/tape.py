@@ -1,8 +1,8 @@
 """Tapes: the terms of a large program, in one block for each array operation.
 
-A term is the number of its position on the tape. An array operation makes one block, so
-a million entries cost a few NumPy calls; a term's value is computed once, and only when
-it is needed.
+A term is the number of its position on the tape. An array operation makes one block,
+which is asked for nothing but the arguments of its positions, so a million entries cost
+a few NumPy calls; a term's value is computed once, and only when it is needed.
 
 Invariant: a term's number is larger than its arguments'; a block never changes. A
 derivative goes through `live` terms alone: those that depend on entries marked last.
@@ -18,18 +18,139 @@ derivative goes through `live` terms alone: those that depend on entries marked 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ..engine.raw import Host
+from ..engine.raw import Host, Run
+from ..ops.exact import Exact
+from ..ops.types import Dims, Shape
+from . import decided
+from .arrays import OBJECT, ObjectArray
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
-from .blocks import Block, Column, Dots, Functions, Leaves, Stops, Totals
-from .decision import Deciding
-from .limits import DOUBTFUL_RELATIVE_GAP, FIRST_TAPE_STEPS
+from .decided import Deciding, Extreme
+from .namespace import CALLED, ObjectNamespace
 from .rounding import Roundings
-from .system import Number
+from .system import RELATIONS, Number
+
+FIRST_TAPE_STEPS: Final = 1024
+"""Steps that a new tape has room for."""
+
+DOUBTFUL_RELATIVE_GAP: Final = 2.0**-26
+"""Distance from a tie, relative to the largest value compared so far, above which a
+tape takes rounding for harmless: it assumes that a program loses less than half of all
+digits on the way to a number."""
+
+MAX_INTEGER_OF_FLOATS: Final = 2**53
+"""Largest integer below which every integer is a float64."""
+
+Column: TypeAlias = "Sequence[int] | Host"
+"""A column of terms, each given by its number on the tape."""
+
+
+class Block:
+    """Terms of one function, numbered from ``start`` on.
+
+    args     the terms that the function is applied to, a row for each argument
+    numbers  values of leaves: an input's floats, or one number that a program contains
+    """
+
+    __slots__ = ("args", "count", "name", "numbers", "start")
+
+    def __init__(
+        self, start: int, name: str, args: Host, numbers: Sequence[Number] | Host = ()
+    ) -> None:
+        self.start = start
+        self.name = name
+        self.args = args
+        self.numbers = numbers
+        self.count: int = args.shape[1]
+
+    @property
+    def span(self) -> slice:
+        """The slice of the tape that the block's terms take."""
+        return slice(self.start, self.start + self.count)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps that computing the values of all positions takes."""
+        return int(self.args.size) if self.name == "total" else self.count
+
+    def column(self, position: int) -> Host:
+        """Return the terms that are the arguments of a position."""
+        column: Host = self.args[:, position]
+        return column
+
+    def reached(self, flags: Host) -> Host:
+        """Return a mask of the positions that a derivative through the terms flagged in
+        ``flags`` goes on to."""
+        if self.name == "stop":
+            return np.zeros(self.count, dtype=bool)
+        found: Host = np.logical_or.reduce(flags[self.args])
+        return found
+
+    def below(self, positions: Host) -> Host:
+        """Return the arguments of several positions, in one array."""
+        return self.args[:, positions].reshape(-1)
+
+    def needed(self, live: Host) -> Host:
+        """Return the terms whose values the derivatives through live terms need."""
+        if self.name not in ("mul", "div"):
+            return self.below(np.flatnonzero(live[self.span]))
+        # The slope of a*b by one factor is the other one; that of a/b by a needs b.
+        left, right = self.args
+        below = live[left] | live[right] if self.name == "div" else live[left]
+        return np.concatenate([left[live[right]], right[below]])
+
+    def carrying(self, position: int, live: Host) -> list[tuple[int, int]]:
+        """Return the live arguments of a position, as pairs of place and term."""
+        if self.name == "stop":
+            return []
+        column = self.column(position)
+        pairs = zip(column.tolist(), live[column].tolist(), strict=True)
+        return [(place, term) for place, (term, lives) in enumerate(pairs) if lives]
+
+    def floats(self) -> Any:
+        """Return the values if they are exact floats, known without computing."""
+        if self.name == "symbol":
+            return self.numbers
+        if self.name != "number":
+            return None
+        (number,) = self.numbers
+        integer = isinstance(number, int) and abs(number) <= MAX_INTEGER_OF_FLOATS
+        return float(number) if integer else None
+
+
+class Dots(Block):
+    """A block of the entries of ``left @ right``, row by row."""
+
+    __slots__ = ("left", "right")
+
+    def __init__(self, start: int, left: Host, right: Host) -> None:
+        count = len(left) * right.shape[1]
+        super().__init__(start, "dot", np.empty((0, count), dtype=np.int64))
+        self.left = left
+        self.right = right
+
+    @property
+    def steps(self) -> int:
+        return self.count * len(self.right)
+
+    def column(self, position: int) -> Host:
+        """Return the row of ``left`` and then the column of ``right`` of a position."""
+        row, column = divmod(position, self.right.shape[1])
+        return np.concatenate([self.left[row], self.right[:, column]])
+
+    def reached(self, flags: Host) -> Host:
+        rows, columns = flags[self.left].any(axis=1), flags[self.right].any(axis=0)
+        return np.logical_or.outer(rows, columns).reshape(-1)
+
+    def below(self, positions: Host) -> Host:
+        rows, columns = np.divmod(positions, self.right.shape[1])
+        left, right = self.left[np.unique(rows)], self.right[:, np.unique(columns)]
+        return np.concatenate([left.reshape(-1), right.reshape(-1)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +206,11 @@ class Tape(Deciding[int]):
 
     def args(self, step: int) -> Sequence[int]:
         block = self.block(step)
-        return block.arguments(step - block.start)
+        arguments: list[int] = block.column(step - block.start).tolist()
+        return arguments
 
     def leaf(self, step: int) -> Number:
         block = self.block(step)
-        assert isinstance(block, Leaves)
         number = block.numbers[step - block.start]
         return float(number) if block.name == "symbol" else number
 
@@ -174,15 +295,21 @@ class Tape(Deciding[int]):
 
     def symbols(self, values: Host, varies: bool = True) -> Host:
         """Return the terms of an input's entries; ``varies``: they have derivatives."""
-        return self._push(Leaves(self.steps, "symbol", values), varies)
+        return self._leaves("symbol", values, varies)
+
+    def _leaves(
+        self, name: str, numbers: Sequence[Number] | Host, varies: bool
+    ) -> Host:
+        none = np.empty((0, len(numbers)), dtype=np.int64)
+        return self._push(Block(self.steps, name, none, numbers), varies)
 
     def applied(self, name: str, *args: Column) -> Host:
         """Return the terms of a scalar function of columns of terms of one length."""
-        return self._push(Functions(self.steps, name, args))
+        return self._push(Block(self.steps, name, np.array(args)))
 
     def totals(self, rows: Host) -> Host:
         """Return the sum of every row of a matrix of terms."""
-        return self._push(Totals(self.steps, rows))
+        return self._push(Block(self.steps, "total", rows.T))
 
     def dots(self, left: Host, right: Host) -> Host:
         """Return the entries of a product of two matrices, row by row."""
@@ -190,7 +317,7 @@ class Tape(Deciding[int]):
 
     def stopped(self, serials: Host) -> Host:
         """Return the same values, through which no derivative is taken."""
-        return self._push(Stops(self.steps, "stop", (serials,)))
+        return self.applied("stop", serials)
 
     def tie(self, left: Host, right: Host) -> Host:
         """Note pairs of equal terms; return a mask of those that an input may part."""
@@ -213,14 +340,10 @@ class Tape(Deciding[int]):
     # the system that `ObjectNamespace` computes with
 
     def written(self, number: Number) -> int:
-        serial = self.steps
-        self._push(Leaves(serial, "number", (number,)), False)
-        return serial
+        return int(self._leaves("number", (number,), False)[0])
 
     def apply(self, name: str, *elements: int) -> int:
-        serial = self.steps
-        self._push(Functions(serial, name, [[e] for e in elements]))
-        return serial
+        return int(self.applied(name, *[[e] for e in elements])[0])
 
     def total(self, elements: Sequence[int]) -> int:
         if len(elements) < 2:
@@ -244,12 +367,6 @@ class Tape(Deciding[int]):
             return 0.0
         return self.roundings.slack(int(element))
 
-    def fixed(self, element: int, value: Number) -> int:
-        return self.lift(value)
-
-    def choice(self, pick: Callable[[], int]) -> int:
-        return pick()
-
     def stop(self, element: int) -> int:
         return int(self.stopped(np.array([element], dtype=np.int64))[0])
 
@@ -257,10 +374,103 @@ class Tape(Deciding[int]):
         """Yield the arguments at which a live function, among the first ``size`` terms,
         has no derivative, each with words that say so."""
         for block in self.blocks:
-            if block.start >= size or not isinstance(block, Functions):
+            if block.start >= size or block.name in _SMOOTH:
                 continue
             live = self.live[block.span]
             for position in np.flatnonzero(live).tolist():
-                seen = [Argument(self, step) for step in block.arguments(position)]
+                steps = block.column(position).tolist()
+                seen = [Argument(self, step) for step in steps]
                 for argument, what in self.edges_of(block.name, seen):
                     yield int(argument), what
+
+
+_SMOOTH: Final = LINEAR | LEAVES | {"dot"}
+"""Names of steps that have a derivative everywhere."""
+
+
+class TapeNamespace(ObjectNamespace):
+    """The namespace in which a program runs on a tape."""
+
+    def __init__(self, tape: Tape) -> None:
+        super().__init__(tape)
+        self.tape = tape
+        for name, scalar in CALLED.items():
+            setattr(self, name, self._block(scalar))
+        for relation in RELATIONS.values():
+            slowly = getattr(self, relation.__name__)
+            setattr(self, relation.__name__, self._comparison(relation, slowly))
+
+    def _block(self, name: str) -> Run:
+        def run(*operands: object) -> ObjectArray:
+            arrays = np.broadcast_arrays(*[self.elements(o) for o in operands])
+            made = self.tape.applied(name, *[a.reshape(-1) for a in arrays])
+            return self._of(made.reshape(arrays[0].shape))
+
+        return run
+
+    def elements(self, x: object) -> Host:
+        if isinstance(x, ObjectArray | Exact | list):
+            return np.asarray(super().elements(x), dtype=np.int64)
+        array = np.asarray(x)
+        if array.dtype == OBJECT:
+            return super().elements(array).astype(np.int64)
+        if array.size and (array == array.flat[0]).all():
+            return np.full(array.shape, self.tape.lift(array.flat[0].item()))
+        numbers, inverse = np.unique(array, return_inverse=True)
+        lifted = [self.tape.lift(number) for number in numbers.tolist()]
+        return np.array(lifted, dtype=np.int64)[inverse].reshape(array.shape)
+
+    def _of(self, data: object) -> ObjectArray:
+        steps = np.asarray(data).astype(np.int64)
+        return ObjectArray(
+            self._stopped(steps) if self._makes_constants else steps, self
+        )
+
+    def _stopped(self, steps: Host) -> Host:
+        return self.tape.stopped(steps.reshape(-1)).reshape(steps.shape)
+
+    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
+        rows, shape, full = self._rows(x, dim)
+        made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
+        return self._of(made.reshape(full if keepdim else shape))
+
+    def matmul(self, a: object, b: object) -> ObjectArray:
+        left, right = self.elements(a), self.elements(b)
+        if left.ndim == 2 and right.ndim == 2 and left.shape[1] == right.shape[0]:
+            made = self.tape.dots(left, right)
+            return self._of(made.reshape(left.shape[0], right.shape[1]))
+        return super().matmul(a, b)
+
+    def _comparison(self, relation: Run, slowly: Run) -> Run:
+        """Return a comparison that is done at once where all entries are floats."""
+
+        def run(left: object, right: object) -> Any:
+            steps = np.broadcast_arrays(self.elements(left), self.elements(right))
+            a, b = map(self.tape.floats, steps)
+            if a is None or b is None:
+                return slowly(left, right)
+            met = np.asarray(a == b)
+            met[met] = self.tape.tie(*[p[met] for p in steps])
+            return np.where(met, relation(self.tape.tie_break, 0), relation(a, b))
+
+        return run
+
+    def _extreme(
+        self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool
+    ) -> ObjectArray:
+        rows, shape, full = self._rows(x, dim)
+        floats = self.tape.floats(rows)
+        if floats is None or np.isnan(floats).any() or not rows.shape[-1]:
+            return super()._extreme(rule, x, dim, keepdim)
+        best = floats.max(-1) if rule is decided.largest else floats.min(-1)
+        among = floats == best[..., np.newaxis]
+        # The first of equal entries is taken, or the last if ties count as less.
+        last = rows.shape[-1] - 1 - among[..., ::-1].argmax(-1)
+        at = last if self.tape.tie_break < 0 else among.argmax(-1)
+        chosen = np.take_along_axis(rows, at[..., np.newaxis], -1)
+        self.tape.tie(np.broadcast_to(chosen, rows.shape)[among], rows[among])
+        return self._of(chosen.reshape(full if keepdim else shape))
+
+    def symbols(self, values: Host, shape: Shape, varies: bool) -> ObjectArray:
+        """Return an input's array; ``varies``: its derivative may be asked for."""
+        return ObjectArray(self.tape.symbols(values, varies).reshape(shape), self)

@@ -8,7 +8,8 @@ of a hundred thousand scalar steps costs no SymPy.
 Invariants: a comparison is decided with as many bits as tell the sides apart; sides
 that no precision tells apart are a tie. Where rounding is known, a number within
 rounding of a tie or a jump counts as one: it is decided as the engine's numbers decide
-it, and recorded.
+it, and recorded. A term is made after its arguments, so ``serial`` orders the terms of
+one system for a pass without recursion; terms never change.
 
     terms = Terms()
     x = terms.symbol("x", 0.5)
@@ -19,17 +20,103 @@ it, and recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
-from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, to_float
-from .decision import Deciding
-from .limits import MAX_EXACT_NUMBER
-from .scalars import bounds_of
+from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, text, to_float
+from .decided import Deciding, bounds_of
 from .system import RELATIONS, Number, is_float
-from .term import Choice, Decision, Term, chosen, ordered
+
+MAX_EXACT_NUMBER: Final = 10**300
+"""Bound of numerators and denominators in exact arithmetic: in a loop they could double
+in length at every step."""
+
+MAX_COUNTED_TREE_NODES: Final = 10**9
+"""Largest size of a term, in nodes of its tree, that is counted exactly."""
+
+
+class Term:
+    """A scalar step: ``name`` applied to ``args``; ``content`` of a leaf is its number
+    or its label.
+
+    ``value`` is the ball at the point, with `START_BITS`; ``constant`` says that no
+    derivative by an input's entry goes through the term, ``known`` that it depends on
+    no entry; ``size`` counts the nodes of the term written out as a tree.
+    """
+
+    __slots__ = (
+        "args", "constant", "content", "known", "name", "serial", "size", "value",
+    )  # fmt: skip
+    constant: bool
+    known: bool
+    size: int
+
+    def __init__(
+        self, serial: int, name: str, args: tuple[Term, ...], value: Ball,
+        content: Any = None,
+    ) -> None:  # fmt: skip
+        self.serial = serial
+        self.name = name
+        self.args = args
+        self.value = value
+        self.content = content
+        constant, size = name != "symbol", 1
+        known = constant
+        for a in args:
+            constant, known = constant and a.constant, known and a.known
+            size += a.size
+        self.constant, self.known = constant, known
+        self.size = size if size < MAX_COUNTED_TREE_NODES else MAX_COUNTED_TREE_NODES
+
+    def __index__(self) -> int:
+        return self.serial
+
+    def __repr__(self) -> str:
+        inside = ", ".join(a.name for a in self.args) or str(self.content)
+        return f"<{self.name}({inside}) = {text(self.value, 6)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A comparison decided by value: the results hold where it holds. It is strict
+    unless the two sides are equal at the point, as they are in a tie (``==``)."""
+
+    relation: str
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A term that was picked among others, and the decisions that picked it."""
+
+    term: Term
+    decisions: tuple[Decision, ...]
+
+
+def chosen(term: Term) -> Term:
+    """Return the term that a choice picked; any other term as it is."""
+    while term.name == "choice":
+        term = term.args[0]
+    return term
+
+
+def ordered(roots: Sequence[Term], known: Container[int] = ()) -> list[Term]:
+    """Return ``roots`` and all terms below them, arguments first.
+
+    Terms whose serial is in ``known`` are left out, and so is what they are made of.
+    """
+    found: dict[int, Term] = {}
+    stack = list(roots)
+    while stack:
+        term = stack.pop()
+        if term.serial not in found and term.serial not in known:
+            found[term.serial] = term
+            stack.extend(term.args)
+    return [found[serial] for serial in sorted(found)]
 
 
 class Terms(Deciding[Term]):
@@ -106,12 +193,16 @@ class Terms(Deciding[Term]):
         numbers = [e.content for e in elements if e.name == "number"]
         if len(numbers) < len(elements) or name == "pow":
             return None
-        if not all(isinstance(n, int | Fraction) and _short(n) for n in numbers):
+        if not all(isinstance(n, int | Fraction) for n in numbers):
+            return None
+        if any(max(abs(n.numerator), n.denominator) >= MAX_EXACT_NUMBER
+               for n in numbers):  # fmt: skip
             return None
         if name == "div" and not numbers[1]:
             return None
         exactly = map(Fraction, numbers) if name == "div" else numbers
-        found = _lowest(ARITHMETIC[name](*exactly))
+        found = ARITHMETIC[name](*exactly)
+        found = found.numerator if found.denominator == 1 else found
         units = self._units(name, elements, found)
         if not any(units):
             return self.lift(found)
@@ -289,14 +380,3 @@ class Terms(Deciding[Term]):
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _STRICT = {"<=": "<", ">=": ">"}
-
-
-def _short(number: int | Fraction) -> bool:
-    return (
-        abs(number.numerator) < MAX_EXACT_NUMBER
-        and number.denominator < MAX_EXACT_NUMBER
-    )
-
-
-def _lowest(ratio: int | Fraction) -> Number:
-    return ratio.numerator if ratio.denominator == 1 else ratio

@@ -243,15 +243,15 @@ spell("erfcx", torch="torch.special.erfcx", c="erfcx",
       flint=lambda fl, x: (x * x).exp() * x.erfc())
 spell("log_ndtr", torch="torch.special.log_ndtr", c="log_ndtr",
       flint=lambda fl, x: fl.log_of_normal(x))
-spell("i0", c="i0", sympy="besseli 0", flint=lambda fl, x: fl.bessel_i(0, x))
+spell("i0", c="i0", sympy="besseli 0", flint=lambda fl, x: fl.bessel("i", 0, x))
 spell("i1", torch="torch.special.i1", c="i1", sympy="besseli 1",
-      flint=lambda fl, x: fl.bessel_i(1, x))
+      flint=lambda fl, x: fl.bessel("i", 1, x))
 spell("i0e", torch="torch.special.i0e", c="i0e",
       flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(0),
-      series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(0, x))
+      series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel("i", 0, x))
 spell("i1e", torch="torch.special.i1e", c="i1e",
       flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(1),
-      series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(1, x))
+      series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel("i", 1, x))
 for _order in (0, 1):
     for _kind in "jy":
         spell(f"bessel_{_kind}{_order}", torch=f"torch.special.bessel_{_kind}{_order}",

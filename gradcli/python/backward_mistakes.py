@@ -16,8 +16,16 @@ from typing import Final
 
 import numpy as np
 
-from ..diagnosis.hypotheses import OWN_ENTRY, SIGN, transpositions
-from ..diagnosis.likeness import CLOSE, all_same, constant_factor, number_text, same
+from ..diagnosis.hypotheses import (
+    CLOSE,
+    OWN_ENTRY,
+    SIGN,
+    all_same,
+    constant_factor,
+    number_text,
+    same,
+    transpositions,
+)
 from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED

@@ -24,7 +24,7 @@ import numpy as np
 from ..autograd.function import Function
 from ..autograd.function_node import FunctionCtx
 from ..diagnosis.chain_rule import Change, altered, passing_over, unchanged
-from ..diagnosis.likeness import largest, number_text, same, simple_number
+from ..diagnosis.hypotheses import largest, number_text, same, simple_number
 from ..engine.dtypes import float64
 from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node

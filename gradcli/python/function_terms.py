@@ -17,7 +17,7 @@ from ..engine.raw import Host
 from ..numbers.arrays import ObjectArray
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.system import NoMeaning
-from ..numbers.taped import TapeNamespace
+from ..numbers.tape import TapeNamespace
 
 LEFT: Final = (
     "a number leaves the tensors there (item(), tolist(), float(), numpy() or a "

@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..autograd.function_node import FunctionNode
-from ..diagnosis.likeness import CLOSE, largest
+from ..diagnosis.hypotheses import CLOSE, largest
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first

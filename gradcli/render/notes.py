@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnosis.not_finite import Edge, Trouble
-from ..diagnosis.rewriting import Rewriting
+from ..diagnosis.not_finite import Edge, Rewriting, Trouble
 from ..lang.excerpt import printable, shortened
 from ..lang.fusion import Fused, Fusion, Whole
 from ..lang.point import Ways

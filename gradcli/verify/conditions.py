@@ -17,8 +17,7 @@ import sympy
 from ..numbers.balls import LEAVES, STEPS, is_infinite, is_nan, to_float
 from ..numbers.expressions import Expressions
 from ..numbers.system import RELATIONS, NoMeaning
-from ..numbers.term import Choice, Decision, Term, ordered
-from ..numbers.terms import Terms
+from ..numbers.terms import Choice, Decision, Term, Terms, ordered
 from .closed import formula
 from .implied import Facts
 from .limits import (

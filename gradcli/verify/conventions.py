@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..numbers.term import Term
+from ..numbers.terms import Term
 from .conditions import shown
 from .limits import MAX_QUOTED_CHARACTERS
 from .process.budget import OutOfTime

@@ -27,8 +27,7 @@ from ..lang.parser import parse
 from ..lang.run import computed
 from ..numbers.arrays import ObjectArray, boxed
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
-from ..numbers.namespace import ObjectNamespace
-from ..numbers.numbers import Balls
+from ..numbers.namespace import Balls, ObjectNamespace
 from ..numbers.system import Number, has_many_digits
 from .limits import BITS_OF_DIGIT, MAX_PRECISION_DOUBLINGS, SPARE_BITS
 from .process.job import Job

@@ -21,8 +21,8 @@ import sympy
 
 from ..engine import NUMPY
 from ..engine.raw import Host
-from ..numbers.balls import STEPS, in_floats, to_float
-from ..numbers.blocks import Block, Column, Dots, Functions, Leaves, Stops, Totals
+from ..numbers.balls import LEAVES, STEPS, in_floats, to_float
+from ..numbers.decided import is_literal
 from ..numbers.expressions import (
     NAMED,
     Calculator,
@@ -31,7 +31,7 @@ from ..numbers.expressions import (
     formula_of,
     number,
 )
-from ..numbers.scalars import is_literal
+from ..numbers.tape import Block, Column, Dots
 from ..ops.basis import ARITHMETIC
 from .subject import OnTape
 
@@ -40,7 +40,7 @@ class _Floats(Calculator):
     """Arithmetic of expressions on columns of floats."""
 
     def number(self, value: Any) -> Any:
-        rational = isinstance(value, Fraction | int)
+        rational = isinstance(value, Fraction)
         return float(value) if rational else to_float(NAMED[value]())
 
     def apply(self, name: str, *args: object) -> Any:
@@ -85,15 +85,14 @@ class FloatPass:
 
     def _value(self, block: Block) -> Any:
         values = self._values
-        if isinstance(block, Leaves):
+        if block.name in LEAVES:
             return np.fromiter(map(float, block.numbers), float, block.count)
-        if isinstance(block, Totals):
-            return values[block.rows].sum(axis=1)
+        if block.name == "total":
+            return values[block.args.T].sum(axis=1)
         if isinstance(block, Dots):
             return (values[block.left] @ values[block.right]).reshape(-1)
-        assert isinstance(block, Functions)
         columns = [values[column] for column in block.args]
-        if isinstance(block, Stops):
+        if block.name == "stop":
             return columns[0]
         if block.name in STEPS:
             rows = zip(*columns, strict=True)
@@ -117,20 +116,21 @@ class FloatPass:
 
     def _sent(self, block: Block, g: Host) -> Iterator[tuple[Column, Host]]:
         values = self._values
-        if isinstance(block, Totals):
-            yield block.rows, np.broadcast_to(g[:, None], block.rows.shape)
+        if block.name == "total":
+            rows = block.args.T
+            yield rows, np.broadcast_to(g[:, None], rows.shape)
         elif isinstance(block, Dots):
             weights = g.reshape(len(block.left), -1)
             yield block.left, weights @ values[block.right].T
             yield block.right, values[block.left].T @ weights
-        elif isinstance(block, Functions) and not isinstance(block, Stops):
+        elif block.name != "stop":
             literals = tuple(map(self._literal(block), block.args))
             for position, column in enumerate(block.args):
                 if self._tape.varies(column).any():
                     slope = self._slope(block, position, literals)
                     yield np.asarray(column), np.where(g == 0, 0.0, g * slope)
 
-    def _literal(self, block: Functions) -> Callable[[Column], object]:
+    def _literal(self, block: Block) -> Callable[[Column], object]:
         def literal(column: Any) -> float | Fraction | None:
             step = int(column[0])
             alone = is_literal(block.name) and (np.asarray(column) == step).all()
@@ -139,7 +139,7 @@ class FloatPass:
 
         return literal
 
-    def _slope(self, block: Functions, position: int, literals: object) -> Any:
+    def _slope(self, block: Block, position: int, literals: object) -> Any:
         program, symbols = _derivative(block.name, position, literals)
         columns = {
             s: self._values[column]

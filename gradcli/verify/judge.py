@@ -27,10 +27,11 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.limits import ACCURATE_BITS, LOST_RELATIVE_ERROR
+from ..numbers.graph import ACCURATE_BITS
 from ..numbers.rounding import (
     BITS,
     LEAST_POWERS,
+    LOST_RELATIVE_ERROR,
     MAX_POWERS,
     Roundings,
     least_normal,

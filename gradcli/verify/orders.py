@@ -15,7 +15,7 @@ from math import isfinite
 import numpy as np
 
 from ..numbers.balls import text
-from ..numbers.taylor import derivative
+from ..numbers.graph import derivative_of_order
 from .limits import MAX_RELATIVE_ERROR_OF_ORDERS
 from .process.budget import Budget, OutOfTime
 from .process.job import (
@@ -54,7 +54,7 @@ def _verdict(
     subject: OnTerms, name: str, order: int, number: float, budget: Budget
 ) -> InputVerdict:
     (output,), (entry,) = subject.outputs, subject.entries[name]
-    true = derivative(subject.terms, output, entry, order, budget.check)
+    true = derivative_of_order(subject.terms, output, entry, order, budget.check)
     if not true.is_finite():
         return InputVerdict(name, note="a value that is not finite", of=1)
     note = f"the engine gave {number!r}, the true value is {text(true)}"

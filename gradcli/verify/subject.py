@@ -31,14 +31,12 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.decision import Deciding
+from ..numbers.decided import Deciding
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning
-from ..numbers.tape import Tape
-from ..numbers.taped import TapeNamespace
-from ..numbers.term import Term, ordered
-from ..numbers.terms import Terms
+from ..numbers.tape import Tape, TapeNamespace
+from ..numbers.terms import Term, Terms, ordered
 from .limits import MAX_RULED_STEPS
 from .process.job import Input, Job
 

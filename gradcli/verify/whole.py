@@ -18,10 +18,9 @@ import sympy
 
 from ..numbers.balls import START_BITS, is_known, working
 from ..numbers.expressions import Expressions, compiled, number
-from ..numbers.limits import ACCURATE_BITS
+from ..numbers.graph import ACCURATE_BITS
 from ..numbers.system import NoMeaning, exact
-from ..numbers.term import Term
-from ..numbers.terms import Terms
+from ..numbers.terms import Term, Terms
 from .closed import closed_form, formula, full_form
 from .conditions import indifferent, side_conditions
 from .entries import Entry, Report

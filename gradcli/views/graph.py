@@ -129,7 +129,7 @@ def graph_view(
     ids, shapes = _discover(root, shape)
     places = Places(source, MAX_SOURCE_CHARACTERS)
     names = _names(variables) | _names(inputs or {})
-    nodes = _Nodes(ids, shapes, names, places, local_gradients)
+    nodes = _Nodes(list(ids), ids, shapes, names, places, local_gradients)
     made = tuple(nodes) if at_once else nodes
     return GraphView(source, name, shape, output.output_nr, 0, made)
 
@@ -147,21 +147,16 @@ def graph_of(run: Run, local_gradients: bool, at_once: bool = True) -> GraphView
     )
 
 
+@dataclass(frozen=True, slots=True)
 class _Nodes(Sequence[NodeView]):
     """The nodes of a graph, each made into a view when it is asked for."""
 
-    def __init__(
-        self,
-        ids: Mapping[GraphNode, int],
-        shapes: Sequence[Shape],
-        names: Mapping[object, str],
-        places: Places,
-        local_gradients: bool,
-    ) -> None:
-        self._order = list(ids)
-        self._ids, self._shapes, self._names = ids, shapes, names
-        self._places = places
-        self._local_gradients = local_gradients
+    _order: Sequence[GraphNode]
+    _ids: Mapping[Any, int]
+    _shapes: Sequence[Shape]
+    _names: Mapping[object, str]
+    _places: Places
+    _local_gradients: bool
 
     def __len__(self) -> int:
         return len(self._order)
@@ -201,25 +196,19 @@ class _Nodes(Sequence[NodeView]):
             line=where.line,
             column=where.column,
             span=span,
-            next_functions=tuple([_numbered(edge, self._ids) for edge in edges]),
+            next_functions=tuple(
+                [
+                    (None if e is None else self._ids[_ends_at(e)], getattr(e, "nr", 0))
+                    for e in edges
+                ]
+            ),
             local_gradients=tuple([None if p is None else shown(p) for p in partials]),
         )
 
 
-def _numbered(
-    edge: Node | Port | AccumulateGrad | None, ids: Mapping[GraphNode, int]
-) -> tuple[int | None, int]:
-    """Return an edge as its node's id and the number of that node's output."""
-    if edge is None:
-        return None, 0
-    return (ids[edge.node], edge.nr) if isinstance(edge, Port) else (ids[edge], 0)
-
-
-def _ends_at(edge: Node | Port | AccumulateGrad | None) -> GraphNode | None:
+def _ends_at(edge: Edge) -> GraphNode | None:
     """Return the node that an edge leads to."""
-    if isinstance(edge, Port):
-        return edge.node
-    found: GraphNode | None = edge
+    found: GraphNode | None = edge.node if isinstance(edge, Port) else edge
     return found
 
 
@@ -283,9 +272,7 @@ def raw_partials(node: Node) -> list[None] | list[Array | float | None]:
     """Return the partial of each edge at the saved values, as a raw value of the node's
     own number system; None where the node is not elementwise, that input needs no
     gradient, or its derivative is not known."""
-    if isinstance(node, CustomNode):
-        return [None] * len(node.edges)
-    partials = node.op.partials
+    partials = None if isinstance(node, CustomNode) else node.op.partials
     if partials is None:
         return [None] * len(node.edges)
     raw, y = ((), None) if isinstance(node, ConstantNode) else node.restored()

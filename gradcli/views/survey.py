@@ -22,16 +22,13 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import count
 from operator import add, sub
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
 from ..engine.raw import Host, Raw
 from ..engine.walk import accumulate, added, among_outputs, inputs_first
 from .graph import raw_partials
-
-if TYPE_CHECKING:
-    pass
 
 Edge: TypeAlias = Any
 Path: TypeAlias = tuple[int, ...]
@@ -108,7 +105,7 @@ class Survey:
         paths, length, g = arrived
         if isinstance(edge, Port):
             self._sensitivities[edge] = [UNCHANGED]
-            yield edge.node, (paths, length, _among_outputs(edge, g))
+            yield edge.node, (paths, length, _through(edge, g))
         elif isinstance(edge, Node):
             pulled = pull(edge, g)
             self._measure(edge, g, pulled)
@@ -190,16 +187,15 @@ def pull(node: Node, g: Any) -> tuple[Any, ...]:
     return node.pull(materialise(node, g) if isinstance(g, list) else g)
 
 
-def _among_outputs(port: Port, g: Any) -> list[Any]:
-    """Return a list with the cotangent at its output's place among the node's
-    outputs."""
+def _through(port: Port, g: Any) -> list[Any]:
+    """Return a list with the cotangent at its output's place among the node's."""
     return among_outputs(port.nr, len(port.node.y_shapes()), g)
 
 
 def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
     """Yield each edge below with its cotangent when ``g`` arrives at ``edge``."""
     if isinstance(edge, Port):
-        yield edge.node, _among_outputs(edge, g)
+        yield edge.node, _through(edge, g)
     elif isinstance(edge, Node):
         pairs = zip(edge.edges, pull(edge, g), strict=True)
         yield from ((e, gi) for e, gi in pairs if e is not None and gi is not None)
@@ -209,7 +205,7 @@ def along(root: Edge, g: object, path: Path) -> Any:
     """Return what the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
     for nr in path:
-        g = _among_outputs(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]
+        g = _through(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]
         edge = edge.edges[nr]
     return g
 
@@ -246,8 +242,7 @@ def largest(raw: Any) -> float:
 def _sensitivity(g: object, gi: object) -> Weight:
     parts = g if isinstance(g, list) else [g]
     before = max((largest(part) for part in parts if part is not None), default=0.0)
-    after = largest(gi)
-    return Weight.of(after / before if before else after)
+    return Weight.of(largest(gi) / (before or 1.0))
 
 
 def _unlinked(link: Link) -> Path:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.diagnosis import hypotheses as known
-from gradcli.diagnosis.likeness import Array
+from gradcli.diagnosis.hypotheses import Array
 
 RIGHT = np.random.default_rng(3).uniform(0.5, 2, (3, 3))
 SHARED = (known.SIGN, known.OWN_ENTRY, *known.transpositions(2))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.diagnosis.not_finite import Trouble, trouble
-from gradcli.diagnosis.rewriting import Rewriting
+from gradcli.diagnosis.not_finite import Rewriting, Trouble, trouble
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, all_finite, execute, prepare

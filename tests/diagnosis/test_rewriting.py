@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.diagnosis.rewriting import tried
+from gradcli.diagnosis.not_finite import tried
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 

@@ -13,8 +13,7 @@ from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import CODES, ProgramError
 from gradcli.lang.run import Run, Session, evaluate, execute, prepare
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Balls
+from gradcli.numbers.namespace import Balls, ObjectNamespace
 
 
 def ran(source: str, *arguments: str, of: str | None = None, **options) -> Run:

@@ -14,8 +14,7 @@ import numpy as np
 
 from gradcli.engine import Tensor, grad
 from gradcli.numbers.balls import ball, size, working
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Balls
+from gradcli.numbers.namespace import Balls, ObjectNamespace
 
 from .draw import Spot
 from .measure import cotangents, directions, outputs_of

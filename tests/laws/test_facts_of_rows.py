@@ -14,9 +14,9 @@ from gradcli.engine.errors import EngineError
 from gradcli.engine.record import apply, call, function
 from gradcli.numbers.balls import apply as apply_to_balls
 from gradcli.numbers.balls import ball, working
+from gradcli.numbers.decided import bounds_of
 from gradcli.numbers.expressions import compiled, formula_of
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.scalars import bounds_of
 from gradcli.numbers.terms import Terms
 from gradcli.ops import FUNCTIONS, OPS, Op
 from gradcli.ops.op import FIRST, MANY, Fixed

@@ -8,8 +8,7 @@ import pytest
 from flint import arb
 
 from gradcli.numbers.balls import working
-from gradcli.numbers.centred import Centred
-from gradcli.numbers.graph import ACCURATE_BITS, Evaluation
+from gradcli.numbers.graph import ACCURATE_BITS, Centred, Evaluation
 from gradcli.numbers.terms import Terms
 
 CONTRACTING = {

@@ -16,10 +16,8 @@ from gradcli.engine import NUMPY, Tensor, function
 from gradcli.engine.record import apply
 from gradcli.engine.versions import owner
 from gradcli.numbers.arrays import ObjectArray
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Balls
-from gradcli.numbers.tape import Tape
-from gradcli.numbers.taped import TapeNamespace
+from gradcli.numbers.namespace import Balls, ObjectNamespace
+from gradcli.numbers.tape import Tape, TapeNamespace
 from gradcli.ops import Op
 from gradcli.ops.checks import ShapeError
 from tests.grouped import by_row

@@ -15,9 +15,7 @@ from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
 from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.balls import START_BITS, apply, ball, derivative, working
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Balls
-from gradcli.numbers.shapes import ShapeNamespace
+from gradcli.numbers.namespace import Balls, ObjectNamespace
 from gradcli.numbers.system import exact
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
@@ -47,7 +45,7 @@ CASES = [
 
 @pytest.mark.parametrize("name", BASIS)
 def test_object_arrays_have_the_whole_basis(name: str) -> None:
-    classes = ObjectNamespace, ShapeNamespace, Namespace, ObjectNamespace(Terms())
+    classes = ObjectNamespace, Namespace, ObjectNamespace(Terms())
     own = {name for each in classes for name in vars(each)}
     assert name in own
 

@@ -10,8 +10,7 @@ import pytest
 from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.balls import START_BITS, Ball, is_infinite, is_nan, working
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.tape import Tape
-from gradcli.numbers.taped import TapeNamespace
+from gradcli.numbers.tape import Tape, TapeNamespace
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
 from tests.grouped import by_row
@@ -29,49 +28,42 @@ def is_floats(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
 
 
-class OnTerms:
-    """What a row gives on terms: values, and the gradient of the sum of them all."""
+class On:
+    """What a row gives: values, and the gradient of the sum of them all."""
 
-    def __init__(self, op: Op, number: int) -> None:
-        self.terms = Terms()
-        self.namespace = ObjectNamespace(self.terms)
+    def __init__(self, op: Op, number: int, namespace: Any) -> None:
+        self.namespace, self.system = namespace, namespace.system
         self.inputs: list[Any] = []
-        _, found = draw(op, number).as_kind(self.kind, self.namespace).run()
-        parts = found if isinstance(found, tuple) else (found,)
+        _, found = draw(op, number).as_kind(self.kind, namespace).run()
+        results = found if isinstance(found, tuple) else (found,)
+        parts = [getattr(result, "raw", result) for result in results]
         self.outputs = [e for p in parts if isinstance(p, ObjectArray)
                         for e in p.data.flat]  # fmt: skip
-        self.values = [self.terms.value(e) for e in self.outputs]
+        self.values = [self.system.value(e) for e in self.outputs]
 
+    def kind(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def slopes(self) -> list[Any]:
+        outputs, entries = list(map(int, self.outputs)), list(map(int, self.inputs))
+        ones = [1.0] * len(outputs)
+        found: list[Any] = self.system.evaluation.gradient(outputs, ones, entries)
+        return found
+
+
+class OnTerms(On):
     def kind(self, value: Any) -> Any:
         if not is_floats(value):
             return value
         array = np.asarray(value)
-        made = [self.terms.symbol("x", v) for v in array.reshape(-1).tolist()]
+        made = [self.system.symbol("x", v) for v in array.reshape(-1).tolist()]
         self.inputs += made
         data = np.empty(array.shape, dtype=object)
         data.reshape(-1)[:] = made
         return ObjectArray(data, self.namespace)
 
-    def slopes(self) -> list[Any]:
-        outputs = [e.serial for e in self.outputs]
-        entries = [e.serial for e in self.inputs]
-        ones = [1.0] * len(outputs)
-        return self.terms.evaluation.gradient(outputs, ones, entries)
 
-
-class OnTape:
-    """The same on a tape."""
-
-    def __init__(self, op: Op, number: int) -> None:
-        self.tape = Tape()
-        self.namespace = TapeNamespace(self.tape)
-        self.inputs: list[int] = []
-        _, found = draw(op, number).as_kind(self.kind, self.namespace).run()
-        parts = found if isinstance(found, tuple) else (found,)
-        self.outputs = [int(e) for p in parts if isinstance(p, ObjectArray)
-                        for e in p.data.flat]  # fmt: skip
-        self.values = [self.tape.value(e) for e in self.outputs]
-
+class OnTape(On):
     def kind(self, value: Any) -> Any:
         if not is_floats(value):
             return value
@@ -81,9 +73,8 @@ class OnTape:
         return made
 
     def slopes(self) -> list[Any]:
-        self.tape.mark(np.array(self.inputs, dtype=np.int64))
-        ones = [1.0] * len(self.outputs)
-        return self.tape.evaluation.gradient(self.outputs, ones, self.inputs)
+        self.system.mark(np.array(self.inputs, dtype=np.int64))
+        return super().slopes()
 
 
 def agree(a: Ball, b: Ball) -> bool:
@@ -95,7 +86,8 @@ def agree(a: Ball, b: Ball) -> bool:
 @by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}")
 def test_row_on_a_tape_is_what_it_is_on_terms(op: Op, number: int) -> None:
     with np.errstate(all="ignore"), working(START_BITS):
-        terms, tape = OnTerms(op, number), OnTape(op, number)
+        terms = OnTerms(op, number, ObjectNamespace(Terms()))
+        tape = OnTape(op, number, TapeNamespace(Tape()))
         expected, found = terms.slopes(), tape.slopes()
     assert len(tape.values) == len(terms.values)
     for pairs in ((tape.values, terms.values), (found, expected)):

@@ -5,14 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
+from flint import arb_series
 
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
 from gradcli.numbers.arrays import ObjectArray, boxed
-from gradcli.numbers.balls import START_BITS, to_float, working
+from gradcli.numbers.balls import (
+    FUNCTIONS,
+    START_BITS,
+    STEPS,
+    apply,
+    ball,
+    to_float,
+    working,
+)
+from gradcli.numbers.decided import bounds_of
+from gradcli.numbers.graph import derivative_of_order
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.taylor import derivative
 from gradcli.numbers.terms import Terms
+from gradcli.ops import FUNCTIONS as ROWS
+from gradcli.ops import parameters
 
 X = sympy.symbols("x", real=True)
 
@@ -39,10 +51,32 @@ def test_a_derivative_of_any_order_is_that_of_sympy(program: str, order: int) ->
     with working(START_BITS):
         y = evaluate(program, {"x": x})[0]
     (output,) = namespace.elements(y.raw).flat
-    found = derivative(terms, output.serial, symbol.serial, order)
+    found = derivative_of_order(terms, output.serial, symbol.serial, order)
     meant = PROGRAMS[program]
     if meant is None:
         meant = sympy.Rational(3, 4) * X**2
     true = sympy.diff(meant, X, order).subs(X, sympy.Rational(3, 4)).evalf(30)
     assert to_float(found) == pytest.approx(float(true), rel=1e-14)
     assert found.rel_accuracy_bits() > 60 or found == 0
+
+
+CURVES = [
+    name for name, function in FUNCTIONS.items()
+    if name not in STEPS and name in ROWS and len(parameters(ROWS[name])) == 1
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", [0.0, 0.375, -0.375, 1.25])
+@pytest.mark.parametrize("name", CURVES)
+def test_power_series_of_a_function_has_all_its_terms(name: str, at: float) -> None:
+    if any(bound == at for _, _, bound in bounds_of(name, ())):
+        return
+    with working(START_BITS, 6):
+        true = apply(name, ball(at) + ball(2) ** -20)
+        try:
+            series = FUNCTIONS[name].series(arb_series([at, 1]))
+        except (ValueError, ZeroDivisionError):
+            return
+        if isinstance(series, arb_series) and series[1].is_finite():
+            found = sum((series[k] * ball(2) ** (-20 * k) for k in range(6)), ball(0))
+            assert not true.is_finite() or abs(found - true) < ball(2) ** -100

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.numbers.graph import Evaluation
-from gradcli.numbers.limits import MAX_FOLLOWED_STEPS
+from gradcli.numbers import graph
+from gradcli.numbers.graph import MAX_FOLLOWED_STEPS, Evaluation
 from gradcli.numbers.tape import Tape
 from gradcli.verify import verify as verifying
 from gradcli.verify.process import budget
@@ -196,13 +196,13 @@ def test_of_many_rows_only_those_drawn_are_computed_as_balls(
     rows = MAX_FOLLOWED_STEPS // 2
     values = {"a": 0.5, "x": NORMAL(size=rows), "y": NORMAL(size=rows)}
     given = job("mean((a*x - y)**2)", values, seconds=ticking)
-    made, compute = count(), Evaluation._compute
+    made = count()
 
-    def counted(*args: Any) -> Any:
-        next(made)
-        return compute(*args)
+    def counted(compute: Any) -> Any:
+        return lambda *args: (next(made), compute(*args))[1]
 
-    monkeypatch.setattr(Evaluation, "_compute", counted)
+    monkeypatch.setattr(Evaluation, "_applied", counted(Evaluation._applied))
+    monkeypatch.setattr(graph, "leaf_ball", counted(graph.leaf_ball))
     verification = checked(given)
     assert verification.verdict == "sampled"
     assert next(made) < rows // 2

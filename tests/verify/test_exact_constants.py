@@ -17,8 +17,7 @@ from gradcli.lang.exactly import ExactFactory, ExactLibrary, exact_code
 from gradcli.lang.machine import run
 from gradcli.lang.parser import parse
 from gradcli.numbers.balls import Ball, working
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Balls
+from gradcli.numbers.namespace import Balls, ObjectNamespace
 from gradcli.ops import OPS, Op
 from gradcli.ops.checks import KindError
 from gradcli.ops.exact import decimal

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.numbers.factors import MAX_SIZE
+from gradcli.numbers.matrices import MAX_SIZE
 from gradcli.ops import OPS
 from gradcli.verify.process.job import CERTIFIED, REFUTED, UNKNOWN
 from tests.laws.mutants import Mutant, mutants_of, planted

@@ -8,39 +8,45 @@ Invariant: the written program has the program's value wherever the conditions h
 and at a non-smooth point the derivative that the engine gives.
 
     xp = EntryNamespace(TreeNamespace(words=False))
-    x = xp.input("x", [0.5, 2.0])
+    x = xp.named("x", [0.5, 2.0])
     xp.where(xp.gt(x, 0), x, 0)         # each entry chosen by its own sign
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 from math import inf
 from typing import Any, Final
 
 import numpy as np
 
-from ...engine.raw import Host, Params, Run
+from ...engine.raw import Host, Params
 from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ...ops.checks import KindError
 from ...ops.types import Dims
 from ..arrays import Numbers, ObjectArray, boxed
 from ..balls import STEPS, Ball, ball
-from ..decided import LOGIC, MASKS, NUMERIC
-from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
+from ..decided import LOGIC, MASKS, NUMERIC, is_literal
+from ..matrices import MAX_COFACTOR_SIZE
 from ..namespace import ObjectNamespace, are_indices
-from ..scalars import is_literal
-from ..system import RELATIONS, Number
+from ..system import RELATIONS, Number, System
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
+
+MAX_ENTRY_STEPS: Final = 200_000
+"""Most operations on single entries in one run, including those that are not needed."""
 
 _RELATIONS: Final = {sign: own.__name__ for sign, own in RELATIONS.items()}
 
 
-class EntrySystem:
-    """The system whose elements are trees of a single number or truth value."""
+class EntrySystem(System[Tree]):
+    """The system whose elements are trees of a single number or truth value.
+
+    Questions about a value are written as trees, and the code keeps the engine's
+    conventions at a non-smooth point, so that neither is noted.
+    """
 
     def __init__(self, trees: TreeNamespace) -> None:
         self.trees = trees
@@ -102,9 +108,6 @@ class EntrySystem:
     def compare(self, relation: str, a: Tree, b: Tree) -> bool:
         return self.decide(self.apply(_RELATIONS[relation], a, b))
 
-    def fixed(self, element: Tree, value: Number) -> Tree:
-        return self.lift(value)
-
     def note(self, element: Tree, relation: str, number: Number) -> None:
         self.compare(relation, element, self.lift(number))
 
@@ -115,21 +118,11 @@ class EntrySystem:
         elif value == value and not constant(element):
             self.decide(self.apply("eq", element, self.lift(value)))
 
-    def classify(self, element: Tree) -> None:
-        """Do nothing: the question about the element is written as a tree."""
-
     def value(self, element: Tree) -> Ball:
         return ball(float(element.value))
 
     def is_zero(self, element: Tree) -> bool:
         return not float(element.value)
-
-    def choice(self, pick: Callable[[], Tree]) -> Tree:
-        return pick()
-
-    def stop(self, element: Tree) -> Tree:
-        """Return the element itself: the engine's reverse pass ends its derivatives."""
-        return element
 
     def nearest(self, element: Tree, number: Number) -> bool:
         """Return False: a rounding is written as a call, so no jump is looked for."""
@@ -137,12 +130,6 @@ class EntrySystem:
 
     def rounded(self, element: Tree) -> float:
         return float(element.value)
-
-    def kink(self, element: Tree, what: str) -> None:
-        """Do nothing: the code keeps the engine's convention at a non-smooth point."""
-
-    def unsigned(self, element: Tree) -> None:
-        """Do nothing: the written code asks for the sign itself."""
 
 
 class EntryArray(ObjectArray):
@@ -190,13 +177,15 @@ class EntryNamespace(ObjectNamespace):
         self._in_formula = 0
         """The number of rows whose formulas are being run."""
         for name in NUMERIC:
-            setattr(self, name, self._numeric(partial(self.system.apply, name)))
+            setattr(self, name, self._each(partial(self.system.apply, name), self._of))
         for name in MASKS:
-            setattr(self, name, self._truths(partial(self.system.apply, name)))
+            rule = partial(self.system.apply, name)
+            setattr(self, name, self._each(rule, self._mask_of))
         for name in LOGIC:
-            setattr(self, name, self._truths(partial(self.system.combined, name)))
+            rule = partial(self.system.combined, name)
+            setattr(self, name, self._each(rule, self._mask_of))
 
-    def input(self, name: str, values: object) -> EntryArray:
+    def named(self, name: str, values: object) -> EntryArray:
         """Return an input's array, each entry the tree of its name and its index."""
         tree = self.trees.named(name, values)
         data = np.empty(tree.shape, dtype=object)
@@ -229,16 +218,8 @@ class EntryNamespace(ObjectNamespace):
         if self.watching and not self._in_formula:
             self.trees.asked.update(t.serial for t in made if t.dtype.kind == "b")
 
-    def _truths(self, rule: Run) -> Callable[..., Host | EntryArray]:
-        """Return a function that gives a mask, a plain array if no input is in it."""
-
-        def run(*operands: object) -> Host | EntryArray:
-            arrays = [self.elements(o) for o in operands]
-            return self._mask_of(np.frompyfunc(rule, len(arrays), 1)(*arrays))
-
-        return run
-
     def _mask_of(self, data: Host) -> Host | EntryArray:
+        """Return a mask of trees, as a plain array if no input is in it."""
         data = boxed(data)
         if all(map(constant, data.flat)):
             flat = [bool(tree.value) for tree in data.flat]
@@ -268,8 +249,10 @@ class EntryNamespace(ObjectNamespace):
         return self._chosen(masks, a, b)
 
     def _chosen(self, masks: Host, a: Any, b: Any) -> EntryArray:
-        select = np.frompyfunc(self.system.select, 3, 1)
-        return self._of(select(masks, self.elements(a), self.elements(b)))
+        found: EntryArray = self._each(self.system.select, self._of)(
+            self._of(masks), a, b
+        )
+        return found
 
     def nan_to_num(
         self, x: object, nan: float, posinf: float | None, neginf: float | None

@@ -11,8 +11,8 @@ calls of NumPy. Functions that the language lacks are always written in the basi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -29,9 +29,18 @@ from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.calls import CALLS
 from ...ops.limits import size_text
 from ...ops.spellings import GUARDS, OPPOSITES
-from ..limits import MAX_TREES, MAX_VALUE_BYTES, MAX_WRITTEN_ENTRIES
-from . import scatter
-from .calls import Call, basis_call, row_call
+from ..namespace import setting
+from .calls import (
+    Call,
+    added,
+    agree,
+    basis_call,
+    first,
+    publicly,
+    put,
+    row_call,
+    uniform,
+)
 from .simplify import broadcast_anyway, simplified
 from .tree import (
     CALLED,
@@ -48,7 +57,15 @@ from .tree import (
     parts,
     valued,
 )
-from .values import agree, first, publicly, uniform
+
+MAX_TREES: Final = 200_000
+"""Most trees that one program may be made of."""
+
+MAX_VALUE_BYTES: Final = 1 << 30
+"""Most memory that the values of a program's trees may take, in bytes."""
+
+MAX_WRITTEN_ENTRIES: Final = 4
+"""Most entries of an array of numbers that is written out rather than computed."""
 
 
 def _is_nan(tree: Tree) -> bool:
@@ -129,7 +146,7 @@ class TreeNamespace(Namespace):
             if parts_of_it and all(map(known, parts_of_it)):
                 tree = self._evaluated(tree, max([part.size for part in parts_of_it]))
             self._made[key] = tree
-        return self._kept_constant(tree)
+        return self.stop(tree) if self._watching and not MODE.enabled else tree
 
     def _demand_room(self, value: object) -> None:
         self._bytes += getattr(value, "nbytes", 0)
@@ -151,9 +168,6 @@ class TreeNamespace(Namespace):
         return (
             self.array(value) if value.size <= max(size, MAX_WRITTEN_ENTRIES) else tree
         )
-
-    def _kept_constant(self, tree: Tree) -> Tree:
-        return self.stop(tree) if self._watching and not MODE.enabled else tree
 
     def named(self, name: str, value: object) -> Tree:
         """Return the tree of an input."""
@@ -269,19 +283,9 @@ class TreeNamespace(Namespace):
             return
         self.decide(self.all(self.operate(opposite, *guard.args)))
 
-    def _keep_count(self, mask: Tree) -> None:
-        """Keep as a condition how many entries a mask selects, which decides shapes."""
-        if mask.value.dtype.kind == "b" and not known(mask):
-            self.read(self.sum(mask))
-
-    @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self) -> AbstractContextManager[None]:
         """Run a program in this block: what it makes unrecorded stays constant."""
-        self._watching = True
-        try:
-            yield
-        finally:
-            self._watching = False
+        return setting(self, "_watching", True)
 
     # operators
 
@@ -500,16 +504,18 @@ class TreeNamespace(Namespace):
     def getitem(self, x: object, index: object) -> Tree:
         tree = self.array(x)
         for part in parts(index):
-            self._keep_count(part)
+            if part.value.dtype.kind == "b" and not known(part):
+                # How many entries a mask selects decides shapes.
+                self.read(self.sum(part))
         value = np.asarray(tree.value[valued(index)])
         return self.made("getitem", (tree, index), {}, value)
 
     def put_add(self, shape: Sequence[int], index: object, g: object) -> object:
         if not self.words:
             return self._basis("put_add", tuple(shape), index, g)
-        return scatter.added(self, tuple(shape), index, self.array(g))
+        return added(self, tuple(shape), index, self.array(g))
 
     def put_view(self, shape: Sequence[int], index: object, g: object) -> object:
         if not self.words:
             return self._basis("put_view", tuple(shape), index, g)
-        return scatter.put(self, tuple(shape), index, self.array(g))
+        return put(self, tuple(shape), index, self.array(g))

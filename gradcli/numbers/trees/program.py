@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain, product
 from math import prod
 from typing import Any, Final
 
@@ -33,11 +34,13 @@ from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
 from ...lang.parser import parse
 from ...lang.run import Run, computed
 from ...lang.tensor_library import TensorLibrary
-from ..limits import MAX_CODE_STEPS
 from .entries import EntryArray, EntryNamespace, entries
 from .names import Names
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, Unwritable
+
+MAX_CODE_STEPS: Final = 20_000
+"""Most steps of a written program, and most entries of its inputs and derivatives."""
 
 MADE: Final = (CONSTRUCTORS - {"tensor"}) | RANDOM
 """Constructors that are written as they were called; `tensor` is written as data."""
@@ -139,16 +142,9 @@ def _adjoint(
     run: Run, cotangent: Tensor | None, xp: TreeNamespace, names: Names,
     library: type[TensorLibrary],
 ) -> Adjoint:  # fmt: skip
-    inputs = {given.name: names.take(given.name) for given in run.inputs}
-    given = {
-        i.name: Tensor(xp.named(inputs[i.name], _host(i.tensor.raw)), xp,
-                       i.requires_grad)
-        for i in run.inputs
-    }  # fmt: skip
     traced: list[tuple[str, Tensor]] = []
-    output = _executed(
-        run, library(TreeFactory(xp, "float64", run.seed)), given, traced
-    )
+    factory = TreeFactory(xp, "float64", run.seed)
+    output, inputs, given = _executed(run, library(factory), names, traced)
     wanted = [given[i.name] for i in run.inputs if i.requires_grad]
     inner = [t for _, t in traced if t.edge is not None and t is not output]
     found = _pulled(output, [*wanted, *inner], cotangent)
@@ -192,13 +188,8 @@ def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> En
     """
     _check_count(run, kind)
     xp = EntryNamespace(TreeNamespace(words=False, zeros_vanish=True))
-    called = {given.name: names.take(given.name) for given in run.inputs}
-    given = {
-        i.name: Tensor(xp.input(called[i.name], _host(i.tensor.raw)), xp,
-                       i.requires_grad)
-        for i in run.inputs
-    }  # fmt: skip
-    output = _executed(run, TensorLibrary(Factory(xp, "float64", run.seed)), given, [])
+    library = TensorLibrary(Factory(xp, "float64", run.seed))
+    output, called, given = _executed(run, library, names, [])
     if not isinstance(output.raw, EntryArray):
         output = Tensor(xp.array(output.raw), xp)
     asked = {i.name: given[i.name] for i in run.inputs if i.requires_grad}
@@ -236,20 +227,19 @@ def _jacobians(
     output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
 ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
     blocks = jacobian(output, list(asked.values()), "rev").blocks
-    yield from (((name,), block) for name, block in zip(asked, blocks, strict=True))
+    yield from zip(((name,) for name in asked), blocks, strict=True)
 
 
 def _hessians(
     output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
 ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
+    inputs = list(asked.values())
     if output.edge is None:
-        blocks = [[Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
-                   for z in asked.values()] for x in asked.values()]  # fmt: skip
+        blocks = [Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
+                  for x, z in product(inputs, inputs)]  # fmt: skip
     else:
-        blocks = hessian(output, list(asked.values()))
-    for first, row in zip(asked, blocks, strict=True):
-        for second, block in zip(asked, row, strict=True):
-            yield (first, second), block
+        blocks = list(chain.from_iterable(hessian(output, inputs)))
+    yield from zip(product(asked, asked), blocks, strict=True)
 
 
 _KINDS: Final = {
@@ -269,10 +259,17 @@ def rows_as_calls() -> AbstractContextManager[None]:
 
 
 def _executed(
-    run: Run, library: TensorLibrary, given: dict[str, Tensor],
-    traced: list[tuple[str, Tensor]],
-) -> Tensor:  # fmt: skip
-    """Return the output of the program on trees; ``traced`` collects named values."""
+    run: Run, library: TensorLibrary, names: Names, traced: list[tuple[str, Tensor]]
+) -> tuple[Tensor, dict[str, str], dict[str, Tensor]]:
+    """Return the output of the program on trees, and by the inputs' names what they are
+    called in the code and their tensors; ``traced`` collects named values."""
+    xp = library.factory.xp
+    called = {i.name: names.take(i.name) for i in run.inputs}
+    given = {
+        i.name: Tensor(xp.named(called[i.name], _host(i.tensor.raw)), xp,
+                       i.requires_grad)
+        for i in run.inputs
+    }  # fmt: skip
 
     def trace(span: Span, name: str | None, value: object) -> None:
         if name is not None and isinstance(value, Tensor):
@@ -280,8 +277,9 @@ def _executed(
 
     code = compile_program(parse(run.source, given))
     try:
-        with default_dtype("float64"), rows_as_calls(), library.factory.xp.watched():
-            return computed(code, given, library, run.of, trace=trace)[0]
+        with default_dtype("float64"), rows_as_calls(), xp.watched():
+            output = computed(code, given, library, run.of, trace=trace)[0]
+            return output, called, given
     except ProgramError as error:
         if isinstance(error.__cause__, TooLong):
             raise error.__cause__ from None

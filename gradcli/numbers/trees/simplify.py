@@ -18,8 +18,11 @@ from ...engine.raw import Host
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import REDUCTIONS
 from ...ops.types import Dims
-from ..limits import MAX_REGROUPED_FACTOR
 from .tree import FILLED, NUMBER, Tree, TreeMaker
+
+MAX_REGROUPED_FACTOR: Final = 1e9
+"""Largest factor, and inverse of the smallest, of products that are regrouped: so no
+new overflow arises."""
 
 Rule: TypeAlias = "Callable[..., Tree | None]"
 
@@ -186,7 +189,7 @@ def _mul(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     for one, other in ((a, b), (b, a)):
         if one.head == FILLED:
             product = xp.operate("mul", xp.number(one.args[0]), other)
-            return xp.expand(product, value.shape)  # type: ignore[no-any-return]
+            return xp.expand(product, value.shape)
         if one.head == NUMBER and _scaled(other):
             number = _product(one, other.args[0])
             if number is not None:
@@ -240,7 +243,7 @@ def _pow(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
         return xp.filled(value.shape, value.dtype.type(1))
     if _is(b, 2) and a.shape == value.shape and a.dtype.kind == "f":
-        return xp.square(a)  # type: ignore[no-any-return]
+        return xp.square(a)
     return _unchanged(a, value) if _is(b, 1) else None
 
 
@@ -286,7 +289,7 @@ def _flat_product(xp: TreeMaker, value: Host, x: Tree) -> Tree | None:
         found = xp.operate("matmul", a, q)
     else:
         return None
-    return xp.reshape(found, value.shape)  # type: ignore[no-any-return]
+    return xp.reshape(found, value.shape)
 
 
 @_rule("reshape", "squeeze")
@@ -297,7 +300,7 @@ def _resized(
     if x.shape == value.shape:
         return x
     if x.head == "reshape":
-        return xp.reshape(x.args[0], value.shape)  # type: ignore[no-any-return]
+        return xp.reshape(x.args[0], value.shape)
     if x.head == "sum" and "keepdim" in x.params:
         inner, dim = x.args[0], x.params.get("dim")
         without = xp.sum(inner, dim)
@@ -333,7 +336,7 @@ def _reduced(name: str) -> Rule:
         if name == "sum" and x.head == "neg":
             return xp.operate("neg", xp.sum(x.args[0], dim, keepdim))
         if name == "sum" and x.head == "T" and isinstance(dim, int) and not keepdim:
-            return xp.sum(x.args[0], 1 - dim % 2)  # type: ignore[no-any-return]
+            return xp.sum(x.args[0], 1 - dim % 2)
         return None
 
     return rule
@@ -346,7 +349,7 @@ def _permuted(xp: TreeMaker, value: Host, x: Tree, dims: Sequence[int]) -> Tree 
         return x
     moved = [d for d, to in enumerate(order) if d != to]
     if len(moved) == 2:
-        return xp.transpose(x, *moved)  # type: ignore[no-any-return]
+        return xp.transpose(x, *moved)
     return None
 
 
@@ -368,7 +371,7 @@ def _transposed(
         return xp.operate("matmul", b, a)
     p = _vector(x)
     if p is not None:
-        return xp.unsqueeze(p, 1 if x.shape[0] == 1 else 0)  # type: ignore[no-any-return]
+        return xp.unsqueeze(p, 1 if x.shape[0] == 1 else 0)
     return xp.made("T" if x.ndim == 2 else "mT", (x,), {}, value)
 
 

@@ -113,15 +113,12 @@ def lift(value: object) -> Text:
     return Text(text, SIGN if text.startswith("-") else ATOM)
 
 
-def _is_one(value: Text) -> bool:
-    return not isinstance(value, Nameless) and value.written in ("1", "1.0")
-
-
 def _applied(name: str, *operands: object) -> Text:
     texts = [lift(operand) for operand in operands]
     neutral, positions = NEUTRAL.get(name, (0, ()))
     for position in positions if neutral else ():
-        if _is_one(texts[position]):
+        operand = texts[position]
+        if not isinstance(operand, Nameless) and operand.written in ("1", "1.0"):
             return texts[1 - position]
     word = SPELLINGS[name].gradcli
     if not isinstance(word, Template):

@@ -11,13 +11,12 @@ branches, and is written as a constant only under a condition that is kept.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from ...engine.errors import EngineError
-from ...engine.raw import Run
 from ...ops.basis import put_on
 
 NAME: Final = "a name"
@@ -115,7 +114,7 @@ class Tree:
         return len(self.value)
 
     def __bool__(self) -> bool:
-        return self.xp.decide(self)  # type: ignore[no-any-return]
+        return self.xp.decide(self)
 
     def __float__(self) -> float:
         return float(self.item())
@@ -134,19 +133,10 @@ class TreeMaker(Protocol):
 
     zeros_vanish: bool
 
-    def made(
-        self,
-        head: str,
-        args: tuple[object, ...],
-        params: Mapping[str, object],
-        value: object,
-    ) -> Tree: ...
-    def operate(self, name: str, *operands: object) -> Tree: ...
-    def number(self, value: object) -> Tree: ...
-    def filled(self, shape: Sequence[int], value: object) -> Tree: ...
-    def word(self, name: str, *args: object, **params: object) -> Tree: ...
-    def as_type_of(self, x: object, like: object) -> Tree: ...
-    def __getattr__(self, name: str) -> Run: ...
+    def decide(self, tree: Tree) -> bool: ...
+    def read(self, tree: Tree) -> Any: ...
+    def integer(self, x: Tree) -> int: ...
+    def __getattr__(self, name: str) -> Callable[..., Tree]: ...
 
 
 def constant(tree: Tree) -> bool:

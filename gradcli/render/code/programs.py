@@ -21,10 +21,10 @@ from ...engine import Tensor
 from ...lang.errors import ProgramError
 from ...lang.excerpt import printable
 from ...lang.run import Run, evaluate
-from ...numbers.limits import MAX_CODE_STEPS
 from ...numbers.trees.names import Names
 from ...numbers.trees.namespace import TreeNamespace
 from ...numbers.trees.program import (
+    MAX_CODE_STEPS,
     TOO_MANY_STEPS,
     adjoint,
     entrywise,

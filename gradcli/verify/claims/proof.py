@@ -16,7 +16,7 @@ import sympy
 
 from ...engine import Tensor
 from ...numbers.expressions import Expressions
-from ...numbers.term import Term
+from ...numbers.terms import Term
 from ..conditions import indifferent, side_conditions
 from ..limits import MAX_CLAIM_PROOF_ENTRIES, MAX_SYMPY_TREE_NODES
 from ..process.budget import Budget

@@ -23,10 +23,9 @@ from ...engine import Tensor
 from ...engine.raw import Host
 from ...lang.run import evaluate
 from ...numbers.balls import START_BITS, Ball, ball, close, working
+from ...numbers.graph import derivative_of_order
 from ...numbers.namespace import ObjectNamespace
-from ...numbers.taylor import derivative
-from ...numbers.term import Term
-from ...numbers.terms import Terms
+from ...numbers.terms import Term, Terms
 from ..limits import MAX_CLAIM_STEPS
 from ..subject import of_elements, symbols
 from .entries import positions as entry_positions
@@ -148,7 +147,7 @@ class Visit:
         """Return a scalar's derivative, of the claim's order, by a scalar input."""
         (output,), (entry,) = terms_of(target), self.entries(claim.by[0])
         order = len(claim.by)
-        found = derivative(self.terms, output.serial, entry.serial, order)
+        found = derivative_of_order(self.terms, output.serial, entry.serial, order)
         return Grid((), [found])
 
     def _first(self, target: Tensor, name: str) -> Grid:

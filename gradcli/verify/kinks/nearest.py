@@ -23,7 +23,7 @@ from typing import Final
 from ...engine.walk import accumulate
 from ...numbers.balls import Ball, apply, ball, derivative, to_float, working
 from ...numbers.system import exact
-from ...numbers.term import Term, ordered
+from ...numbers.terms import Term, ordered
 from ..limits import (
     FAST_BITS,
     HALVINGS,

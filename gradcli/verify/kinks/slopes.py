@@ -26,8 +26,7 @@ from ...lang.parser import parse
 from ...lang.run import computed
 from ...numbers.arrays import ObjectArray, boxed
 from ...numbers.balls import Ball, ball, to_float, working
-from ...numbers.namespace import ObjectNamespace
-from ...numbers.numbers import Balls
+from ...numbers.namespace import Balls, ObjectNamespace
 from ..limits import WIDE_BITS, ZERO_DIGITS
 from ..process.job import Job
 

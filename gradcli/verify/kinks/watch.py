@@ -20,11 +20,9 @@ from ...lang.errors import Span
 from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ...lang.parser import parse
 from ...lang.run import computed
-from ...numbers.decided import ratio
-from ...numbers.scalars import bounds_of
+from ...numbers.decided import bounds_of, ratio
 from ...numbers.system import Number
-from ...numbers.term import Term
-from ...numbers.terms import Terms
+from ...numbers.terms import Term, Terms
 from ...ops import Op
 from ..process.job import Job
 from ..subject import OnTerms, on_terms

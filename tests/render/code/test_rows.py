@@ -59,7 +59,7 @@ class Row:
 
     def text(self, language: str) -> str:
         xp = EntryNamespace(TreeNamespace(words=False, zeros_vanish=True))
-        given = {n: Tensor(xp.input(n, a), xp, True) for n, a in self.inputs.items()}
+        given = {n: Tensor(xp.named(n, a), xp, True) for n, a in self.inputs.items()}
         with rows_as_calls(), np.errstate(all="ignore"):
             output = run(self.spot, given)
             seed = Tensor(xp.array(weights(output)), xp)
