@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
