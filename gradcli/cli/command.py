@@ -8,7 +8,7 @@ from typing import Any, Final
 import typer
 from typer.main import get_command
 
-from .options import ExpressionCommand
+from .options import ExpressionCommand, plain
 
 HELP_NAMES: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -18,5 +18,6 @@ def command_of(name: str) -> Any:
     module = import_module(f"gradcli.cli.{name}")
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     kind = getattr(module, "COMMAND", ExpressionCommand)
-    single.command(name, cls=kind, context_settings=HELP_NAMES)(module.main)
+    main = module.main if hasattr(module.main, "__signature__") else plain(module.main)
+    single.command(name, cls=kind, context_settings=HELP_NAMES)(main)
     return get_command(single)

@@ -65,9 +65,7 @@ def main(
             autocompletion=_choices,
         ),
     ] = None,
-    unset: Annotated[
-        bool, typer.Option("--unset", help="Take the setting out of the file.")
-    ] = False,
+    unset: bool = False,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -78,6 +76,8 @@ def main(
     $XDG_CONFIG_HOME, or else below ~/.config.
 
     Example: gradcli config verify-seconds 20
+
+    --unset: Take the setting out of the file.
     """
     from ..lang.excerpt import printable
     from ..render.line import Line

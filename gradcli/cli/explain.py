@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from .exits import Exit
 from .options import VERIFIES_NOTHING, GradOutput, Request, without
@@ -20,21 +18,10 @@ if TYPE_CHECKING:
 @without(VERIFIES_NOTHING)
 def main(
     request: Request,
-    step: Annotated[
-        bool, typer.Option("--step", help="Wait for a key after each step; q quits.")
-    ] = False,
-    latex: Annotated[
-        bool,
-        typer.Option(
-            "--latex", help="Write the pass as equations in LaTeX, each with its rule."
-        ),
-    ] = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Write it as Markdown, with the rules.")
-    ] = False,
-    html: Annotated[
-        bool, typer.Option("--html", help="Write it as a page of HTML, with the rules.")
-    ] = False,
+    step: bool = False,
+    latex: bool = False,
+    markdown: bool = False,
+    html: bool = False,
     grad_output: GradOutput = None,
 ) -> int:
     """The backward pass as it happens, node by node.
@@ -45,6 +32,11 @@ def main(
     number.
 
     Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
+
+    --step: Wait for a key after each step; q quits.
+    --latex: Write the pass as equations in LaTeX, each with its rule.
+    --markdown: Write it as Markdown, with the rules.
+    --html: Write it as a page of HTML, with the rules.
     """
     forms = {"latex": latex, "markdown": markdown, "html": html}
     written = next((name for name, asked in forms.items() if asked), None)

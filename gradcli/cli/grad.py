@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from .checking import Check, conclude
 from .forms import Forms, joined, program_of_gradients
 from .limits import MAX_DIGITS, MAX_ORDER
@@ -37,35 +35,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A group of options: what else is computed at one point."""
+    """A group of options: what else is computed at one point.
+
+    --digits N: Show value and gradients also with N certified digits; a decimal is
+        taken exactly as it is typed.
+    --condition: Show how much an input's relative error is amplified.
+    --box NAME=LOWER..UPPER: Certified ranges of value and gradients, and the gradients'
+        signs, where an input lies anywhere between two values.
+    """
 
     grad_output: GradOutput = None
-    digits: Annotated[
-        int | None,
-        typer.Option(
-            "--digits",
-            metavar="N",
-            min=1,
-            max=MAX_DIGITS,
-            help="Show value and gradients also with N certified digits; a decimal is "
-            "taken exactly as it is typed.",
-        ),
-    ] = None
-    condition: Annotated[
-        bool,
-        typer.Option(
-            "--condition", help="Show how much an input's relative error is amplified."
-        ),
-    ] = False
-    box: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--box",
-            metavar="NAME=LOWER..UPPER",
-            help="Certified ranges of value and gradients, and the gradients' signs, "
-            "where an input lies anywhere between two values.",
-        ),
-    ] = None
+    digits: Annotated[int | None, {"min": 1, "max": MAX_DIGITS}] = None
+    condition: bool = False
+    box: list[str] | None = None
 
 
 @on_programs
@@ -74,29 +56,17 @@ def main(
     forms: Forms,
     many: Many,
     beside: Beside,
-    trace: Annotated[
-        bool,
-        typer.Option(
-            "--trace",
-            help="Tell on stderr which region of the program was computed part by "
-            "part on all cores, and why the rest was not.",
-        ),
-    ] = False,
-    order: Annotated[
-        int,
-        typer.Option(
-            "--order",
-            metavar="N",
-            min=1,
-            max=MAX_ORDER,
-            help="The N-th derivative by each input, of numbers by numbers.",
-        ),
-    ] = 1,
+    trace: bool = False,
+    order: Annotated[int, {"min": 1, "max": MAX_ORDER}] = 1,
     require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked.
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
+
+    --trace: Tell on stderr which region of the program was computed part by part on all
+        cores, and why the rest was not.
+    --order N: The N-th derivative by each input, of numbers by numbers.
     """
     others = {**asdict(forms), **asdict(beside)}
     if many.asked:

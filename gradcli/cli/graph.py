@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from .checking import PAGE
 from .options import (
@@ -40,39 +38,13 @@ HEATED = (".svg", ".png", ".pdf")
 @on_programs
 def main(
     request: Request,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="Draw a tree (default).")
-    ] = False,
-    chain: Annotated[
-        bool,
-        typer.Option("--chain", help="Print a line per node, with next_functions."),
-    ] = False,
-    dot: Annotated[bool, typer.Option("--dot", help="Write Graphviz.")] = False,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Write Mermaid.")] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write a picture; the name's ending says which kind: .svg, .html (to "
-            "click through), .png, .pdf, .dot, .mmd, .graphml, .json.",
-        ),
-    ] = None,
-    heat: Annotated[
-        bool,
-        typer.Option(
-            "--heat",
-            help="In a picture (.svg, .png, .pdf), colour each node by the size of its "
-            "gradient.",
-        ),
-    ] = False,
-    unfold: Annotated[
-        bool,
-        typer.Option(
-            "--unfold", help="In a picture, draw every step of a loop instead of one."
-        ),
-    ] = False,
+    tree: bool = False,
+    chain: bool = False,
+    dot: bool = False,
+    mermaid: bool = False,
+    out: str | None = None,
+    heat: bool = False,
+    unfold: bool = False,
     grad_output: GradOutput = None,
 ) -> int:
     """The autograd graph that a program records.
@@ -83,6 +55,16 @@ def main(
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
 
     Example: gradcli graph "sin(x)*exp(x)" x=0.7 -o g.html
+
+    --tree: Draw a tree (default).
+    --chain: Print a line per node, with next_functions.
+    --dot: Write Graphviz.
+    --mermaid: Write Mermaid.
+    -o, --out FILE: Write a picture; the name's ending says which kind: .svg, .html (to
+        click through), .png, .pdf, .dot, .mmd, .graphml, .json.
+    --heat: In a picture (.svg, .png, .pdf), colour each node by the size of its
+        gradient.
+    --unfold: In a picture, draw every step of a loop instead of one.
     """
     if out is None or not out.endswith(PAGE):
         hint = "only a page is checked: -o g.html; else leave it out"

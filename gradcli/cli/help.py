@@ -43,21 +43,16 @@ def main(
             autocompletion=lambda incomplete: list(topics()),
         ),
     ] = None,
-    man: Annotated[
-        str | None,
-        typer.Option(
-            "--man",
-            metavar="FOLDER",
-            help="Write a manual page for every command into a folder: "
-            "~/.local/share/man/man1. Then: man gradcli-grad.",
-        ),
-    ] = None,
+    man: str | None = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
     """The documentation: a tutorial, the language, errors, verdicts.
 
     Example: gradcli help E101
+
+    --man FOLDER: Write a manual page for every command into a folder:
+        ~/.local/share/man/man1. Then: man gradcli-grad.
     """
     from ..render.jsons import answer
     from .output import Printer

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from .forms import Forms
 from .matrices import Matrices
@@ -19,13 +17,7 @@ def main(
     request: Request,
     forms: Forms,
     matrices: Matrices,
-    mode: Annotated[
-        Literal["auto", "rev", "fwd"],
-        typer.Option(
-            "--mode",
-            help="Use backward or forward passes; auto takes whichever are fewer.",
-        ),
-    ] = "auto",
+    mode: Literal["auto", "rev", "fwd"] = "auto",
     times: Times = None,
     require: Requirement = None,
 ) -> int:
@@ -35,6 +27,8 @@ def main(
     zeros is shown by its structure, and its entries by their coordinates.
 
     Example: gradcli jacobian "tanh(A@x)" "A=[[1,2],[3,4]]" "x=[0.1,0.2]"
+
+    --mode: Use backward or forward passes; auto takes whichever are fewer.
     """
     if times:
         from .blocks import multiply, refuse

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from .limits import allow
 from .options import (
     IS_A_CHECK,
@@ -20,15 +18,7 @@ from .options import (
 @without(IS_A_CHECK, PRINTS_NOTHING_SHORTER)
 def main(
     request: Request,
-    radius: Annotated[
-        float,
-        typer.Option(
-            "--radius",
-            metavar="R",
-            min=0,
-            help="Look for kinks up to this Euclidean distance from the point.",
-        ),
-    ] = 0.0,
+    radius: Annotated[float, {"min": 0}] = 0.0,
     grad_output: GradOutput = None,
 ) -> int:
     """Where a program is not differentiable, at the point or near it.
@@ -39,6 +29,8 @@ def main(
     --verify-seconds bounds the search.
 
     Example: gradcli kinks "relu(x) - relu(-x)" x=0
+
+    --radius R: Look for kinks up to this Euclidean distance from the point.
     """
     from ..answers.gradients import gradients
     from ..answers.kinks import kinks

@@ -8,14 +8,23 @@ begins with. So `gradcli grad "-x**2" x=-3` works and `--jsn` is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from functools import partial
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from math import isfinite
 from shutil import get_terminal_size
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from typer.core import TyperCommand
@@ -34,6 +43,11 @@ from .preset import anything_set
 from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
+
+_OPTION_TEXT: Final = re.compile(
+    r"^((?:-\w, )?--\w[-\w/]*)(?: (\S+))?: (.+(?:\n +.+)*)\n?", re.M
+)
+"""Pattern of the lines of a docstring that declare an option."""
 
 NAMES_JOINED: Final = frozenset({"--wrt"})
 """Options that may be given several times, each time for more names."""
@@ -116,7 +130,26 @@ Debug: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options and arguments that all commands on programs share."""
+    """The options and arguments that all commands on programs share.
+
+    -f, --file FILE: Read the program from a file ('-': standard input).
+    --of NAME: The variable to differentiate (default: the last statement's value).
+    --wrt NAMES: Differentiate by these inputs only: a,b; or by one value on the way.
+    --shape NAME=SIZES: The shape of an input without a value: X=3,2. Without --shape it
+        is a single number.
+    --seed N: Seed of random numbers: inputs without a value, randn, rand.
+    --strict/--no-strict: An input without a value is an error.
+    -q, --quiet: Print the numbers only.
+    --device: Where to compute; auto: on a CUDA GPU if there is one.
+    --dtype: The precision of all numbers.
+    --no-verify/--verify: Do not verify the result.
+    --max-seconds SECONDS: Stop after so much processor time, not counting printing and
+        the check; of a descent, in each step; of many points, at each row that is
+        computed for itself.
+    --max-memory SIZE: Stop a computation that takes more memory than this, such as 2GB
+        (default: 450MB).
+    --max-program SIZE: Refuse a longer program text, such as 10MB (default: 2MB).
+    """
 
     words: Annotated[
         list[str] | None,
@@ -130,119 +163,26 @@ class Request:
             show_default=False,
         ),
     ] = None
-    file: Annotated[
-        str | None,
-        typer.Option(
-            "--file",
-            "-f",
-            metavar="FILE",
-            help="Read the program from a file ('-': standard input).",
-        ),
-    ] = None
-    of: Annotated[
-        str | None,
-        typer.Option(
-            "--of",
-            metavar="NAME",
-            help="The variable to differentiate (default: the last statement's value).",
-        ),
-    ] = None
-    wrt: Annotated[
-        str | None,
-        typer.Option(
-            "--wrt",
-            metavar="NAMES",
-            help="Differentiate by these inputs only: a,b; or by one value on the way.",
-        ),
-    ] = None
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--shape",
-            metavar="NAME=SIZES",
-            help="The shape of an input without a value: X=3,2. Without --shape it is "
-            "a single number.",
-            show_default=False,
-        ),
-    ] = None
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            min=0,
-            help="Seed of random numbers: inputs without a value, randn, rand.",
-        ),
-    ] = 0
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict/--no-strict",
-            help="An input without a value is an error.",
-            show_default=False,
-        ),
-    ] = False
+    file: str | None = None
+    of: str | None = None
+    wrt: str | None = None
+    shape: list[str] | None = None
+    seed: Annotated[int, {"min": 0}] = 0
+    strict: bool = False
     json: Json = False
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet",
-            "-q",
-            help="Print the numbers only.",
-        ),
-    ] = False
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"],
-        typer.Option(
-            "--device",
-            help="Where to compute; auto: on a CUDA GPU if there is one.",
-        ),
-    ] = "auto"
-    dtype: Annotated[
-        Literal["float64", "float32"],
-        typer.Option("--dtype", help="The precision of all numbers."),
-    ] = "float64"
-    no_verify: Annotated[
-        bool,
-        typer.Option(
-            "--no-verify/--verify",
-            help="Do not verify the result.",
-            show_default=False,
-        ),
-    ] = False
+    quiet: bool = False
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    dtype: Literal["float64", "float32"] = "float64"
+    no_verify: bool = False
     verify_seconds: VerifySeconds = 5.0
-    max_seconds: Annotated[
-        float,
-        typer.Option(
-            "--max-seconds",
-            metavar="SECONDS",
-            min=0,
-            max=MAX_SETTABLE_SECONDS,
-            help="Stop after so much processor time, not counting printing and the "
-            "check; of a descent, in each step; of many points, at each row that is "
-            "computed for itself.",
-        ),
-    ] = MAX_SECONDS
+    max_seconds: Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}] = MAX_SECONDS
     max_memory: Annotated[
         int,
-        typer.Option(
-            "--max-memory",
-            metavar="SIZE",
-            parser=partial(bytes_of, option="--max-memory"),
-            show_default=False,
-            help="Stop a computation that takes more memory than this, such as 2GB "
-            "(default: 450MB).",
-        ),
+        {"parser": partial(bytes_of, option="--max-memory"), "show_default": False},
     ] = MAX_MEMORY_BYTES
     max_program: Annotated[
         int,
-        typer.Option(
-            "--max-program",
-            metavar="SIZE",
-            parser=partial(bytes_of, option="--max-program"),
-            show_default=False,
-            help="Refuse a longer program text, such as 10MB (default: 2MB).",
-        ),
+        {"parser": partial(bytes_of, option="--max-program"), "show_default": False},
     ] = MAX_PROGRAM_BYTES
     debug: Debug = False
 
@@ -347,23 +287,18 @@ def on_programs(
     fields is an option. ``function(request, groups..., options...)`` becomes a function
     of all options by name, which is what typer reads; the shared ones come last.
     """
-    own = _options(function, signature(function).parameters.values())
-    groups = {name: kind for name, kind in own.items() if is_dataclass(kind.annotation)}
+    own = declared(function)
+    groups: dict[str, Any] = {
+        n: p.annotation for n, p in own.items() if is_dataclass(p.annotation)
+    }
+    panels = {name: title for title, names in PANELS.items() for name in names}
+    idle = {name for reason in reasons for name in IDLE[reason]}
     members = {
-        name: _options(kind.annotation, signature(kind.annotation).parameters.values())
+        name: declared(kind, panels, idle)
+        if name == "request"
+        else declared(kind, panel=getattr(kind, "TITLE", None))
         for name, kind in groups.items()
     }
-
-    for title, names in PANELS.items():
-        for name in names:
-            members["request"][name] = _with(members["request"][name], panel=title)
-    for name in {name for reason in reasons for name in IDLE[reason]}:
-        members["request"][name] = _with(members["request"][name], hidden=True)
-    for name, kind in groups.items():
-        for option, each in members[name].items():
-            if name != "request":
-                heading = getattr(kind.annotation, "TITLE", None)
-                members[name][option] = _with(each, panel=heading)
     called = "gradcli " + function.__module__.rpartition(".")[2]
 
     def command(**values: Any) -> int:
@@ -372,7 +307,7 @@ def on_programs(
                 raise no_number(name.replace("_", "-"), value)
         for name, group in groups.items():
             given = {option: values.pop(option) for option in members[name]}
-            values[name] = group.annotation(**given)
+            values[name] = group(**given)
         request: Request = values["request"]
         form.json, form.quiet = request.json, request.quiet
         for reason in reasons:
@@ -386,36 +321,73 @@ def on_programs(
 
     alone = {name: each for name, each in own.items() if name not in groups}
     of_groups = [options for name, options in members.items() if name != "request"]
-    parameters = [
-        option
-        for options in (*of_groups, alone, members["request"])
-        for option in options.values()
-    ]
+    return _read_by_typer(command, function, [*of_groups, alone, members["request"]])
+
+
+def plain(function: Callable[..., int]) -> Callable[..., int]:
+    """Return a command whose parameters are its options, in a form that typer reads."""
+
+    def command(**values: Any) -> int:
+        return function(**values)
+
+    return _read_by_typer(command, function, [declared(function)])
+
+
+def _read_by_typer(
+    command: Callable[..., int],
+    function: Callable[..., int],
+    options: Iterable[Mapping[str, Parameter]],
+) -> Callable[..., int]:
+    """Give a command the options, and the text of the function that it runs."""
+    parameters = [each for group in options for each in group.values()]
     # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
-    command.__doc__ = function.__doc__
+    command.__doc__ = _OPTION_TEXT.sub("", cleandoc(function.__doc__ or "")).rstrip()
     return command
 
 
-def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
-    """Return the parameters of a function or a dataclass by name, with their types."""
+def declared(
+    owner: Any,
+    panels: Mapping[str, str] | None = None,
+    hidden: Collection[str] = (),
+    panel: str | None = None,
+) -> dict[str, Parameter]:
+    """Return the parameters of a function or the fields of a dataclass as options.
+
+    The docstring declares an option by a line ``--name METAVAR: text``. Limits on its
+    value are a dictionary beside its type, with the words of `typer.Option`.
+
+    Args:
+        owner: the function or the dataclass.
+        panels: the heading of an option in the help page, by its name.
+        hidden: the options that the help page does not show.
+        panel: the heading of all options that ``panels`` does not name.
+    """
+    texts = {}
+    for spelled, metavar, about in _OPTION_TEXT.findall(cleandoc(owner.__doc__ or "")):
+        *short, long = spelled.split(", ")
+        name = long.partition("/")[0].removeprefix("--").replace("-", "_")
+        texts[name] = ([long, *short], metavar or None, " ".join(about.split()))
     hints = get_type_hints(owner, include_extras=True)
-    return {
-        p.name: p.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[p.name])
-        for p in parameters
-    }
-
-
-def _with(
-    option: Parameter, panel: str | None = None, hidden: bool = False
-) -> Parameter:
-    """Return an option below a heading of its help page, or hidden from the page."""
-    kind, info = get_args(option.annotation)
-    shown = copy(info)
-    shown.hidden = hidden
-    shown.rich_help_panel = panel
-    return option.replace(annotation=Annotated[kind, shown])
+    found = {}
+    for parameter in signature(owner).parameters.values():
+        name, kind = parameter.name, hints[parameter.name]
+        base, *more = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+        extras = more[0] if more and isinstance(more[0], dict) else {}
+        info = copy(more[0]) if more else None
+        if name.rstrip("_") in texts:
+            spellings, metavar, about = texts[name.rstrip("_")]
+            shown = {"show_default": base is not bool, **extras}
+            info = typer.Option(*spellings, metavar=metavar, help=about, **shown)
+        if info is not None:
+            info.rich_help_panel = (panels or {}).get(
+                name, panel or info.rich_help_panel
+            )
+            info.hidden = name in hidden
+            kind = Annotated[base, info]
+        found[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)
+    return found
 
 
 class NarrowHelp:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 from unicodedata import normalize
 
-import typer
-
 from .options import VERIFIES_NOTHING, GradOutput, Request, without
 from .output import form
 from .problems import refuse_both, wrong
@@ -15,30 +13,10 @@ from .problems import refuse_both, wrong
 @without(VERIFIES_NOTHING)
 def main(
     request: Request,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="NAME", help="Where paths start (default: the output)."
-        ),
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to", metavar="NAMES", help="Where paths end: a,b (default: every input)."
-        ),
-    ] = None,
-    most: Annotated[
-        int,
-        typer.Option(
-            "--most",
-            metavar="N",
-            min=1,
-            help="List only the N paths with the largest products.",
-        ),
-    ] = 10,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Write the paths as equations in LaTeX.")
-    ] = False,
+    from_: str | None = None,
+    to: str | None = None,
+    most: Annotated[int, {"min": 1}] = 10,
+    latex: bool = False,
     grad_output: GradOutput = None,
 ) -> int:
     """The chain rule, path by path, with each path's product.
@@ -46,8 +24,13 @@ def main(
     The products add up to the gradient.
 
     Example: gradcli paths "b = w1*a; c = w2*a; L = b*c" a=2 w1=3 w2=1
+
+    --from NAME: Where paths start (default: the output).
+    --to NAMES: Where paths end: a,b (default: every input).
+    --most N: List only the N paths with the largest products.
+    --latex: Write the paths as equations in LaTeX.
     """
-    if start is not None and request.of is not None:
+    if from_ is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     if latex:
         refuse_both(["--latex", *form.typed])
@@ -60,7 +43,7 @@ def main(
     ends = listed(to)
     if ends == []:
         raise wrong("E595", "--to gives no names", "give names: --to a,b")
-    answer = paths(question, start and normalize("NFC", start.strip()), ends, most)
+    answer = paths(question, from_ and normalize("NFC", from_.strip()), ends, most)
     if latex:
         from ..render.worked.latex import paths_latex
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from .many import Many
 from .options import (
@@ -45,15 +43,7 @@ _RANGE = re.compile(r"(?P<name>[^\W\d]\w*)=(?P<ends>[^@\[:]*:[^:]*?)(?P<count>:\
 @without(NEEDS_ALL_VALUES)
 def main(
     request: Request,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write a picture: .svg, .png, .pdf, or .json for the numbers.",
-        ),
-    ] = None,
+    out: str | None = None,
 ) -> int:
     """Curves of a value and its derivative, over x=START:STOP.
 
@@ -61,6 +51,8 @@ def main(
     arrows uphill. NAME=START:STOP:COUNT says how many points.
 
     Example: gradcli plot "x^2*sin(x)" x=-3:3
+
+    -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
     """
     if out is None:
         refuse_idle("gradcli plot", PRINTS_NOTHING_SHORTER)

@@ -63,28 +63,10 @@ def main(
             show_default=False,
         ),
     ],
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="List what the script, and the files beside it that it imports, ask "
-            "of torch and gradcli lacks; run nothing.",
-        ),
-    ] = False,
-    graph: Annotated[
-        bool,
-        typer.Option("--graph", help="Draw the graph of each backward() on stderr."),
-    ] = False,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Write each backward() out, step by step."),
-    ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Prove or refute the gradients of each backward()."
-        ),
-    ] = False,
+    check: bool = False,
+    graph: bool = False,
+    explain: bool = False,
+    verify: bool = False,
     verify_seconds: VerifySeconds = VERIFY_SECONDS,
     debug: Debug = False,
 ) -> int:
@@ -95,6 +77,12 @@ def main(
     line. Options stand before the script; what stands behind it is the script's.
 
     Example: gradcli run --verify train.py --epochs 3
+
+    --check: List what the script, and the files beside it that it imports, ask of torch
+        and gradcli lacks; run nothing.
+    --graph: Draw the graph of each backward() on stderr.
+    --explain: Write each backward() out, step by step.
+    --verify: Prove or refute the gradients of each backward().
     """
     from pathlib import Path
 

@@ -26,46 +26,15 @@ def main(
             show_default=False,
         ),
     ],
-    whole: Annotated[
-        str,
-        typer.Option(
-            "--whole", metavar="NAMES", help="These parameters hold integers: i,j."
-        ),
-    ] = "",
-    wrt: Annotated[
-        str,
-        typer.Option(
-            "--wrt",
-            metavar="NAMES",
-            help="Look at the gradients by these parameters "
-            "alone: x,weight. Without it, at all but those that a Function's "
-            "backward returns None for.",
-        ),
-    ] = "",
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Seed of what is drawn.")
-    ] = 0,
-    once: Annotated[
-        bool,
-        typer.Option("--once", help="Do not look at gradients of gradients."),
-    ] = False,
-    order: Annotated[
-        int,
-        typer.Option(
-            "--order",
-            metavar="N",
-            min=1,
-            max=2,
-            help="With 2, gradients of gradients have to be right as well: they "
-            "count for the exit status and --require.",
-        ),
-    ] = 1,
+    whole: str = "",
+    wrt: str = "",
+    seed: Annotated[int, {"min": 0}] = 0,
+    once: bool = False,
+    order: Annotated[int, {"min": 1, "max": 2}] = 1,
     require: Requirement = None,
     verify_seconds: VerifySeconds = 30.0,
     json: Json = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print the verdict only.")
-    ] = False,
+    quiet: bool = False,
     debug: Debug = False,
 ) -> int:
     """Prove or refute the gradients of functions in a file.
@@ -76,6 +45,15 @@ def main(
     held against that, entry by entry, and a wrong one is diagnosed.
 
     Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
+
+    --whole NAMES: These parameters hold integers: i,j.
+    --wrt NAMES: Look at the gradients by these parameters alone: x,weight. Without it,
+        at all but those that a Function's backward returns None for.
+    --seed N: Seed of what is drawn.
+    --once: Do not look at gradients of gradients.
+    --order N: With 2, gradients of gradients have to be right as well: they count for
+        the exit status and --require.
+    -q, --quiet: Print the verdict only.
     """
     from ..python.user_files import (
         arguments_of,
