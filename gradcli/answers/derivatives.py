@@ -226,7 +226,7 @@ class Derivative:
     code     With --code: the program that computes the derivatives.
     """
 
-    command: str
+    command: Annotated[str, ("hessian", "jacobian")]
     program: str
     device: Device
     dtype: DType

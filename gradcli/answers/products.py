@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Annotated
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class Product:
     unasked   why the product is not checked, if it is too large
     """
 
-    command: str
+    command: Annotated[str, ("hessian", "jacobian")]
     program: str
     device: Device
     dtype: DType

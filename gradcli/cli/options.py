@@ -241,6 +241,10 @@ def was_typed(name: str) -> bool:
     return name in _typed
 
 
+_Main: TypeAlias = Callable[..., int]
+"""Function of a command, which returns its exit status."""
+
+
 def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
     """Refuse the options that have no effect for a reason, a key of `IDLE`.
 
@@ -257,17 +261,32 @@ def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
             raise wrong("E590", f"{option} does nothing: {command} {reason}", hint)
 
 
-def _refuse_beside() -> None:
-    """Refuse the options that have no effect beside another that was typed."""
+def _refuse(called: str, reasons: Iterable[str], values: Mapping[str, object]) -> None:
+    """Refuse options of a command on programs that have no effect, and numbers that
+    are not finite.
+
+    Args:
+        called: the command as it is typed.
+        reasons: keys of `IDLE`.
+        values: the options' values by the names of their parameters.
+    """
+    for name, value in values.items():
+        if isinstance(value, float) and not isfinite(value):
+            raise no_number(name.replace("_", "-"), value)
+    for reason in reasons:
+        refuse_idle(called, reason)
     for name, others in IDLE_BESIDE.items():
         for other in others:
             counts = not (form.json and other in _OF_TEXT)
             if counts and was_typed(name) and was_typed(other):
                 message = f"--{name} does nothing beside --{other}"
                 raise wrong("E590", message, "leave out one of the two")
+    if values.get("require") is not None and values["no_verify"]:
+        message = "--require asks for a verdict, --no-verify for none"
+        raise wrong("E590", message, "leave out one of the two")
 
 
-def without(*reasons: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def without(*reasons: str) -> Callable[[_Main], _Main]:
     """Return a decorator for a command on programs that leaves shared options out.
 
     These options do not appear in its help, and are refused.
@@ -275,71 +294,56 @@ def without(*reasons: str) -> Callable[[Callable[..., int]], Callable[..., int]]
     Args:
         reasons: keys of `IDLE`.
     """
-    return partial(on_programs, reasons=reasons)
+
+    def marked(function: _Main) -> _Main:
+        vars(function)["reasons"] = reasons
+        return function
+
+    return marked
 
 
-def on_programs(
-    function: Callable[..., int], reasons: tuple[str, ...] = ()
-) -> Callable[..., int]:
-    """Return a command on programs, made from a function of groups of options.
+def read_by_typer(function: _Main) -> _Main:
+    """Return the function of a command in a form that typer reads.
 
     A parameter whose type is a dataclass, such as `Request`, is a group: each of its
     fields is an option. ``function(request, groups..., options...)`` becomes a function
-    of all options by name, which is what typer reads; the shared ones come last.
+    of all options by name; the shared ones come last.
     """
     own = declared(function)
     groups: dict[str, Any] = {
         n: p.annotation for n, p in own.items() if is_dataclass(p.annotation)
     }
+    reasons: tuple[str, ...] = getattr(function, "reasons", ())
     panels = {name: title for title, names in PANELS.items() for name in names}
     idle = {name for reason in reasons for name in IDLE[reason]}
     members = {
         name: declared(kind, panels, idle)
-        if name == "request"
+        if kind is Request
         else declared(kind, panel=getattr(kind, "TITLE", None))
         for name, kind in groups.items()
     }
     called = "gradcli " + function.__module__.rpartition(".")[2]
 
     def command(**values: Any) -> int:
-        for name, value in values.items():
-            if isinstance(value, float) and not isfinite(value):
-                raise no_number(name.replace("_", "-"), value)
+        if "request" in groups:
+            form.json, form.quiet = values["json"], values["quiet"]
+            _refuse(called, reasons, values)
         for name, group in groups.items():
             given = {option: values.pop(option) for option in members[name]}
             values[name] = group(**given)
-        request: Request = values["request"]
-        form.json, form.quiet = request.json, request.quiet
-        for reason in reasons:
-            refuse_idle(called, reason)
-        _refuse_beside()
-        if values.get("require") is not None and request.no_verify:
-            message = "--require asks for a verdict, --no-verify for none"
-            raise wrong("E590", message, "leave out one of the two")
+        request = values.get("request")
+        if request is None:
+            return function(**values)
         with kept(Limits(request.max_seconds, request.max_memory)):
             return function(**values)
 
     alone = {name: each for name, each in own.items() if name not in groups}
     of_groups = [options for name, options in members.items() if name != "request"]
-    return _read_by_typer(command, function, [*of_groups, alone, members["request"]])
-
-
-def plain(function: Callable[..., int]) -> Callable[..., int]:
-    """Return a command whose parameters are its options, in a form that typer reads."""
-
-    def command(**values: Any) -> int:
-        return function(**values)
-
-    return _read_by_typer(command, function, [declared(function)])
-
-
-def _read_by_typer(
-    command: Callable[..., int],
-    function: Callable[..., int],
-    options: Iterable[Mapping[str, Parameter]],
-) -> Callable[..., int]:
-    """Give a command the options, and the text of the function that it runs."""
-    parameters = [each for group in options for each in group.values()]
+    parameters = [
+        option
+        for options in (*of_groups, alone, members.get("request", {}))
+        for option in options.values()
+    ]
     # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -467,6 +471,15 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
         return super().parse_args(ctx, arranged)
 
 
+def accepted_by(command: Any) -> set[str]:
+    """Return the options that a command does not refuse, by their parameters' names."""
+    return {
+        str(param.name)
+        for param in command.params
+        if not getattr(param, "hidden", False) or param.name in SO_ANYWAY
+    }
+
+
 def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
     """Use the defaults that people set for options that were not typed."""
     if ctx.resilient_parsing or not anything_set():
@@ -479,7 +492,7 @@ def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) 
     for param in command.get_params(ctx):
         if typed.intersection((*param.opts, *param.secondary_opts)):
             typed.update(name for name in param.opts if name.startswith("--"))
-    ctx.default_map = for_command(ctx.info_name or "", typed)
+    ctx.default_map = for_command(ctx.info_name or "", typed, accepted_by(command))
 
 
 def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:

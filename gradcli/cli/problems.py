@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..lang.errors import MORE_MEMORY, ProgramError
-from .commands import ON_PROGRAMS
 
 _PAGES = {
     **dict.fromkeys(("-help", "-?"), "gradcli --help"),
@@ -89,7 +88,7 @@ def usage(error: Exception) -> ProgramError | None:
     if option == "-o":
         own = f"gradcli {context.info_name} writes a file with --out"
         hint = own if "--out" in known else "a picture is written by gradcli graph -o"
-    elif context.info_name in ON_PROGRAMS and len(name) == 1 and name.isalpha():
+    elif "--max-program" in known and len(name) == 1 and name.isalpha():
         hint = f"{see}; a value of an input has no dash: {name}=3"
     elif context.info_name == "graph" and name in _PICTURES:
         hint = f"write a picture with -o g.{name}"

@@ -5,32 +5,31 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from .checking import Check, conclude
-from .forms import Forms, joined, program_of_gradients
-from .limits import MAX_DIGITS, MAX_ORDER
-from .many import Many
-from .options import (
+from ..checking import Check, conclude
+from ..forms import Forms, joined, program_of_gradients
+from ..limits import MAX_DIGITS, MAX_ORDER
+from ..many import Many
+from ..options import (
     GradOutput,
     Request,
     Requirement,
-    on_programs,
     was_typed,
 )
-from .output import Printer, form, tell_fusion, tell_trouble
-from .problems import typed, wrong
-from .sources import question_of
+from ..output import Printer, form, tell_fusion, tell_trouble
+from ..problems import typed, wrong
+from ..sources import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..answers.box import Box
-    from ..answers.grad import Grad
-    from ..answers.order import Orders
-    from ..answers.question import Question
-    from ..lang.fusion import Fusion
-    from ..lang.run import Run
-    from ..render.line import Layout, Line
-    from ..verify.process.job import Verification
+    from ...answers.box import Box
+    from ...answers.grad import Grad
+    from ...answers.order import Orders
+    from ...answers.question import Question
+    from ...lang.fusion import Fusion
+    from ...lang.run import Run
+    from ...render.line import Layout, Line
+    from ...verify.process.job import Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,6 @@ class Beside:
     box: list[str] | None = None
 
 
-@on_programs
 def main(
     request: Request,
     forms: Forms,
@@ -70,7 +68,7 @@ def main(
     """
     others = {**asdict(forms), **asdict(beside)}
     if many.asked:
-        from .at_points import run as at_points
+        from ..at_points import run as at_points
 
         one = {"require": require, "order": order > 1, "shape": request.shape,
                "verify-seconds": was_typed("verify_seconds")}  # fmt: skip
@@ -101,10 +99,10 @@ def _shown(
     require: str | None,
 ) -> int:
     """Print the numbers, then their verdicts; return the exit status."""
-    from ..answers.accuracy import extras_of
-    from ..answers.gradients import gradients, without
-    from ..render import gradients as draw
-    from ..render.line import unbroken
+    from ...answers.accuracy import extras_of
+    from ...answers.gradients import gradients, without
+    from ...render import gradients as draw
+    from ...render.line import unbroken
 
     drawn = form.full and not forms.alone
     found = gradients(run, question.grad_output, with_graph=drawn)
@@ -112,7 +110,7 @@ def _shown(
     tell_trouble(found.trouble)
     files: dict[str, str] = {}
     if out is not None:
-        from .array_files import write_gradients
+        from ..array_files import write_gradients
 
         files = write_gradients(out, found)
     precise = beside.digits is not None or bool(boxes)
@@ -132,13 +130,13 @@ def _shown(
     if forms.alone:
         printer.lines(map(unbroken, code or ()))
     elif extras.any and not form.json:
-        from ..render import beside as further
+        from ...render import beside as further
 
         lines = further.beside if drawn else further.bare
         printer.lines(lines(view, extras))
 
     def answer(verification: Verification | None) -> Grad:
-        from ..answers.grad import judged
+        from ...answers.grad import judged
 
         return judged(
             without(view, files) if files else view,
@@ -154,7 +152,7 @@ def _shown(
     def more(verification: Verification | None) -> Iterator[Line]:
         yield from forms.lines(view, verification, printer.layout)
         if program is not None and drawn:
-            from ..render.closed_forms import program as written
+            from ...render.closed_forms import program as written
 
             yield from written(program)
 
@@ -181,12 +179,12 @@ def _run(
     boxes: tuple[Box, ...] = ()
     middle, fusion = question, None
     if box:
-        from ..answers.box import at_middles, read_boxes
+        from ...answers.box import at_middles, read_boxes
 
         boxes = read_boxes(question, box)
         middle = at_middles(question, boxes)
     if trace:
-        from ..lang.fusion import Fusion
+        from ...lang.fusion import Fusion
 
         fusion = Fusion()
         for option in wholly:
@@ -195,7 +193,7 @@ def _run(
     if fusion is not None and not form.json:
         tell_fusion(fusion)
     if boxes:
-        from ..answers.box import tell_middles
+        from ...answers.box import tell_middles
 
         tell_middles(question, boxes)
     return run, boxes, fusion
@@ -203,8 +201,8 @@ def _run(
 
 def _of_order(question: Question, order: int, required: str | None) -> int:
     """Print the derivatives, then their verdicts; return the exit status."""
-    from ..answers.grad import judged
-    from ..answers.order import orders
+    from ...answers.grad import judged
+    from ...answers.order import orders
 
     found = orders(question, order)
     printer = Printer()
@@ -225,10 +223,10 @@ def _of_order(question: Question, order: int, required: str | None) -> int:
 
 
 def _order_lines(found: Orders, layout: Layout) -> Iterator[Line]:
-    from ..lang.excerpt import printable
-    from ..render.arrays import value_lines
-    from ..render.line import BLANK, Line
-    from ..render.numbers import number
+    from ...lang.excerpt import printable
+    from ...render.arrays import value_lines
+    from ...render.line import BLANK, Line
+    from ...render.numbers import number
 
     if form.quiet:
         for value in found.derivatives.values():

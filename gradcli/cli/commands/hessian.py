@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from .forms import Forms
-from .matrices import Matrices
-from .options import Request, Requirement, Times, on_programs
-from .sources import question_of
+from ..forms import Forms
+from ..matrices import Matrices
+from ..options import Request, Requirement, Times
+from ..sources import question_of
 
 
-@on_programs
 def main(
     request: Request,
     forms: Forms,
@@ -26,12 +25,12 @@ def main(
     Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
     if times:
-        from .blocks import multiply, refuse
+        from ..blocks import multiply, refuse
 
         refuse(**asdict(forms), **asdict(matrices))
         return multiply("hessian", question_of(request), times, require)
-    from ..answers.derivatives import hessian
-    from .blocks import derivative
+    from ...answers.derivatives import hessian
+    from ..blocks import derivative
 
     forms.check(**asdict(matrices))
     matrices.check()

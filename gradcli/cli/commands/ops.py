@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from .exits import Exit
-from .options import Debug, Json
-from .problems import wrong
+from ..exits import Exit
+from ..options import Debug, Json
+from ..problems import wrong
 
 
 def _names(incomplete: str) -> list[tuple[str, str]]:
     """Return the names that complete a word, with descriptions, for the shell."""
-    from .completion import functions, told
+    from ..completion import functions, told
 
     names = [name for name in functions() if name.startswith(incomplete)]
     known = told(names)
@@ -36,14 +36,14 @@ def main(
 
     Example: gradcli ops maximum
     """
-    from ..answers.catalog import catalog, find, known_names
-    from ..render.catalog import listing, page
-    from ..render.jsons import answer
-    from .output import Printer
+    from ...answers.catalog import catalog, find, known_names
+    from ...render.catalog import listing, page
+    from ...render.jsons import answer
+    from ..output import Printer
 
     found = None if name is None else find(name)
     if name is not None and found is None:
-        from ..lang.suggest import did_you_mean
+        from ...lang.suggest import did_you_mean
 
         hint = did_you_mean(name, known_names()) or "gradcli ops lists all of them"
         raise wrong("E597", f"no operation {name!r}", hint)

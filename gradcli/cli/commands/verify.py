@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .exits import Exit
-from .options import Debug, Json, Requirement, VerifySeconds
+from ..exits import Exit
+from ..options import Debug, Json, Requirement, VerifySeconds
 
 if TYPE_CHECKING:
-    from ..python.function_proof import FunctionProof
+    from ...python.function_proof import FunctionProof
 
 
 def main(
@@ -55,17 +55,17 @@ def main(
         the exit status and --require.
     -q, --quiet: Print the verdict only.
     """
-    from ..python.user_files import (
+    from ...python.user_files import (
         arguments_of,
         find,
         held,
         split,
         taken_as_constants,
     )
-    from ..python.verify_function import verify
-    from ..verify.process.job import UNKNOWN
-    from .output import note
-    from .problems import wrong
+    from ...python.verify_function import verify
+    from ...verify.process.job import UNKNOWN
+    from ..output import note
+    from ..problems import wrong
 
     if once and order == 2:
         raise wrong(
@@ -104,7 +104,7 @@ def main(
     except Exception as error:
         raise _not_run(target.title, error) from error
     if proof.ran_out_of_time and not quiet:
-        from .reporting import MORE_TIME
+        from ..reporting import MORE_TIME
 
         note(MORE_TIME.format(verify_seconds))
     return _shown(words[0], proof, json, quiet)
@@ -117,8 +117,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _not_run(title: str, error: Exception) -> Exception:
     """Return the error for a function that raises one itself."""
-    from ..python.user_lines import words_of
-    from .problems import wrong
+    from ...python.user_lines import words_of
+    from ..problems import wrong
 
     problem = wrong(
         "E519",
@@ -131,10 +131,10 @@ def _not_run(title: str, error: Exception) -> Exception:
 def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
     from dataclasses import replace
 
-    from ..render.jsons import as_json
-    from ..render.line import Line
-    from ..render.proofs import lines
-    from .output import Printer, note
+    from ...render.jsons import as_json
+    from ...render.line import Line
+    from ...render.proofs import lines
+    from ..output import Printer, note
 
     proof = replace(proof, function=title)
     if json:

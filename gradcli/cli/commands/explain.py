@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .exits import Exit
-from .options import VERIFIES_NOTHING, GradOutput, Request, without
-from .output import Printer, form, prompt, show
-from .problems import refuse_both, typed, wrong
+from ..exits import Exit
+from ..options import VERIFIES_NOTHING, GradOutput, Request, without
+from ..output import Printer, form, prompt, show
+from ..problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
-    from ..answers.explanation import Explanation
-    from ..render.code.stated import Stated
-    from ..render.worked.rows import Rules
+    from ...answers.explanation import Explanation
+    from ...render.code.stated import Stated
+    from ...render.worked.rows import Rules
 
 
 @without(VERIFIES_NOTHING)
@@ -44,13 +44,13 @@ def main(
         refuse_both([*typed(**forms), *form.typed, *typed(step=step)])
     if step:
         _require_terminal()
-    from ..answers.explanation import explanation
-    from ..render import explanation as draw
-    from .sources import question_of
+    from ...answers.explanation import explanation
+    from ...render import explanation as draw
+    from ..sources import question_of
 
     question = question_of(request, grad_output)
     if written is not None:
-        from ..render.code.stated import rules_of
+        from ...render.code.stated import rules_of
 
         rules: dict[tuple[int, int], Stated | None] = {}
         found = explanation(question, lambda *graph: rules.update(rules_of(*graph)))
@@ -66,7 +66,7 @@ def main(
 
 
 def _require_terminal() -> None:
-    from .keyboard import terminal
+    from ..keyboard import terminal
 
     refuse_both(["--step", *form.typed])
     if not terminal():
@@ -79,10 +79,10 @@ def _require_terminal() -> None:
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
     """Print the pass as a document."""
-    from ..render.theme import chosen
-    from ..render.worked.latex import latex
-    from ..render.worked.markdown import markdown
-    from ..render.worked.page import page
+    from ...render.theme import chosen
+    from ...render.worked.latex import latex
+    from ...render.worked.markdown import markdown
+    from ...render.worked.page import page
 
     if form == "html":
         Printer().lines(page(explanation, rules, chosen.name))
@@ -94,8 +94,8 @@ def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
 
 def _stepwise(explanation: Explanation) -> int:
     """Print a step and wait for a key, until the steps end or the key is q."""
-    from ..render.explanation import opening, step
-    from .keyboard import ENDS, key
+    from ...render.explanation import opening, step
+    from ..keyboard import ENDS, key
 
     printer = Printer()
     printer.lines(opening(explanation, printer.layout))

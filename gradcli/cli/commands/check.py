@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from .checking import Check
-from .exits import Exit
-from .options import IS_EXACT, Request, without
-from .problems import wrong
+from ..checking import Check
+from ..exits import Exit
+from ..options import IS_EXACT, Request, without
+from ..problems import wrong
 
 _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
@@ -36,10 +36,10 @@ def main(
     --points K: Compare at this many random points.
     """
     _refuse(request, claim, same)
-    from ..answers.check import check, claims_task
-    from ..render import claims
-    from .output import show
-    from .sources import question_of
+    from ...answers.check import check, claims_task
+    from ...render import claims
+    from ..output import show
+    from ..sources import question_of
 
     question = question_of(request)
     checker = Check.start(question, needed=True)

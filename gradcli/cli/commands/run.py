@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
-from .exits import Exit
-from .options import Debug, NarrowHelp, VerifySeconds, stand_in
-from .problems import wrong
+from ..exits import Exit
+from ..options import Debug, NarrowHelp, VerifySeconds, stand_in
+from ..problems import wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..lang.errors import ProgramError
+    from ...lang.errors import ProgramError
 
 
 _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hydra")
@@ -100,7 +100,7 @@ def main(
         message = "--verify-seconds does nothing: nothing is verified"
         raise wrong("E590", message, "add --verify, or leave it out")
     _tell_misplaced(path, words[1:])
-    from .reporting import Reports
+    from ..reporting import Reports
 
     with Reports(graph, explain, verify, verify_seconds) as reports:
         status = _executed(path, words[1:], debug)
@@ -113,7 +113,7 @@ def _tell_misplaced(path: Path, arguments: list[str]) -> None:
     own = {"--check", "--graph", "--explain", "--verify"}
     given = sorted(own.intersection(arguments))
     if given and _READS_WORDS.search(path.read_bytes()) is None:
-        from .output import note
+        from ..output import note
 
         right = f"gradcli run {given[0]} {path.name}"
         note(f"note: {given[0]} stands behind the script, which reads none: {right}")
@@ -121,10 +121,10 @@ def _tell_misplaced(path: Path, arguments: list[str]) -> None:
 
 def _listed(path: Path) -> int:
     """Print what gradcli lacks for the script; return the exit status."""
-    from ..lang.excerpt import enumerated, printable
-    from ..python.missing import looked_through
-    from ..render.line import Line
-    from .output import Printer, note
+    from ...lang.excerpt import enumerated, printable
+    from ...python.missing import looked_through
+    from ...render.line import Line
+    from ..output import Printer, note
 
     look = looked_through(path)
     printer = Printer()
@@ -143,14 +143,14 @@ def _listed(path: Path) -> int:
 
 def _executed(path: Path, arguments: list[str], debug: bool) -> int:
     """Run the script; return its exit status."""
-    from ..python.user_files import run
+    from ...python.user_files import run
 
     try:
         run(path, arguments)
     except SystemExit as ended:
         if ended.code is None or isinstance(ended.code, int):
             return ended.code or Exit.DONE
-        from .output import note
+        from ..output import note
 
         note(str(ended.code))
         return 1
@@ -164,8 +164,8 @@ def _executed(path: Path, arguments: list[str], debug: bool) -> int:
 def _failure(error: Exception) -> ProgramError:
     """Return the error for an exception of the script, or for a name that gradcli
     lacks."""
-    from ..python.torch_names import lacking
-    from ..python.user_lines import place_of
+    from ...python.torch_names import lacking
+    from ...python.user_lines import place_of
 
     where = place_of(error.__traceback__)
     at = f"{where}\n  " if where else ""

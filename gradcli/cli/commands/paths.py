@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 from unicodedata import normalize
 
-from .options import VERIFIES_NOTHING, GradOutput, Request, without
-from .output import form
-from .problems import refuse_both, wrong
+from ..options import VERIFIES_NOTHING, GradOutput, Request, without
+from ..output import form
+from ..problems import refuse_both, wrong
 
 
 @without(VERIFIES_NOTHING)
@@ -34,10 +34,10 @@ def main(
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     if latex:
         refuse_both(["--latex", *form.typed])
-    from ..answers.paths import paths
-    from ..render import paths as draw
-    from .output import show
-    from .sources import listed, question_of
+    from ...answers.paths import paths
+    from ...render import paths as draw
+    from ..output import show
+    from ..sources import listed, question_of
 
     question = question_of(request, grad_output)
     ends = listed(to)
@@ -45,7 +45,7 @@ def main(
         raise wrong("E595", "--to gives no names", "give names: --to a,b")
     answer = paths(question, from_ and normalize("NFC", from_.strip()), ends, most)
     if latex:
-        from ..render.worked.latex import paths_latex
+        from ...render.worked.latex import paths_latex
 
         return show(answer, text=lambda _: paths_latex(answer))
     return show(

@@ -6,13 +6,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import Literal
 
-from .forms import Forms
-from .matrices import Matrices
-from .options import Request, Requirement, Times, on_programs
-from .sources import question_of
+from ..forms import Forms
+from ..matrices import Matrices
+from ..options import Request, Requirement, Times
+from ..sources import question_of
 
 
-@on_programs
 def main(
     request: Request,
     forms: Forms,
@@ -31,13 +30,13 @@ def main(
     --mode: Use backward or forward passes; auto takes whichever are fewer.
     """
     if times:
-        from .blocks import multiply, refuse
+        from ..blocks import multiply, refuse
 
         backward = mode if mode == "rev" else None
         refuse(mode=backward, **asdict(forms), **asdict(matrices))
         return multiply("jacobian", question_of(request), times, require)
-    from ..answers.derivatives import jacobian
-    from .blocks import derivative
+    from ...answers.derivatives import jacobian
+    from ..blocks import derivative
 
     forms.check(**asdict(matrices))
     matrices.check()

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from .limits import allow
-from .options import (
+from ..limits import allow
+from ..options import (
     IS_A_CHECK,
     PRINTS_NOTHING_SHORTER,
     GradOutput,
@@ -32,11 +32,11 @@ def main(
 
     --radius R: Look for kinks up to this Euclidean distance from the point.
     """
-    from ..answers.gradients import gradients
-    from ..answers.kinks import kinks
-    from ..render.kinks import lines
-    from .output import show, tell_trouble
-    from .sources import question_of
+    from ...answers.gradients import gradients
+    from ...answers.kinks import kinks
+    from ...render.kinks import lines
+    from ..output import show, tell_trouble
+    from ..sources import question_of
 
     question = question_of(request, grad_output)
     found = gradients(question.run(), grad_output, with_graph=False)

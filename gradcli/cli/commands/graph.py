@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .checking import PAGE
-from .options import (
+from ..checking import PAGE
+from ..options import (
     PRINTS_NOTHING_SHORTER,
     VERIFIES_NOTHING,
     GradOutput,
     Request,
-    on_programs,
     refuse_idle,
 )
-from .output import show
-from .problems import refuse_both, typed, wrong
-from .sources import question_of
+from ..output import show
+from ..problems import refuse_both, typed, wrong
+from ..sources import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..render.line import Layout, Line
-    from ..views.graph import GraphView
+    from ...render.line import Layout, Line
+    from ...views.graph import GraphView
 
 FORMS = ("tree", "chain", "dot", "mermaid", "json")
 
@@ -35,7 +34,6 @@ HEATED = (".svg", ".png", ".pdf")
 """Suffixes of pictures with colours for the sizes of gradients."""
 
 
-@on_programs
 def main(
     request: Request,
     tree: bool = False,
@@ -83,7 +81,7 @@ def main(
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
-    from ..views.graph import graph_of
+    from ...views.graph import graph_of
 
     view = graph_of(question_of(request).run(), local_gradients=form != "chain")
     return show(view, text=lambda layout: _drawn(form, view, layout))
@@ -93,7 +91,7 @@ def _written(
     request: Request, out: str, heat: bool, unfold: bool, grad_output: str | None
 ) -> int:
     """Write a picture to a file, print its name, and return the exit status."""
-    from .drawing import LAYOUT, check_ending, drawn, require, write
+    from ..drawing import LAYOUT, check_ending, drawn, require, write
 
     suffix = check_ending(out)
     if suffix in LAID_OUT:
@@ -109,9 +107,9 @@ def _written(
                 raise wrong("E590", f"{message} {told}", "leave it out")
     found = drawn(question_of(request), grad_output, suffix == PAGE, not unfold)
     write(out, suffix, found, heat)
-    from ..answers.picture import GraphFile
-    from ..lang.excerpt import printable
-    from ..render.line import Line
+    from ...answers.picture import GraphFile
+    from ...lang.excerpt import printable
+    from ...render.line import Line
 
     nodes = len(found.picture.nodes)
     said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
@@ -123,7 +121,7 @@ def _written(
 
 
 def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
-    from ..render import chain, pictures, tree
+    from ...render import chain, pictures, tree
 
     if form == "tree":
         return tree.tree(view, layout)
