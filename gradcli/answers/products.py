@@ -93,9 +93,9 @@ class Product:
     job: Job | None = field(default=None, metadata=HIDDEN)
     unasked: str | None = field(default=None, metadata=HIDDEN)
 
-    def reworded(self, found: Verification | None) -> Verification | None:
+    def reworded(self, found: Verification) -> Verification:
         """Return the verdicts on the moved program as verdicts on the product."""
-        return None if found is None else _of_parts(self, found)
+        return _of_parts(self, found)
 
     def judged(self, verification: Verification | None) -> Product:
         """Return the answer with its verdicts."""

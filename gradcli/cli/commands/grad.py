@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated
 
-from ..checking import Check, conclude
+from ..checking import Shown, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
 from ..many import Many
@@ -20,9 +21,11 @@ from ..problems import typed, wrong
 from ..sources import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ...answers.accuracy import Extras
     from ...answers.box import Box
+    from ...answers.closed_forms import ProgramView
     from ...answers.grad import Grad
     from ...answers.order import Orders
     from ...answers.question import Question
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from ...lang.run import Run
     from ...render.line import Layout, Line
     from ...verify.process.job import Verification
+    from ..checking import Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,43 +71,47 @@ def main(
     --order N: The N-th derivative by each input, of numbers by numbers.
     """
     others = {**asdict(forms), **asdict(beside)}
+    answer: Callable[[Question], int]
     if many.asked:
         from ..at_points import run as at_points
 
         one = {"require": require, "order": order > 1, "shape": request.shape,
                "verify-seconds": was_typed("verify_seconds")}  # fmt: skip
         many.refuse(**others, **one)
-        return at_points(question_of(request), many, trace)
-    if order > 1:
+        answer = partial(at_points, many=many, trace=trace)
+    elif order > 1:
         extra = typed(**others, trace=trace)
         if extra:
             message = f"--order shows the derivatives alone, without {extra[0]}"
             raise wrong("E590", message, "drop one of them")
-        return _of_order(question_of(request), order, require)
-    forms.check(digits=beside.digits, condition=beside.condition, box=beside.box)
-    question = question_of(request, beside.grad_output)
-    check = Check.start(question, needed=forms.formulas or require is not None)
-    run, boxes, fusion = _run(question, beside.box, typed(**others), trace)
-    return _shown(question, forms, beside, check, run, boxes, fusion, many.out, require)
+        answer = partial(_of_order, order, require)
+    else:
+        forms.check(digits=beside.digits, condition=beside.condition, box=beside.box)
+        work = partial(_at_one_point, forms, beside, many.out, trace)
+        answer = partial(
+            show_checked, compute=work, require=require, needed=forms.formulas
+        )
+    return answer(question_of(request, beside.grad_output))
 
 
-def _shown(
-    question: Question,
+def _at_one_point(
     forms: Forms,
     beside: Beside,
-    check: Check,
-    run: Run,
-    boxes: tuple[Box, ...],
-    fusion: Fusion | None,
     out: str | None,
-    require: str | None,
-) -> int:
-    """Print the numbers, then their verdicts; return the exit status."""
+    trace: bool,
+    question: Question,
+    layout: Layout,
+    check: Check,
+) -> Shown:
+    """Return the gradients as they are printed, with what is computed beside them."""
     from ...answers.accuracy import extras_of
     from ...answers.gradients import gradients, without
+    from ...render import beside as further
     from ...render import gradients as draw
     from ...render.line import unbroken
 
+    others = typed(**asdict(forms), **asdict(beside))
+    run, boxes, fusion = _run(question, beside.box, others, trace)
     drawn = form.full and not forms.alone
     found = gradients(run, question.grad_output, with_graph=drawn)
     view = found.view
@@ -114,51 +122,57 @@ def _shown(
 
         files = write_gradients(out, found)
     precise = beside.digits is not None or bool(boxes)
-    job = reason = None
+    job = None
     if check.wanted or precise:
         job, reason = found.task(question.seconds, forms.formulas, precise)
-    if job is not None and check.wanted:
-        check.submit(job, reason)
-    printer = Printer()
-    if drawn:
-        printer.lines(draw.answer(view, printer.layout, files))
-    elif form.bare and not (forms.alone or precise):
-        printer.lines(draw.bare(view, files))
-    code = forms.code_of(run, "gradient", found.cotangent)
-    program = program_of_gradients(found) if forms.symbolic else None
-    extras = extras_of(question, found, job, beside.digits, beside.condition, boxes)
-    if forms.alone:
-        printer.lines(map(unbroken, code or ()))
-    elif extras.any and not form.json:
-        from ...render import beside as further
+        if check.wanted:
+            check.submit(job, reason)
 
-        lines = further.beside if drawn else further.bare
-        printer.lines(lines(view, extras))
+    @cache
+    def program() -> tuple[list[str] | None, ProgramView | None]:
+        code = forms.code_of(run, "gradient", found.cotangent)
+        return code, program_of_gradients(found) if forms.symbolic else None
 
-    def answer(verification: Verification | None) -> Grad:
+    @cache
+    def extras() -> Extras:
+        return extras_of(question, found, job, beside.digits, beside.condition, boxes)
+
+    def numbers() -> Iterator[Iterable[Line]]:
+        if drawn:
+            yield draw.answer(view, layout, files)
+        elif not (forms.alone or precise):
+            yield draw.bare(view, files)
+        code, _ = program()
+        if forms.alone:
+            yield map(unbroken, code or ())
+        elif extras().any:
+            yield (further.beside if drawn else further.bare)(view, extras())
+
+    def judged(verification: Verification | None) -> Grad:
         from ...answers.grad import judged
 
+        code, adjoint = program()
         return judged(
             without(view, files) if files else view,
             verification,
-            extras,
+            extras(),
             forms.written(view, verification),
             files,
             code=joined(code),
-            adjoint_program=joined(None if program is None else program.lines),
+            adjoint_program=joined(None if adjoint is None else adjoint.lines),
             fusion=fusion,
         )
 
     def more(verification: Verification | None) -> Iterator[Line]:
-        yield from forms.lines(view, verification, printer.layout)
-        if program is not None and drawn:
+        yield from forms.lines(view, verification, layout)
+        _, adjoint = program()
+        if adjoint is not None and drawn:
             from ...render.closed_forms import program as written
 
-            yield from written(program)
+            yield from written(adjoint)
 
     labels = draw.labels(view) if drawn else {}
-    verification = check.finish()
-    return conclude(printer, verification, require, answer, labels, "gradients", more)
+    return Shown(numbers(), judged, labels, "gradients", more)
 
 
 def _run(
@@ -199,26 +213,23 @@ def _run(
     return run, boxes, fusion
 
 
-def _of_order(question: Question, order: int, required: str | None) -> int:
+def _of_order(order: int, require: str | None, question: Question) -> int:
     """Print the derivatives, then their verdicts; return the exit status."""
     from ...answers.grad import judged
     from ...answers.order import orders
 
     found = orders(question, order)
-    printer = Printer()
-    if not form.json:
-        printer.lines(_order_lines(found, printer.layout))
-    checked = question.verified and (required is not None or not form.bare)
-
-    return conclude(
-        printer,
-        found.verified(question.seconds) if checked else None,
-        required,
+    checked = question.verified and (require is not None or not form.bare)
+    shown = Shown(
+        [_order_lines(found, Printer().layout)],
         lambda verification: judged(
             found.view, verification, derivatives=found.derivatives, order=order
         ),
         found.labels,
         "derivatives",
+    )
+    return shown.checked_by(
+        lambda: found.verified(question.seconds) if checked else None, require
     )
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from ..forms import Forms
 from ..matrices import Matrices
 from ..options import Request, Requirement, Times
-from ..sources import question_of
 
 
 def main(
@@ -24,14 +21,7 @@ def main(
 
     Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
-    if times:
-        from ..blocks import multiply, refuse
-
-        refuse(**asdict(forms), **asdict(matrices))
-        return multiply("hessian", question_of(request), times, require)
     from ...answers.derivatives import hessian
-    from ..blocks import derivative
+    from ..blocks import answer
 
-    forms.check(**asdict(matrices))
-    matrices.check()
-    return derivative(question_of(request), forms, matrices, require, hessian)
+    return answer(request, forms, matrices, times, require, "hessian", hessian)

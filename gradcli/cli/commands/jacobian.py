@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from typing import Literal
 
 from ..forms import Forms
 from ..matrices import Matrices
 from ..options import Request, Requirement, Times
-from ..sources import question_of
 
 
 def main(
@@ -29,16 +27,11 @@ def main(
 
     --mode: Use backward or forward passes; auto takes whichever are fewer.
     """
-    if times:
-        from ..blocks import multiply, refuse
-
-        backward = mode if mode == "rev" else None
-        refuse(mode=backward, **asdict(forms), **asdict(matrices))
-        return multiply("jacobian", question_of(request), times, require)
     from ...answers.derivatives import jacobian
-    from ..blocks import derivative
+    from ..blocks import answer
 
-    forms.check(**asdict(matrices))
-    matrices.check()
     compute = partial(jacobian, mode=mode)
-    return derivative(question_of(request), forms, matrices, require, compute)
+    backward = mode if mode == "rev" else None
+    return answer(
+        request, forms, matrices, times, require, "jacobian", compute, mode=backward
+    )
