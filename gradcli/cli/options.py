@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, is_dataclass
 from functools import partial
 from inspect import Parameter, Signature, cleandoc, signature
@@ -49,6 +48,9 @@ _OPTION_TEXT: Final = re.compile(
 )
 """Pattern of the lines of a docstring that declare an option."""
 
+_ARGUMENT_TEXT: Final = re.compile(r"^<(\w+)> (.+?): (.+(?:\n +.+)*)\n?", re.M)
+"""Pattern of the lines of a docstring that declare an argument."""
+
 NAMES_JOINED: Final = frozenset({"--wrt"})
 """Options that may be given several times, each time for more names."""
 
@@ -67,48 +69,22 @@ MAX_SHORT_HELP: Final = 200
 """Largest length of a page's first sentence, in characters."""
 
 
-GradOutput: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--grad-output",
-        metavar="VALUE",
-        help="The cotangent of an output of several numbers: the gradient is that of "
-        "sum(VALUE * output).",
-    ),
-]
-"""Option for a cotangent, which several commands have."""
-
-Times: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--times",
-        metavar="NAME=VALUE",
-        help="Only the product with a vector, without the matrix: VALUE is the part of "
-        "the vector for an input, of its shape; of inputs that are not named it is 0.",
-        show_default=False,
-    ),
-]
+COMMON: Final = """
+--grad-output VALUE: The cotangent of an output of several numbers: the gradient is that
+    of sum(VALUE * output).
+--times NAME=VALUE: Only the product with a vector, without the matrix: VALUE is the
+    part of the vector for an input, of its shape; of inputs that are not named it is 0.
+--require: Exit with status 1 if a verdict is weaker than this.
+--verify-seconds SECONDS: Stop verifying after so many seconds.
+--json: Print one JSON object.
+--debug: Show Python's traceback of an error.
+"""
+"""Declarations of options that several commands have, as in a docstring."""
 
 Requirement: TypeAlias = Annotated[
-    Literal["proved", "certified", "sampled"] | None,
-    typer.Option(
-        "--require",
-        rich_help_panel=VERIFYING,
-        help="Exit with status 1 if a verdict is weaker than this.",
-    ),
+    Literal["proved", "certified", "sampled"] | None, {"rich_help_panel": VERIFYING}
 ]
-
-
-VerifySeconds: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--verify-seconds",
-        metavar="SECONDS",
-        min=0,
-        max=MAX_SETTABLE_SECONDS,
-        help="Stop verifying after so many seconds.",
-    ),
-]
+VerifySeconds: TypeAlias = Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}]
 
 
 def _for_the_object(wanted: bool) -> bool:
@@ -118,20 +94,18 @@ def _for_the_object(wanted: bool) -> bool:
     return wanted
 
 
-Json: TypeAlias = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON object.", callback=_for_the_object),
-]
-
-Debug: TypeAlias = Annotated[
-    bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-]
+Json: TypeAlias = Annotated[bool, {"callback": _for_the_object}]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """The options and arguments that all commands on programs share.
 
+    <words> EXPR [NAME=VALUE]...: The program and a value for each of its inputs. EXPR
+        is '-' to read the program from standard input. VALUE is an expression, @FILE
+        (.npy, .npz:key, .csv, .tsv, .json), a column of a table (@points.csv:x), or @-
+        for standard input. What is read from a file is data: nothing is differentiated
+        by it, unless --wrt names it or all inputs are read.
     -f, --file FILE: Read the program from a file ('-': standard input).
     --of NAME: The variable to differentiate (default: the last statement's value).
     --wrt NAMES: Differentiate by these inputs only: a,b; or by one value on the way.
@@ -151,18 +125,7 @@ class Request:
     --max-program SIZE: Refuse a longer program text, such as 10MB (default: 2MB).
     """
 
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="EXPR [NAME=VALUE]...",
-            help="The program and a value for each of its inputs. EXPR is '-' to read "
-            "the program from standard input. VALUE is an expression, @FILE (.npy, "
-            ".npz:key, .csv, .tsv, .json), a column of a table (@points.csv:x), or @- "
-            "for standard input. What is read from a file is data: nothing is "
-            "differentiated by it, unless --wrt names it or all inputs are read.",
-            show_default=False,
-        ),
-    ] = None
+    words: list[str] | None = None
     file: str | None = None
     of: str | None = None
     wrt: str | None = None
@@ -184,7 +147,7 @@ class Request:
         int,
         {"parser": partial(bytes_of, option="--max-program"), "show_default": False},
     ] = MAX_PROGRAM_BYTES
-    debug: Debug = False
+    debug: bool = False
 
 
 PANELS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -347,7 +310,8 @@ def read_by_typer(function: _Main) -> _Main:
     # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
-    command.__doc__ = _OPTION_TEXT.sub("", cleandoc(function.__doc__ or "")).rstrip()
+    told = _OPTION_TEXT.sub("", cleandoc(function.__doc__ or ""))
+    command.__doc__ = _ARGUMENT_TEXT.sub("", told).rstrip()
     return command
 
 
@@ -359,8 +323,9 @@ def declared(
 ) -> dict[str, Parameter]:
     """Return the parameters of a function or the fields of a dataclass as options.
 
-    The docstring declares an option by a line ``--name METAVAR: text``. Limits on its
-    value are a dictionary beside its type, with the words of `typer.Option`.
+    The docstring declares an option by a line ``--name METAVAR: text``, and an argument
+    by a line ``<name> METAVAR: text``. Limits on its value are a dictionary beside its
+    type, with the words of `typer.Option`.
 
     Args:
         owner: the function or the dataclass.
@@ -368,26 +333,26 @@ def declared(
         hidden: the options that the help page does not show.
         panel: the heading of all options that ``panels`` does not name.
     """
-    texts = {}
-    for spelled, metavar, about in _OPTION_TEXT.findall(cleandoc(owner.__doc__ or "")):
+    made: dict[str, Callable[..., Any]] = {}
+    told = COMMON + cleandoc(owner.__doc__ or "")
+    for spelled, metavar, about in _OPTION_TEXT.findall(told):
         *short, long = spelled.split(", ")
         name = long.partition("/")[0].removeprefix("--").replace("-", "_")
-        texts[name] = ([long, *short], metavar or None, " ".join(about.split()))
+        text, shown_as = " ".join(about.split()), metavar or None
+        made[name] = partial(typer.Option, long, *short, metavar=shown_as, help=text)
+    for name, metavar, about in _ARGUMENT_TEXT.findall(told):
+        text = " ".join(about.split())
+        made[name] = partial(typer.Argument, metavar=metavar, help=text)
     hints = get_type_hints(owner, include_extras=True)
     found = {}
     for parameter in signature(owner).parameters.values():
         name, kind = parameter.name, hints[parameter.name]
         base, *more = get_args(kind) if get_origin(kind) is Annotated else (kind,)
-        extras = more[0] if more and isinstance(more[0], dict) else {}
-        info = copy(more[0]) if more else None
-        if name.rstrip("_") in texts:
-            spellings, metavar, about = texts[name.rstrip("_")]
-            shown = {"show_default": base is not bool, **extras}
-            info = typer.Option(*spellings, metavar=metavar, help=about, **shown)
-        if info is not None:
-            info.rich_help_panel = (panels or {}).get(
-                name, panel or info.rich_help_panel
-            )
+        extras = more[0] if more else {}
+        if name.rstrip("_") in made:
+            shown = {"show_default": base is not bool, "rich_help_panel": panel}
+            info = made[name.rstrip("_")](**{**shown, **extras})
+            info.rich_help_panel = (panels or {}).get(name, info.rich_help_panel)
             info.hidden = name in hidden
             kind = Annotated[base, info]
         found[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)

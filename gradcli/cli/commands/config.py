@@ -14,7 +14,7 @@ import typer
 
 from .. import defaults
 from ..exits import Exit
-from ..options import Debug, ExpressionCommand, Json
+from ..options import ExpressionCommand, Json
 from ..preset import path
 from ..problems import unwritable, wrong
 
@@ -50,24 +50,12 @@ def _choices(context: typer.Context, incomplete: str) -> list[str]:
 
 def main(
     key: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[KEY]",
-            help="A setting; without one, all are listed.",
-            autocompletion=lambda incomplete: list(defaults.BY_KEY),
-        ),
+        str | None, {"autocompletion": lambda incomplete: list(defaults.BY_KEY)}
     ] = None,
-    value: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[VALUE]",
-            help="What it is from now on; without one, it is shown.",
-            autocompletion=_choices,
-        ),
-    ] = None,
+    value: Annotated[str | None, {"autocompletion": _choices}] = None,
     unset: bool = False,
     json: Json = False,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """Defaults of options: show them, set them.
 
@@ -77,6 +65,8 @@ def main(
 
     Example: gradcli config verify-seconds 20
 
+    <key> [KEY]: A setting; without one, all are listed.
+    <value> [VALUE]: What it is from now on; without one, it is shown.
     --unset: Take the setting out of the file.
     """
     from ...lang.excerpt import printable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..exits import Exit
-from ..options import VERIFIES_NOTHING, GradOutput, Request, without
+from ..options import VERIFIES_NOTHING, Request, without
 from ..output import Printer, form, prompt, show
 from ..problems import refuse_both, typed, wrong
 
@@ -22,7 +22,7 @@ def main(
     latex: bool = False,
     markdown: bool = False,
     html: bool = False,
-    grad_output: GradOutput = None,
+    grad_output: str | None = None,
 ) -> int:
     """The backward pass as it happens, node by node.
 

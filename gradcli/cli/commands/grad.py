@@ -11,12 +11,11 @@ from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
 from ..many import Many
 from ..options import (
-    GradOutput,
     Request,
     Requirement,
     was_typed,
 )
-from ..output import Printer, form, tell_fusion, tell_trouble
+from ..output import Printer, form, note, tell_trouble
 from ..problems import typed, wrong
 from ..sources import question_of
 
@@ -47,7 +46,7 @@ class Beside:
         signs, where an input lies anywhere between two values.
     """
 
-    grad_output: GradOutput = None
+    grad_output: str | None = None
     digits: Annotated[int | None, {"min": 1, "max": MAX_DIGITS}] = None
     condition: bool = False
     box: list[str] | None = None
@@ -205,7 +204,10 @@ def _run(
             fusion.refused(f"{option} needs the graph of everything")
     run = middle.run() if wholly else middle.run_in_parts(fusion)
     if fusion is not None and not form.json:
-        tell_fusion(fusion)
+        from ...render.notes import fusion_notes
+
+        for line in fusion_notes(fusion):
+            note(line)
     if boxes:
         from ...answers.box import tell_middles
 

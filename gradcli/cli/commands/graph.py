@@ -8,7 +8,6 @@ from ..checking import PAGE
 from ..options import (
     PRINTS_NOTHING_SHORTER,
     VERIFIES_NOTHING,
-    GradOutput,
     Request,
     refuse_idle,
 )
@@ -43,7 +42,7 @@ def main(
     out: str | None = None,
     heat: bool = False,
     unfold: bool = False,
-    grad_output: GradOutput = None,
+    grad_output: str | None = None,
 ) -> int:
     """The autograd graph that a program records.
 

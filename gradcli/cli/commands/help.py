@@ -12,7 +12,7 @@ import typer
 
 from ..commands import COMMANDS
 from ..exits import Exit
-from ..options import Debug, Json
+from ..options import Json
 from ..problems import wrong
 
 OF_COMMANDS = "commands"
@@ -35,22 +35,18 @@ def topics() -> dict[str, str]:
 def main(
     context: typer.Context,
     topic: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[TOPIC]",
-            help="A page, a command, an error's code or a verdict; without one, all "
-            "pages are listed.",
-            autocompletion=lambda incomplete: list(topics()),
-        ),
+        str | None, {"autocompletion": lambda incomplete: list(topics())}
     ] = None,
     man: str | None = None,
     json: Json = False,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """The documentation: a tutorial, the language, errors, verdicts.
 
     Example: gradcli help E101
 
+    <topic> [TOPIC]: A page, a command, an error's code or a verdict; without one, all
+        pages are listed.
     --man FOLDER: Write a manual page for every command into a folder:
         ~/.local/share/man/man1. Then: man gradcli-grad.
     """

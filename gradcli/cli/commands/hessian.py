@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..forms import Forms
 from ..matrices import Matrices
-from ..options import Request, Requirement, Times
+from ..options import Request, Requirement
 
 
 def main(
     request: Request,
     forms: Forms,
     matrices: Matrices,
-    times: Times = None,
+    times: list[str] | None = None,
     require: Requirement = None,
 ) -> int:
     """The Hessian of a scalar, a block per pair of inputs.

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..forms import Forms
 from ..matrices import Matrices
-from ..options import Request, Requirement, Times
+from ..options import Request, Requirement
 
 
 def main(
@@ -15,7 +15,7 @@ def main(
     forms: Forms,
     matrices: Matrices,
     mode: Literal["auto", "rev", "fwd"] = "auto",
-    times: Times = None,
+    times: list[str] | None = None,
     require: Requirement = None,
 ) -> int:
     """The Jacobian of a program, a block per input.

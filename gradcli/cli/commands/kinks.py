@@ -9,7 +9,6 @@ from ..limits import allow
 from ..options import (
     IS_A_CHECK,
     PRINTS_NOTHING_SHORTER,
-    GradOutput,
     Request,
     without,
 )
@@ -19,7 +18,7 @@ from ..options import (
 def main(
     request: Request,
     radius: Annotated[float, {"min": 0}] = 0.0,
-    grad_output: GradOutput = None,
+    grad_output: str | None = None,
 ) -> int:
     """Where a program is not differentiable, at the point or near it.
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ..exits import Exit
-from ..options import Debug, Json
+from ..options import Json
 from ..problems import wrong
 
 
@@ -21,20 +19,15 @@ def _names(incomplete: str) -> list[tuple[str, str]]:
 
 
 def main(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="A function; without a name, all are listed.",
-            autocompletion=_names,
-        ),
-    ] = None,
+    name: Annotated[str | None, {"autocompletion": _names}] = None,
     json: Json = False,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """The operations: formulas, graph nodes, conventions.
 
     Example: gradcli ops maximum
+
+    <name> [NAME]: A function; without a name, all are listed.
     """
     from ...answers.catalog import catalog, find, known_names
     from ...render.catalog import listing, page

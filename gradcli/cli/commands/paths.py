@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from unicodedata import normalize
 
-from ..options import VERIFIES_NOTHING, GradOutput, Request, without
+from ..options import VERIFIES_NOTHING, Request, without
 from ..output import form
 from ..problems import refuse_both, wrong
 
@@ -17,7 +17,7 @@ def main(
     to: str | None = None,
     most: Annotated[int, {"min": 1}] = 10,
     latex: bool = False,
-    grad_output: GradOutput = None,
+    grad_output: str | None = None,
 ) -> int:
     """The chain rule, path by path, with each path's product.
 

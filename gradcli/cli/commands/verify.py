@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..exits import Exit
-from ..options import Debug, Json, Requirement, VerifySeconds
+from ..options import Json, Requirement, VerifySeconds
 
 if TYPE_CHECKING:
     from ...python.function_proof import FunctionProof
 
 
 def main(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE.py:NAME [NAME=VALUE]...",
-            help="The function, Function or module, and a value for each of its "
-            "parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number that is "
-            "written out, as delta=0.7, stays a number. Without a value, an "
-            "annotation counts (x: 'randn(3, 4)'), then a default, then a number for "
-            "a float, else randn(3).",
-            show_default=False,
-        ),
-    ],
+    words: list[str],
     whole: str = "",
     wrt: str = "",
     seed: Annotated[int, {"min": 0}] = 0,
@@ -35,7 +22,7 @@ def main(
     verify_seconds: VerifySeconds = 30.0,
     json: Json = False,
     quiet: bool = False,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """Prove or refute the gradients of functions in a file.
 
@@ -46,6 +33,11 @@ def main(
 
     Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
 
+    <words> FILE.py:NAME [NAME=VALUE]...: The function, Function or module, and a value
+        for each of its parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number
+        that is written out, as delta=0.7, stays a number. Without a value, an
+        annotation counts (x: 'randn(3, 4)'), then a default, then a number for a float,
+        else randn(3).
     --whole NAMES: These parameters hold integers: i,j.
     --wrt NAMES: Look at the gradients by these parameters alone: x,weight. Without it,
         at all but those that a Function's backward returns None for.
@@ -104,7 +96,7 @@ def main(
     except Exception as error:
         raise _not_run(target.title, error) from error
     if proof.ran_out_of_time and not quiet:
-        from ..reporting import MORE_TIME
+        from ..output import MORE_TIME
 
         note(MORE_TIME.format(verify_seconds))
     return _shown(words[0], proof, json, quiet)
