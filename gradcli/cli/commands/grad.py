@@ -70,27 +70,27 @@ def main(
     --order N: The N-th derivative by each input, of numbers by numbers.
     """
     others = {**asdict(forms), **asdict(beside)}
-    answer: Callable[[Question], int]
+    respond: Callable[[Question], int]
     if many.asked:
         from ..at_points import run as at_points
 
         one = {"require": require, "order": order > 1, "shape": request.shape,
                "verify-seconds": was_typed("verify_seconds")}  # fmt: skip
         many.refuse(**others, **one)
-        answer = partial(at_points, many=many, trace=trace)
+        respond = partial(at_points, many=many, trace=trace)
     elif order > 1:
         extra = typed(**others, trace=trace)
         if extra:
             message = f"--order shows the derivatives alone, without {extra[0]}"
             raise wrong("E590", message, "drop one of them")
-        answer = partial(_of_order, order, require)
+        respond = partial(_of_order, order, require)
     else:
         forms.check(digits=beside.digits, condition=beside.condition, box=beside.box)
         work = partial(_at_one_point, forms, beside, many.out, trace)
-        answer = partial(
+        respond = partial(
             show_checked, compute=work, require=require, needed=forms.formulas
         )
-    return answer(question_of(request, beside.grad_output))
+    return respond(question_of(request, beside.grad_output))
 
 
 def _at_one_point(
