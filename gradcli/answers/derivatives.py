@@ -20,9 +20,9 @@ from ..lang.errors import ProgramError
 from ..lang.run import Run
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from ..views.numbers import Shown, plain, shown
+from ..views.pattern import Pattern, colours_of, nothing_in, pattern_of
 from .gradients import OutputView, output_of
 from .jobs import MAX_HANDED, claim, job_for
-from .pattern import Pattern, colours_of, nothing_in, pattern_of
 from .verdicts import Checked, Formulas, Summary, by_name, checked, summary
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class Derivative:
     code     With --code: the program that computes the derivatives.
     """
 
-    command: str
+    command: Annotated[str, ("hessian", "jacobian")]
     program: str
     device: Device
     dtype: DType

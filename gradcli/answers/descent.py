@@ -33,6 +33,8 @@ class StepLine:
     grad_norm  The norm of the gradient of that loss.
     """
 
+    line_of: ClassVar = "descend"
+
     step: int
     loss: float
     grad_norm: float

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from ..diagnosis.not_finite import Trouble
-from ..lang.fusion import Fused, Whole
+from ..lang.fusion import Fusion
 from ..lang.nested import nested
 from ..verify.box import Place
 from ..views.fields import FLAT, IF_ANY, Device, DType
@@ -23,7 +23,6 @@ from .gradients import GradView, InputView, OutputView
 from .verdicts import Checked, Formulas, Summary, Texts, by_name, checked, summary
 
 if TYPE_CHECKING:
-    from ..lang.fusion import Fusion
     from ..verify.box import Range
     from ..verify.digits import Numerals
     from ..verify.process.job import Verification
@@ -113,18 +112,6 @@ class Digits:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """Record of the regions that ran in parts, and of the rest.
-
-    fused  The regions that ran in parts.
-    rest   The reasons why more did not.
-    """
-
-    fused: list[Fused]
-    rest: list[Whole]
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedInput:
     """An input, its gradient, and the verdict on it.
 
@@ -173,7 +160,7 @@ class Grad:
     blame: Trouble | None = field(metadata=IF_ANY)
     code: str | None = field(metadata=IF_ANY)
     adjoint_program: str | None = field(metadata=IF_ANY)
-    trace: Trace | None = field(metadata=IF_ANY)
+    trace: Fusion | None = field(metadata=IF_ANY)
     verification: Summary
 
 
@@ -244,7 +231,7 @@ def judged(
         blame=extras.trouble,
         code=code,
         adjoint_program=adjoint_program,
-        trace=None if fusion is None else Trace(fusion.fused, fusion.rest),
+        trace=fusion,
         verification=summary(verification),
     )
 

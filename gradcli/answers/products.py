@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Annotated
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class Product:
     unasked   why the product is not checked, if it is too large
     """
 
-    command: str
+    command: Annotated[str, ("hessian", "jacobian")]
     program: str
     device: Device
     dtype: DType
@@ -92,9 +93,9 @@ class Product:
     job: Job | None = field(default=None, metadata=HIDDEN)
     unasked: str | None = field(default=None, metadata=HIDDEN)
 
-    def reworded(self, found: Verification | None) -> Verification | None:
+    def reworded(self, found: Verification) -> Verification:
         """Return the verdicts on the moved program as verdicts on the product."""
-        return None if found is None else _of_parts(self, found)
+        return _of_parts(self, found)
 
     def judged(self, verification: Verification | None) -> Product:
         """Return the answer with its verdicts."""

@@ -1,5 +1,8 @@
 """Questions: a program, the values of its inputs, and how it is to be run.
 
+To differentiate by a value on the way, the program is run once; then the assignment is
+cut from its text, and the name is an input with the value that it had.
+
 Invariant: a question is frozen; the numbers of an answer come from its run
 (`gradcli.lang.run`), and remarks on that run go to ``tell``.
 
@@ -9,17 +12,20 @@ Invariant: a question is frozen; the numbers of an answer come from its run
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import maxsize
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..lang.bindings import Binding
-from ..lang.errors import ProgramError
-from ..lang.excerpt import enumerated, printable
+from ..lang.errors import ProgramError, Span
+from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
-from ..lang.run import Prepared, Run, all_finite, execute, prepare
+from ..lang.parser import parse
+from ..lang.run import Prepared, Run, all_finite, execute, input_names, prepare
+from ..lang.syntax import Assign, Target, assigned_names, walk
 
 if TYPE_CHECKING:
     from ..lang.factory import Factory
@@ -114,10 +120,8 @@ class Question:
         bindings = self.values
         midway: list[str] = []
         if self.wrt is not None:
-            from .intermediates import asked_midway, prepared_midway
-
             bound = {*self.shapes, *(binding.name for binding in bindings)}
-            midway = asked_midway(self.program, self.wrt, bound)
+            midway = _asked_midway(self.program, self.wrt, bound)
             if midway and len(self.wrt) > 1:
                 message = f"--wrt: '{midway[0]}' is a value on the way, and not alone"
                 hint = f"ask for it by itself: --wrt {midway[0]}"
@@ -136,7 +140,7 @@ class Question:
         refuse_shapes(self.shapes, given, [i.name for i in found.inputs if i.sampled])
         if not midway:
             return found
-        cut, told = prepared_midway(found, bindings, midway[0], self.seed)
+        cut, told = _prepared_midway(found, bindings, midway[0], self.seed)
         self.tell(told)
         return cut
 
@@ -236,3 +240,62 @@ def _not_finite(run: Run) -> list[str]:
     from ..lang.not_finite import first_not_finite
 
     return first_not_finite(run, maxsize)
+
+
+def _asked_midway(source: str, wrt: Sequence[str], bound: Collection[str]) -> list[str]:
+    """Return the names in ``wrt`` that the program assigns and that are no inputs."""
+    program = parse(source, bound)
+    names = input_names(program, bound)
+    return [n for n in wrt if n not in names and n in assigned_names(program)]
+
+
+def without_assignment(source: str, name: str, bound: Collection[str] = ()) -> str:
+    """Return the text with the one assignment to a name replaced by 0 and blanks.
+
+    Raises:
+        ProgramError: the name is assigned several times, in a block, or last.
+    """
+    start, end = _assignment(source, name, bound)
+    blank = re.sub(r"[^\r\n]", " ", source[start + 1 : end])
+    return f"{source[:start]}0{blank}{source[end:]}"
+
+
+def _assignment(source: str, name: str, bound: Collection[str]) -> Span:
+    """Return the span of the one assignment to a name."""
+    program = parse(source, bound)
+    targets = [t for t in walk(program) if isinstance(t, Target) and t.name == name]
+    for statement in program.body.statements[:-1]:
+        if isinstance(statement, Assign) and statement.targets == tuple(targets):
+            return statement.span
+    message = f"--wrt: '{name}' is assigned in a block, several times, or last"
+    hint = "give the value that is meant a name of its own"
+    raise ProgramError("E507", message, hint=hint)
+
+
+def _prepared_midway(
+    prepared: Prepared, bindings: Sequence[Binding], name: str, seed: int
+) -> tuple[Prepared, str]:
+    """Return the program with an intermediate value as an input, and a note on it."""
+    source = prepared.source
+    bound = {binding.name for binding in bindings}
+    text = without_assignment(source, name, bound)
+    value = execute(prepared, of=name).output
+    names = input_names(parse(text, {*bound, name}), {*bound, name})
+    if name not in names:
+        message = f"--wrt: nothing depends on '{name}'"
+        raise ProgramError("E507", message, hint="ask for another")
+    cut = prepare(
+        text,
+        [binding for binding in bindings if binding.name in names],
+        wrt=[name],
+        seed=seed,
+        dtype=prepared.factory.dtype,
+        device=str(prepared.factory.xp.device),
+    )
+    own = {given.name: given.tensor.detach() for given in prepared.inputs}
+    leaf = prepared.factory.leaf(value.detach().cpu().raw)
+    given = {n: own[n] for n in names if n in own}
+    start, end = _assignment(source, name, bound)
+    said = shortened(source[start:end], 40)
+    note = f"{name} stands for its value: what made it, {said}, is left out"
+    return cut.with_values({**given, name: leaf}), printable(note)

@@ -109,6 +109,7 @@ def run(argv: list[str]) -> int:
     """Run a command line and return its exit status; report failures on stderr."""
     from .exits import Exit
     from .output import (
+        OutputFailed,
         PipeClosed,
         output_failure,
         silence,
@@ -132,14 +133,13 @@ def run(argv: list[str]) -> int:
             return Exit.DONE
         return ended.code if isinstance(ended.code, int) else Exit.DONE
     except Exception as error:
-        failure = output_failure(error)
-        if failure is not None:
+        from .problems import problem_of
+
+        problem = output_failure(error) or problem_of(error)
+        if isinstance(problem, OutputFailed):
             silence()
-            _report(failure.problem(), argv)
-            return Exit.OUTPUT
-        if debug:
+        elif debug:
             show_traceback(error)
-        problem = _problem(error)
         _report(problem, argv)
         return problem.exit_status
 
@@ -188,18 +188,6 @@ def _look_as_set(argv: list[str]) -> None:
         from ..render.writer import prefer
 
         prefer(**looked)
-
-
-def _problem(error: Exception) -> ProgramError:
-    from ..lang.errors import ProgramError
-    from ..lang.process import is_out_of_memory
-    from .problems import internal, out_of_memory, refused, usage
-
-    if isinstance(error, ProgramError):
-        return error
-    if is_out_of_memory(error):
-        return out_of_memory()
-    return usage(error) or refused(error) or internal(error)
 
 
 def _report(problem: ProgramError, argv: list[str]) -> None:

@@ -41,15 +41,15 @@ from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
 from ..render.contours import contours
 from ..render.curve import curve
+from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from ..render.ticks import labels
 from .ending import before_exit
-from .executors import Workers, in_order, workers
+from .executors import Done, Task, Workers, header, in_order, results, workers
 from .exits import Exit
 from .limits import once, renew
 from .many import Many
-from .output import Printer, form, note, standard_output, tell_at_once, tell_ways
-from .point_task import Done, Task, header, results
+from .output import Printer, form, note, standard_output, tell_at_once
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -151,13 +151,18 @@ class _Work:
             unwritten = "" if out is None else f"; {out} is not written"
             note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
             return Exit.INTERRUPTED
-        if self.trace and self.ways is not None:
-            tell_ways(self.ways)
+        self._tell_ways(self.ways)
         if self.bad:
             be = "is" if self.bad == 1 else "are"
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {_rows(self.bad)} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
+
+    def _tell_ways(self, ways: Ways | None) -> None:
+        """Write how the rows were computed to stderr, if that was asked for."""
+        if self.trace and ways is not None:
+            for line in ways_notes(ways):
+                note(line)
 
     def _in_sizes(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks in parts: small ones at first, and wherever rows are
@@ -250,8 +255,7 @@ class _Work:
         failed: dict[int, ProgramError] = {}
         # A grid is one piece of work: the limit on seconds is for all its points.
         found = self.program.at_rows(columns, self.shared, failed)
-        if self.trace and found.ways is not None:
-            tell_ways(found.ways)
+        self._tell_ways(found.ways)
         return found, failed
 
     @contextmanager

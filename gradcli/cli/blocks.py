@@ -5,34 +5,74 @@ Invariant: numbers are printed before the check is waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ..answers.derivatives import Blocks, Derivative, judged
+from ..answers.derivatives import Blocks, judged
 from ..render import derivatives
 from ..render.derivatives import verdict_label
 from ..render.line import unbroken
-from .checking import Check, conclude
+from .checking import Check, Shown, show_checked
 from .forms import Forms, joined
 from .matrices import Matrices
-from .output import Printer, form
+from .options import Request
+from .output import form
 from .problems import typed, wrong
+from .sources import question_of
 
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.run import Run
-    from ..verify.process.job import Verification
+    from ..render.line import Layout, Line
 
 
-def derivative(
-    question: Question,
+def answer(
+    request: Request,
     forms: Forms,
     matrices: Matrices,
+    times: Sequence[str] | None,
     require: str | None,
+    command: str,
     compute: Callable[[Run], Blocks],
+    **further: object,
 ) -> int:
-    """Print the blocks, then their verdicts; return the exit status."""
-    check = Check.start(question, needed=forms.formulas or require is not None)
+    """Print blocks or a product with them, and verdicts; return the exit status.
+
+    Args:
+        request: the program and its point.
+        forms: the forms that are shown beside the numbers.
+        matrices: how the blocks are shown.
+        times: the vector of a product, as texts; None: the blocks are wanted.
+        require: the weakest verdict that is not a failure.
+        command: ``jacobian`` or ``hessian``.
+        compute: returns the blocks of a run.
+        further: options that need a matrix, by name.
+    """
+    work: Callable[[Question, Layout, Check], Shown]
+    if times:
+        extra = typed(**further, **asdict(forms), **asdict(matrices))
+        if extra:
+            hint = "leave out one of the two"
+            raise wrong("E590", f"{extra[0]} is for a matrix, --times gives none", hint)
+        work = partial(_multiplied, times, command)
+    else:
+        forms.check(**asdict(matrices))
+        matrices.check()
+        work = partial(_derived, forms, matrices, compute)
+    return show_checked(question_of(request), work, require, forms.formulas)
+
+
+def _derived(
+    forms: Forms,
+    matrices: Matrices,
+    compute: Callable[[Run], Blocks],
+    question: Question,
+    layout: Layout,
+    check: Check,
+) -> Shown:
+    """Return the blocks of a derivative as they are printed."""
     run = question.run()
     found = compute(run)
     if check.wanted:
@@ -42,58 +82,38 @@ def derivative(
     with run.explained():
         files = matrices.write(found.by)
         view = found.view(matrices.form, files, matrices.spy)
-    printer = Printer()
     code = forms.code_of(run, view.command)
-    if forms.alone:
-        printer.lines(map(unbroken, code or ()))
-    elif form.bare:
-        printer.lines(derivatives.bare(view))
-    elif form.full:
-        printer.lines(derivatives.blocks(view, printer.layout))
     labels = {block.by[-1]: verdict_label(view, block) for block in view.blocks}
-
-    def answer(found: Verification | None) -> Derivative:
-        return judged(view, found, forms.written(view, found), joined(code))
-
-    return conclude(
-        printer,
-        check.finish(),
-        require,
-        answer,
-        {} if forms.alone else labels,
+    numbers: Iterable[Line]
+    if forms.alone:
+        numbers, labels = map(unbroken, code or ()), {}
+    elif form.quiet:
+        numbers = derivatives.bare(view)
+    else:
+        numbers = derivatives.blocks(view, layout)
+    return Shown(
+        [numbers],
+        lambda found: judged(view, found, forms.written(view, found), joined(code)),
+        labels,
         "blocks",
-        lambda found: forms.lines(view, found, printer.layout),
+        lambda found: forms.lines(view, found, layout),
     )
 
 
-def refuse(**others: object) -> None:
-    """Refuse options that need a matrix, because ``--times`` computes none."""
-    extra = typed(**others)
-    if extra:
-        hint = "leave out one of the two"
-        raise wrong("E590", f"{extra[0]} is for a matrix, --times gives none", hint)
-
-
-def multiply(
-    command: str, question: Question, times: Sequence[str], require: str | None
-) -> int:
-    """Print a product, then its verdicts; return the exit status."""
+def _multiplied(
+    times: Sequence[str],
+    command: str,
+    question: Question,
+    layout: Layout,
+    check: Check,
+) -> Shown:
+    """Return a product with a derivative as it is printed."""
     from ..answers.products import product
 
-    check = Check.start(question)
     found = product(question, command, times, check.wanted)
     if found.job is not None:
-        check.submit(found.job, found.unasked)
-    printer = Printer()
-    if form.bare:
-        printer.lines(derivatives.bare_products(found))
-    elif form.full:
-        printer.lines(derivatives.products(found, printer.layout))
-    return conclude(
-        printer,
-        found.reworded(check.finish()),
-        require,
-        found.judged,
-        derivatives.product_labels(found),
-        "products",
-    )
+        check.submit(found.job, found.unasked, found.reworded)
+    draw = derivatives
+    bare = form.quiet
+    numbers = draw.bare_products(found) if bare else draw.products(found, layout)
+    return Shown([numbers], found.judged, draw.product_labels(found), "products")

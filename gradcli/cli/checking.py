@@ -6,20 +6,20 @@ Invariant: whatever happens, the checking process is stopped before this one end
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
 from .ending import before_exit
 from .exits import Exit
-from .output import form, note
+from .output import Printer, form, note
 from .preset import anything_set
 
 if TYPE_CHECKING:
     from ..answers.question import Question
-    from ..render.line import Line
+    from ..render.line import Layout, Line
     from ..verify.claims.task import ClaimsTask, Judgement
     from ..verify.process.job import InputVerdict, Job, Verification
-    from .output import Printer
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """Commands whose results can be checked."""
@@ -78,6 +78,7 @@ class Check:
         self._job: Job | None = None
         self._refusal = NO_THREAD
         self._handed = False
+        self._reworded: Callable[[Verification], Verification] = lambda found: found
 
     @classmethod
     def start(cls, question: Question, needed: bool = False) -> Check:
@@ -87,10 +88,20 @@ class Check:
             return cls(None)
         return cls(_waiting.pop() if _waiting else _start())
 
-    def submit(self, job: Job, reason: str | None = None) -> None:
-        """Hand over the job, so that it is checked while its numbers are printed; or
-        keep the reason why it is not checked."""
-        self._job = job
+    def submit(
+        self,
+        job: Job,
+        reason: str | None = None,
+        reworded: Callable[[Verification], Verification] = lambda found: found,
+    ) -> None:
+        """Hand over the job, so that it is checked while its numbers are printed.
+
+        Args:
+            job: the program, the point and the numbers.
+            reason: why the job is not checked; None: it is.
+            reworded: returns verdicts on the job as verdicts on the answer.
+        """
+        self._job, self._reworded = job, reworded
         if reason is None:
             self._handed = self._submitted(job)
         else:
@@ -103,10 +114,10 @@ class Check:
         if job is None:
             return None
         if not self._handed:
-            return job.unanswered().ended(self._refusal)
+            return self._reworded(job.unanswered().ended(self._refusal))
         updates = list(self._checker.results(job.seconds))
         self._checker.stop()
-        return updates[-1] if updates else None
+        return self._reworded(updates[-1]) if updates else None
 
     def judge(self, task: ClaimsTask) -> Judgement:
         """Return the rulings that were reached within the claims' time."""
@@ -133,41 +144,71 @@ class Check:
         return self._checker is not None
 
 
-def conclude(
-    printer: Printer,
-    verification: Verification | None,
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Derivatives as they are printed: the numbers first, and behind them the verdicts.
+
+    numbers   the lines of the numbers in parts; each is printed before the next is made
+    judged    returns the answer with its verdicts, to be printed as an object
+    labels    the label of the derivative by each input; empty: no verdicts are printed
+    what      "gradients" or what else was checked, for the summary
+    more      returns the lines that follow the verdicts
+    """
+
+    numbers: Iterable[Iterable[Line]]
+    judged: Callable[[Verification | None], object]
+    labels: Mapping[str, str]
+    what: str
+    more: Callable[[Verification | None], Iterable[Line]] = lambda _: ()
+
+    def checked_by(
+        self, check: Callable[[], Verification | None], require: str | None
+    ) -> int:
+        """Print the numbers, then their verdicts; return the exit status.
+
+        Args:
+            check: returns the verdicts; None: nothing was checked.
+            require: the weakest verdict that is not a failure.
+        """
+        printer = Printer()
+        for lines in self.numbers:
+            if not form.json:
+                printer.lines(lines)
+        verification = check()
+        if form.json:
+            from ..render.jsons import as_json
+
+            printer.lines(as_json(self.judged(verification)))
+        else:
+            if verification is not None and self.labels and not form.quiet:
+                from ..render.verdicts import verdict_lines
+
+                printer.lines(verdict_lines(verification, self.labels, self.what))
+            printer.lines(self.more(verification))
+        return exit_status(verification, require)
+
+
+def show_checked(
+    question: Question,
+    compute: Callable[[Question, Layout, Check], Shown],
     require: str | None,
-    answer: Callable[[Verification | None], object],
-    labels: Mapping[str, str],
-    what: str,
-    more: Callable[[Verification | None], Iterable[Line]] = lambda _: (),
+    needed: bool = False,
 ) -> int:
-    """Print the answer as an object, or only its verdicts; return the exit status.
+    """Print numbers, then their verdicts; return the exit status.
 
     Args:
-        printer: has printed the numbers already, unless an object is wanted.
-        verification: the verdicts; None: nothing was checked.
+        question: the program and its point.
+        compute: returns the numbers for the room that there is, and hands the job that
+            checks them to the check, if one is wanted.
         require: the weakest verdict that is not a failure.
-        answer: returns the answer with its verdicts.
-        labels: the label of the derivative by each input; empty: no verdicts are
-            printed.
-        what: "gradients" or what else was checked, for the summary.
-        more: returns the lines that follow the verdicts.
+        needed: whether the check is needed even if no verdict is shown.
     """
-    if form.json:
-        from ..render.jsons import as_json
-
-        printer.lines(as_json(answer(verification)))
-    else:
-        if verification is not None and labels and not form.quiet:
-            from ..render.verdicts import verdict_lines
-
-            printer.lines(verdict_lines(verification, labels, what))
-        printer.lines(more(verification))
-    return exit_status(verification, require)
+    check = Check.start(question, needed or require is not None)
+    shown = compute(question, Printer().layout, check)
+    return shown.checked_by(check.finish, require)
 
 
-def exit_status(verification: Verification | None, require: str | None = None) -> int:
+def exit_status(verification: Verification | None, require: str | None) -> int:
     """Return 1, and tell the reasons on stderr, if a verdict is refuted or too weak."""
     if verification is None:
         return Exit.DONE

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from typer._click.shell_completion import CompletionItem
 
-from .command import command_of
-from .commands import COMMANDS, ON_PROGRAMS
+from .command import command_of, takes_program
+from .commands import COMMANDS
 
 FILES_OF: Final = ("verify", "run")
 """Commands whose words are files."""
@@ -138,7 +138,7 @@ class _Line:
             yield from _behind(f"{name}=", self._values(self._options[name], value))
         elif text.startswith("-") and any(o.startswith(text) for o in self._options):
             yield from self._spelled(text)
-        elif self._name in ON_PROGRAMS:
+        elif takes_program(self._name):
             yield from self._of_program(text)
         elif self._name in FILES_OF:
             head, at, path = text.rpartition("=@")

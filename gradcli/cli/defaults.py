@@ -15,7 +15,6 @@ from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
 from ..render.theme import THEMES
-from .commands import ON_PROGRAMS
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .preset import PREFIX, path
 
@@ -84,8 +83,9 @@ class Setting(NamedTuple):
     about: str
     values: Kind
     built_in: str
-    commands: tuple[str, ...] = ()
-    """Commands that have the option; empty for the looks of output, which all have."""
+    commands: tuple[str, ...] | None = None
+    """Commands that use the default; empty for the looks of output, which all have;
+    None: every command that takes the option."""
 
     unless: tuple[str, ...] = ()
     """Options beside which the default is not used, since it would be refused."""
@@ -104,6 +104,13 @@ class Setting(NamedTuple):
         """Parameter that the setting is a default of."""
         return self.parameter or self.key.replace("-", "_")
 
+    def counts(self, command: str, accepted: Collection[str]) -> bool:
+        """Return whether a command, with the options that it takes by their parameters'
+        names, uses the default."""
+        if self.commands is None:
+            return self.name in accepted
+        return command in self.commands
+
     @property
     def option(self) -> str:
         """The option as it is typed."""
@@ -115,44 +122,37 @@ class Setting(NamedTuple):
         return PREFIX + self.key.upper().replace("-", "_")
 
 
-_NOT_CHECK: Final = tuple(name for name in ON_PROGRAMS if name != "check")
 _DERIVATIVES: Final = ("grad", "jacobian", "hessian")
 _MANY: Final = ("--table", "--sweep", "--plot")
 
 SETTINGS: Final = (
     Setting("digits", "certified digits that grad adds",
-            _whole(1, MAX_DIGITS), "none", ("grad",),
-            (*_MANY, "--order", "--code", "--symbolic", "--latex")),
+            _whole(1, MAX_DIGITS), "none",
+            unless=(*_MANY, "--order", "--code", "--symbolic", "--latex")),
     Setting("dtype", "the precision of all numbers",
-            _words("float64", "float32"), "float64", _NOT_CHECK),
-    Setting("device", "where to compute",
-            _words("auto", "cpu", "cuda"), "auto", _NOT_CHECK),
-    Setting("seed", "the seed of random numbers",
-            _whole(0, 2**32 - 1), "0", (*ON_PROGRAMS, "verify")),
-    Setting("strict", "an input without a value is an error",
-            _SWITCH, "false", ON_PROGRAMS),
+            _words("float64", "float32"), "float64"),
+    Setting("device", "where to compute", _words("auto", "cpu", "cuda"), "auto"),
+    Setting("seed", "the seed of random numbers", _whole(0, 2**32 - 1), "0"),
+    Setting("strict", "an input without a value is an error", _SWITCH, "false"),
     Setting("verify", "results are verified",
             _SWITCH, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),
             (), "no_verify", inverted=True),
     Setting("require", "a weaker verdict is exit status 1",
             _words("proved", "certified", "sampled"), "none",
-            (*_DERIVATIVES, "verify"), (*_MANY, "--no-verify")),
+            unless=(*_MANY, "--no-verify")),
     Setting("verify-seconds", "seconds for verifying",
             _SECONDS, "5",
             (*_DERIVATIVES, "check", "kinks", "verify", "run"),
             (*_MANY, "--no-verify"), (("run", "--verify"),)),
-    Setting("max-seconds", "seconds of processor time for a run",
-            _SECONDS, "8", ON_PROGRAMS),
-    Setting("max-memory", "memory for a run",
-            _SIZE, "450MB", ON_PROGRAMS),
-    Setting("max-program", "the longest text of a program",
-            _SIZE, "2MB", ON_PROGRAMS),
+    Setting("max-seconds", "seconds of processor time for a run", _SECONDS, "8"),
+    Setting("max-memory", "memory for a run", _SIZE, "450MB"),
+    Setting("max-program", "the longest text of a program", _SIZE, "2MB"),
     Setting("colour", "colours; NO_COLOR comes first",
-            _words("auto", "always", "never"), "auto"),
+            _words("auto", "always", "never"), "auto", ()),
     Setting("theme", "colours for a light or dark ground",
-            _words(*THEMES), "auto"),
+            _words(*THEMES), "auto", ()),
     Setting("width", "columns; COLUMNS comes first",
-            _whole(MIN_COLUMNS, MAX_COLUMNS), "the terminal's"),
+            _whole(MIN_COLUMNS, MAX_COLUMNS), "the terminal's", ()),
 )  # fmt: skip
 """All settings, in the order in which they are listed."""
 
@@ -313,22 +313,25 @@ _applied: Final[list[Given]] = []
 """Defaults that are used for options of the command that runs."""
 
 
-def for_command(command: str, typed: Collection[str]) -> dict[str, object]:
+def for_command(
+    command: str, typed: Collection[str], accepted: Collection[str]
+) -> dict[str, object]:
     """Return the defaults of a command's options, by parameter.
 
     Args:
         command: the command's name.
         typed: the options that the command line has, by their long names.
+        accepted: the options that the command takes, by their parameters' names.
 
     Raises:
         ProgramError: a setting is wrong.
     """
-    if not any(command in each.commands for each in SETTINGS):
+    if not any(each.counts(command, accepted) for each in SETTINGS):
         return {}
     counting = [
         each
         for each in given().values()
-        if command in each.setting.commands
+        if each.setting.counts(command, accepted)
         and not {*each.setting.unless} & {*typed}
         and dict(each.setting.beside).get(command) in (None, *typed)
     ]
@@ -359,5 +362,5 @@ def looks() -> Mapping[str, Any]:
     return {
         each.setting.key: each.value
         for each in given().values()
-        if not each.setting.commands
+        if each.setting.commands == ()
     }

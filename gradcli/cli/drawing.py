@@ -115,8 +115,8 @@ def _passed(
     run: Run, names: Names, view: GraphView, grad_output: str | None
 ) -> tuple[tuple[StepView, ...], Tensor | None]:
     """Return the backward pass and its cotangent, or neither if it cannot start."""
-    from ..answers.briefly import briefly
     from ..answers.explanation import explain
+    from ..views.briefly import briefly
 
     if grad_output is None and run.output.numel() != 1:
         shape = list(run.output.shape)

@@ -7,9 +7,7 @@ made from the program and the point, without the engine's numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
-
-import typer
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ..lang.errors import ProgramError
 from .output import form, note
@@ -34,31 +32,19 @@ MAX_SHOWN_ENTRIES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """A group of options: the forms that are shown beside the numbers."""
+    """A group of options: the forms that are shown beside the numbers.
+
+    --symbolic: Show the derivatives as formulas, in full (with -q: only them).
+    --latex: Show the formulas as LaTeX (with -q: only them).
+    --code: Print only code for value and derivatives: a program of gradcli, a function
+        of NumPy, PyTorch or C, or equations in LaTeX.
+    """
 
     TITLE: ClassVar = "Formulas and code"
 
-    symbolic: Annotated[
-        bool,
-        typer.Option(
-            "--symbolic",
-            help="Show the derivatives as formulas, in full (with -q: only them).",
-        ),
-    ] = False
-    latex: Annotated[
-        bool,
-        typer.Option(
-            "--latex", help="Show the formulas as LaTeX (with -q: only them)."
-        ),
-    ] = False
-    code: Annotated[
-        Literal["gradcli", "numpy", "torch", "c", "latex"] | None,
-        typer.Option(
-            "--code",
-            help="Print only code for value and derivatives: a program of gradcli, a "
-            "function of NumPy, PyTorch or C, or equations in LaTeX.",
-        ),
-    ] = None
+    symbolic: bool = False
+    latex: bool = False
+    code: Literal["gradcli", "numpy", "torch", "c", "latex"] | None = None
 
     @property
     def formulas(self) -> bool:

@@ -15,10 +15,10 @@ from typer.main import get_command
 
 from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
-from .options import OPTION, NarrowHelp
+from .options import OPTION, NarrowHelp, read_by_typer
 from .problems import before_the_command, unknown_command
 
-INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
+COMPLETION = ("--install-completion", "--show-completion")
 
 HELP = """Gradients, Jacobians and autograd graphs of a formula or a program.
 
@@ -86,7 +86,7 @@ def _complete(option: str, words: list[str]) -> None:
     if not shell or len(words) > 1:
         hint = f"name one: {option} {next(iter(SCRIPTS))}"
         raise wrong("E590", f"{option} is for one shell", hint)
-    if option == SHOW:
+    if option == "--show-completion":
         typer.echo(print_script(shell))
     else:
         note(f"completion of {shell} is in {install(shell)}")
@@ -101,32 +101,22 @@ app = typer.Typer(
 )
 
 
-@app.callback(help=HELP)
 def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            "-V",
-            callback=_version,
-            is_eager=True,
-            help="Show the version.",
-        ),
-    ] = False,
-    install: Annotated[
-        bool,
-        typer.Option(
-            INSTALL,
-            help="Complete words in this shell, or in the one that is named behind: "
-            "bash, zsh, fish, powershell.",
-        ),
-    ] = False,
-    show: Annotated[
-        bool,
-        typer.Option(SHOW, help="Print the shell's script instead."),
-    ] = False,
-) -> None:
-    """Declare the options of the group itself."""
+    version: Annotated[bool, {"callback": _version, "is_eager": True}] = False,
+    install_completion: bool = False,
+    show_completion: bool = False,
+) -> int:
+    """Declare the options of the group itself.
+
+    -V, --version: Show the version.
+    --install-completion: Complete words in this shell, or in the one that is named
+        behind: bash, zsh, fish, powershell.
+    --show-completion: Print the shell's script instead.
+    """
+    return 0
+
+
+app.callback(help=HELP)(read_by_typer(_options))
 
 
 def application(argv: list[str]) -> int:

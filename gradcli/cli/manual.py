@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 from ..lang.filesystem import replacing
 from . import defaults, version
 from .commands import COMMANDS
+from .options import accepted_by
 from .problems import unwritable
 
 ABOUT: Final = "gradients, Jacobians and autograd graphs in the shell"
@@ -76,7 +77,7 @@ def page(context: Any) -> str:
     variables = {
         each.variable: f"{each.about[0].upper()}{each.about[1:]}."
         for each in defaults.SETTINGS
-        if whole or context.info_name in each.commands
+        if whole or each.counts(context.info_name, accepted_by(command))
     }
     examples = "".join(f".PP\n.nf\n{_line(e)}\n.fi\n" for e in _EXAMPLE.findall(text))
     listed = {f"gradcli {n}": c.get_short_help_str() for n, c in subcommands.items()}

@@ -6,9 +6,7 @@ Invariant: importing this module is cheap; the work is done by `gradcli.cli.at_p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-import typer
+from typing import ClassVar, Literal
 
 from .output import form
 from .problems import typed, wrong
@@ -16,65 +14,31 @@ from .problems import typed, wrong
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A group of options: where points come from, and where results go."""
+    """A group of options: where points come from, and where results go.
+
+    --table FILE: Compute at every row of a table, whose columns are the inputs without
+        a value (.csv, .tsv, .jsonl, .npy, .parquet; '-': standard input). Nothing is
+        verified.
+    --sweep NAME=START:STOP:COUNT: Compute at evenly spaced values of an input; of two
+        or more, at all combinations.
+    --plot: Draw value and derivative over a sweep instead of rows; over two sweeps
+        lines of equal value, with arrows that point uphill.
+    --out FILE: Write the rows to a file, in the format that its name ends with; at one
+        point the value and gradients to a .npz, or a gradient to a .npy.
+    --on-error: What becomes of a row that cannot be computed: it is left out, it ends
+        the work, or its results are nan.
+    --cluster ADDRESS: Compute on the workers of a Dask cluster, or in N processes of
+        this machine: local:N.
+    """
 
     TITLE: ClassVar = "Many points"
 
-    table: Annotated[
-        str | None,
-        typer.Option(
-            "--table",
-            metavar="FILE",
-            help="Compute at every row of a table, whose columns are the inputs "
-            "without a value (.csv, .tsv, .jsonl, .npy, .parquet; '-': standard "
-            "input). Nothing is verified.",
-        ),
-    ] = None
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sweep",
-            metavar="NAME=START:STOP:COUNT",
-            help="Compute at evenly spaced values of an input; of two or more, at all "
-            "combinations.",
-            show_default=False,
-        ),
-    ] = None
-    plot: Annotated[
-        bool,
-        typer.Option(
-            "--plot",
-            help="Draw value and derivative over a sweep instead of rows; over two "
-            "sweeps lines of equal value, with arrows that point uphill.",
-        ),
-    ] = False
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the rows to a file, in the format that its name ends with; at "
-            "one point the value and gradients to a .npz, or a gradient to a .npy.",
-        ),
-    ] = None
-    on_error: Annotated[
-        Literal["skip", "stop", "nan"],
-        typer.Option(
-            "--on-error",
-            help="What becomes of a row that cannot be computed: it is left out, it "
-            "ends the work, or its results are nan.",
-        ),
-    ] = "skip"
-
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Compute on the workers of a Dask cluster, or in N processes of this "
-            "machine: local:N.",
-        ),
-    ] = None
+    table: str | None = None
+    sweep: list[str] | None = None
+    plot: bool = False
+    out: str | None = None
+    on_error: Literal["skip", "stop", "nan"] = "skip"
+    cluster: str | None = None
 
     @property
     def asked(self) -> bool:

@@ -6,9 +6,7 @@ Invariant: what cannot be done is refused before any work.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
-
-import typer
+from typing import TYPE_CHECKING, ClassVar
 
 from .problems import wrong
 
@@ -21,39 +19,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """A group of options: blocks with or without their zeros, and files of them."""
+    """A group of options: blocks with or without their zeros, and files of them.
+
+    --sparse: Show every block by the coordinates and values of its entries, as large
+        ones that are mostly zeros are shown anyway.
+    --dense: Show every block with all its zeros.
+    --spy: Show a picture of where the entries of each block are, and how many colours
+        its columns need.
+    --out FILE: Write the block to a file: .npz (scipy.sparse), .mtx (Matrix Market),
+        .npy (with its zeros). {} in the name of FILE stands for the input's, where
+        there are several blocks.
+    """
 
     TITLE: ClassVar = "Blocks"
 
-    sparse: Annotated[
-        bool,
-        typer.Option(
-            "--sparse",
-            help="Show every block by the coordinates and values of its entries, as "
-            "large ones that are mostly zeros are shown anyway.",
-        ),
-    ] = False
-    dense: Annotated[
-        bool, typer.Option("--dense", help="Show every block with all its zeros.")
-    ] = False
-    spy: Annotated[
-        bool,
-        typer.Option(
-            "--spy",
-            help="Show a picture of where the entries of each block are, and how many "
-            "colours its columns need.",
-        ),
-    ] = False
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the block to a file: .npz (scipy.sparse), .mtx (Matrix "
-            "Market), .npy (with its zeros). {} in the name of FILE stands for the "
-            "input's, where there are several blocks.",
-        ),
-    ] = None
+    sparse: bool = False
+    dense: bool = False
+    spy: bool = False
+    out: str | None = None
 
     @property
     def form(self) -> Form:

@@ -8,14 +8,22 @@ begins with. So `gradcli grad "-x**2" x=-3` works and `--jsn` is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import copy
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import partial
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from math import isfinite
 from shutil import get_terminal_size
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from typer.core import TyperCommand
@@ -35,6 +43,14 @@ from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
 
+_OPTION_TEXT: Final = re.compile(
+    r"^((?:-\w, )?--\w[-\w/]*)(?: (\S+))?: (.+(?:\n +.+)*)\n?", re.M
+)
+"""Pattern of the lines of a docstring that declare an option."""
+
+_ARGUMENT_TEXT: Final = re.compile(r"^<(\w+)> (.+?): (.+(?:\n +.+)*)\n?", re.M)
+"""Pattern of the lines of a docstring that declare an argument."""
+
 NAMES_JOINED: Final = frozenset({"--wrt"})
 """Options that may be given several times, each time for more names."""
 
@@ -53,48 +69,22 @@ MAX_SHORT_HELP: Final = 200
 """Largest length of a page's first sentence, in characters."""
 
 
-GradOutput: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--grad-output",
-        metavar="VALUE",
-        help="The cotangent of an output of several numbers: the gradient is that of "
-        "sum(VALUE * output).",
-    ),
-]
-"""Option for a cotangent, which several commands have."""
-
-Times: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--times",
-        metavar="NAME=VALUE",
-        help="Only the product with a vector, without the matrix: VALUE is the part of "
-        "the vector for an input, of its shape; of inputs that are not named it is 0.",
-        show_default=False,
-    ),
-]
+COMMON: Final = """
+--grad-output VALUE: The cotangent of an output of several numbers: the gradient is that
+    of sum(VALUE * output).
+--times NAME=VALUE: Only the product with a vector, without the matrix: VALUE is the
+    part of the vector for an input, of its shape; of inputs that are not named it is 0.
+--require: Exit with status 1 if a verdict is weaker than this.
+--verify-seconds SECONDS: Stop verifying after so many seconds.
+--json: Print one JSON object.
+--debug: Show Python's traceback of an error.
+"""
+"""Declarations of options that several commands have, as in a docstring."""
 
 Requirement: TypeAlias = Annotated[
-    Literal["proved", "certified", "sampled"] | None,
-    typer.Option(
-        "--require",
-        rich_help_panel=VERIFYING,
-        help="Exit with status 1 if a verdict is weaker than this.",
-    ),
+    Literal["proved", "certified", "sampled"] | None, {"rich_help_panel": VERIFYING}
 ]
-
-
-VerifySeconds: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--verify-seconds",
-        metavar="SECONDS",
-        min=0,
-        max=MAX_SETTABLE_SECONDS,
-        help="Stop verifying after so many seconds.",
-    ),
-]
+VerifySeconds: TypeAlias = Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}]
 
 
 def _for_the_object(wanted: bool) -> bool:
@@ -104,147 +94,60 @@ def _for_the_object(wanted: bool) -> bool:
     return wanted
 
 
-Json: TypeAlias = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON object.", callback=_for_the_object),
-]
-
-Debug: TypeAlias = Annotated[
-    bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-]
+Json: TypeAlias = Annotated[bool, {"callback": _for_the_object}]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options and arguments that all commands on programs share."""
+    """The options and arguments that all commands on programs share.
 
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="EXPR [NAME=VALUE]...",
-            help="The program and a value for each of its inputs. EXPR is '-' to read "
-            "the program from standard input. VALUE is an expression, @FILE (.npy, "
-            ".npz:key, .csv, .tsv, .json), a column of a table (@points.csv:x), or @- "
-            "for standard input. What is read from a file is data: nothing is "
-            "differentiated by it, unless --wrt names it or all inputs are read.",
-            show_default=False,
-        ),
-    ] = None
-    file: Annotated[
-        str | None,
-        typer.Option(
-            "--file",
-            "-f",
-            metavar="FILE",
-            help="Read the program from a file ('-': standard input).",
-        ),
-    ] = None
-    of: Annotated[
-        str | None,
-        typer.Option(
-            "--of",
-            metavar="NAME",
-            help="The variable to differentiate (default: the last statement's value).",
-        ),
-    ] = None
-    wrt: Annotated[
-        str | None,
-        typer.Option(
-            "--wrt",
-            metavar="NAMES",
-            help="Differentiate by these inputs only: a,b; or by one value on the way.",
-        ),
-    ] = None
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--shape",
-            metavar="NAME=SIZES",
-            help="The shape of an input without a value: X=3,2. Without --shape it is "
-            "a single number.",
-            show_default=False,
-        ),
-    ] = None
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            min=0,
-            help="Seed of random numbers: inputs without a value, randn, rand.",
-        ),
-    ] = 0
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict/--no-strict",
-            help="An input without a value is an error.",
-            show_default=False,
-        ),
-    ] = False
+    <words> EXPR [NAME=VALUE]...: The program and a value for each of its inputs. EXPR
+        is '-' to read the program from standard input. VALUE is an expression, @FILE
+        (.npy, .npz:key, .csv, .tsv, .json), a column of a table (@points.csv:x), or @-
+        for standard input. What is read from a file is data: nothing is differentiated
+        by it, unless --wrt names it or all inputs are read.
+    -f, --file FILE: Read the program from a file ('-': standard input).
+    --of NAME: The variable to differentiate (default: the last statement's value).
+    --wrt NAMES: Differentiate by these inputs only: a,b; or by one value on the way.
+    --shape NAME=SIZES: The shape of an input without a value: X=3,2. Without --shape it
+        is a single number.
+    --seed N: Seed of random numbers: inputs without a value, randn, rand.
+    --strict/--no-strict: An input without a value is an error.
+    -q, --quiet: Print the numbers only.
+    --device: Where to compute; auto: on a CUDA GPU if there is one.
+    --dtype: The precision of all numbers.
+    --no-verify/--verify: Do not verify the result.
+    --max-seconds SECONDS: Stop after so much processor time, not counting printing and
+        the check; of a descent, in each step; of many points, at each row that is
+        computed for itself.
+    --max-memory SIZE: Stop a computation that takes more memory than this, such as 2GB
+        (default: 450MB).
+    --max-program SIZE: Refuse a longer program text, such as 10MB (default: 2MB).
+    """
+
+    words: list[str] | None = None
+    file: str | None = None
+    of: str | None = None
+    wrt: str | None = None
+    shape: list[str] | None = None
+    seed: Annotated[int, {"min": 0}] = 0
+    strict: bool = False
     json: Json = False
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet",
-            "-q",
-            help="Print the numbers only.",
-        ),
-    ] = False
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"],
-        typer.Option(
-            "--device",
-            help="Where to compute; auto: on a CUDA GPU if there is one.",
-        ),
-    ] = "auto"
-    dtype: Annotated[
-        Literal["float64", "float32"],
-        typer.Option("--dtype", help="The precision of all numbers."),
-    ] = "float64"
-    no_verify: Annotated[
-        bool,
-        typer.Option(
-            "--no-verify/--verify",
-            help="Do not verify the result.",
-            show_default=False,
-        ),
-    ] = False
+    quiet: bool = False
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    dtype: Literal["float64", "float32"] = "float64"
+    no_verify: bool = False
     verify_seconds: VerifySeconds = 5.0
-    max_seconds: Annotated[
-        float,
-        typer.Option(
-            "--max-seconds",
-            metavar="SECONDS",
-            min=0,
-            max=MAX_SETTABLE_SECONDS,
-            help="Stop after so much processor time, not counting printing and the "
-            "check; of a descent, in each step; of many points, at each row that is "
-            "computed for itself.",
-        ),
-    ] = MAX_SECONDS
+    max_seconds: Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}] = MAX_SECONDS
     max_memory: Annotated[
         int,
-        typer.Option(
-            "--max-memory",
-            metavar="SIZE",
-            parser=partial(bytes_of, option="--max-memory"),
-            show_default=False,
-            help="Stop a computation that takes more memory than this, such as 2GB "
-            "(default: 450MB).",
-        ),
+        {"parser": partial(bytes_of, option="--max-memory"), "show_default": False},
     ] = MAX_MEMORY_BYTES
     max_program: Annotated[
         int,
-        typer.Option(
-            "--max-program",
-            metavar="SIZE",
-            parser=partial(bytes_of, option="--max-program"),
-            show_default=False,
-            help="Refuse a longer program text, such as 10MB (default: 2MB).",
-        ),
+        {"parser": partial(bytes_of, option="--max-program"), "show_default": False},
     ] = MAX_PROGRAM_BYTES
-    debug: Debug = False
+    debug: bool = False
 
 
 PANELS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -301,6 +204,10 @@ def was_typed(name: str) -> bool:
     return name in _typed
 
 
+_Main: TypeAlias = Callable[..., int]
+"""Function of a command, which returns its exit status."""
+
+
 def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
     """Refuse the options that have no effect for a reason, a key of `IDLE`.
 
@@ -317,17 +224,32 @@ def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
             raise wrong("E590", f"{option} does nothing: {command} {reason}", hint)
 
 
-def _refuse_beside() -> None:
-    """Refuse the options that have no effect beside another that was typed."""
+def _refuse(called: str, reasons: Iterable[str], values: Mapping[str, object]) -> None:
+    """Refuse options of a command on programs that have no effect, and numbers that
+    are not finite.
+
+    Args:
+        called: the command as it is typed.
+        reasons: keys of `IDLE`.
+        values: the options' values by the names of their parameters.
+    """
+    for name, value in values.items():
+        if isinstance(value, float) and not isfinite(value):
+            raise no_number(name.replace("_", "-"), value)
+    for reason in reasons:
+        refuse_idle(called, reason)
     for name, others in IDLE_BESIDE.items():
         for other in others:
             counts = not (form.json and other in _OF_TEXT)
             if counts and was_typed(name) and was_typed(other):
                 message = f"--{name} does nothing beside --{other}"
                 raise wrong("E590", message, "leave out one of the two")
+    if values.get("require") is not None and values["no_verify"]:
+        message = "--require asks for a verdict, --no-verify for none"
+        raise wrong("E590", message, "leave out one of the two")
 
 
-def without(*reasons: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def without(*reasons: str) -> Callable[[_Main], _Main]:
     """Return a decorator for a command on programs that leaves shared options out.
 
     These options do not appear in its help, and are refused.
@@ -335,52 +257,46 @@ def without(*reasons: str) -> Callable[[Callable[..., int]], Callable[..., int]]
     Args:
         reasons: keys of `IDLE`.
     """
-    return partial(on_programs, reasons=reasons)
+
+    def marked(function: _Main) -> _Main:
+        vars(function)["reasons"] = reasons
+        return function
+
+    return marked
 
 
-def on_programs(
-    function: Callable[..., int], reasons: tuple[str, ...] = ()
-) -> Callable[..., int]:
-    """Return a command on programs, made from a function of groups of options.
+def read_by_typer(function: _Main) -> _Main:
+    """Return the function of a command in a form that typer reads.
 
     A parameter whose type is a dataclass, such as `Request`, is a group: each of its
     fields is an option. ``function(request, groups..., options...)`` becomes a function
-    of all options by name, which is what typer reads; the shared ones come last.
+    of all options by name; the shared ones come last.
     """
-    own = _options(function, signature(function).parameters.values())
-    groups = {name: kind for name, kind in own.items() if is_dataclass(kind.annotation)}
+    own = declared(function)
+    groups: dict[str, Any] = {
+        n: p.annotation for n, p in own.items() if is_dataclass(p.annotation)
+    }
+    reasons: tuple[str, ...] = getattr(function, "reasons", ())
+    panels = {name: title for title, names in PANELS.items() for name in names}
+    idle = {name for reason in reasons for name in IDLE[reason]}
     members = {
-        name: _options(kind.annotation, signature(kind.annotation).parameters.values())
+        name: declared(kind, panels, idle)
+        if kind is Request
+        else declared(kind, panel=getattr(kind, "TITLE", None))
         for name, kind in groups.items()
     }
-
-    for title, names in PANELS.items():
-        for name in names:
-            members["request"][name] = _with(members["request"][name], panel=title)
-    for name in {name for reason in reasons for name in IDLE[reason]}:
-        members["request"][name] = _with(members["request"][name], hidden=True)
-    for name, kind in groups.items():
-        for option, each in members[name].items():
-            if name != "request":
-                heading = getattr(kind.annotation, "TITLE", None)
-                members[name][option] = _with(each, panel=heading)
     called = "gradcli " + function.__module__.rpartition(".")[2]
 
     def command(**values: Any) -> int:
-        for name, value in values.items():
-            if isinstance(value, float) and not isfinite(value):
-                raise no_number(name.replace("_", "-"), value)
+        if "request" in groups:
+            form.json, form.quiet = values["json"], values["quiet"]
+            _refuse(called, reasons, values)
         for name, group in groups.items():
             given = {option: values.pop(option) for option in members[name]}
-            values[name] = group.annotation(**given)
-        request: Request = values["request"]
-        form.json, form.quiet = request.json, request.quiet
-        for reason in reasons:
-            refuse_idle(called, reason)
-        _refuse_beside()
-        if values.get("require") is not None and request.no_verify:
-            message = "--require asks for a verdict, --no-verify for none"
-            raise wrong("E590", message, "leave out one of the two")
+            values[name] = group(**given)
+        request = values.get("request")
+        if request is None:
+            return function(**values)
         with kept(Limits(request.max_seconds, request.max_memory)):
             return function(**values)
 
@@ -388,34 +304,59 @@ def on_programs(
     of_groups = [options for name, options in members.items() if name != "request"]
     parameters = [
         option
-        for options in (*of_groups, alone, members["request"])
+        for options in (*of_groups, alone, members.get("request", {}))
         for option in options.values()
     ]
     # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
-    command.__doc__ = function.__doc__
+    told = _OPTION_TEXT.sub("", cleandoc(function.__doc__ or ""))
+    command.__doc__ = _ARGUMENT_TEXT.sub("", told).rstrip()
     return command
 
 
-def _options(owner: object, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
-    """Return the parameters of a function or a dataclass by name, with their types."""
+def declared(
+    owner: Any,
+    panels: Mapping[str, str] | None = None,
+    hidden: Collection[str] = (),
+    panel: str | None = None,
+) -> dict[str, Parameter]:
+    """Return the parameters of a function or the fields of a dataclass as options.
+
+    The docstring declares an option by a line ``--name METAVAR: text``, and an argument
+    by a line ``<name> METAVAR: text``. Limits on its value are a dictionary beside its
+    type, with the words of `typer.Option`.
+
+    Args:
+        owner: the function or the dataclass.
+        panels: the heading of an option in the help page, by its name.
+        hidden: the options that the help page does not show.
+        panel: the heading of all options that ``panels`` does not name.
+    """
+    made: dict[str, Callable[..., Any]] = {}
+    told = COMMON + cleandoc(owner.__doc__ or "")
+    for spelled, metavar, about in _OPTION_TEXT.findall(told):
+        *short, long = spelled.split(", ")
+        name = long.partition("/")[0].removeprefix("--").replace("-", "_")
+        text, shown_as = " ".join(about.split()), metavar or None
+        made[name] = partial(typer.Option, long, *short, metavar=shown_as, help=text)
+    for name, metavar, about in _ARGUMENT_TEXT.findall(told):
+        text = " ".join(about.split())
+        made[name] = partial(typer.Argument, metavar=metavar, help=text)
     hints = get_type_hints(owner, include_extras=True)
-    return {
-        p.name: p.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[p.name])
-        for p in parameters
-    }
-
-
-def _with(
-    option: Parameter, panel: str | None = None, hidden: bool = False
-) -> Parameter:
-    """Return an option below a heading of its help page, or hidden from the page."""
-    kind, info = get_args(option.annotation)
-    shown = copy(info)
-    shown.hidden = hidden
-    shown.rich_help_panel = panel
-    return option.replace(annotation=Annotated[kind, shown])
+    found = {}
+    for parameter in signature(owner).parameters.values():
+        name, kind = parameter.name, hints[parameter.name]
+        base, *more = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+        extras = more[0] if more else {}
+        if name.rstrip("_") in made:
+            shown = {"show_default": base is not bool, "rich_help_panel": panel}
+            info = made[name.rstrip("_")](**{**shown, **extras})
+            info.rich_help_panel = (panels or {}).get(name, info.rich_help_panel)
+            info.hidden = name in hidden
+            kind = Annotated[base, info]
+        found[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)
+    return found
 
 
 class NarrowHelp:
@@ -495,6 +436,15 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
         return super().parse_args(ctx, arranged)
 
 
+def accepted_by(command: Any) -> set[str]:
+    """Return the options that a command does not refuse, by their parameters' names."""
+    return {
+        str(param.name)
+        for param in command.params
+        if not getattr(param, "hidden", False) or param.name in SO_ANYWAY
+    }
+
+
 def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
     """Use the defaults that people set for options that were not typed."""
     if ctx.resilient_parsing or not anything_set():
@@ -507,7 +457,7 @@ def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) 
     for param in command.get_params(ctx):
         if typed.intersection((*param.opts, *param.secondary_opts)):
             typed.update(name for name in param.opts if name.startswith("--"))
-    ctx.default_map = for_command(ctx.info_name or "", typed)
+    ctx.default_map = for_command(ctx.info_name or "", typed, accepted_by(command))
 
 
 def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:

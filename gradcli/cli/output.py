@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TYPE_CHECKING, TextIO
 
+from ..lang.errors import ProgramError
 from .exits import Exit
 from .limits import printing
-from .problems import cannot_write, typed
+from .problems import typed
 
 if TYPE_CHECKING:
     from ..diagnosis.not_finite import Trouble
-    from ..lang.errors import ProgramError
-    from ..lang.fusion import Fusion
-    from ..lang.point import Ways
     from ..render.line import Layout, Line
     from ..render.writer import Writer
 
@@ -56,16 +54,16 @@ class Form:
 
 form = Form()
 
+MORE_TIME = "note: the {:g} s are over: --verify-seconds N gives more"
 
-class OutputFailed(Exception):
+
+class OutputFailed(ProgramError):
     """Error that standard output cannot be written to."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-    def problem(self) -> ProgramError:
-        return cannot_write(self.reason)
+        message = f"cannot write to standard output: {reason}"
+        hint = "is the disk full, or the stream closed?"
+        super().__init__("E598", message, hint=hint)
 
 
 _WRITING_FAILS = frozenset({ENOSPC, EDQUOT, EFBIG, EIO, EBADF})
@@ -183,22 +181,6 @@ def tell_trouble(arose: Trouble | None) -> None:
 
     for text in trouble_notes(arose):
         tell(text)
-
-
-def tell_fusion(fusion: Fusion) -> None:
-    """Write what was computed in parts to stderr."""
-    from ..render.notes import fusion_notes
-
-    for line in fusion_notes(fusion):
-        note(line)
-
-
-def tell_ways(ways: Ways) -> None:
-    """Write how the rows of a table were computed to stderr."""
-    from ..render.notes import ways_notes
-
-    for line in ways_notes(ways):
-        note(line)
 
 
 def tell_at_once() -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..lang.errors import MORE_MEMORY, ProgramError
-from .commands import ON_PROGRAMS
 
 _PAGES = {
     **dict.fromkeys(("-help", "-?"), "gradcli --help"),
@@ -89,7 +88,7 @@ def usage(error: Exception) -> ProgramError | None:
     if option == "-o":
         own = f"gradcli {context.info_name} writes a file with --out"
         hint = own if "--out" in known else "a picture is written by gradcli graph -o"
-    elif context.info_name in ON_PROGRAMS and len(name) == 1 and name.isalpha():
+    elif "--max-program" in known and len(name) == 1 and name.isalpha():
         hint = f"{see}; a value of an input has no dash: {name}=3"
     elif context.info_name == "graph" and name in _PICTURES:
         hint = f"write a picture with -o g.{name}"
@@ -164,29 +163,22 @@ def unwritable(path: str, error: OSError, hint: str) -> ProgramError:
     return wrong("E598", f"cannot write {path}: {reason}", hint)
 
 
-def cannot_write(reason: str) -> ProgramError:
-    """Return the error for standard output that cannot be written to."""
-    message = f"cannot write to standard output: {reason}"
-    return wrong("E598", message, "is the disk full, or the stream closed?")
-
-
-def out_of_memory() -> ProgramError:
-    """Return the error for memory that the system refused."""
-    return wrong("E403", "not enough memory", MORE_MEMORY)
-
-
-def refused(error: Exception) -> ProgramError | None:
-    """Return an error for what the engine refuses outside a program's steps; None for
-    other errors."""
+def problem_of(error: Exception) -> ProgramError:
+    """Return what is reported of any exception; one without a meaning is a bug."""
+    from ..lang.process import is_out_of_memory
     from ..ops.checks import EngineError
     from ..ops.limits import LimitError
 
+    if isinstance(error, ProgramError):
+        return error
+    if is_out_of_memory(error):
+        return wrong("E403", "not enough memory", MORE_MEMORY)
+    worded = usage(error)
+    if worded is not None:
+        return worded
     if isinstance(error, LimitError):
         return wrong("E403", str(error), MORE_MEMORY)
-    return wrong("E399", str(error)) if isinstance(error, EngineError) else None
-
-
-def internal(error: Exception) -> ProgramError:
-    """Return the error for a bug in gradcli itself."""
+    if isinstance(error, EngineError):
+        return wrong("E399", str(error))
     hint = "this is a bug in gradcli: please report it with the output of --debug"
     return wrong("E599", f"internal error: {type(error).__name__}: {error}", hint)

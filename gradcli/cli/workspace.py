@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
-from .commands import COMMANDS, ON_PROGRAMS
+from .command import takes_program
+from .commands import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +108,7 @@ class Workspace:
             raise ProgramError(
                 "E204", message, hint="close it, or leave it out"
             ) from None
-        if name not in ON_PROGRAMS or "-f" in words or "--file" in words:
+        if not takes_program(name) or "-f" in words or "--file" in words:
             return [name, *words]
         end = next((i for i, word in enumerate(words) if _is_beside(i, word)), None)
         expression = " ".join(words[:end])
@@ -225,7 +226,8 @@ def ran(words: Sequence[str]) -> int:
 def load() -> None:
     """Import what commands need, so that forked processes have it."""
     from ..answers import question  # noqa: F401
-    from . import grad, graph, group  # noqa: F401
+    from . import group  # noqa: F401
+    from .commands import grad, graph  # noqa: F401
 
 
 def _forked(words: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ processor's cache.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -67,12 +67,16 @@ class Whole:
     reason: str
 
 
+@dataclass(slots=True)
 class Fusion:
-    """A report on a run: the regions that ran part by part, and why others did not."""
+    """A report on a run: the regions that ran part by part, and why others did not.
 
-    def __init__(self) -> None:
-        self.fused: list[Fused] = []
-        self.rest: list[Whole] = []
+    fused  The regions that ran in parts.
+    rest   The reasons why more did not.
+    """
+
+    fused: list[Fused] = field(default_factory=list)
+    rest: list[Whole] = field(default_factory=list)
 
     def region(
         self, source: str, span: Span, reduction: str, entries: int, most: int

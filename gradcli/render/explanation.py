@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..answers.briefly import extent
 from ..answers.explanation import Explanation, Send, StepView
 from ..lang.excerpt import printable
+from ..views.briefly import extent
 from ..views.numbers import Plain, Shown
 from .gradients import derived
 from .labels import made, shape_text, size_text

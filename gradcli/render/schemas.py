@@ -16,8 +16,10 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
+from pkgutil import iter_modules
 from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
@@ -30,18 +32,8 @@ from typing import (
     get_type_hints,
 )
 
-from ..answers.check import Check
-from ..answers.derivatives import Derivative
-from ..answers.descent import DescentView, StepLine
-from ..answers.explanation import Explanation
-from ..answers.grad import Grad
+from .. import answers
 from ..answers.gradients import OutputView
-from ..answers.kinks import Kinks
-from ..answers.paths import PathsAnswer
-from ..answers.picture import GraphFile
-from ..answers.plot import Curve, Field
-from ..answers.products import Product
-from ..answers.value import Value
 from ..answers.verdicts import Summary
 from ..python.function_proof import FunctionProof
 from ..verify.process.job import STRENGTH
@@ -51,21 +43,11 @@ from .jsons import SCHEMA
 
 Schema = dict[str, Any]
 
-ANSWERS: Final[Mapping[str, tuple[type, ...]]] = {
-    "check": (Check,),
-    "descend": (StepLine, DescentView),
-    "explain": (Explanation,),
-    "grad": (Grad,),
-    "graph": (GraphView, GraphFile),
-    "hessian": (Derivative, Product),
-    "jacobian": (Derivative, Product),
-    "kinks": (Kinks,),
-    "paths": (PathsAnswer,),
-    "plot": (Curve, Field),
-    "value": (Value,),
+ELSEWHERE: Final[Mapping[str, tuple[type, ...]]] = {
+    "graph": (GraphView,),
     "verify": (FunctionProof,),
 }
-"""Classes of answers by command; each command prints one of them."""
+"""Classes of answers that other rooms define, by command."""
 
 SIMPLE: Final[Mapping[object, Schema]] = {
     str: {"type": "string"},
@@ -77,6 +59,26 @@ SIMPLE: Final[Mapping[object, Schema]] = {
 }
 
 FOLDER: Final = Path(__file__).parents[1] / "documents" / "schemas"
+
+
+def answers_of_commands() -> dict[str, list[type]]:
+    """Return the classes of answers by command; each command prints one of them.
+
+    A class of the room `answers` says by its ``command`` whose answer it is; an answer
+    of several commands names them in the type of that field.
+    """
+    found = {command: [*kinds] for command, kinds in ELSEWHERE.items()}
+    for each in iter_modules(answers.__path__, f"{answers.__name__}."):
+        for kind in vars(import_module(each.name)).values():
+            own_class = getattr(kind, "__module__", "") == each.name
+            if not (own_class and isinstance(kind, type) and is_dataclass(kind)):
+                continue
+            own: Any = getattr(kind, "command", getattr(kind, "line_of", None))
+            if any(field.name == "command" for field in fields(kind)):
+                own = next(iter(get_args(_hint(kind, "command"))[1:]), ())
+            for command in (own,) if isinstance(own, str) else own or ():
+                found.setdefault(command, []).append(kind)
+    return found
 
 
 def schema_of(kind: type) -> Schema:
@@ -203,7 +205,7 @@ def texts() -> dict[str, str]:
     }
     shared["verdict"]["enum"] = [*STRENGTH]
     found = {"common.json": ("What several commands print", {"$defs": shared})}
-    for command, kinds in ANSWERS.items():
+    for command, kinds in answers_of_commands().items():
         schemas = [schema_of(kind) for kind in kinds]
         for each in schemas:
             if "command" in each["properties"]:

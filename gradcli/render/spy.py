@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..answers.pattern import Pattern, dots_of
+from ..views.pattern import Pattern, dots_of
 from .curve import BITS, DOTS_ACROSS, DOTS_UP, EMPTY
 from .limits import DEFAULT_TERMINAL_COLUMNS, MAX_SPY_COLUMNS, MAX_SPY_ROWS
 from .line import Layout, Line, dim

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.answers.pattern import pattern_of
 from gradcli.autograd import blocks
 from gradcli.autograd.blocks import TooManyEntries, jacobian
 from gradcli.engine import NUMPY, Tensor, call
+from gradcli.views.pattern import pattern_of
 
 
 def leaf(values: object) -> Tensor:

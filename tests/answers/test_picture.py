@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.answers.briefly import MAX_WHOLE_ENTRIES, Extent
+from gradcli.views.briefly import MAX_WHOLE_ENTRIES, Extent
 from tests.render.graphs.conftest import AT, FIVE, MATRIX, MATRIX_AT, picture
 
 

@@ -17,9 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli.commands import ON_PROGRAMS
-
 from .conftest import COMMAND, Run, environment
+from .examples import ON_PROGRAMS
 
 MAX_RESIDENT_BYTES = 500_000_000
 """What no process may take, its libraries included."""

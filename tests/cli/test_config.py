@@ -12,12 +12,13 @@ import pytest
 
 from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
-from gradcli.cli.config import _listing
+from gradcli.cli.commands.config import _listing
 from gradcli.cli.defaults import SETTINGS, Setting
 from gradcli.cli.options import Request
 from gradcli.render.writer import prefer, terminal_width, wants_colour
 
 from .conftest import Ended, Run
+from .examples import users_of
 
 FORMULA = ("grad", "-q", "sin(x)", "x=1")
 FLOAT = "0.5403023058681398\n"
@@ -56,7 +57,7 @@ def test_the_command_line_comes_first_then_the_environment_then_the_file(
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.key)
 def test_a_setting_is_an_option_of_its_commands(setting: Setting) -> None:
-    for command in setting.commands:
+    for command in users_of(setting):
         found = option(command, setting)
         assert setting.option in found.opts
         assert not setting.inverted or found.secondary_opts == [f"--{setting.key}"]
@@ -88,7 +89,7 @@ def test_every_setting_is_read_alike_from_both_places(
 def test_every_setting_has_another_value_here() -> None:
     assert [*OTHERS] == [each.key for each in SETTINGS]
     fields = inspect.signature(Request).parameters
-    assert {each.name for each in SETTINGS if "value" in each.commands} <= {*fields}
+    assert {each.name for each in SETTINGS if "value" in users_of(each)} <= {*fields}
 
 
 def test_a_default_refuses_nothing_that_is_right_without_it(gradcli: Run) -> None:
@@ -234,7 +235,7 @@ def test_without_a_file_nothing_is_imported_to_read_one(gradcli: Run) -> None:
 
 
 def test_commands_of_settings_are_commands() -> None:
-    assert {name for each in SETTINGS for name in each.commands} <= {*COMMANDS}
+    assert {n for each in SETTINGS for n in each.commands or ()} <= {*COMMANDS}
 
 
 @pytest.mark.parametrize("kind", ["zero", "pipe", "folder", "brackets", "digits"])

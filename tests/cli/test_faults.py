@@ -92,7 +92,7 @@ def test_a_short_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
     heavy = {"rich", "sympy", "flint", "mpmath", "scipy", "cupy", "pygments"}
     assert roots.isdisjoint(heavy)
     own = {m for m in imported if m.startswith("gradcli.cli.")}
-    assert {"gradcli.cli.graph", "gradcli.cli.ops"}.isdisjoint(own)
+    assert {"gradcli.cli.commands.graph", "gradcli.cli.commands.ops"}.isdisjoint(own)
     checkers = "gradcli.numbers.", "gradcli.verify."
     assert not any(m.startswith(checkers) for m in imported)
 

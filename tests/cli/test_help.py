@@ -10,11 +10,12 @@ from rich.console import Console
 
 from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
 from gradcli.cli.command import command_of
-from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
+from gradcli.cli.commands import COMMANDS
 from gradcli.cli.options import HELPING, PANELS
 from gradcli.render.markdown import drawn, theme
 
 from .conftest import Run
+from .examples import ON_PROGRAMS
 
 
 def test_without_a_topic_every_page_and_command_has_a_line(gradcli: Run) -> None:

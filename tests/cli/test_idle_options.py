@@ -11,12 +11,11 @@ import pytest
 from gradcli.answers.pages import schema as schema_of
 from gradcli.cli.app import run
 from gradcli.cli.command import command_of
-from gradcli.cli.commands import ON_PROGRAMS
 from gradcli.cli.defaults import SETTINGS, Setting
 from gradcli.cli.options import SO_ANYWAY, Request
 from gradcli.cli.readings import readings
 
-from .examples import example
+from .examples import ON_PROGRAMS, example, users_of
 
 SAID: Final = {
     "verify_seconds": "9", "wrt": "x", "dtype": "float32", "device": "cpu",
@@ -55,9 +54,9 @@ def test_what_is_so_anyway_may_be_asked_for(line: str) -> None:
     assert run(line.split()) == 0
 
 
-@pytest.mark.parametrize("setting", [s for s in SETTINGS if s.commands])
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s.commands != ()])
 def test_a_default_stands_in_for_options_that_do_something(setting: Setting) -> None:
-    for name in (name for name in ON_PROGRAMS if name in setting.commands):
+    for name in {*ON_PROGRAMS}.intersection(users_of(setting)):
         assert _shared(name).get(setting.name, True) or setting.name in SO_ANYWAY
 
 

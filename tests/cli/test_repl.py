@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 from gradcli.cli import keyboard
-from gradcli.cli.repl import Session
+from gradcli.cli.commands.repl import Session
 from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
 from tests.processes import HANGS

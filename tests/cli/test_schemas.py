@@ -9,12 +9,12 @@ import jsonschema
 import pytest
 
 from gradcli.answers.pages import schema, schemas
-from gradcli.cli.commands import COMMANDS, ON_PROGRAMS
+from gradcli.cli.commands import COMMANDS
 from gradcli.render.schemas import texts
 from tests.processes import ROOT
 
 from .conftest import Run
-from .examples import example
+from .examples import ON_PROGRAMS, example
 from .schemas import NO_JSON, objects, validator
 
 SAMPLES = ROOT / "samples"

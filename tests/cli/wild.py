@@ -17,6 +17,8 @@ from random import Random
 
 from gradcli.cli import app
 
+from .examples import ON_PROGRAMS
+
 PROGRAMS = [
     "x^2", "sum(x)*y", "x*y", "x@x", "where(x>0, x, 1)", "igamma(2.0, x)", "sin(x)/x",
     "x[0]*y", "log(x)", "norm(x)", "(" * 40 + "x" + ")" * 40, "x**99999",
@@ -59,7 +61,6 @@ OWN = {
     "jacobian": [[], ["--sparse"], ["--spy"], ["--code", "c"], ["--times", "x=1"],
                  ["--out", "J.npz"], ["--mode", "fwd"]],
     "hessian": [[], ["--times", "x=1"], ["--code", "numpy"], ["--spy"]],
-    "value": [[]],
     "paths": [[], ["--to", "x"], ["--latex"]],
     "explain": [[], ["--latex"], ["--markdown"]],
     "descend": [["--steps", "5"], ["--steps", "3", "--lr", "1e300"],
@@ -86,8 +87,8 @@ def files() -> None:
 
 def line(random: Random) -> list[str]:
     """Return the words of a command line."""
-    command = random.choice([*OWN])
-    own, shared = random.choice(OWN[command]), random.choice(POINT)
+    command = random.choice([name for name in ON_PROGRAMS if name != "check"])
+    own, shared = random.choice(OWN.get(command, [[]])), random.choice(POINT)
     program = random.choice(PROGRAMS)
     words = [command, *([] if "-f" in shared else [program]), *own, *shared]
     given = " ".join(own)

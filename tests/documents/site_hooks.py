@@ -12,8 +12,8 @@ from mkdocs.structure.files import File, Files
 from typer.main import get_command
 
 from gradcli.answers.pages import ORDER, page, schemas, sections, whole
+from gradcli.cli.commands.help import OF_COMMANDS, of_commands
 from gradcli.cli.group import app
-from gradcli.cli.help import OF_COMMANDS, of_commands
 
 README = Path(__file__).parents[2] / "README.md"
 COLUMNS = 80

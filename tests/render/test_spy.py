@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.answers.pattern import nothing_in, pattern_of
 from gradcli.render.line import Layout
 from gradcli.render.spy import picture, spy
+from gradcli.views.pattern import nothing_in, pattern_of
 
 
 def test_a_small_matrix_has_a_dot_for_each_entry() -> None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ...answers.briefly import Brief, Extent
 from ...answers.picture import Picture, PictureNode
 from ...lang.excerpt import printable
+from ...views.briefly import Brief, Extent
 from ...views.numbers import Entries
 from ..labels import shape_text
 from ..numbers import inline

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Final
 
-from ...answers.briefly import Brief
 from ...answers.explanation import StepView
 from ...answers.picture import Picture, PictureNode
 from ...lang.excerpt import printable
+from ...views.briefly import Brief
 from ..html import begun
 from ..jsons import dumps
 from ..labels import leaf_name, shape_text, source_text

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ...answers.briefly import Brief, Extent, briefly, extent, magnitude
-from ...answers.folds import Fold
 from ...answers.picture import Picture, PictureNode
 from ...lang.excerpt import printable
+from ...views.briefly import Brief, Extent, briefly, extent, magnitude
+from ...views.folds import Fold
 from ...views.numbers import Entries
 from ..code.rules import letters, taken
 from ..labels import leaf_name, shape_text, shorten, source_text, squeezed

@@ -15,12 +15,12 @@ from os import PathLike, fspath
 from pathlib import PurePath
 from typing import Final
 
-from ...answers.briefly import briefly
 from ...answers.explanation import rehearse
 from ...answers.picture import Picture, picture_of, values
 from ...engine import Tensor
 from ...engine.errors import EngineError, GradError
 from ...lang.filesystem import replacing
+from ...views.briefly import briefly
 from ...views.graph import GraphView, graph_view
 from ...views.names import Names
 from ..code.rules import Rules

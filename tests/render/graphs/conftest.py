@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from gradcli.answers.briefly import briefly
 from gradcli.answers.explanation import explain
 from gradcli.answers.picture import Listener, Picture, picture_of, values
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import execute, prepare
 from gradcli.render.code.rules import Rules
+from gradcli.views.briefly import briefly
 from gradcli.views.graph import graph_view
 from gradcli.views.names import Names
 

@@ -10,12 +10,12 @@ import pytest
 
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
-from gradcli.answers.briefly import Extent
 from gradcli.answers.picture import Picture
 from gradcli.render.graphs import heat, layers
 from gradcli.render.graphs.graphml import graphml
 from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of
 from gradcli.render.graphs.svg import svg, whole
+from gradcli.views.briefly import Extent
 from tests.render.graphs.conftest import picture
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from .checking import PAGE
-from .options import (
+from ..checking import PAGE
+from ..options import (
     PRINTS_NOTHING_SHORTER,
     VERIFIES_NOTHING,
-    GradOutput,
     Request,
-    on_programs,
     refuse_idle,
 )
-from .output import show
-from .problems import refuse_both, typed, wrong
-from .sources import question_of
+from ..output import show
+from ..problems import refuse_both, typed, wrong
+from ..sources import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..render.line import Layout, Line
-    from ..views.graph import GraphView
+    from ...render.line import Layout, Line
+    from ...views.graph import GraphView
 
 FORMS = ("tree", "chain", "dot", "mermaid", "json")
 
@@ -37,43 +33,16 @@ HEATED = (".svg", ".png", ".pdf")
 """Suffixes of pictures with colours for the sizes of gradients."""
 
 
-@on_programs
 def main(
     request: Request,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="Draw a tree (default).")
-    ] = False,
-    chain: Annotated[
-        bool,
-        typer.Option("--chain", help="Print a line per node, with next_functions."),
-    ] = False,
-    dot: Annotated[bool, typer.Option("--dot", help="Write Graphviz.")] = False,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Write Mermaid.")] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write a picture; the name's ending says which kind: .svg, .html (to "
-            "click through), .png, .pdf, .dot, .mmd, .graphml, .json.",
-        ),
-    ] = None,
-    heat: Annotated[
-        bool,
-        typer.Option(
-            "--heat",
-            help="In a picture (.svg, .png, .pdf), colour each node by the size of its "
-            "gradient.",
-        ),
-    ] = False,
-    unfold: Annotated[
-        bool,
-        typer.Option(
-            "--unfold", help="In a picture, draw every step of a loop instead of one."
-        ),
-    ] = False,
-    grad_output: GradOutput = None,
+    tree: bool = False,
+    chain: bool = False,
+    dot: bool = False,
+    mermaid: bool = False,
+    out: str | None = None,
+    heat: bool = False,
+    unfold: bool = False,
+    grad_output: str | None = None,
 ) -> int:
     """The autograd graph that a program records.
 
@@ -83,6 +52,16 @@ def main(
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
 
     Example: gradcli graph "sin(x)*exp(x)" x=0.7 -o g.html
+
+    --tree: Draw a tree (default).
+    --chain: Print a line per node, with next_functions.
+    --dot: Write Graphviz.
+    --mermaid: Write Mermaid.
+    -o, --out FILE: Write a picture; the name's ending says which kind: .svg, .html (to
+        click through), .png, .pdf, .dot, .mmd, .graphml, .json.
+    --heat: In a picture (.svg, .png, .pdf), colour each node by the size of its
+        gradient.
+    --unfold: In a picture, draw every step of a loop instead of one.
     """
     if out is None or not out.endswith(PAGE):
         hint = "only a page is checked: -o g.html; else leave it out"
@@ -101,7 +80,7 @@ def main(
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
-    from ..views.graph import graph_of
+    from ...views.graph import graph_of
 
     view = graph_of(question_of(request).run(), local_gradients=form != "chain")
     return show(view, text=lambda layout: _drawn(form, view, layout))
@@ -111,7 +90,7 @@ def _written(
     request: Request, out: str, heat: bool, unfold: bool, grad_output: str | None
 ) -> int:
     """Write a picture to a file, print its name, and return the exit status."""
-    from .drawing import LAYOUT, check_ending, drawn, require, write
+    from ..drawing import LAYOUT, check_ending, drawn, require, write
 
     suffix = check_ending(out)
     if suffix in LAID_OUT:
@@ -127,9 +106,9 @@ def _written(
                 raise wrong("E590", f"{message} {told}", "leave it out")
     found = drawn(question_of(request), grad_output, suffix == PAGE, not unfold)
     write(out, suffix, found, heat)
-    from ..answers.picture import GraphFile
-    from ..lang.excerpt import printable
-    from ..render.line import Line
+    from ...answers.picture import GraphFile
+    from ...lang.excerpt import printable
+    from ...render.line import Line
 
     nodes = len(found.picture.nodes)
     said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
@@ -141,7 +120,7 @@ def _written(
 
 
 def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
-    from ..render import chain, pictures, tree
+    from ...render import chain, pictures, tree
 
     if form == "tree":
         return tree.tree(view, layout)

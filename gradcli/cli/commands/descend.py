@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .descent_options import Choice
-from .options import VERIFIES_NOTHING, Request, without
-from .sources import question_of
+from ..descent_options import Choice
+from ..options import VERIFIES_NOTHING, Request, without
+from ..sources import question_of
 
 
 @without(VERIFIES_NOTHING)
@@ -16,6 +16,6 @@ def main(request: Request, choice: Choice) -> int:
     Example: gradcli descend "(w - 3)^2 + (b + 1)^2" w=0 b=0 --lr 0.2
     """
     choice.check()
-    from .downhill import Downhill
+    from ..downhill import Downhill
 
     return Downhill(question_of(request), choice).run()

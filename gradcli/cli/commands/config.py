@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from . import defaults
-from .exits import Exit
-from .options import Debug, ExpressionCommand, Json
-from .preset import path
-from .problems import unwritable, wrong
+from .. import defaults
+from ..exits import Exit
+from ..options import ExpressionCommand, Json
+from ..preset import path
+from ..problems import unwritable, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..render.line import Line, Part, Role
+    from ...render.line import Line, Part, Role
 
 MIN_TABLE_COLUMNS: Final = 80
 """Smallest width of a terminal with room for descriptions, in columns."""
@@ -50,26 +50,12 @@ def _choices(context: typer.Context, incomplete: str) -> list[str]:
 
 def main(
     key: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[KEY]",
-            help="A setting; without one, all are listed.",
-            autocompletion=lambda incomplete: list(defaults.BY_KEY),
-        ),
+        str | None, {"autocompletion": lambda incomplete: list(defaults.BY_KEY)}
     ] = None,
-    value: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[VALUE]",
-            help="What it is from now on; without one, it is shown.",
-            autocompletion=_choices,
-        ),
-    ] = None,
-    unset: Annotated[
-        bool, typer.Option("--unset", help="Take the setting out of the file.")
-    ] = False,
+    value: Annotated[str | None, {"autocompletion": _choices}] = None,
+    unset: bool = False,
     json: Json = False,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """Defaults of options: show them, set them.
 
@@ -78,10 +64,14 @@ def main(
     $XDG_CONFIG_HOME, or else below ~/.config.
 
     Example: gradcli config verify-seconds 20
+
+    <key> [KEY]: A setting; without one, all are listed.
+    <value> [VALUE]: What it is from now on; without one, it is shown.
+    --unset: Take the setting out of the file.
     """
-    from ..lang.excerpt import printable
-    from ..render.line import Line
-    from .output import Printer, note
+    from ...lang.excerpt import printable
+    from ...render.line import Line
+    from ..output import Printer, note
 
     printer = Printer()
     if key is None:
@@ -112,8 +102,8 @@ def main(
 
 
 def _tell_strangers() -> None:
-    from ..lang.suggest import did_you_mean
-    from .output import note
+    from ...lang.suggest import did_you_mean
+    from ..output import note
 
     known = [each.variable for each in defaults.SETTINGS]
     for name in defaults.strangers():
@@ -124,8 +114,8 @@ def _tell_strangers() -> None:
 def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:
     """Yield the file, and every setting with its value and its source; in a wide enough
     terminal also its description."""
-    from ..lang.excerpt import printable
-    from ..render.line import BLANK, Line, aligned
+    from ...lang.excerpt import printable
+    from ...render.line import BLANK, Line, aligned
 
     where = path()
     there = "" if os.path.exists(where) else " (there is none yet)"
@@ -150,7 +140,7 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
 
 
 def _as_json(found: dict[str, defaults.Given], only: str | None = None) -> Line:
-    from ..render.jsons import answer
+    from ...render.jsons import answer
 
     settings = [
         {
@@ -208,7 +198,7 @@ def _content(where: str) -> str:
 
 def _write(where: str, text: str) -> None:
     """Replace the file by a new one at once."""
-    from ..lang.filesystem import replacing
+    from ...lang.filesystem import replacing
 
     try:
         os.makedirs(os.path.dirname(where), exist_ok=True)

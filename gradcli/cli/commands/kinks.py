@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from .limits import allow
-from .options import (
+from ..limits import allow
+from ..options import (
     IS_A_CHECK,
     PRINTS_NOTHING_SHORTER,
-    GradOutput,
     Request,
     without,
 )
@@ -20,16 +17,8 @@ from .options import (
 @without(IS_A_CHECK, PRINTS_NOTHING_SHORTER)
 def main(
     request: Request,
-    radius: Annotated[
-        float,
-        typer.Option(
-            "--radius",
-            metavar="R",
-            min=0,
-            help="Look for kinks up to this Euclidean distance from the point.",
-        ),
-    ] = 0.0,
-    grad_output: GradOutput = None,
+    radius: Annotated[float, {"min": 0}] = 0.0,
+    grad_output: str | None = None,
 ) -> int:
     """Where a program is not differentiable, at the point or near it.
 
@@ -39,12 +28,14 @@ def main(
     --verify-seconds bounds the search.
 
     Example: gradcli kinks "relu(x) - relu(-x)" x=0
+
+    --radius R: Look for kinks up to this Euclidean distance from the point.
     """
-    from ..answers.gradients import gradients
-    from ..answers.kinks import kinks
-    from ..render.kinks import lines
-    from .output import show, tell_trouble
-    from .sources import question_of
+    from ...answers.gradients import gradients
+    from ...answers.kinks import kinks
+    from ...render.kinks import lines
+    from ..output import show, tell_trouble
+    from ..sources import question_of
 
     question = question_of(request, grad_output)
     found = gradients(question.run(), grad_output, with_graph=False)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Final
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
 from typer.core import TyperCommand
 
-from .exits import Exit
-from .options import Debug, NarrowHelp, VerifySeconds, stand_in
-from .problems import wrong
+from ..exits import Exit
+from ..options import NarrowHelp, VerifySeconds, stand_in
+from ..output import MORE_TIME
+from ..problems import wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..lang.errors import ProgramError
+    from ...lang.errors import ProgramError
+    from ...python.script_passes import Pass
+    from ...render.line import Line, Role
 
 
 _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hydra")
@@ -55,46 +60,28 @@ VERIFY_SECONDS = 5.0
 
 
 def main(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SCRIPT.py [ARGS]...",
-            help="The script and its own arguments.",
-            show_default=False,
-        ),
-    ],
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="List what the script, and the files beside it that it imports, ask "
-            "of torch and gradcli lacks; run nothing.",
-        ),
-    ] = False,
-    graph: Annotated[
-        bool,
-        typer.Option("--graph", help="Draw the graph of each backward() on stderr."),
-    ] = False,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Write each backward() out, step by step."),
-    ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Prove or refute the gradients of each backward()."
-        ),
-    ] = False,
+    words: list[str],
+    check: bool = False,
+    graph: bool = False,
+    explain: bool = False,
+    verify: bool = False,
     verify_seconds: VerifySeconds = VERIFY_SECONDS,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """Run a PyTorch script unchanged, with gradcli as torch.
 
     This executes the file; it prints what it prints. With --graph, --explain or
+    <words> SCRIPT.py [ARGS]...: The script and its own arguments.
     --verify the first backward() of each line is reported on stderr, with file and
     line. Options stand before the script; what stands behind it is the script's.
 
     Example: gradcli run --verify train.py --epochs 3
+
+    --check: List what the script, and the files beside it that it imports, ask of torch
+        and gradcli lacks; run nothing.
+    --graph: Draw the graph of each backward() on stderr.
+    --explain: Write each backward() out, step by step.
+    --verify: Prove or refute the gradients of each backward().
     """
     from pathlib import Path
 
@@ -112,8 +99,6 @@ def main(
         message = "--verify-seconds does nothing: nothing is verified"
         raise wrong("E590", message, "add --verify, or leave it out")
     _tell_misplaced(path, words[1:])
-    from .reporting import Reports
-
     with Reports(graph, explain, verify, verify_seconds) as reports:
         status = _executed(path, words[1:], debug)
     return Exit.REFUTED if reports.refuted and not status else status
@@ -125,7 +110,7 @@ def _tell_misplaced(path: Path, arguments: list[str]) -> None:
     own = {"--check", "--graph", "--explain", "--verify"}
     given = sorted(own.intersection(arguments))
     if given and _READS_WORDS.search(path.read_bytes()) is None:
-        from .output import note
+        from ..output import note
 
         right = f"gradcli run {given[0]} {path.name}"
         note(f"note: {given[0]} stands behind the script, which reads none: {right}")
@@ -133,10 +118,10 @@ def _tell_misplaced(path: Path, arguments: list[str]) -> None:
 
 def _listed(path: Path) -> int:
     """Print what gradcli lacks for the script; return the exit status."""
-    from ..lang.excerpt import enumerated, printable
-    from ..python.missing import looked_through
-    from ..render.line import Line
-    from .output import Printer, note
+    from ...lang.excerpt import enumerated, printable
+    from ...python.missing import looked_through
+    from ...render.line import Line
+    from ..output import Printer, note
 
     look = looked_through(path)
     printer = Printer()
@@ -155,14 +140,14 @@ def _listed(path: Path) -> int:
 
 def _executed(path: Path, arguments: list[str], debug: bool) -> int:
     """Run the script; return its exit status."""
-    from ..python.user_files import run
+    from ...python.user_files import run
 
     try:
         run(path, arguments)
     except SystemExit as ended:
         if ended.code is None or isinstance(ended.code, int):
             return ended.code or Exit.DONE
-        from .output import note
+        from ..output import note
 
         note(str(ended.code))
         return 1
@@ -176,8 +161,8 @@ def _executed(path: Path, arguments: list[str], debug: bool) -> int:
 def _failure(error: Exception) -> ProgramError:
     """Return the error for an exception of the script, or for a name that gradcli
     lacks."""
-    from ..python.torch_names import lacking
-    from ..python.user_lines import place_of
+    from ...python.torch_names import lacking
+    from ...python.user_lines import place_of
 
     where = place_of(error.__traceback__)
     at = f"{where}\n  " if where else ""
@@ -193,3 +178,103 @@ def _failure(error: Exception) -> ProgramError:
         "E513", f"the script raises {shown} ({where})" if where else shown,
         "--debug shows Python's traceback",
     )  # fmt: skip
+
+
+class Reports:
+    """A block in which passes are reported; ``refuted`` tells whether a gradient was
+    refuted."""
+
+    def __init__(
+        self, graph: bool, explain: bool, verify: bool, seconds: float
+    ) -> None:
+        self.refuted = False
+        self._asked = graph or explain or verify
+        self._graph, self._explain, self._verify = graph, explain, verify
+        self._seconds = seconds
+        self._stack = ExitStack()
+        self._tape: Any = None
+        self._passes: Any = None
+
+    def __enter__(self) -> Reports:
+        if self._asked:
+            from ...python.script_passes import recording, watched
+
+            if self._verify:
+                self._tape = self._stack.enter_context(recording())
+            after = self._tape.passed if self._tape is not None else None
+            self._passes = self._stack.enter_context(watched(self._report, after))
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._stack.close()
+        if self._passes is not None and error is None:
+            self._say(f"backward() ran at {line}" for line in self._passes.lines())
+
+    def _report(self, made: Pass, run: Callable[..., object]) -> None:
+        self._say([f"{made.place}: {made.name}.backward()"], "title")
+        view = None
+        if self._graph or self._explain:
+            from ...views.graph import graph_view
+
+            view = graph_view(
+                made.root, source="", name=made.name, variables=made.variables
+            )
+        if self._graph:
+            from ...render.tree import tree
+
+            assert view is not None
+            self._write(tree(view, self._writer().layout))
+        if self._verify:
+            self._judge(made)
+        if self._explain:
+            self._write(self._explained(made, view, run))
+        else:
+            run()
+
+    def _explained(
+        self, made: Pass, view: Any, run: Callable[..., object]
+    ) -> Iterable[Line]:
+        from ...answers.explanation import Explanation, explain
+        from ...answers.gradients import output_view
+        from ...engine.tensor import ones_for
+        from ...render.explanation import lines
+        from ...views.names import Names
+        from ...views.numbers import plain
+
+        names = Names()
+        names.settle((), made.variables, frozenset())
+        root = made.root
+        start = ones_for(root) if made.cotangent is None else made.cotangent
+        output = output_view(root, made.name, made.name != "output")
+        steps = explain(root, start, names, view, run=run)
+        given = made.cotangent is not None
+        return lines(
+            Explanation("", output, plain(start.raw), given, steps),
+            self._writer().layout,
+        )
+
+    def _judge(self, made: Pass) -> None:
+        from ...python.verify_function import judged
+        from ...render.proofs import lines
+
+        proof = judged(self._tape, made, self._seconds)
+        self.refuted = self.refuted or proof.verdict == "refuted"
+        self._write(lines(proof.lines(), proof.verdict))
+        if proof.ran_out_of_time:
+            self._say([MORE_TIME.format(self._seconds)])
+
+    def _writer(self) -> Any:
+        from ...render.writer import open_writer
+
+        return open_writer(sys.stderr)
+
+    def _write(self, lines: Iterable[Line]) -> None:
+        writer = self._writer()
+        writer.lines(lines)
+        writer.flush()
+
+    def _say(self, texts: Iterable[str], role: Role = "dim") -> None:
+        from ...lang.excerpt import printable
+        from ...render.line import Line
+
+        self._write([Line((printable(text), role)) for text in texts])

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from .commands import COMMANDS
-from .exits import Exit
-from .options import Debug, Json
-from .problems import wrong
+from ..commands import COMMANDS
+from ..exits import Exit
+from ..options import Json
+from ..problems import wrong
 
 OF_COMMANDS = "commands"
 """Topic that holds the options of all commands."""
@@ -21,7 +21,7 @@ OF_COMMANDS = "commands"
 
 def topics() -> dict[str, str]:
     """Return all topics, each with a line that describes it."""
-    from ..answers.pages import pages, schemas, sections
+    from ...answers.pages import pages, schemas, sections
 
     return {
         **{each.name: each.about for each in pages()},
@@ -35,32 +35,23 @@ def topics() -> dict[str, str]:
 def main(
     context: typer.Context,
     topic: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[TOPIC]",
-            help="A page, a command, an error's code or a verdict; without one, all "
-            "pages are listed.",
-            autocompletion=lambda incomplete: list(topics()),
-        ),
+        str | None, {"autocompletion": lambda incomplete: list(topics())}
     ] = None,
-    man: Annotated[
-        str | None,
-        typer.Option(
-            "--man",
-            metavar="FOLDER",
-            help="Write a manual page for every command into a folder: "
-            "~/.local/share/man/man1. Then: man gradcli-grad.",
-        ),
-    ] = None,
+    man: str | None = None,
     json: Json = False,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """The documentation: a tutorial, the language, errors, verdicts.
 
     Example: gradcli help E101
+
+    <topic> [TOPIC]: A page, a command, an error's code or a verdict; without one, all
+        pages are listed.
+    --man FOLDER: Write a manual page for every command into a folder:
+        ~/.local/share/man/man1. Then: man gradcli-grad.
     """
-    from ..render.jsons import answer
-    from .output import Printer
+    from ...render.jsons import answer
+    from ..output import Printer
 
     group: Any = context.parent or context
     if man is not None:
@@ -70,7 +61,7 @@ def main(
     if json:
         printer.lines([answer("help", topic=topic, text=text)])
     elif topic in COMMANDS or (topic or "").endswith(".json"):
-        from ..render.line import unbroken
+        from ...render.line import unbroken
 
         printer.lines(map(unbroken, text.splitlines()))
     else:
@@ -80,8 +71,8 @@ def main(
 
 def _written(group: typer.Context, topic: str | None, folder: str, json: bool) -> int:
     """Write the manual pages, tell how many, and return the exit status."""
-    from .manual import write
-    from .output import note
+    from ..manual import write
+    from ..output import note
 
     for name, given in (("a topic", topic is not None), ("--json", json)):
         if given:
@@ -94,7 +85,7 @@ def _written(group: typer.Context, topic: str | None, folder: str, json: bool) -
 
 def _text(group: typer.Context, topic: str) -> str:
     """Return the text on a topic: Markdown, a command's help or a JSON Schema."""
-    from ..answers.pages import ORDER, schema, schemas, section, whole
+    from ...answers.pages import ORDER, schema, schemas, section, whole
 
     if topic in COMMANDS:
         return of_command(group, topic)
@@ -111,8 +102,8 @@ def _text(group: typer.Context, topic: str) -> str:
 
 
 def _unknown(topic: str) -> Exception:
-    from ..answers.catalog import find
-    from ..lang.suggest import did_you_mean
+    from ...answers.catalog import find
+    from ...lang.suggest import did_you_mean
 
     hint = "gradcli help lists the topics"
     if find(topic) is not None:
@@ -123,7 +114,7 @@ def _unknown(topic: str) -> Exception:
 
 def _listing(group: typer.Context) -> str:
     """Return the topics as a list in Markdown."""
-    from ..answers.pages import pages
+    from ...answers.pages import pages
 
     listed = [(each.name, each.about) for each in pages()]
     commands = [(name, _command(group, name).get_short_help_str()) for name in COMMANDS]

@@ -5,31 +5,29 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from .many import Many
-from .options import (
+from ..many import Many
+from ..options import (
     NEEDS_ALL_VALUES,
     PRINTS_NOTHING_SHORTER,
     Request,
     refuse_idle,
     without,
 )
-from .output import Printer, show
-from .problems import wrong
-from .sources import question_of, refuse_slip
+from ..output import Printer, show
+from ..problems import wrong
+from ..sources import question_of, refuse_slip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ..answers.plot import Curve, Field, KinkMark
-    from ..answers.question import Question
-    from ..lang.nested import Floats
-    from ..lang.point import Gradients
-    from ..lang.run import Run
-    from ..render.line import Line
+    from ...answers.plot import Curve, Field, KinkMark
+    from ...answers.question import Question
+    from ...lang.nested import Floats
+    from ...lang.point import Gradients
+    from ...lang.run import Run
+    from ...render.line import Line
 
 POINTS = 401
 """Number of points of a curve."""
@@ -45,15 +43,7 @@ _RANGE = re.compile(r"(?P<name>[^\W\d]\w*)=(?P<ends>[^@\[:]*:[^:]*?)(?P<count>:\
 @without(NEEDS_ALL_VALUES)
 def main(
     request: Request,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write a picture: .svg, .png, .pdf, or .json for the numbers.",
-        ),
-    ] = None,
+    out: str | None = None,
 ) -> int:
     """Curves of a value and its derivative, over x=START:STOP.
 
@@ -61,6 +51,8 @@ def main(
     arrows uphill. NAME=START:STOP:COUNT says how many points.
 
     Example: gradcli plot "x^2*sin(x)" x=-3:3
+
+    -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
     """
     if out is None:
         refuse_idle("gradcli plot", PRINTS_NOTHING_SHORTER)
@@ -69,7 +61,7 @@ def main(
         raise wrong("E590", "--shape does nothing: a curve draws no values", hint)
     words, sweep = _ranges(request)
     if out is not None:
-        from .drawing import check_ending, require
+        from ..drawing import check_ending, require
 
         suffix = check_ending(out, ENDINGS)
         if suffix != ".json":
@@ -79,7 +71,7 @@ def main(
     question = question_of(replace(request, words=words))
     if out is None and not request.json:
         return _in_terminal(question, many)
-    from .at_points import over_sweep, surface
+    from ..at_points import over_sweep, surface
 
     axes, found = over_sweep(question, many)
     if getattr(found.value, "ndim", 1) > 1:
@@ -90,7 +82,7 @@ def main(
     if len(axes) == 1:
         view = _curve(question, named, axes, found)
     else:
-        from ..answers.plot import Field
+        from ...answers.plot import Field
 
         view = Field(*named, surface(axes, found))
     if not request.json:
@@ -124,7 +116,7 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
 
 def _in_terminal(question: Question, many: Many) -> int:
     """Draw the curve of dots, and list the kinks below it; return the exit status."""
-    from .at_points import factory_of, run, swept
+    from ..at_points import factory_of, run, swept
 
     status = run(question, many)
     if len(many.sweep or ()) > 1:
@@ -137,9 +129,9 @@ def _in_terminal(question: Question, many: Many) -> int:
 
 
 def _told(name: str, marks: Sequence[KinkMark] | None) -> Iterator[Line]:
-    from ..lang.excerpt import printable
-    from ..render.line import Line
-    from ..render.numbers import number
+    from ...lang.excerpt import printable
+    from ...render.line import Line
+    from ...render.numbers import number
 
     for mark in marks or ():
         where = f"kink at {printable(name)} = {number(mark.at)}"
@@ -152,12 +144,12 @@ def _kinks(
     """Return the kinks between two values; None if they cannot be looked for."""
     if not question.verified:
         return None
-    from ..answers.gradients import gradients
-    from ..answers.kinks import kinks
-    from ..answers.plot import KinkMark
-    from ..lang.errors import ProgramError
-    from .limits import allow
-    from .output import tell, tell_trouble
+    from ...answers.gradients import gradients
+    from ...answers.kinks import kinks
+    from ...answers.plot import KinkMark
+    from ...lang.errors import ProgramError
+    from ..limits import allow
+    from ..output import tell, tell_trouble
 
     question = replace(question, wrt=[name])
     middle, radius = (low + high) / 2, (high - low) / 2
@@ -185,7 +177,7 @@ def _kinks(
 
 def _value_at(question: Question, name: str, at: float) -> float:
     """Return the value at a kink; NaN where the program has none."""
-    from ..lang.errors import ProgramError
+    from ...lang.errors import ProgramError
 
     try:
         return float(_run_at(question, name, at).output.item())
@@ -195,7 +187,7 @@ def _value_at(question: Question, name: str, at: float) -> float:
 
 def _run_at(question: Question, name: str, value: float) -> Run:
     """Return the run of the program at one value of an input."""
-    from ..lang.bindings import read_binding
+    from ...lang.bindings import read_binding
 
     values = (*question.values, read_binding(f"{name}={value!r}"))
     return replace(question, values=values, tell=lambda text: None).run()
@@ -207,7 +199,7 @@ def _curve(
     axes: Mapping[str, Floats],
     found: Gradients,
 ) -> Curve:
-    from ..answers.plot import Curve
+    from ...answers.plot import Curve
 
     ((name, x),) = axes.items()
     kinks = _kinks(question, name, float(min(x)), float(max(x)))
@@ -219,8 +211,8 @@ def _name(question: Question) -> str | None:
     """Return the name of the program's value; None if it has none."""
     if question.of is not None:
         return question.of
-    from ..lang.compiler import compile_program
-    from ..lang.parser import parse
+    from ...lang.compiler import compile_program
+    from ...lang.parser import parse
 
     assigned = compile_program(parse(question.program, ())).assigned
     statement = re.split("[;\n]", question.program.strip())[-1]
@@ -229,17 +221,17 @@ def _name(question: Question) -> str | None:
 
 
 def _written(view: Curve | Field, out: str) -> int:
-    from ..lang.excerpt import printable
-    from ..render.graphs.plot import plot
-    from ..render.graphs.svg import whole
-    from ..render.line import Line
-    from ..render.theme import chosen
-    from .drawing import check_ending, note_letters, put
-    from .output import note
+    from ...lang.excerpt import printable
+    from ...render.graphs.plot import plot
+    from ...render.graphs.svg import whole
+    from ...render.line import Line
+    from ...render.theme import chosen
+    from ..drawing import check_ending, note_letters, put
+    from ..output import note
 
     suffix = check_ending(out, ENDINGS)
     if suffix == ".json":
-        from ..render.jsons import as_json
+        from ...render.jsons import as_json
 
         (line,) = as_json(view)
         content = f"{line.text}\n".encode()
@@ -247,7 +239,7 @@ def _written(view: Curve | Field, out: str) -> int:
         document = whole(plot(view, chosen.name))
         content = document.encode()
         if suffix != ".svg":
-            from ..render.graphs.pixels import converted
+            from ...render.graphs.pixels import converted
 
             content = converted(document, suffix, lambda text: note(f"note: {text}"))
     put(out, content)

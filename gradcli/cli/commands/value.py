@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lang.excerpt import printable
-from .options import HAS_NO_DERIVATIVES, VERIFIES_NOTHING, Request, without
+from ...lang.excerpt import printable
+from ..options import HAS_NO_DERIVATIVES, VERIFIES_NOTHING, Request, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..render.line import Layout, Line
+    from ...render.line import Layout, Line
 
 
 @without(VERIFIES_NOTHING, HAS_NO_DERIVATIVES)
@@ -19,10 +19,10 @@ def main(request: Request) -> int:
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
-    from ..answers.value import value
-    from ..render.arrays import SHORTENED, bare_line, value_lines
-    from .output import show
-    from .sources import question_of
+    from ...answers.value import value
+    from ...render.arrays import SHORTENED, bare_line, value_lines
+    from ..output import show
+    from ..sources import question_of
 
     answer = value(question_of(request))
 

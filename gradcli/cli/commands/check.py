@@ -6,12 +6,10 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-import typer
-
-from .checking import Check
-from .exits import Exit
-from .options import IS_EXACT, Request, without
-from .problems import wrong
+from ..checking import Check
+from ..exits import Exit
+from ..options import IS_EXACT, Request, without
+from ..problems import wrong
 
 _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
@@ -19,30 +17,9 @@ _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 @without(IS_EXACT)
 def main(
     request: Request,
-    claim: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--claim",
-            metavar="EQUATION",
-            help="A derivative worked out by hand: 'd/dw = EXPR', 'dL/dw[0] = EXPR', "
-            "'w.grad = EXPR' or 'd2L/dw dv = EXPR', in the program's inputs and "
-            "variables. Several may be given.",
-        ),
-    ] = None,
-    same: Annotated[
-        str | None,
-        typer.Option(
-            "--same",
-            metavar="EXPR",
-            help="Another program, to be compared in values and gradients.",
-        ),
-    ] = None,
-    points: Annotated[
-        int,
-        typer.Option(
-            "--points", metavar="K", min=1, help="Compare at this many random points."
-        ),
-    ] = 8,
+    claim: list[str] | None = None,
+    same: str | None = None,
+    points: Annotated[int, {"min": 1}] = 8,
 ) -> int:
     """Claims about derivatives: proved, or refuted with the mistake.
 
@@ -51,12 +28,18 @@ def main(
     looked for, and what would repair the claim.
 
     Example: gradcli check "sin(x**2)" --claim "d/dx = cos(x**2)"
+
+    --claim EQUATION: A derivative worked out by hand: 'd/dw = EXPR', 'dL/dw[0] = EXPR',
+        'w.grad = EXPR' or 'd2L/dw dv = EXPR', in the program's inputs and variables.
+        Several may be given.
+    --same EXPR: Another program, to be compared in values and gradients.
+    --points K: Compare at this many random points.
     """
     _refuse(request, claim, same)
-    from ..answers.check import check, claims_task
-    from ..render import claims
-    from .output import show
-    from .sources import question_of
+    from ...answers.check import check, claims_task
+    from ...render import claims
+    from ..output import show
+    from ..sources import question_of
 
     question = question_of(request)
     checker = Check.start(question, needed=True)

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from .exits import Exit
-from .options import VERIFIES_NOTHING, GradOutput, Request, without
-from .output import Printer, form, prompt, show
-from .problems import refuse_both, typed, wrong
+from ..exits import Exit
+from ..options import VERIFIES_NOTHING, Request, without
+from ..output import Printer, form, prompt, show
+from ..problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
-    from ..answers.explanation import Explanation
-    from ..render.code.stated import Stated
-    from ..render.worked.rows import Rules
+    from ...answers.explanation import Explanation
+    from ...render.code.stated import Stated
+    from ...render.worked.rows import Rules
 
 
 @without(VERIFIES_NOTHING)
 def main(
     request: Request,
-    step: Annotated[
-        bool, typer.Option("--step", help="Wait for a key after each step; q quits.")
-    ] = False,
-    latex: Annotated[
-        bool,
-        typer.Option(
-            "--latex", help="Write the pass as equations in LaTeX, each with its rule."
-        ),
-    ] = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Write it as Markdown, with the rules.")
-    ] = False,
-    html: Annotated[
-        bool, typer.Option("--html", help="Write it as a page of HTML, with the rules.")
-    ] = False,
-    grad_output: GradOutput = None,
+    step: bool = False,
+    latex: bool = False,
+    markdown: bool = False,
+    html: bool = False,
+    grad_output: str | None = None,
 ) -> int:
     """The backward pass as it happens, node by node.
 
@@ -45,6 +32,11 @@ def main(
     number.
 
     Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
+
+    --step: Wait for a key after each step; q quits.
+    --latex: Write the pass as equations in LaTeX, each with its rule.
+    --markdown: Write it as Markdown, with the rules.
+    --html: Write it as a page of HTML, with the rules.
     """
     forms = {"latex": latex, "markdown": markdown, "html": html}
     written = next((name for name, asked in forms.items() if asked), None)
@@ -52,13 +44,13 @@ def main(
         refuse_both([*typed(**forms), *form.typed, *typed(step=step)])
     if step:
         _require_terminal()
-    from ..answers.explanation import explanation
-    from ..render import explanation as draw
-    from .sources import question_of
+    from ...answers.explanation import explanation
+    from ...render import explanation as draw
+    from ..sources import question_of
 
     question = question_of(request, grad_output)
     if written is not None:
-        from ..render.code.stated import rules_of
+        from ...render.code.stated import rules_of
 
         rules: dict[tuple[int, int], Stated | None] = {}
         found = explanation(question, lambda *graph: rules.update(rules_of(*graph)))
@@ -74,7 +66,7 @@ def main(
 
 
 def _require_terminal() -> None:
-    from .keyboard import terminal
+    from ..keyboard import terminal
 
     refuse_both(["--step", *form.typed])
     if not terminal():
@@ -87,10 +79,10 @@ def _require_terminal() -> None:
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
     """Print the pass as a document."""
-    from ..render.theme import chosen
-    from ..render.worked.latex import latex
-    from ..render.worked.markdown import markdown
-    from ..render.worked.page import page
+    from ...render.theme import chosen
+    from ...render.worked.latex import latex
+    from ...render.worked.markdown import markdown
+    from ...render.worked.page import page
 
     if form == "html":
         Printer().lines(page(explanation, rules, chosen.name))
@@ -102,8 +94,8 @@ def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
 
 def _stepwise(explanation: Explanation) -> int:
     """Print a step and wait for a key, until the steps end or the key is q."""
-    from ..render.explanation import opening, step
-    from .keyboard import ENDS, key
+    from ...render.explanation import opening, step
+    from ..keyboard import ENDS, key
 
     printer = Printer()
     printer.lines(opening(explanation, printer.layout))

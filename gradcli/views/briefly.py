@@ -7,15 +7,12 @@ briefly(numpy.zeros(1000))          # Extent((1000,), 0.0, 0.0, False)
 from __future__ import annotations
 
 from math import inf, isnan
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy
 
 from ..engine.devices import host
-from ..views.numbers import Plain, Shown, flat, plain, sizes
-
-if TYPE_CHECKING:
-    pass
+from .numbers import Plain, Shown, flat, plain, sizes
 
 MAX_WHOLE_ENTRIES: Final = 64
 """Largest number of entries of an array that is kept whole."""

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ..views.graph import GraphView, NodeView
+from .graph import GraphView, NodeView
 
 MIN_TIMES: Final = 4
 """Smallest number of repetitions that are folded."""

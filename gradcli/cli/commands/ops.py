@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from .exits import Exit
-from .options import Debug, Json
-from .problems import wrong
+from ..exits import Exit
+from ..options import Json
+from ..problems import wrong
 
 
 def _names(incomplete: str) -> list[tuple[str, str]]:
     """Return the names that complete a word, with descriptions, for the shell."""
-    from .completion import functions, told
+    from ..completion import functions, told
 
     names = [name for name in functions() if name.startswith(incomplete)]
     known = told(names)
@@ -21,29 +19,24 @@ def _names(incomplete: str) -> list[tuple[str, str]]:
 
 
 def main(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="A function; without a name, all are listed.",
-            autocompletion=_names,
-        ),
-    ] = None,
+    name: Annotated[str | None, {"autocompletion": _names}] = None,
     json: Json = False,
-    debug: Debug = False,
+    debug: bool = False,
 ) -> int:
     """The operations: formulas, graph nodes, conventions.
 
     Example: gradcli ops maximum
+
+    <name> [NAME]: A function; without a name, all are listed.
     """
-    from ..answers.catalog import catalog, find, known_names
-    from ..render.catalog import listing, page
-    from ..render.jsons import answer
-    from .output import Printer
+    from ...answers.catalog import catalog, find, known_names
+    from ...render.catalog import listing, page
+    from ...render.jsons import answer
+    from ..output import Printer
 
     found = None if name is None else find(name)
     if name is not None and found is None:
-        from ..lang.suggest import did_you_mean
+        from ...lang.suggest import did_you_mean
 
         hint = did_you_mean(name, known_names()) or "gradcli ops lists all of them"
         raise wrong("E597", f"no operation {name!r}", hint)

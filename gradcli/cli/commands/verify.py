@@ -4,69 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from .exits import Exit
-from .options import Debug, Json, Requirement, VerifySeconds
+from ..exits import Exit
+from ..options import Json, Requirement, VerifySeconds
 
 if TYPE_CHECKING:
-    from ..python.function_proof import FunctionProof
+    from ...python.function_proof import FunctionProof
 
 
 def main(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE.py:NAME [NAME=VALUE]...",
-            help="The function, Function or module, and a value for each of its "
-            "parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number that is "
-            "written out, as delta=0.7, stays a number. Without a value, an "
-            "annotation counts (x: 'randn(3, 4)'), then a default, then a number for "
-            "a float, else randn(3).",
-            show_default=False,
-        ),
-    ],
-    whole: Annotated[
-        str,
-        typer.Option(
-            "--whole", metavar="NAMES", help="These parameters hold integers: i,j."
-        ),
-    ] = "",
-    wrt: Annotated[
-        str,
-        typer.Option(
-            "--wrt",
-            metavar="NAMES",
-            help="Look at the gradients by these parameters "
-            "alone: x,weight. Without it, at all but those that a Function's "
-            "backward returns None for.",
-        ),
-    ] = "",
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Seed of what is drawn.")
-    ] = 0,
-    once: Annotated[
-        bool,
-        typer.Option("--once", help="Do not look at gradients of gradients."),
-    ] = False,
-    order: Annotated[
-        int,
-        typer.Option(
-            "--order",
-            metavar="N",
-            min=1,
-            max=2,
-            help="With 2, gradients of gradients have to be right as well: they "
-            "count for the exit status and --require.",
-        ),
-    ] = 1,
+    words: list[str],
+    whole: str = "",
+    wrt: str = "",
+    seed: Annotated[int, {"min": 0}] = 0,
+    once: bool = False,
+    order: Annotated[int, {"min": 1, "max": 2}] = 1,
     require: Requirement = None,
     verify_seconds: VerifySeconds = 30.0,
     json: Json = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print the verdict only.")
-    ] = False,
-    debug: Debug = False,
+    quiet: bool = False,
+    debug: bool = False,
 ) -> int:
     """Prove or refute the gradients of functions in a file.
 
@@ -76,18 +32,32 @@ def main(
     held against that, entry by entry, and a wrong one is diagnosed.
 
     Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
+
+    <words> FILE.py:NAME [NAME=VALUE]...: The function, Function or module, and a value
+        for each of its parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number
+        that is written out, as delta=0.7, stays a number. Without a value, an
+        annotation counts (x: 'randn(3, 4)'), then a default, then a number for a float,
+        else randn(3).
+    --whole NAMES: These parameters hold integers: i,j.
+    --wrt NAMES: Look at the gradients by these parameters alone: x,weight. Without it,
+        at all but those that a Function's backward returns None for.
+    --seed N: Seed of what is drawn.
+    --once: Do not look at gradients of gradients.
+    --order N: With 2, gradients of gradients have to be right as well: they count for
+        the exit status and --require.
+    -q, --quiet: Print the verdict only.
     """
-    from ..python.user_files import (
+    from ...python.user_files import (
         arguments_of,
         find,
         held,
         split,
         taken_as_constants,
     )
-    from ..python.verify_function import verify
-    from ..verify.process.job import UNKNOWN
-    from .output import note
-    from .problems import wrong
+    from ...python.verify_function import verify
+    from ...verify.process.job import UNKNOWN
+    from ..output import note
+    from ..problems import wrong
 
     if once and order == 2:
         raise wrong(
@@ -126,7 +96,7 @@ def main(
     except Exception as error:
         raise _not_run(target.title, error) from error
     if proof.ran_out_of_time and not quiet:
-        from .reporting import MORE_TIME
+        from ..output import MORE_TIME
 
         note(MORE_TIME.format(verify_seconds))
     return _shown(words[0], proof, json, quiet)
@@ -139,8 +109,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _not_run(title: str, error: Exception) -> Exception:
     """Return the error for a function that raises one itself."""
-    from ..python.user_lines import words_of
-    from .problems import wrong
+    from ...python.user_lines import words_of
+    from ..problems import wrong
 
     problem = wrong(
         "E519",
@@ -153,10 +123,10 @@ def _not_run(title: str, error: Exception) -> Exception:
 def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
     from dataclasses import replace
 
-    from ..render.jsons import as_json
-    from ..render.line import Line
-    from ..render.proofs import lines
-    from .output import Printer, note
+    from ...render.jsons import as_json
+    from ...render.line import Line
+    from ...render.proofs import lines
+    from ..output import Printer, note
 
     proof = replace(proof, function=title)
     if json:

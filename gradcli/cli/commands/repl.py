@@ -6,15 +6,15 @@ import re
 import signal
 from collections.abc import Callable
 
-from ..lang.errors import ProgramError
-from ..lang.filesystem import replacing
-from .commands import COMMANDS
-from .completion import files, functions, offers
-from .exits import Exit
-from .keyboard import terminal, typed
-from .output import note
-from .problems import wrong
-from .workspace import Workspace, goes_on, load, parted, ran
+from ...lang.errors import ProgramError
+from ...lang.filesystem import replacing
+from ..commands import COMMANDS
+from ..completion import files, functions, offers
+from ..exits import Exit
+from ..keyboard import terminal, typed
+from ..output import note
+from ..problems import wrong
+from ..workspace import Workspace, goes_on, load, parted, ran
 
 WELCOME = """\
 Type a value (x = 3), a formula (y = x^2), then grad, graph --tree, check --claim ...
@@ -125,7 +125,7 @@ class Session:
     def _perform(self, text: str) -> int:
         name, _, rest = ("%help" if text[0] == "?" else text).partition(" ")
         if name not in self._own:
-            from ..lang.suggest import did_you_mean
+            from ...lang.suggest import did_you_mean
 
             hint = did_you_mean(name, OWN) or "%help lists what there is"
             raise wrong("E592", f"no command {name!r}", hint)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradcli as torch
-from gradcli.answers.folds import MIN_TIMES, Fold, Run, folds, runs
+from gradcli.views.folds import MIN_TIMES, Fold, Run, folds, runs
 from gradcli.views.graph import graph_view
 
 

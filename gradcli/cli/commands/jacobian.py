@@ -1,0 +1,37 @@
+"""``gradcli jacobian``: a labelled block of derivatives per input."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from ..forms import Forms
+from ..matrices import Matrices
+from ..options import Request, Requirement
+
+
+def main(
+    request: Request,
+    forms: Forms,
+    matrices: Matrices,
+    mode: Literal["auto", "rev", "fwd"] = "auto",
+    times: list[str] | None = None,
+    require: Requirement = None,
+) -> int:
+    """The Jacobian of a program, a block per input.
+
+    A block has the output's shape followed by the input's. A large one that is mostly
+    zeros is shown by its structure, and its entries by their coordinates.
+
+    Example: gradcli jacobian "tanh(A@x)" "A=[[1,2],[3,4]]" "x=[0.1,0.2]"
+
+    --mode: Use backward or forward passes; auto takes whichever are fewer.
+    """
+    from ...answers.derivatives import jacobian
+    from ..blocks import answer
+
+    compute = partial(jacobian, mode=mode)
+    backward = mode if mode == "rev" else None
+    return answer(
+        request, forms, matrices, times, require, "jacobian", compute, mode=backward
+    )
