@@ -201,7 +201,7 @@ class ExpressionParser(Cursor):
         sign, token = BAR * (1 + doubled), self.token
         span = Span(token.start, token.start + len(sign))
         message = f"'{sign}' is not an operator here"
-        return self.fail("E201", message, span, FOREIGN_SIGNS[sign])
+        return self.fail("E201", message, span, FOREIGN_SIGNS[sign][0])
 
     def _joined(
         self, left: syntax.Expression, start: int, before: str
@@ -503,17 +503,16 @@ class ExpressionParser(Cursor):
             return
         message = f"'{function}' is a function, and it is called with round brackets"
         error = self.fail("E105", message, name.span, f"write {function}(...)")
-        depth, comma = 0, False
-        for token in self.tokens[self.at - 1 :]:
-            depth += (token.kind in CLOSING) - (token.kind in CLOSING.values())
-            comma = comma or (token.kind == "," and depth == 1)
-            if depth == 0:
-                break
-        if comma and name.name == "Log":
+        at = self.at
+        while at < opened.partner and self.tokens[at].kind != ",":
+            at = 1 + (
+                self.tokens[at].partner if self.tokens[at].kind in CLOSING else at
+            )
+        if at < opened.partner and name.name == "Log":
             error.hint = "the base stands behind: write log(x, base)"
             raise error
-        start, end = name.span.start, opened.end
-        raise error.mended_by((start, end, f"{function}("), (*token.span, ")"))
+        called = (name.span.start, opened.end, f"{function}(")
+        raise error.mended_by(called, (*self.tokens[opened.partner].span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
         """Return the expression, the `...` or the slice of one index."""
