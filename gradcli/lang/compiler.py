@@ -12,6 +12,7 @@ statement records its value, in case the program ends with it.
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -58,6 +59,11 @@ class _Loop(NamedTuple):
     modes: int
 
 
+@cache
+def _method(kind: type[Node]) -> str:
+    return f"visit_{kind.__name__}"
+
+
 class _Compiler:
     """A list of the steps of one program, with its registers, labels and jumps.
 
@@ -99,7 +105,7 @@ class _Compiler:
 
     def visit(self, node: Node, *given: object) -> Any:
         """Return the result, or its steps, of the method named after a node's class."""
-        return getattr(self, f"visit_{type(node).__name__}")(node, *given)
+        return getattr(self, _method(type(node)))(node, *given)
 
     def emit(
         self,
@@ -220,14 +226,14 @@ class _Compiler:
         node: Any,
         into: Into,
         operands: Iterable[syntax.Expression],
-        *known: object,
+        known: tuple[object, ...],
         kind: str = "",
         name: str = "",
     ) -> Steps[int]:
         """Emit the steps of an expression's operands, and then its own one, which
         ``make`` returns; return the register of the result."""
         reads = yield self._values(*operands)
-        return self._finish(make, node, into, reads, *known, kind=kind, name=name)
+        return self._finish(make, node, into, reads, known, kind, name)
 
     def _finish(
         self,
@@ -235,7 +241,7 @@ class _Compiler:
         node: Any,
         into: Into,
         reads: tuple[int, ...],
-        *known: object,
+        known: tuple[object, ...],
         kind: str,
         name: str,
     ) -> int:
@@ -259,14 +265,13 @@ class _Compiler:
     visit_Name = visit_Literal
 
     def visit_Unary(self, node: syntax.Unary, into: Into) -> Steps[int]:
-        made, known = (steps.unary, node, into, (node.operand,)), node.span
-        sign = node.operator
-        return self._operation(*made, sign, known, kind="operator", name=sign)
+        made, sign = (steps.unary, node, into, (node.operand,)), node.operator
+        return self._operation(*made, (sign, node.span), "operator", sign)
 
     def visit_Binary(self, node: syntax.Binary, into: Into) -> Steps[int]:
         made = steps.binary, node, into, (node.left, node.right)
-        sign, known = node.operator, (node.span, node.op_span)
-        return self._operation(*made, sign, *known, kind="operator", name=sign)
+        sign = node.operator
+        return self._operation(*made, (sign, node.span, node.op_span), "operator", sign)
 
     def visit_Compare(self, node: syntax.Compare, into: Into) -> Steps[int]:
         result, done = self.temporary(), self.label()
@@ -327,30 +332,30 @@ class _Compiler:
         reads = yield self._values(*node.arguments, *(k.value for k in node.keywords))
         known = _names(node), node.span, self._read(self.functions, name, node.op_span)
         made = steps.call, node, into, reads
-        return self._finish(*made, *known, kind="function", name=name)
+        return self._finish(*made, known, "function", name)
 
     def visit_MethodCall(self, node: syntax.MethodCall, into: Into) -> Steps[int]:
         named = (keyword.value for keyword in node.keywords)
         made = steps.method, node, into, (node.receiver, *node.arguments, *named)
         known, name = (_names(node), node.span, node.method), node.method
-        return self._operation(*made, *known, kind="method", name=name)
+        return self._operation(*made, known, "method", name)
 
     def visit_Attribute(self, node: syntax.Attribute, into: Into) -> Steps[int]:
         made, name = (steps.attribute, node, into, (node.value,)), node.name
-        return self._operation(*made, name, node.span, kind="attribute", name=name)
+        return self._operation(*made, (name, node.span), "attribute", name)
 
     def visit_Index(self, node: syntax.Index, into: Into) -> Steps[int]:
         made = steps.index, node, into, (node.value, node.key)
-        return self._operation(*made, node.span, kind="index")
+        return self._operation(*made, (node.span,), "index")
 
     def visit_Slice(self, node: syntax.Slice, into: Into) -> Steps[int]:
         absent = syntax.Literal(node.span, None)
         bounds = (bound or absent for bound in (node.start, node.stop, node.step))
         make: Callable[..., slice] = lambda bounds: slice(*bounds)
-        return self._operation(steps.sequence, node, into, bounds, make, kind="index")
+        return self._operation(steps.sequence, node, into, bounds, (make,), "index")
 
     def visit_Sequence(self, node: syntax.Sequence, into: Into) -> Steps[int]:
-        return self._operation(steps.sequence, node, into, node.items, node.kind)
+        return self._operation(steps.sequence, node, into, node.items, (node.kind,))
 
     def block(self, block: syntax.Block) -> Steps[None]:
         for statement in block.statements:

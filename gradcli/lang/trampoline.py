@@ -32,8 +32,8 @@ def bounce(root: Steps[Result]) -> Result:
         try:
             value = stack[-1].send(value)
         except StopIteration as finished:
-            stack.pop()
             value = finished.value
+            stack.pop()
         if type(value) is GeneratorType:
             stack.append(value)
             value = None
