@@ -55,6 +55,10 @@ class Factory:
         self.dtype = dtype
         self.seed = seed
 
+    def on(self, xp: Any) -> "Factory":
+        """Return a factory of the same dtype and seed in another number system."""
+        return Factory(xp, self.dtype, self.seed)
+
     def raw(self, values: object) -> Any:
         """Return a NumPy array or number as an array of this run's number system."""
         raw = self.xp.array(np.asarray(values, dtype=self.dtype))

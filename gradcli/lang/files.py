@@ -18,22 +18,25 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader, BytesIO, TextIOWrapper
 from math import inf, prod
-from os.path import splitext
 from stat import S_ISREG
 from typing import IO
 
 import numpy as np
 
 from ..ops.limits import LIMIT, size_text
+from .errors import ProgramError
 from .excerpt import enumerated, shortened
-from .extreme import EXTREME_BYTES, beyond_floats, is_number
 from .filesystem import reason_of, refusal
-from .maxima import (
-    MAX_JSON_INTEGER_DIGITS,
-    MAX_LIST_DEPTH,
-    MAX_SHOWN_KEYS,
+from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH, MAX_SHOWN_KEYS
+from .nested import (
+    EXTREME_BYTES,
+    Floats,
+    NotAnArray,
+    array_of,
+    beyond_floats,
+    is_number,
+    number_of_json,
 )
-from .nested import Floats, NotAnArray, array_of, number_of_json
 from .points import NoColumn, read_points
 from .points.text_tables import MAX_LINE_BYTES
 from .suggest import did_you_mean, nearest
@@ -118,21 +121,6 @@ def _path_and_key(source: str) -> tuple[str, str | None]:
     return found["path"], found["key"]
 
 
-def _column(path: str, key: str, limit: int) -> Floats:
-    """Return a column as `read_column` does; hint at another file if it is missing."""
-    from .errors import ProgramError
-
-    try:
-        return read_column(path, key, limit)
-    except ProgramError as error:
-        if error.code != "E511":
-            raise
-        message, hint = refusal(path, FileNotFoundError(), _KINDS, mark="@")
-        if key:
-            hint = hint.replace("'?", f":{key}'?")
-        raise NotAnArray("E511", message, hint) from None
-
-
 def _check_size(count: int, what: str, limit: int) -> None:
     if count > limit:
         allowed = size_text(limit)
@@ -180,8 +168,6 @@ def _part(file: IO[bytes], most: int) -> BytesIO:
 
 
 def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    import json
-
     try:
         data = _part(file, limit).getvalue()
         floats = number_of_json if EXTREME_BYTES.search(data) else None
@@ -192,22 +178,19 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     except UnicodeDecodeError:
         raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
     except RecursionError:
-        raise NotAnArray(
-            "E513", f"{what} is nested too deeply", "a tensor has fewer dimensions"
-        ) from None
+        message = f"{what} is nested too deeply"
+        raise NotAnArray("E513", message, "a tensor has fewer dimensions") from None
     except ValueError as error:
-        raise NotAnArray(
-            "E513", f"{what} is not JSON: {error}", "as in [1, 2, 3]"
-        ) from None
+        message = f"{what} is not JSON: {error}"
+        raise NotAnArray("E513", message, "as in [1, 2, 3]") from None
     if key is not None:
         value = _value_of_key(value, what, key)
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
         listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
-        hint = (
-            f"take one of its values: {listed}, as in @{what}:{next(iter(value), '')}"
-        )
-        raise NotAnArray("E513", message, hint if value else None)
+        example = f"as in @{what}:{next(iter(value), '')}"
+        hint = f"take one of its values: {listed}, {example}" if value else None
+        raise NotAnArray("E513", message, hint)
     try:
         return array_of(value, _json_number)
     except NotAnArray as problem:
@@ -252,16 +235,12 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
             (2, 0): layout.read_array_header_2_0,
         }.get(version)
         if read_header is None:
-            raise NotAnArray(
-                "E513",
-                f"{what} has the unknown format version {version}",
-                "save it again: numpy.save",
-            )
+            message = f"{what} has the unknown format version {version}"
+            raise NotAnArray("E513", message, _AGAIN)
         shape, by_column, dtype = read_header(file)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise NotAnArray(
-            "E513", f"{what} is not a .npy file, or damaged", _AGAIN
-        ) from None
+        message = f"{what} is not a .npy file, or damaged"
+        raise NotAnArray("E513", message, _AGAIN) from None
     _check_kind(dtype, what)
     _check_shape(shape, what)
     count = prod(shape)
@@ -286,31 +265,14 @@ def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats 
 def _numbers(
     file: IO[bytes], what: str, dtype: np.dtype[np.generic], count: int
 ) -> Floats:
-    """Return the ``count`` numbers that follow in a stream.
-
-    Memory is allocated only for bytes that exist.
-    """
-    parts = []
-    missing = count * dtype.itemsize
-    while missing and (piece := file.read(min(_PIECE_BYTES, missing))):
-        missing -= len(piece)
-        parts.append(piece)
-    if missing:
-        claimed = count * dtype.itemsize
-        message = (
-            f"{what} is cut off: it has {claimed - missing:,} of {claimed:,} bytes"
-        )
+    """Return the ``count`` numbers that follow in a stream; memory is allocated only
+    for bytes that exist."""
+    claimed = count * dtype.itemsize
+    data = _part(file, claimed).getbuffer()
+    if len(data) < claimed:
+        message = f"{what} is cut off: it has {len(data):,} of {claimed:,} bytes"
         raise NotAnArray("E513", message, _AGAIN)
-    flat, at, rest = np.empty(count, np.float64), 0, b""
-    parts.reverse()
-    while parts:
-        # Each piece is freed as soon as its numbers are copied.
-        piece = rest + parts.pop()
-        whole = len(piece) // dtype.itemsize
-        rest = piece[whole * dtype.itemsize :]
-        flat[at : at + whole] = np.frombuffer(piece, dtype, whole)
-        at += whole
-    return flat
+    return np.frombuffer(data, dtype, count).astype(np.float64, copy=False)
 
 
 def _check_shape(shape: tuple[int, ...], what: str) -> None:
@@ -348,9 +310,8 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
             with archive.open(name) as member:
                 return _npy(member, source, None, limit)
     except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
-        raise NotAnArray(
-            "E513", f"{what} is not a .npz file, or damaged", _AGAIN
-        ) from None
+        message = f"{what} is not a .npz file, or damaged"
+        raise NotAnArray("E513", message, _AGAIN) from None
 
 
 def _member(names: list[str], what: str, key: str | None) -> str:
@@ -382,18 +343,14 @@ _READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {
 }
 
 
-def read_column(path: str, key: str, limit: int) -> Floats:
-    """Return the numbers of a column, in the order of the rows.
+def _column(path: str, key: str, limit: int) -> Floats:
+    """Return the numbers of a column of a table, in the order of the rows.
 
     The table is read block by block, so that memory is needed for the column alone.
 
-    Args:
-        path: a table that `gradcli.lang.points` can read.
-        key: the column's name.
-        limit: the largest size of its numbers, in bytes.
-
     Raises:
-        NotAnArray: there is no such column, or it holds something other than numbers.
+        NotAnArray: there is no such table or column, it holds something other than
+            numbers, or more than ``limit`` bytes of them.
         ProgramError: the table cannot be read.
     """
     parts: list[Floats] = []
@@ -403,31 +360,37 @@ def read_column(path: str, key: str, limit: int) -> Floats:
         for points in read_points(path, [key]):
             if points.bad:
                 bad = points.bad[0]
-                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", _NUMBERS)
+                hint = (
+                    "a column holds a number in each row: write nan for a missing one"
+                )
+                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", hint)
             parts.append(points.columns[key])
             taken += parts[-1].nbytes
             if taken > limit:
                 message = f"the column {key!r} of {path} has more numbers than allowed"
-                raise NotAnArray("E515", message, _FEWER_ROWS)
+                hint = "take fewer rows, or allow more with --max-memory"
+                raise NotAnArray("E515", message, hint)
     except NoColumn as error:
         raise _no_column(path, error) from None
+    except ProgramError as error:
+        if error.code != "E511":
+            raise
+        message, hint = refusal(path, FileNotFoundError(), _KINDS, mark="@")
+        if key:
+            hint = hint.replace("'?", f":{key}'?")
+        raise NotAnArray("E511", message, hint) from None
     if not parts:
-        raise NotAnArray(
-            "E513", f"{path} has no rows", "a heading alone has no numbers"
-        )
+        hint = "a heading alone has no numbers"
+        raise NotAnArray("E513", f"{path} has no rows", hint)
     if len({part.shape[1:] for part in parts}) > 1:
         raise NotAnArray("E516", f"{path}: rows of {key!r} differ in shape")
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-_NUMBERS = "a column holds a number in each row: write nan for a missing one"
-_FEWER_ROWS = "take fewer rows, or allow more with --max-memory"
-
-
 def _demand_fields(path: str, key: str) -> None:
     """Refuse a ``.npy`` file without fields, and a ``.jsonl`` file whose first line has
     no value ``key``; other tables have a header, which their reader checks."""
-    suffix = splitext(path)[1].lower()
+    suffix = os.path.splitext(path)[1].lower()
     try:
         if suffix == ".npy":
             table = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -447,9 +410,8 @@ def _demand_fields(path: str, key: str) -> None:
 def _no_column(path: str, error: NoColumn) -> NotAnArray:
     header = error.header
     if not header:
-        return NotAnArray(
-            "E518", f"{error.what} has no columns: its first line is empty"
-        )
+        message = f"{error.what} has no columns: its first line is empty"
+        return NotAnArray("E518", message)
     known = f"its columns are {enumerated(header)}"
     if not error.missing:
         message = f"{path} is a table: {known}"
@@ -520,7 +482,8 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
     width = first_line = 0
     headed = False
     for line, cells in rows:
-        if not width and not headed and _is_heading(cells):
+        words = not width and not headed and not any(map(is_number, cells))
+        if words and any(cell.strip() for cell in cells):
             headed = True
             continue
         if not width:
@@ -560,19 +523,13 @@ def _refuse_beyond(cells: list[str], row: list[float], line: int, what: str) -> 
             raise NotAnArray("E517", f"{place} is {shown}, {beyond}", hint)
 
 
-def _is_heading(cells: list[str]) -> bool:
-    """Return whether a row is a heading: no cell is a number, and not all are empty."""
-    return not any(map(is_number, cells)) and any(cell.strip() for cell in cells)
-
-
 def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
     column = next(i for i, cell in enumerate(cells, 1) if not is_number(cell))
     cell = cells[column - 1].strip()
     cell_name = f"{what}, line {line}, column {column}"
     if not cell:
-        return NotAnArray(
-            "E517", f"{cell_name} is empty", "write nan for a missing value"
-        )
+        hint = "write nan for a missing value"
+        return NotAnArray("E517", f"{cell_name} is empty", hint)
     pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
     hint = f"write {pointed} or {joined}" if is_number(pointed) else _CELLS
     return NotAnArray("E517", f"{cell_name} is {shortened(cell)!r}, not a number", hint)

@@ -18,8 +18,8 @@ from .bindings import Binding
 from .compiler import compile_program
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from .factory import Factory
-from .machine import run
-from .nested import Floats, NotAnArray, array_of
+from .machine import Machine
+from .nested import EXTREME, Floats, array_of
 from .parser import parse
 from .process import relieve
 from .suggest import did_you_mean
@@ -49,14 +49,6 @@ def value_of(binding: Binding, factory: Factory) -> Array:
             return number
         listed = _numbers_listed(text)
         return _evaluated(binding, factory) if listed is None else array_of(listed)
-    except NotAnArray as problem:
-        raise ProgramError(
-            problem.code,
-            problem.message,
-            binding.value,
-            binding.argument,
-            hint=problem.hint,
-        ) from None
     except ProgramError as error:
         raise _in_argument(error, binding) from error.__cause__
     except MemoryError:
@@ -76,11 +68,8 @@ def _numbers_listed(text: str) -> object:
         return None
     import json
 
-    from .extreme import EXTREME
-
     if EXTREME.search(text):
         return None
-
     try:
         return json.loads(text, parse_int=float)
     except (ValueError, RecursionError):
@@ -98,7 +87,7 @@ def _evaluated(binding: Binding, factory: Factory) -> Array:
         raise ProgramError("E519", message, program.span, program.source, hint=advice)
     _refuse_names(program, binding.name)
     library = TensorLibrary(factory, stream=binding.name)
-    value = run(compile_program(program), {}, library).value
+    value = Machine(compile_program(program), {}, library).run().value
     if isinstance(value, Tensor):
         # Nested lists would lose the shape of an array without entries.
         return np.asarray(value.detach().cpu().raw, dtype=np.float64)

@@ -61,8 +61,11 @@ class Prepared(Record):
     def environment(self) -> dict[str, Tensor]:
         return {given.name: given.tensor for given in self.inputs}
 
-    def with_values(self, values: Mapping[str, Tensor]) -> "Prepared":
-        """Return the program with other tensors for some of its inputs."""
+    def on(
+        self, values: Mapping[str, Tensor], factory: Factory | None = None
+    ) -> "Prepared":
+        """Return the program with other tensors for some of its inputs, and with
+        another factory if they are of another number system."""
         if not values:
             return self
         inputs = tuple(
@@ -71,7 +74,7 @@ class Prepared(Record):
             else i
             for i in self.inputs
         )
-        return Prepared(self.source, self.code, self.factory, inputs)
+        return Prepared(self.source, self.code, factory or self.factory, inputs)
 
     def option_value(self, text: str, option: str) -> Tensor:
         """Return the VALUE of an option, such as `--grad-output`, as a constant tensor.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from gc import collect
 from typing import Any
 
@@ -25,10 +25,8 @@ from ..engine.raw import Host, Raw
 from ..traces.columns import Apart, Columns
 from ..traces.tiles import cores
 from .errors import LIMIT_REACHED, MORE_MEMORY, NO_MEMORY, ProgramError
-from .factory import Factory
 from .maxima import MAX_STEPS
 from .point import Point, Ways
-from .prepare import Input, Prepared
 from .process import is_out_of_memory
 from .run import Session
 
@@ -153,19 +151,13 @@ class Rows:
         if apart is not None:
             self._text = self._text or _text(error)
         limited = isinstance(error, ProgramError) and error.exit_status == LIMIT_REACHED
-        if apart is None and not limited and not self._fails(rows[0]):
+        if apart is None and not limited:
             middle = len(rows) // 2
-            return rows[:middle], rows[middle:]
+            with suppress(Exception), self._each:
+                self._found(None, rows[0])
+                return rows[:middle], rows[middle:]
         self._one_by_one(rows)
         return ()
-
-    def _fails(self, row: int) -> bool:
-        try:
-            with self._each:
-                self._found(None, row)
-        except Exception:
-            return True
-        return False
 
     def _one_by_one(self, rows: Host) -> None:
         for row in rows.tolist():
@@ -204,13 +196,14 @@ class Rows:
             session = self._session = self._session or point.session()
             session.rebind(leaves)
         else:
-            inputs = [Input(n, t, False, n in point.wanted) for n, t in leaves.items()]
-            factory = Factory(xp, made.dtype, made.seed)
-            source, code = point.prepared.source, point.prepared.code
-            linked = Prepared(source, code, factory, tuple(inputs))
+            linked = point.prepared.on(leaves, made.on(xp))
             session = Session(linked, point.of, max_steps=max_steps)
         y = session()
-        _demand_number(y)
+        if y.numel() != 1:
+            message = (
+                f"the value has shape {list(y.shape)}, and a gradient is of one number"
+            )
+            raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[name] for name in point.wanted]
         grads = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
         return [
@@ -267,16 +260,3 @@ def _told(error: Exception) -> ProgramError | None:
     if is_out_of_memory(error):
         return ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
     return ProgramError("E596", str(error)) if isinstance(error, EngineError) else None
-
-
-def _demand_number(y: Tensor) -> None:
-    """Refuse a value that is not one number.
-
-    Raises:
-        ProgramError: the value has another number of entries than one.
-    """
-    if y.numel() != 1:
-        message = (
-            f"the value has shape {list(y.shape)}, and a gradient is of one number"
-        )
-        raise ProgramError("E596", message, hint="add .sum(), or take an entry")

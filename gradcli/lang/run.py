@@ -29,7 +29,6 @@ from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of
 from .factory import Factory
 from .machine import Machine, Result, Trace
-from .machine import run as run_code
 from .maxima import MAX_STEPS
 from .parser import parse
 from .prepare import Input as Input
@@ -107,20 +106,15 @@ class Session:
         """
         with np.errstate(all="ignore"):
             result, output, name = self._ran()
-        prepared = self.prepared.with_values(self._rebound)
+        prepared = self.prepared.on(self._rebound)
         source, inputs = prepared.source, prepared.environment
-        return Run(
-            prepared,
-            self.of,
-            output,
-            name,
-            {k: v for k, v in result.environment.items() if inputs.get(k) is not v},
-            tuple(
-                f"{n.message} ({place_of(n.span, source)})"
-                for n in (*prepared.code.notes, *result.notes)
-            )
-            + tuple(self._library.own_functions.notes),
-        )
+        notes = [
+            f"{note.message} ({place_of(note.span, source)})"
+            for note in (*prepared.code.notes, *result.notes)
+        ]
+        own = {k: v for k, v in result.environment.items() if inputs.get(k) is not v}
+        notes += self._library.own_functions.notes
+        return Run(prepared, self.of, output, name, own, tuple(notes))
 
     def _ran(self) -> tuple[Result, Tensor, str]:
         self._library.draws.restart()
@@ -333,10 +327,9 @@ def evaluate(
             from .exactly import ExactFactory, ExactLibrary, exact_code
 
             exact = ExactLibrary(ExactFactory(xp, dtype, seed))
+            code = exact_code(program, typed)
             with xp.taking_numbers():
-                return computed(
-                    exact_code(program, typed), inputs, exact, of, max_steps
-                )
+                return computed(code, inputs, exact, of, max_steps)
         library = TensorLibrary(Factory(xp, dtype, seed))
         return computed(compile_program(program), inputs, library, of, max_steps)
 
@@ -351,7 +344,8 @@ def computed(
 ) -> tuple[Tensor, str, Mapping[str, object]]:
     """Run a compiled program; return its output, the output's name, and all values."""
     with np.errstate(all="ignore"):
-        result = run_code(code, inputs, library, max_steps=max_steps, trace=trace)
+        made = Machine(code, inputs, library, max_steps=max_steps, trace=trace)
+        result = made.run()
         output, name = output_of(result, of, code, library.factory)
     return output, name, result.environment
 
@@ -409,7 +403,13 @@ def _tensor(
     if isinstance(value, Tensor) and hasattr(value.raw, "dtype"):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return factory.constant(_of_a_float_size(value, span, code))
+        try:
+            float(value)
+        except OverflowError:
+            message = "an integer is too large to become a float"
+            hint = "compute with floats from the start"
+            raise ProgramError("E402", message, span, code.source, hint=hint) from None
+        return factory.constant(value)
     if isinstance(value, list):
         made = vector(value, factory)
         if made is not None and hasattr(made.raw, "dtype"):
@@ -440,14 +440,3 @@ def _with_points(error: ProgramError) -> ProgramError:
         edits = [(start, end, "") for start, end, _ in edits]
         lead = "thousands have no comma: write"
     return mended(error.mended_by(*edits, lead=lead), parse)
-
-
-def _of_a_float_size(value: float, span: Span | None, code: Code) -> float:
-    """Return a number; refuse an integer that is too large for a float."""
-    try:
-        float(value)
-        return value
-    except OverflowError:
-        message = "an integer is too large to become a float"
-        hint = "compute with floats from the start"
-        raise ProgramError("E402", message, span, code.source, hint=hint) from None

@@ -252,7 +252,7 @@ class _Tokenizer:
         return self._add("number", int(text), start, end)
 
     def _check_reach(self, text: str, value: float, start: int, end: int) -> None:
-        from .extreme import beyond_floats
+        from .nested import beyond_floats
 
         beyond = beyond_floats(text, value)
         if beyond is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradcli.lang import Result, compile_program, parse
-from gradcli.lang.machine import run
+from gradcli.lang.machine import Machine
 
 
 class Box:
@@ -137,6 +137,7 @@ def evaluate() -> Evaluate:
     ) -> Result:
         code = compile_program(parse(source, bindings))
         chosen = library or PlainLibrary()
-        return run(code, bindings, chosen, max_steps=max_steps, trace=trace)
+        machine = Machine(code, bindings, chosen, max_steps=max_steps, trace=trace)
+        return machine.run()
 
     return evaluate_text

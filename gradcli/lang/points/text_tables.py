@@ -20,8 +20,14 @@ import numpy as np
 
 from ...ops.limits import size_text
 from ..excerpt import shortened
-from ..extreme import EXTREME, EXTREME_BYTES, beyond_floats
-from ..nested import Floats, NotAnArray, number_of_json
+from ..nested import (
+    EXTREME,
+    EXTREME_BYTES,
+    Floats,
+    NotAnArray,
+    beyond_floats,
+    number_of_json,
+)
 from .row import BadRow, Block, Points, demand_columns, refused
 
 BLOCK_BYTES = 1 << 20
