@@ -19,14 +19,7 @@ from ..engine import grad, resolve
 from ..engine.jacobian import rows_of
 from .errors import ProgramError
 from .in_parts import InParts, in_parts
-from .point import (
-    Gradients,
-    Point,
-    Reading,
-    Settings,
-    dtype_of,
-    raw_of,
-)
+from .point import Gradients, Point, Reading, Settings, dtype_of, raw_of
 from .record import Record
 from .rows import Rows
 
@@ -114,7 +107,7 @@ class Compiled:
         """Return the program as it is parsed if the names ``bound`` have values."""
         key = frozenset(bound)
         if key not in self._readings:
-            self._readings[key] = Reading(self.text, key, self.settings.of)
+            self._readings[key] = Reading(self.text, key)
         return self._readings[key]
 
     def at(self, values: Mapping[str, object]) -> Point:
@@ -208,14 +201,6 @@ class Compiled:
             each: a context that is entered for each run, of several rows or of one.
             first: do not run the rows after the first one that fails.
         """
-        point, rows = self._rows(columns, shared)
-        y, grads = rows.run(failed, each, first)
-        return Gradients(point.back(y), point.by_name(grads), rows.ways)
-
-    def _rows(
-        self, columns: Mapping[str, object], shared: Mapping[str, object]
-    ) -> tuple[Point, Rows]:
-        """Return all rows as one point, and the `Rows` that runs them."""
         twice = next((name for name in shared if name in columns), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -224,7 +209,9 @@ class Compiled:
         beside = {name: _shared(v, count, dtype) for name, v in shared.items()}
         point = self.at({**columns, **beside})
         whole = {name for name, value in shared.items() if _dimensions(value)}
-        return point, Rows(point, count, whole)
+        rows = Rows(point, count, whole)
+        y, grads = rows.run(failed, each, first)
+        return Gradients(point.back(y), point.by_name(grads), rows.ways)
 
 
 def _by_name(columns: Any) -> Mapping[str, object]:

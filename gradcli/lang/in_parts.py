@@ -99,7 +99,7 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
     fusion = Fusion() if fusion is None else fusion
     answer = in_parts(prepared, {})
     if isinstance(answer, Obstacle):
-        fusion.obstacle(prepared.source, *answer)
+        fusion.refused(answer.reason, prepared.source, answer.span)
         return None
     value, found, tile_entries = answer
     if not all(g is None or all_finite(g) for g in (value, *found)):

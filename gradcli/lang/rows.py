@@ -86,12 +86,9 @@ class Rows:
         """
         self._failed, self._each = failed, each or nullcontext()
         self._first = first
-        size = MAX_ROWS_TOGETHER
-        waiting = [
-            np.arange(start, min(start + size, self._count))
-            for start in range(0, self._count, size)
-        ]
-        waiting.reverse()
+        starts = range(0, self._count, MAX_ROWS_TOGETHER)
+        rows = np.arange(self._count)
+        waiting = [rows[start : start + MAX_ROWS_TOGETHER] for start in starts][::-1]
         with default_dtype(self._point.factory.dtype), np.errstate(all="ignore"):
             while waiting:
                 waiting += reversed(self._run(waiting.pop()))
@@ -109,9 +106,8 @@ class Rows:
             return waiting
         left = []
         with ThreadPoolExecutor(self._threads) as pool:
-            for rows, found in zip(
-                waiting, pool.map(self._tried, waiting), strict=True
-            ):
+            tried = pool.map(self._tried, waiting)
+            for rows, found in zip(waiting, tried, strict=True):
                 if found is None:
                     left.append(rows)
                 else:
@@ -149,7 +145,8 @@ class Rows:
         if apart is not None and apart.groups:
             return [rows[group] for group in apart.groups]
         if apart is not None:
-            self._text = self._text or _text(error)
+            span, source = getattr(error, "span", None), getattr(error, "source", "")
+            self._text = self._text or ("" if span is None else source[slice(*span)])
         limited = isinstance(error, ProgramError) and error.exit_status == LIMIT_REACHED
         if apart is None and not limited:
             middle = len(rows) // 2
@@ -193,7 +190,7 @@ class Rows:
                 raw = xp.column(raw)
             leaves[name] = Tensor(raw, home, requires_grad=name in point.wanted)
         if xp is None:
-            session = self._session = self._session or point.session()
+            session = self._session = self._session or Session(point.prepared, point.of)
             session.rebind(leaves)
         else:
             linked = point.prepared.on(leaves, made.on(xp))
@@ -206,13 +203,10 @@ class Rows:
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[name] for name in point.wanted]
         grads = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
-        return [
-            y.raw,
-            *(
-                home.zeros_like(x.raw) if g is None else g.raw
-                for x, g in zip(wanted, grads, strict=True)
-            ),
-        ]
+        found = [y.raw]
+        for x, g in zip(wanted, grads, strict=True):
+            found.append(home.zeros_like(x.raw) if g is None else g.raw)
+        return found
 
     def _keep_all(self, rows: Host, found: Sequence[Raw]) -> None:
         """Store the results of a run of many rows."""
@@ -230,13 +224,10 @@ class Rows:
 
     def _room(self, like: Sequence[Any]) -> list[Host]:
         """Return arrays for the results of all rows, filled with NaN."""
-        np_ = self._point.factory.xp.np
-        dtype = self._point.factory.dtype
-        return [
-            np_.full((self._count, *np.shape(each)), np.nan,
-                     getattr(each, "dtype", dtype))
-            for each in like
-        ]  # fmt: skip
+        full, dtype = self._point.factory.xp.np.full, self._point.factory.dtype
+        shapes = [(self._count, *np.shape(each)) for each in like]
+        dtypes = [getattr(each, "dtype", dtype) for each in like]
+        return [full(shape, np.nan, t) for shape, t in zip(shapes, dtypes, strict=True)]
 
 
 def _cause(error: BaseException | None) -> Apart | None:
@@ -244,12 +235,6 @@ def _cause(error: BaseException | None) -> Apart | None:
     while error is not None and not isinstance(error, Apart):
         error = error.__cause__ or error.__context__
     return error
-
-
-def _text(error: Exception) -> str:
-    span = getattr(error, "span", None)
-    source = getattr(error, "source", "")
-    return source[span.start : span.end] if span is not None else ""
 
 
 def _told(error: Exception) -> ProgramError | None:
