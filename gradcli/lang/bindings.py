@@ -49,13 +49,10 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
         binding = read_binding(argument, after)
         if binding.name in bindings:
             first = bindings[binding.name].argument
-            raise ProgramError(
-                "E503",
-                f"'{binding.name}' is given a value twice",
-                Span(0, binding.value.start - 1),
-                argument,
-                hint=f"keep one of {_brief(first)} and {_brief(argument)}",
-            )
+            message = f"'{binding.name}' is given a value twice"
+            hint = f"keep one of {_brief(first)} and {_brief(argument)}"
+            span = Span(0, binding.value.start - 1)
+            raise ProgramError("E503", message, span, argument, hint=hint)
         bindings[binding.name] = binding
     return tuple(bindings.values())
 

@@ -19,16 +19,7 @@ KEYWORDS = frozenset(
     }
 )
 
-AUGMENTED = {
-    "+=": "+",
-    "-=": "-",
-    "*=": "*",
-    "/=": "/",
-    "//=": "//",
-    "%=": "%",
-    "**=": "**",
-    "@=": "@",
-}
+AUGMENTED = {f"{sign}=": sign for sign in ("+", "-", "*", "/", "//", "%", "**", "@")}
 
 SAME_SIGN = {
     "^": "**",
@@ -58,30 +49,13 @@ CLOSING = {"(": ")", "[": "]"}
 
 # Each prefix is listed with its own beginnings: a dotted name is read part by part.
 PREFIXES = frozenset(
-    {
-        ("F",),
-        ("functional",),
-        ("math",),
-        ("nn",),
-        ("nn", "functional"),
-        ("jax",),
-        ("jax", "numpy"),
-        ("jnp",),
-        ("np",),
-        ("np", "random"),
-        ("numpy",),
-        ("numpy", "random"),
-        ("scipy",),
-        ("scipy", "special"),
-        ("special",),
-        ("sympy",),
-        ("torch",),
-        ("torch", "functional"),
-        ("torch", "nn"),
-        ("torch", "nn", "functional"),
-        ("torch", "random"),
-        ("torch", "special"),
-    }
+    tuple(path.split("."))
+    for path in (
+        *("F", "functional", "math", "nn", "nn.functional", "jax", "jax.numpy", "jnp"),
+        *("np", "np.random", "numpy", "numpy.random", "scipy", "scipy.special"),
+        *("special", "sympy", "torch", "torch.functional", "torch.nn"),
+        *("torch.nn.functional", "torch.random", "torch.special"),
+    )
 )
 PREFIX_HEADS = frozenset(path[0] for path in PREFIXES) | {"linalg", "masked"}
 DOTTED = frozenset({"linalg", "masked"})
@@ -192,18 +166,7 @@ FOREIGN_CHARACTERS = {
     **dict.fromkeys("‘’‚＇", "'"),
     **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""),
-    "＝": "=",
-    "＋": "+",
-    "（": "(",
-    "）": ")",
-    "［": "[",
-    "］": "]",
-    "，": ",",
-    "：": ":",
-    "；": ";",
-    "．": ".",
-    "＜": "<",
-    "＞": ">",
+    **dict(zip("＝＋（）［］，：；．＜＞", "=+()[],:;.<>", strict=True)),
     "…": "...",
     **{sign: f"({text})" for sign, text in FRACTIONS.items()},
     "⌊": "floor(",

@@ -77,13 +77,8 @@ class Session:
         self._rebound: dict[str, Tensor] = {}
         self._library = library or TensorLibrary(prepared.factory)
         self._library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
-        self._machine = Machine(
-            prepared.code,
-            prepared.environment,
-            self._library,
-            max_steps=max_steps,
-            trace=trace,
-        )
+        linked = prepared.code, prepared.environment, self._library
+        self._machine = Machine(*linked, max_steps=max_steps, trace=trace)
 
     def rebind(self, values: Mapping[str, Tensor]) -> None:
         """Replace the tensors of some inputs, from the next run on."""
@@ -192,16 +187,13 @@ class Run(Record):
         if self.output.edge is not None:
             return
         message = "the output does not depend on any input"
-        if not self.inputs:
-            hint = "a name without a value is an input: use one in the program"
-        elif not self.differentiated:
-            hint = "--wrt names no input that it depends on"
-        else:
+        hint = "a name without a value is an input: use one in the program"
+        if self.differentiated:
             message = "no gradient leads from the output to an input"
-            hint = (
-                "comparisons, item(), int() and float() have none; detach() and "
-                "no_grad() cut it off"
-            )
+            none = "comparisons, item(), int() and float() have none"
+            hint = f"{none}; detach() and no_grad() cut it off"
+        elif self.inputs:
+            hint = "--wrt names no input that it depends on"
         raise ProgramError("E596", message, hint=hint)
 
     def require_scalar(self, other: str = "or choose one entry, as [0]") -> None:
@@ -222,10 +214,9 @@ class Run(Record):
         shape, wanted = list(given.shape), list(self.output.shape)
         if shape == wanted:
             return given
-        raise self._refusal(
-            f"--grad-output has shape {shape}, the output {wanted}",
-            "give a value of the output's shape" if wanted else "give one number",
-        )
+        hint = "give a value of the output's shape" if wanted else "give one number"
+        message = f"--grad-output has shape {shape}, the output {wanted}"
+        raise self._refusal(message, hint)
 
     def first_cotangent(self, text: str | None) -> Tensor:
         """Return the output's cotangent: ``--grad-output`` if given, else 1."""
@@ -275,9 +266,8 @@ class Run(Record):
         if isinstance(error, TooManyEntries):
             hint = "restrict the inputs with --wrt, or ask for gradcli grad"
             return ProgramError("E403", str(error), hint=hint)
-        if isinstance(error, UnknownSlope):
-            return self._refusal(str(error), OTHER_ARGUMENTS)
-        return self._refusal(str(error))
+        hint = OTHER_ARGUMENTS if isinstance(error, UnknownSlope) else None
+        return self._refusal(str(error), hint)
 
     def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:
         shape = list(self.output.shape)
@@ -367,24 +357,20 @@ def output_of(
         ProgramError: the output is no tensor, or there is none.
     """
     if of is not None:
-        return _tensor(_variable(result, of, code), of, result.span, code, factory), of
+        if of not in result.environment:
+            names = tuple(result.environment)
+            hint = did_you_mean(of, names) or f"the variables are {enumerated(names)}"
+            if of in code.assigned:
+                hint = "the assignment to it did not run"
+            raise ProgramError("E507", f"--of: '{of}' has no value", hint=hint)
+        value = result.environment[of]
+        return _tensor(value, of, result.span, code, factory), of
     if result.span is None:
         hint = "end with the value itself, or name it with --of"
         message = "the program ends without a value"
         raise ProgramError("E520", message, None, code.source, hint=hint)
     name = result.name or OUTPUT
     return _tensor(result.value, name, result.span, code, factory), name
-
-
-def _variable(result: Result, of: str, code: Code) -> object:
-    if of in result.environment:
-        return result.environment[of]
-    if of in code.assigned:
-        hint = "the assignment to it did not run"
-    else:
-        names = tuple(result.environment)
-        hint = did_you_mean(of, names) or f"the variables are {enumerated(names)}"
-    raise ProgramError("E507", f"--of: '{of}' has no value", hint=hint)
 
 
 _NOT_OUTPUTS: dict[type, tuple[str, str]] = {

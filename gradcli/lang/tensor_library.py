@@ -15,14 +15,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from ..engine import (
-    AccumulateGrad,
-    Node,
-    Port,
-    Tensor,
-    function,
-    set_grad_enabled,
-)
+from ..engine import AccumulateGrad, Node, Port, Tensor, function, set_grad_enabled
 from ..engine.call import Named
 from ..engine.modes import renewing
 from ..engine.operators import TRANSPOSES
@@ -109,17 +102,10 @@ class Functions(Mapping[str, Callable[..., object]]):
         return either
 
     def __contains__(self, name: object) -> bool:
-        if name in self._ready:
-            return True
-        try:
-            public_name(str(name))
-        except KeyError:
-            return False
-        return True
+        return name in self._ready or is_function(str(name))
 
     def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys((*self._ready, *offered(), *ALIASES))
-        return iter(names)
+        return iter(dict.fromkeys((*self._ready, *offered(), *ALIASES)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -199,10 +185,9 @@ def public_name(name: str) -> str:
     Raises:
         KeyError: no public function has this spelling.
     """
-    found = ALIASES.get(name, name)
-    if found not in FUNCTIONS or FUNCTIONS[found].internal:
+    if not is_function(name):
         raise KeyError(name)
-    return found
+    return ALIASES.get(name, name)
 
 
 def is_function(name: str) -> bool:
@@ -217,12 +202,9 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
     if isinstance(first, int | float):
         beside = (*args[1:], *keywords.values())
         return not any(type(other) is Tensor for other in beside)
-    return isinstance(first, list | tuple) and not _has_tensor(first)
-
-
-def _has_tensor(items: list[object] | tuple[object, ...]) -> bool:
-    """Return whether a list has tensors, as for `cat`, or strings, or is empty."""
-    return not items or any(isinstance(item, Tensor | str) for item in items)
+    # A list that has tensors, as for `cat`, or strings, or is empty, stays a list.
+    listed = isinstance(first, list | tuple) and bool(first)
+    return listed and not any(isinstance(item, Tensor | str) for item in first)
 
 
 class TensorLibrary:
@@ -255,9 +237,8 @@ class TensorLibrary:
         """Return a tensor of truth values or integers as one of the run's dtype."""
         if value.raw.dtype.kind not in "biu":
             return value
-        return Tensor(
-            self.factory.xp.as_type_of(value.raw, self.factory.raw(0.0)), value.xp
-        )
+        like = self.factory.raw(0.0)
+        return Tensor(self.factory.xp.as_type_of(value.raw, like), value.xp)
 
     def attribute(self, value: object, name: str) -> tuple[bool, object]:
         if isinstance(value, Tensor) and name in _ATTRIBUTES:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from gradcli.lang import Result, compile_program, parse
-from gradcli.lang.machine import Machine
+from gradcli.lang.compiler import compile_program
+from gradcli.lang.machine import Machine, Result
+from gradcli.lang.parser import parse
 
 
 class Box:

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from gradcli.lang import ProgramError, compile_program, parse, process
+from gradcli.lang import process
+from gradcli.lang.compiler import compile_program
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradcli.lang import ProgramError, free_names, parse
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
 from gradcli.lang.syntax import (
     Assign,
     Attribute,
@@ -29,6 +30,7 @@ from gradcli.lang.syntax import (
     Slice,
     Target,
     Unary,
+    free_names,
     walk,
 )
 from tests.grouped import by_row

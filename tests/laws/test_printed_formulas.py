@@ -10,9 +10,11 @@ import numpy as np
 
 from gradcli.answers.catalog import catalog, is_program
 from gradcli.engine import NUMPY, Tensor
-from gradcli.lang import compile_program, free_names, parse
+from gradcli.lang.compiler import compile_program
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import Machine
+from gradcli.lang.parser import parse
+from gradcli.lang.syntax import free_names
 from gradcli.lang.tensor_library import CONSTANTS, TensorLibrary
 from gradcli.ops import OPS, Fixed, Op, defaults, parameters
 from tests.grouped import by_row
