@@ -170,15 +170,12 @@ class ExpressionParser(Cursor):
             return False
         if self.within == "[" and token.start > last.end:
             return False
-        if self._is_exponent(last) or self._is_raised_function(left):
+        # In `x^2 y`, `y` could be a factor or a part of the exponent.
+        signed = self.kind_before(2) in ("+", "-")
+        exponent = last.kind == "number" and self.kind_before(2 + signed) == "**"
+        if exponent or self._is_raised_function(left):
             raise self.missing_operator(last, token)
         return True
-
-    def _is_exponent(self, last: Token) -> bool:
-        """Return whether the last token is a number after `**`: in `x^2 y`, `y` could
-        be a factor or a part of the exponent."""
-        signed = self.kind_before(2) in ("+", "-")
-        return last.kind == "number" and self.kind_before(2 + signed) == "**"
 
     def _subscript(self, token: Token) -> ProgramError:
         """Return the error for a subscript that names the kind of a norm: `||w||_2`."""
@@ -211,7 +208,10 @@ class ExpressionParser(Cursor):
         last, first = self.tokens[self.at - 1], self.token
         right: syntax.Expression = yield self._operation(PRODUCT + 1)
         span = self.span_from(start)
-        if before in _QUOTIENTS or self._is_bare_root(left, last):
+        # In `√2x`, `x` may be meant to be under the root.
+        sign = left.op_span.start if isinstance(left, syntax.Call) else last.start
+        root = last.kind == "number" and self.source[sign] in ROOTS
+        if before in _QUOTIENTS or root:
             whole, one, other = (
                 shortened(self.source[a:b])
                 for a, b in (span, (start, last.end), (first.start, span.end))
@@ -219,12 +219,6 @@ class ExpressionParser(Cursor):
             message = f"{whole} is read as ({one})*{other}"
             self.notes.append(syntax.Note(message, span))
         return syntax.Binary(span, "*", left, right, span)
-
-    def _is_bare_root(self, left: syntax.Expression, last: Token) -> bool:
-        """Return whether ``left`` is a root such as `√2`: in `√2x`, `x` may be meant to
-        be under the root."""
-        sign = left.op_span.start if isinstance(left, syntax.Call) else last.start
-        return last.kind == "number" and self.source[sign] in ROOTS
 
     def _is_raised_function(self, power: syntax.Expression) -> bool:
         """Return whether an expression is a power of a function, such as `sin**2`."""

@@ -54,8 +54,8 @@ def value_of(binding: Binding, factory: Factory) -> Array:
         raise _in_argument(error, binding) from error.__cause__
     except MemoryError:
         relieve()
-        error = ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
-        raise _in_argument(error, binding) from None
+        lack = ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
+        raise _in_argument(lack, binding) from None
 
 
 def _numbers_listed(text: str) -> object:

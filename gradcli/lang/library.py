@@ -49,9 +49,6 @@ class Library(Protocol):
     def truth(self, value: object) -> bool:
         """Return the truth of a value that is not a plain number."""
 
-    def iterate(self, value: object) -> Iterable[object]:
-        """Return the items of a value that a `for` loop iterates over."""
-
     def on_result(self, value: object, span: Span) -> None:
         """Record the result of an operator, function or method, with its span."""
 

@@ -266,8 +266,8 @@ class Run(Record):
         if isinstance(error, TooManyEntries):
             hint = "restrict the inputs with --wrt, or ask for gradcli grad"
             return ProgramError("E403", str(error), hint=hint)
-        hint = OTHER_ARGUMENTS if isinstance(error, UnknownSlope) else None
-        return self._refusal(str(error), hint)
+        named = OTHER_ARGUMENTS if isinstance(error, UnknownSlope) else None
+        return self._refusal(str(error), named)
 
     def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:
         shape = list(self.output.shape)

@@ -234,10 +234,7 @@ def jump_on(destination: int, wanted: bool, source: int) -> Step:
 
 def iterate(out: int, source: int) -> Step:
     """Return a step that writes an iterator over the items of a value."""
-    found: Value = lambda registers, frame: _iterator_of(
-        frame.library, registers[source]
-    )
-    return write(out, found)
+    return write(out, lambda registers, _: _iterator_of(registers[source]))
 
 
 def advance(destination: int, out: int, source: int) -> Step:
@@ -258,7 +255,7 @@ def unpack(outs: tuple[int, ...], source: int) -> Step:
     another number of items."""
 
     def step(registers: Registers, frame: Frame) -> None:
-        iterator = _iterator_of(frame.library, registers[source])
+        iterator = _iterator_of(registers[source])
         items = list(islice(iterator, len(outs) + 1))
         if len(items) != len(outs):
             found = "more" if len(items) > len(outs) else str(len(items))
@@ -276,9 +273,6 @@ def open_mode(enabled: bool) -> Step:
 
 def close_modes(count: int) -> Step:
     return lambda registers, frame: frame.close_modes(count)
-
-
-_LISTS = (list, tuple, range)
 
 
 def _method_of(library: Library, value: object, name: str) -> Callable[..., object]:
@@ -316,7 +310,7 @@ def _item_of(value: Any, key: Any) -> Any:
     if isinstance(value, (*NUMBERS, str)) or value is None:
         message = f"{described(value)} cannot be indexed"
         raise ProgramError("E304", message, hint="only tensors and lists have elements")
-    if not isinstance(value, _LISTS):
+    if not isinstance(value, list | tuple | range):
         return value[key]
     try:
         return value[key]
@@ -329,9 +323,9 @@ def _item_of(value: Any, key: Any) -> Any:
         raise ProgramError("E304", message, hint=hint) from None
 
 
-def _iterator_of(library: Library, value: object) -> Iterator[object]:
+def _iterator_of(value: Any) -> Iterator[object]:
     """Return an iterator over a value's items; refuse a value that has none."""
     if isinstance(value, (*NUMBERS, str)) or value is None:
         message = f"a loop cannot run over {described(value)}"
         raise ProgramError("E306", message, hint="write range(n)")
-    return iter(value if isinstance(value, _LISTS) else library.iterate(value))
+    return iter(value)

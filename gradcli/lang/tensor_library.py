@@ -10,10 +10,8 @@ of the run's dtype. Each recorded node keeps the span of the step that recorded 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, function, set_grad_enabled
 from ..engine.call import Named
@@ -203,8 +201,11 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
         beside = (*args[1:], *keywords.values())
         return not any(type(other) is Tensor for other in beside)
     # A list that has tensors, as for `cat`, or strings, or is empty, stays a list.
-    listed = isinstance(first, list | tuple) and bool(first)
-    return listed and not any(isinstance(item, Tensor | str) for item in first)
+    return (
+        isinstance(first, list | tuple)
+        and bool(first)
+        and not any(isinstance(item, Tensor | str) for item in first)
+    )
 
 
 class TensorLibrary:
@@ -253,12 +254,8 @@ class TensorLibrary:
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
         return value.fields if isinstance(value, Named) else ()
 
-    def grad_mode(self, enabled: bool) -> set_grad_enabled:
-        return set_grad_enabled(enabled)
-
-    def changing(self) -> AbstractContextManager[object]:
-        """Return a context in which a change in place leaves saved values unchanged."""
-        return renewing()
+    grad_mode = staticmethod(set_grad_enabled)
+    changing = staticmethod(renewing)
 
     def own(self, value: object) -> object:
         if not isinstance(value, Tensor) or value.requires_grad:
@@ -267,10 +264,6 @@ class TensorLibrary:
 
     def truth(self, value: object) -> bool:
         return bool(value)
-
-    def iterate(self, value: Any) -> Iterable[object]:
-        items: Iterable[object] = iter(value)
-        return items
 
     def on_result(self, value: object, span: Span) -> None:
         if type(value) is Tensor:

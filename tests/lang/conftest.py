@@ -1,7 +1,7 @@
 """A small library of plain Python values for programs to run on."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -28,6 +28,9 @@ class Box:
 
     def __getitem__(self, key: object) -> object:
         return key
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.content, self.content + 1))
 
     def double(self, times: int = 1) -> "Box":
         return Box(self.content * 2**times)
@@ -95,9 +98,6 @@ class PlainLibrary:
 
     def truth(self, value: Any) -> bool:
         return bool(value.content)
-
-    def iterate(self, value: Any) -> Iterable[Any]:
-        return iter((value.content, value.content + 1))
 
     def on_result(self, value: Any, span: Any) -> None:
         self.results.append((value, span))
