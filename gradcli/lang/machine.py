@@ -18,9 +18,8 @@ from .arithmetic import binary
 from .code import Code
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
-from .frame import UNSET, Frame
+from .frame import UNSET, Frame, Library
 from .lexicon import CALLS_LEFT_OUT
-from .library import Library
 from .maxima import MAX_STEPS
 from .parser import parse
 from .process import is_out_of_memory, relieve

@@ -16,9 +16,8 @@ from .arithmetic import NUMBERS
 from .code import Registers, Step
 from .errors import ProgramError
 from .excerpt import Span
-from .frame import UNSET, Frame, described
+from .frame import UNSET, Frame, Library, described
 from .lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
-from .library import Library
 from .suggest import did_you_mean
 
 Reads = tuple[int, ...]

@@ -20,7 +20,7 @@ from ..engine.operators import TRANSPOSES
 from ..ops import ALIASES, FUNCTIONS, offered
 from .errors import ProgramError, Span
 from .factory import CONSTRUCTORS, Draws, Factory
-from .library import Explanation
+from .frame import Explanation
 from .maxima import MAX_LIST_DEPTH
 
 CONSTANTS: dict[str, object] = {
@@ -209,7 +209,7 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
 
 
 class TensorLibrary:
-    """The functions, methods and values of one run: a `library.Library` on tensors."""
+    """The functions, methods and values of one run: a `frame.Library` on tensors."""
 
     def __init__(self, factory: Factory, stream: str = "") -> None:
         self.factory = factory

@@ -21,8 +21,7 @@ from ..engine.errors import (
 )
 from ..ops import ALIASES, FUNCTIONS, checks
 from .errors import MORE_MEMORY, OTHER_ARGUMENTS
-from .frame import described
-from .library import Explanation
+from .frame import Explanation, described
 from .suggest import did_you_mean
 
 Sampled = Mapping[str, Tensor]
