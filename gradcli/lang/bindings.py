@@ -106,20 +106,16 @@ def _name(head: str, argument: str) -> str:
         hint: str | None = f"call it {name}_ in the program and here"
     elif not name.isidentifier():
         message = f"'{name}' is not a name" if name else "there is no name before '='"
-        hint = _name_hint(name)
+        base = name.partition("[")[0]
+        hint = "a name is letters, digits and '_', not beginning with a digit"
+        if base != name and base.isidentifier():
+            hint = f"give the whole array: {base}=[...]"
+        elif name.endswith(("+", "-", "*", "/")):
+            hint = "put quotes around a program that assigns"
     else:
         return name
     span = Span(0, max(1, len(head)))
     raise ProgramError("E502", message, span, argument, hint=hint)
-
-
-def _name_hint(name: str) -> str:
-    base = name.partition("[")[0]
-    if base != name and base.isidentifier():
-        return f"give the whole array: {base}=[...]"
-    if name.endswith(("+", "-", "*", "/")):
-        return "put quotes around a program that assigns"
-    return "a name is letters, digits and '_', not beginning with a digit"
 
 
 def _brief(argument: str) -> str:

@@ -251,6 +251,7 @@ class Rows:
 
     def __init__(self, point: Point, count: int, whole: set[str]) -> None:
         self._point = point
+        self._prepared = point.prepared
         self._count = count
         self._whole = whole
         self._xp = Columns(NUMPY) if point.factory.xp is NUMPY else None
@@ -340,7 +341,9 @@ class Rows:
     def _parted(self, rows: Host, error: Exception) -> Sequence[Host]:
         """Return the groups that rows are to be run in, after a run of all failed with
         an error; rows that cannot be run in groups are run one by one here."""
-        apart = _cause(error)
+        apart: BaseException | None = error
+        while apart is not None and not isinstance(apart, Apart):
+            apart = apart.__cause__ or apart.__context__
         if apart is not None and apart.groups:
             return [rows[group] for group in apart.groups]
         if apart is not None:
@@ -382,17 +385,19 @@ class Rows:
         point = self._point
         made = point.factory
         home: Any = made.xp if xp is None else xp
-        leaves = {}
-        for name, t in point.tensors.items():
-            raw = t.raw if name in self._whole else t.raw[rows]
-            if xp is not None and name not in self._whole:
-                raw = xp.column(raw)
-            leaves[name] = Tensor(raw, home, requires_grad=name in point.wanted)
+        raws = {
+            name: t.raw if name in self._whole else t.raw[rows]
+            for name, t in point.tensors.items()
+        }
+        if xp is not None:
+            alone = [name for name in raws if name not in self._whole]
+            raws |= {name: xp.column(raws[name]) for name in alone}
+        leaves = self._prepared.leaves(home, raws)
         if xp is None:
-            session = self._session = self._session or Session(point.prepared, point.of)
+            session = self._session = self._session or Session(self._prepared, point.of)
             session.rebind(leaves)
         else:
-            linked = point.prepared.on(leaves, made.on(xp))
+            linked = self._prepared.on(leaves, made.on(xp))
             session = Session(linked, point.of, max_steps=max_steps)
         y = session()
         if y.numel() != 1:
@@ -427,13 +432,6 @@ class Rows:
         shapes = [(self._count, *np.shape(each)) for each in like]
         dtypes = [getattr(each, "dtype", dtype) for each in like]
         return [full(shape, np.nan, t) for shape, t in zip(shapes, dtypes, strict=True)]
-
-
-def _cause(error: BaseException | None) -> Apart | None:
-    """Return the `Apart` that an error comes from; None if it has another cause."""
-    while error is not None and not isinstance(error, Apart):
-        error = error.__cause__ or error.__context__
-    return error
 
 
 def _told(error: Exception) -> ProgramError | None:

@@ -165,7 +165,11 @@ class ExpressionParser(Cursor):
         if token.kind == BAR and not self._bar_closes():
             raise self._refused_bar()
         if last.kind == BAR and token.kind == "name" and self.text(token)[0] == "_":
-            raise self._subscript(token)
+            # A subscript of a norm names its kind: `||w||_2`.
+            kind = self.text(token).strip("_")
+            message = "a norm's kind does not stand behind it"
+            error = self.fail("E208", message, token.span, f"write norm(x, {kind})")
+            raise error.mended_by((*token.span, "")) if kind == "2" else error
         if last.kind not in _FACTOR_ENDS or self.within == "for":
             return False
         if self.within == "[" and token.start > last.end:
@@ -173,16 +177,11 @@ class ExpressionParser(Cursor):
         # In `x^2 y`, `y` could be a factor or a part of the exponent.
         signed = self.kind_before(2) in ("+", "-")
         exponent = last.kind == "number" and self.kind_before(2 + signed) == "**"
-        if exponent or self._is_raised_function(left):
+        base = isinstance(left, syntax.Binary) and left.operator == "**" and left.left
+        function = isinstance(base, syntax.Name) and self.names_function(base.name)
+        if exponent or function:
             raise self.missing_operator(last, token)
         return True
-
-    def _subscript(self, token: Token) -> ProgramError:
-        """Return the error for a subscript that names the kind of a norm: `||w||_2`."""
-        kind = self.text(token).strip("_")
-        error = self.fail("E208", "a norm's kind does not stand behind it", token.span)
-        error.hint = f"write norm(x, {kind})"
-        return error.mended_by((*token.span, "")) if kind == "2" else error
 
     def _bar_closes(self) -> bool:
         """Return whether another bar follows in the statement: so in `sin|x|`, but not
@@ -219,13 +218,6 @@ class ExpressionParser(Cursor):
             message = f"{whole} is read as ({one})*{other}"
             self.notes.append(syntax.Note(message, span))
         return syntax.Binary(span, "*", left, right, span)
-
-    def _is_raised_function(self, power: syntax.Expression) -> bool:
-        """Return whether an expression is a power of a function, such as `sin**2`."""
-        if not isinstance(power, syntax.Binary) or power.operator != "**":
-            return False
-        base = power.left
-        return isinstance(base, syntax.Name) and self.names_function(base.name)
 
     def _prefixed(self, floor: int) -> Steps[syntax.Expression]:
         sign = self.take()

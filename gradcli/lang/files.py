@@ -27,7 +27,7 @@ from ..ops.limits import LIMIT, size_text
 from .errors import ProgramError
 from .excerpt import enumerated, shortened
 from .filesystem import reason_of, refusal
-from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH, MAX_SHOWN_KEYS
+from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .nested import (
     EXTREME_BYTES,
     Floats,
@@ -82,10 +82,19 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     """
     limit = LIMIT.bytes if limit is None else limit
     if source == STANDARD_INPUT:
-        return _standard_input(limit)
+        if sys.stdin is None:
+            raise NotAnArray("E512", "standard input is closed", "write a file's name")
+        try:
+            return _by_look(sys.stdin.buffer, "standard input", None, limit)
+        except OSError as error:
+            message = f"standard input cannot be read: {reason_of(error)}"
+            raise NotAnArray("E512", message, "write a file's name") from None
     if not source:
         raise NotAnArray("E511", "there is no file name after '@'", _KINDS)
-    path, key = _path_and_key(source)
+    path, key = os.path.expanduser(source), None
+    keyed = _KEYED.fullmatch(path)
+    if keyed is not None and not os.path.isfile(path):
+        path, key = keyed["path"], keyed["key"]
     suffix = os.path.splitext(path)[1].lower()
     if suffix in _TABLES and (key is not None or suffix not in _READERS):
         return _column(path, key or "", limit)
@@ -101,24 +110,6 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     except OSError as error:
         code = "E511" if isinstance(error, FileNotFoundError) else "E512"
         raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
-
-
-def _standard_input(limit: int) -> Floats:
-    if sys.stdin is None:
-        raise NotAnArray("E512", "standard input is closed", "write a file's name")
-    try:
-        return _by_look(sys.stdin.buffer, "standard input", None, limit)
-    except OSError as error:
-        message = f"standard input cannot be read: {reason_of(error)}"
-        raise NotAnArray("E512", message, "write a file's name") from None
-
-
-def _path_and_key(source: str) -> tuple[str, str | None]:
-    source = os.path.expanduser(source)
-    found = _KEYED.fullmatch(source)
-    if found is None or os.path.isfile(source):
-        return source, None
-    return found["path"], found["key"]
 
 
 def _check_size(count: int, what: str, limit: int) -> None:
@@ -187,7 +178,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
         value = _value_of_key(value, what, key)
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
-        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
+        listed = ", ".join(list(value)[:MAX_SHOWN_NAMES])
         example = f"as in @{what}:{next(iter(value), '')}"
         hint = f"take one of its values: {listed}, {example}" if value else None
         raise NotAnArray("E513", message, hint)
@@ -204,7 +195,7 @@ def _value_of_key(value: object, what: str, key: str) -> object:
     if isinstance(value, dict):
         if key in value:
             return value[key]
-        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
+        listed = ", ".join(list(value)[:MAX_SHOWN_NAMES])
         hint = did_you_mean(key, value)
         message = f"{what} has no value {key!r}, it has {listed or 'none'}"
         raise NotAnArray("E518", message, hint)
@@ -318,7 +309,7 @@ def _member(names: list[str], what: str, key: str | None) -> str:
     """Return the member that `key` names with or without its suffix; the only one if
     there is no key."""
     keys = [name.removesuffix(".npy") for name in names]
-    listed = ", ".join(keys[:MAX_SHOWN_KEYS]) + (", …" * (len(keys) > MAX_SHOWN_KEYS))
+    listed = ", ".join(keys[:MAX_SHOWN_NAMES]) + (", …" * (len(keys) > MAX_SHOWN_NAMES))
     if not keys:
         raise NotAnArray("E518", f"{what} holds no array")
     if not key:

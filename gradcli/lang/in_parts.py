@@ -108,15 +108,9 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
     count = max(given.tensor.numel() for given in prepared.inputs)
     fusion.region(prepared.source, *_ending(prepared), count, tile_entries)
     start, stop = next(tiles.parts(0, count, tile_entries))
-    few = {
-        g.name: Tensor(
-            g.tensor.raw.reshape(-1)[start:stop] if g.tensor.ndim else g.tensor.raw,
-            g.tensor.xp,
-            requires_grad=g.requires_grad,
-        )
-        for g in prepared.inputs
-    }
-    first = prepared.on(few)
+    arrays = {g.name: g.tensor.raw for g in prepared.inputs if g.tensor.ndim}
+    few = {name: raw.reshape(-1)[start:stop] for name, raw in arrays.items()}
+    first = prepared.on(prepared.leaves(prepared.factory.xp, few))
     run = Session(first).run()
     value.edge = run.output.edge
     # The leaves of the graph are the part's tensors, under the names of the inputs.
@@ -208,13 +202,7 @@ def _traced(
     reached = set[str]()
 
     def run(xp: Samples, given: list[Sample]) -> Results:
-        samples = dict(zip(arrays, given, strict=True))
-        leaves = {
-            i.name: Tensor(
-                samples.get(i.name, i.tensor.raw), xp, requires_grad=i.requires_grad
-            )
-            for i in prepared.inputs
-        }
+        leaves = prepared.leaves(xp, dict(zip(arrays, given, strict=True)))
         y = Session(prepared.on(leaves, prepared.factory.on(xp)))()
         if not isinstance(y.raw, Sample) or y.raw.shape:
             raise xp.trace.refuse("the value is no number that is made of all entries")

@@ -199,7 +199,9 @@ class _Parser(ExpressionParser):
         otherwise: syntax.Block | None = None
         while not branches or self.token.kind == "elif":
             branches.append((yield self._branch()))
-            self._reach_else()
+            at_line_end = self.token.kind == "newline" and not self.inline_bodies
+            if at_line_end and self.kind_after() in ("else", "elif"):
+                self.take()
         if self.take_if("else"):
             otherwise = yield self._body()
         return syntax.If(self._statement_span(start), tuple(branches), otherwise)
@@ -209,12 +211,6 @@ class _Parser(ExpressionParser):
         test = yield self.expression()
         body = yield self._body()
         return syntax.Branch(self._statement_span(start), test, body)
-
-    def _reach_else(self) -> None:
-        """Skip a line's end if `else` or `elif` follows it."""
-        at_line_end = self.token.kind == "newline" and not self.inline_bodies
-        if at_line_end and self.kind_after() in ("else", "elif"):
-            self.take()
 
     def _for(self) -> Steps[syntax.Statement]:
         start = self.take().start

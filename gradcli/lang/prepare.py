@@ -11,6 +11,7 @@ No step of the program runs here.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -75,6 +76,16 @@ class Prepared(Record):
             for i in self.inputs
         )
         return Prepared(self.source, self.code, factory or self.factory, inputs)
+
+    def leaves(self, xp: Any, raws: Mapping[str, Any]) -> dict[str, Tensor]:
+        """Return the inputs as tensors of the namespace ``xp``, made of ``raws`` where
+        these have an array of an input's name."""
+        return {
+            i.name: Tensor(
+                raws.get(i.name, i.tensor.raw), xp, requires_grad=i.requires_grad
+            )
+            for i in self.inputs
+        }
 
     def option_value(self, text: str, option: str) -> Tensor:
         """Return the VALUE of an option, such as `--grad-output`, as a constant tensor.

@@ -242,7 +242,12 @@ class _Tokenizer:
         if not text.replace("_", "").isdigit():
             value = float(text)
             if not value or value == inf:
-                self._check_reach(text, value, start, end)
+                from .nested import beyond_floats
+
+                beyond = beyond_floats(text, value)
+                if beyond is not None:
+                    hint = f"write {'inf' if value else 0}"
+                    raise self.fail("E214", f"{text} is {beyond}", start, end, hint)
             return self._add("number", value, start, end)
         if len(text) > MAX_INTEGER_DIGITS:
             raise self.fail("E402", _HUGE, start, end, "write it as a float: 1e30")
@@ -250,14 +255,6 @@ class _Tokenizer:
             hint = f"write {text.lstrip('0_')}"
             raise self.fail("E203", "leading zeros in an integer", start, end, hint)
         return self._add("number", int(text), start, end)
-
-    def _check_reach(self, text: str, value: float, start: int, end: int) -> None:
-        from .nested import beyond_floats
-
-        beyond = beyond_floats(text, value)
-        if beyond is not None:
-            hint = f"write {'inf' if value else 0}"
-            raise self.fail("E214", f"{text} is {beyond}", start, end, hint)
 
     def _based(self, start: int, end: int) -> int:
         self._check_number_ends(start, end)

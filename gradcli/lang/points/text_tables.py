@@ -265,7 +265,9 @@ def _distinct(layout: Layout) -> list[str]:
 
 def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     """Return the columns of a block, read by NumPy; None if a row may be bad."""
-    if b'"' in data or not _is_even(data, layout):
+    mark, count = layout.separator.encode(), len(layout.header) - 1
+    even = all(line.count(mark) == count for line in data.splitlines() if line)
+    if b'"' in data or not even:
         return None
     try:
         table = np.loadtxt(
@@ -279,12 +281,6 @@ def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     except ValueError:
         return None
     return list(table.T)
-
-
-def _is_even(data: bytes, layout: Layout) -> bool:
-    """Return whether every line has as many cells as the header."""
-    mark, count = layout.separator.encode(), len(layout.header) - 1
-    return all(line.count(mark) == count for line in data.splitlines() if line)
 
 
 def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
