@@ -11,7 +11,7 @@ statement records its value, in case the program ends with it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -169,16 +169,13 @@ class _Compiler:
             self.constants[key] = self._register(), value
         return self.constants[key][0]
 
-    def variable(self, name: str, span: Span) -> int:
-        return self._read(self.variables, name, span)
-
     def operand(self, node: Literal | Name) -> int:
         """Return the register of a literal or a name, which needs no computation."""
         if isinstance(node, Literal):
             return self.constant(self.value_of(node))
         if node.qualified:
             return self._read(self.qualified, node.name, node.span)
-        register = self.variable(node.name, node.span)
+        register = self._read(self.variables, node.name, node.span)
         if node.name in self.assigned and node.name not in self.has_value:
             self.emit(steps.check(register, node.name), node.span)
             self.has_value[node.name] = None
@@ -364,15 +361,14 @@ class _Compiler:
     def _target(self, target: syntax.Target) -> int:
         self.assigned_above.add(target.name)
         self.has_value.setdefault(target.name)
-        return self.variable(target.name, target.span)
+        return self._read(self.variables, target.name, target.span)
 
     def visit_Assign(self, node: syntax.Assign) -> Steps[None]:
         if node.unpacks:
-            value: int = yield self.visit(node.value, None)
-            out = self._unpack(value, node.targets)
+            out = self._unpack((yield self.visit(node.value, None)), node.targets)
         else:
-            register = self.variable(node.targets[0].name, node.targets[0].span)
-            yield self.visit(node.value, register)
+            span, name = node.targets[0].span, node.targets[0].name
+            yield self.visit(node.value, self._read(self.variables, name, span))
             out = self._target(node.targets[0])
         self._mark(out, node, node.targets[-1].name)
 
@@ -404,15 +400,15 @@ class _Compiler:
 
     def visit_If(self, node: syntax.If) -> Steps[None]:
         done = self.label()
-        first, *others = node.branches
-        other = yield self._test(first.test)
-        with self.maybe():
-            yield self._branch(first.body, first.span, other, done)
-        with self.maybe():
-            for branch in others:
+        # Only the first condition runs in any case.
+        with ExitStack() as later:
+            for branch in node.branches:
                 other = yield self._test(branch.test)
                 with self.maybe():
-                    yield self._branch(branch.body, branch.span, other, done)
+                    yield self.block(branch.body)
+                    self.jump_always(done, branch.span)
+                    self.set_label(other)
+                later.enter_context(self.maybe())
             if node.otherwise is not None:
                 yield self.block(node.otherwise)
         self.set_label(done)
@@ -424,13 +420,6 @@ class _Compiler:
         self.jump_on(False, register, other, test.span)
         self.release(register)
         return other
-
-    def _branch(
-        self, body: syntax.Block, span: Span, other: int, done: int
-    ) -> Steps[None]:
-        yield self.block(body)
-        self.jump_always(done, span)
-        self.set_label(other)
 
     def visit_For(self, node: syntax.For) -> Steps[None]:
         loop = _Loop(self.label(), self.label(), self.modes)

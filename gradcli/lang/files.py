@@ -162,7 +162,9 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     try:
         data = _part(file, limit).getvalue()
         floats = number_of_json if EXTREME_BYTES.search(data) else None
-        value = json.loads(data, parse_int=_json_integer, parse_float=floats)
+        most = MAX_JSON_INTEGER_DIGITS
+        integer = lambda text: int(text) if len(text) < most else number_of_json(text)
+        value = json.loads(data, parse_int=integer, parse_float=floats)
     except NotAnArray as problem:
         message = f"{what}: {problem.message}"
         raise NotAnArray(problem.code, message, problem.hint) from None
@@ -204,12 +206,6 @@ def _value_of_key(value: object, what: str, key: str) -> object:
                 for nr, row in enumerate(value, 1)]  # fmt: skip
     message = f"{what} is no object, so it has no value {key!r}"
     raise NotAnArray("E518", message, f"leave :{key} out")
-
-
-def _json_integer(digits: str) -> int | float:
-    """Return an integer; one of too many digits is refused, or returned as a float."""
-    short = len(digits) < MAX_JSON_INTEGER_DIGITS
-    return int(digits) if short else number_of_json(digits)
 
 
 def _json_number(entry: object) -> object:
@@ -490,7 +486,13 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
         except ValueError:
             raise _bad_cell(cells, line, what) from None
         if 0 in row or inf in row or -inf in row:
-            _refuse_beyond(cells, row, line, what)
+            for column, (cell, number) in enumerate(zip(cells, row, strict=True), 1):
+                beyond = beyond_floats(cell, number)
+                if beyond is not None:
+                    place = f"{what}, line {line}, column {column}"
+                    message = f"{place} is {shortened(cell.strip())}, {beyond}"
+                    hint = f"write {'inf' if number else 0}"
+                    raise NotAnArray("E517", message, hint)
         numbers.extend(row)
         if len(numbers) * _BYTES_PER_NUMBER > limit:
             allowed = limit // _BYTES_PER_NUMBER
@@ -501,17 +503,6 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
         raise NotAnArray("E513", f"{what} holds no numbers", hint)
     table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     return table.reshape([length for length in table.shape if length != 1])
-
-
-def _refuse_beyond(cells: list[str], row: list[float], line: int, what: str) -> None:
-    """Refuse a number that is too small or too large for a float."""
-    for column, (cell, number) in enumerate(zip(cells, row, strict=True), 1):
-        beyond = beyond_floats(cell, number)
-        if beyond is not None:
-            place = f"{what}, line {line}, column {column}"
-            hint = f"write {'inf' if number else 0}"
-            shown = shortened(cell.strip())
-            raise NotAnArray("E517", f"{place} is {shown}, {beyond}", hint)
 
 
 def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:

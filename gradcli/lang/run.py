@@ -256,18 +256,15 @@ class Run(Record):
         try:
             yield
         except EngineError as error:
-            raise self._worded(error) from error
+            from ..engine.jacobian import TooManyEntries
 
-    def _worded(self, error: EngineError) -> ProgramError:
-        from ..engine.jacobian import TooManyEntries
-
-        if str(error) == NOT_SCALAR:
-            return self._vector_output()
-        if isinstance(error, TooManyEntries):
-            hint = "restrict the inputs with --wrt, or ask for gradcli grad"
-            return ProgramError("E403", str(error), hint=hint)
-        named = OTHER_ARGUMENTS if isinstance(error, UnknownSlope) else None
-        return self._refusal(str(error), named)
+            if isinstance(error, TooManyEntries):
+                hint = "restrict the inputs with --wrt, or ask for gradcli grad"
+                raise ProgramError("E403", str(error), hint=hint) from error
+            if str(error) == NOT_SCALAR:
+                raise self._vector_output() from error
+            named = OTHER_ARGUMENTS if isinstance(error, UnknownSlope) else None
+            raise self._refusal(str(error), named) from error
 
     def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:
         shape = list(self.output.shape)

@@ -395,9 +395,12 @@ class _Tokenizer:
                 elif message == NO_LATEX:
                     from .from_latex import plain
 
-                    text = plain(self.source)
+                    begin = 1 + max(self.source.rfind(end, 0, start) for end in "\r\n")
+                    line = re.split(r"[\r\n]", self.source[begin:], maxsplit=1)[0]
+                    text = plain(line)
                     if text is not None:
-                        error.mended_by((0, len(self.source), text))
+                        margin = len(line) - len(line.lstrip())
+                        error.mended_by((begin + margin, begin + len(line), text))
                 raise error
 
     def _newline(self, start: int, end: int) -> int:

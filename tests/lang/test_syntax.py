@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradcli.lang.errors import ProgramError
@@ -259,6 +259,7 @@ def test_any_identifier_is_a_name(name: str) -> None:
 
 
 @settings(deadline=None, max_examples=300)
+@example("\n\\e")
 @given(st.text(alphabet="xy01.+-*/()[]:;,='\"\\ \n\t#ifels²é\x00", max_size=40))
 def test_any_text_is_read_or_refused_within_itself(source: str) -> None:
     refused = refusal(lambda: parse(source))
