@@ -65,11 +65,8 @@ class PlainLibrary:
         raise errors[kind]("boom")
 
     def method(self, value: Any, name: str) -> Callable[..., Any] | None:
-        return (
-            getattr(value, name)
-            if isinstance(value, Box) and name == "double"
-            else None
-        )
+        found = isinstance(value, Box) and name == "double"
+        return getattr(value, name) if found else None
 
     def attribute(self, value: Any, name: str) -> tuple[bool, object]:
         if isinstance(value, Box) and name == "content":
@@ -137,8 +134,7 @@ def evaluate() -> Evaluate:
         **bindings: object,
     ) -> Result:
         code = compile_program(parse(source, bindings))
-        chosen = library or PlainLibrary()
-        machine = Machine(code, bindings, chosen, max_steps=max_steps, trace=trace)
-        return machine.run()
+        linked = code, bindings, library or PlainLibrary()
+        return Machine(*linked, max_steps=max_steps, trace=trace).run()
 
     return evaluate_text
