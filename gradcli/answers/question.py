@@ -298,4 +298,4 @@ def _prepared_midway(
     start, end = _assignment(source, name, bound)
     said = shortened(source[start:end], 40)
     note = f"{name} stands for its value: what made it, {said}, is left out"
-    return cut.with_values({**given, name: leaf}), printable(note)
+    return cut.on({**given, name: leaf}), printable(note)

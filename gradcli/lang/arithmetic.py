@@ -57,8 +57,10 @@ def binary(sign: str, left: Number, right: Number, note: Note) -> Number:
     if sign == "@":
         message = "'@' multiplies matrices and vectors, not two numbers"
         raise ProgramError("E301", message, hint="write '*'")
-    if sign == "**":
-        _refuse_huge_power(left, right)
+    if sign == "**" and isinstance(left, int) and isinstance(right, int) and right > 0:
+        least_bits = (left.bit_length() - 1) * right
+        if least_bits > MAX_INTEGER_BITS:
+            raise _too_large()
     try:
         result: Number | complex = OPERATORS[sign](left, right)
     except ZeroDivisionError:
@@ -82,13 +84,6 @@ def bounded(result: Value) -> Value:
 def _too_large() -> ProgramError:
     message = f"an integer would have more than {MAX_INTEGER_BITS} bits"
     return ProgramError("E402", message, hint="compute with floats: 9.0 instead of 9")
-
-
-def _refuse_huge_power(base: Number, exponent: Number) -> None:
-    if isinstance(base, int) and isinstance(exponent, int) and exponent > 0:
-        least_bits = (base.bit_length() - 1) * exponent
-        if least_bits > MAX_INTEGER_BITS:
-            raise _too_large()
 
 
 def _divided_by_zero(left: Number, right: Number) -> float:

@@ -49,13 +49,10 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
         binding = read_binding(argument, after)
         if binding.name in bindings:
             first = bindings[binding.name].argument
-            raise ProgramError(
-                "E503",
-                f"'{binding.name}' is given a value twice",
-                Span(0, binding.value.start - 1),
-                argument,
-                hint=f"keep one of {_brief(first)} and {_brief(argument)}",
-            )
+            message = f"'{binding.name}' is given a value twice"
+            hint = f"keep one of {_brief(first)} and {_brief(argument)}"
+            span = Span(0, binding.value.start - 1)
+            raise ProgramError("E503", message, span, argument, hint=hint)
         bindings[binding.name] = binding
     return tuple(bindings.values())
 
@@ -109,20 +106,16 @@ def _name(head: str, argument: str) -> str:
         hint: str | None = f"call it {name}_ in the program and here"
     elif not name.isidentifier():
         message = f"'{name}' is not a name" if name else "there is no name before '='"
-        hint = _name_hint(name)
+        base = name.partition("[")[0]
+        hint = "a name is letters, digits and '_', not beginning with a digit"
+        if base != name and base.isidentifier():
+            hint = f"give the whole array: {base}=[...]"
+        elif name.endswith(("+", "-", "*", "/")):
+            hint = "put quotes around a program that assigns"
     else:
         return name
     span = Span(0, max(1, len(head)))
     raise ProgramError("E502", message, span, argument, hint=hint)
-
-
-def _name_hint(name: str) -> str:
-    base = name.partition("[")[0]
-    if base != name and base.isidentifier():
-        return f"give the whole array: {base}=[...]"
-    if name.endswith(("+", "-", "*", "/")):
-        return "put quotes around a program that assigns"
-    return "a name is letters, digits and '_', not beginning with a digit"
 
 
 def _brief(argument: str) -> str:

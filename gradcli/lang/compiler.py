@@ -10,8 +10,9 @@ statement records its value, in case the program ends with it.
     # ['*', '']
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,7 +47,24 @@ def compile_program(
         return compiler.code(program.notes)
 
 
-class _Emitter:
+Into = int | None
+
+
+class _Loop(NamedTuple):
+    """The labels that `continue` and `break` jump to, and the number of `with` blocks
+    that are open there."""
+
+    again: int
+    after: int
+    modes: int
+
+
+@cache
+def _method(kind: type[Node]) -> str:
+    return f"visit_{kind.__name__}"
+
+
+class _Compiler:
     """A list of the steps of one program, with its registers, labels and jumps.
 
     A register holds a variable, a constant, a function or an intermediate value; those
@@ -54,6 +72,12 @@ class _Emitter:
     not known yet. `has_value` lists the variables that certainly have a value at the
     present step: an assignment or a `check` adds one, and names that are added in a
     part that may not run (`maybe`) are removed after it.
+
+    There is one method for each class of nodes. That of an expression returns the
+    register that will hold its value: `into`, if it is given, which only the last step
+    writes to. Where several steps can write the result (`and`, a chain of comparisons,
+    a condition), they write to an intermediate register, from which it is moved to
+    `into` at the end, because they may still have to read the old value of `into`.
     """
 
     def __init__(
@@ -75,16 +99,13 @@ class _Emitter:
         self.constants: dict[tuple[type, object], tuple[int, object]] = {}
         self.has_value: dict[str, None] = {}
         self.assigned_above: set[str] = set()
-        self.visitors: dict[type[Node], Callable[..., object]] = {}
         self.changes = False
+        self.loops: list[_Loop] = []
+        self.modes = 0
 
     def visit(self, node: Node, *given: object) -> Any:
-        """Return the result of the method that is named after the node's class."""
-        kind = type(node)
-        visitor = self.visitors.get(kind)
-        if visitor is None:
-            visitor = self.visitors[kind] = getattr(self, f"visit_{kind.__name__}")
-        return visitor(node, *given)
+        """Return the result, or its steps, of the method named after a node's class."""
+        return getattr(self, _method(type(node)))(node, *given)
 
     def emit(
         self,
@@ -102,7 +123,7 @@ class _Emitter:
     ) -> None:
         """Emit a step that jumps to the label ``to``, always or on a condition."""
         self.jumps[len(self.steps)] = make, to
-        self.emit(_unmade, at, kind, "", reads)
+        self.emit(steps.jump(0, 0), at, kind, "", reads)
 
     def jump_always(self, to: int, at: Span) -> None:
         number = len(self.steps)
@@ -148,26 +169,19 @@ class _Emitter:
             self.constants[key] = self._register(), value
         return self.constants[key][0]
 
-    def variable(self, name: str, span: Span) -> int:
-        return self._read(self.variables, name, span)
-
-    def function(self, name: str, at: Span) -> int:
-        """Return the register of a function that is called."""
-        return self._read(self.functions, name, at)
-
     def operand(self, node: Literal | Name) -> int:
         """Return the register of a literal or a name, which needs no computation."""
         if isinstance(node, Literal):
             return self.constant(self.value_of(node))
         if node.qualified:
             return self._read(self.qualified, node.name, node.span)
-        register = self.variable(node.name, node.span)
+        register = self._read(self.variables, node.name, node.span)
         if node.name in self.assigned and node.name not in self.has_value:
             self.emit(steps.check(register, node.name), node.span)
             self.has_value[node.name] = None
         return register
 
-    def code(self, notes: tuple[Note, ...] = ()) -> Code:
+    def code(self, notes: tuple[Note, ...]) -> Code:
         for number, (make, label) in self.jumps.items():
             self.steps[number] = make(self.labels[label])
         return Code(
@@ -194,52 +208,29 @@ class _Emitter:
         self.register_count += 1
         return self.register_count - 1
 
-
-def _unmade(registers: object, frame: object) -> None:
-    """Do nothing: it holds the place of a jump until the step to jump to is known."""
-
-
-Into = int | None
-
-
-class _Loop(NamedTuple):
-    """The labels that `continue` and `break` jump to, and the number of `with` blocks
-    that are open there."""
-
-    again: int
-    after: int
-    modes: int
-
-
-class _Compiler(_Emitter):
-    """An emitter of the steps of nodes, with one method for each class of nodes.
-
-    The method of an expression returns the register that will hold its value: `into`,
-    if it is given, which only the last step writes to. Where several steps can write
-    the result (`and`, a chain of comparisons, a condition), they write to an
-    intermediate register, from which it is moved to `into` at the end, because they may
-    still have to read the old value of `into`.
-    """
-
-    def __init__(
-        self, source: str, assigned: frozenset[str], constant: Constant
-    ) -> None:
-        super().__init__(source, assigned, constant)
-        self.loops: list[_Loop] = []
-        self.modes = 0
-
-    def value(self, node: syntax.Expression, into: Into = None) -> Steps[int]:
-        made: Steps[int] = self.visit(node, into)
-        return made
-
     def _values(self, *nodes: syntax.Expression) -> Steps[tuple[int, ...]]:
         registers = []
         for node in nodes:
             if isinstance(node, syntax.Literal | syntax.Name):
                 registers.append(self.operand(node))
             else:
-                registers.append((yield self.value(node)))
+                registers.append((yield self.visit(node, None)))
         return tuple(registers)
+
+    def _operation(
+        self,
+        make: Callable[..., Step],
+        node: Any,
+        into: Into,
+        operands: Iterable[syntax.Expression],
+        known: tuple[object, ...],
+        kind: str = "",
+        name: str = "",
+    ) -> Steps[int]:
+        """Emit the steps of an expression's operands, and then its own one, which
+        ``make`` returns; return the register of the result."""
+        reads = yield self._values(*operands)
+        return self._finish(make, node, into, reads, known, kind, name)
 
     def _finish(
         self,
@@ -247,12 +238,10 @@ class _Compiler(_Emitter):
         node: Any,
         into: Into,
         reads: tuple[int, ...],
-        *known: object,
-        kind: str = "",
-        name: str = "",
+        known: tuple[object, ...],
+        kind: str,
+        name: str,
     ) -> int:
-        """Emit the last step of an expression, free its operands' registers, and return
-        the register of the result."""
         self.release(*reads)
         out = self.temporary() if into is None else into
         at = getattr(node, "op_span", node.span)
@@ -267,38 +256,30 @@ class _Compiler(_Emitter):
         self.release(result)
         return into
 
-    def visit_Literal(self, node: syntax.Literal, into: Into) -> Steps[int]:
+    def visit_Literal(self, node: syntax.Literal, into: Into) -> int:
         return self._deliver(self.operand(node), node, into)
-        yield
 
-    def visit_Name(self, node: syntax.Name, into: Into) -> Steps[int]:
-        return self._deliver(self.operand(node), node, into)
-        yield
+    visit_Name = visit_Literal
 
     def visit_Unary(self, node: syntax.Unary, into: Into) -> Steps[int]:
-        reads = yield self._values(node.operand)
-        known, sign = (node.operator, node.span), node.operator
-        return self._finish(
-            steps.unary, node, into, reads, *known, kind="operator", name=sign
-        )
+        made, sign = (steps.unary, node, into, (node.operand,)), node.operator
+        return self._operation(*made, (sign, node.span), "operator", sign)
 
     def visit_Binary(self, node: syntax.Binary, into: Into) -> Steps[int]:
-        reads = yield self._values(node.left, node.right)
-        known, sign = (node.operator, node.span, node.op_span), node.operator
-        return self._finish(
-            steps.binary, node, into, reads, *known, kind="operator", name=sign
-        )
+        made = steps.binary, node, into, (node.left, node.right)
+        sign = node.operator
+        return self._operation(*made, (sign, node.span, node.op_span), "operator", sign)
 
     def visit_Compare(self, node: syntax.Compare, into: Into) -> Steps[int]:
         result, done = self.temporary(), self.label()
         first, *others = node.operands
-        left: int = yield self.value(first)
-        right: int = yield self.value(others[0])
+        left: int = yield self.visit(first, None)
+        right: int = yield self.visit(others[0], None)
         self._compared(node, 0, result, left, right)
         with self.maybe():
             for number, other in enumerate(others[1:], 1):
                 self.jump_on(False, result, done, node.op_spans[number - 1])
-                left, right = right, (yield self.value(other))
+                left, right = right, (yield self.visit(other, None))
                 self._compared(node, number, result, left, right)
         self.release(right)
         self.set_label(done)
@@ -315,25 +296,25 @@ class _Compiler(_Emitter):
 
     def visit_Logic(self, node: syntax.Logic, into: Into) -> Steps[int]:
         result, done = self.temporary(), self.label()
-        yield self.value(node.operands[0], result)
+        yield self.visit(node.operands[0], result)
         with self.maybe():
             for before, operand in pairwise(node.operands):
                 self.jump_on(node.operator == "or", result, done, before.span)
-                yield self.value(operand, result)
+                yield self.visit(operand, result)
         self.set_label(done)
         return self._deliver(result, node, into)
 
     def visit_Conditional(self, node: syntax.Conditional, into: Into) -> Steps[int]:
         result, otherwise, done = self.temporary(), self.label(), self.label()
-        test: int = yield self.value(node.test)
+        test: int = yield self.visit(node.test, None)
         self.jump_on(False, test, otherwise, node.test.span)
         self.release(test)
         with self.maybe():
-            yield self.value(node.then, result)
+            yield self.visit(node.then, result)
             self.jump_always(done, node.span)
         self.set_label(otherwise)
         with self.maybe():
-            yield self.value(node.otherwise, result)
+            yield self.visit(node.otherwise, result)
         self.set_label(done)
         return self._deliver(result, node, into)
 
@@ -346,40 +327,32 @@ class _Compiler(_Emitter):
             error = ProgramError("E102", message, node.op_span, self.source)
             raise multiplied(error, node.op_span, parse)
         reads = yield self._values(*node.arguments, *(k.value for k in node.keywords))
-        known = _names(node), node.span, self.function(name, node.op_span)
-        return self._finish(
-            steps.call, node, into, reads, *known, kind="function", name=name
-        )
+        known = _names(node), node.span, self._read(self.functions, name, node.op_span)
+        made = steps.call, node, into, reads
+        return self._finish(*made, known, "function", name)
 
     def visit_MethodCall(self, node: syntax.MethodCall, into: Into) -> Steps[int]:
-        named = [keyword.value for keyword in node.keywords]
-        reads = yield self._values(node.receiver, *node.arguments, *named)
-        known = _names(node), node.span, node.method
-        return self._finish(
-            steps.method, node, into, reads, *known, kind="method", name=node.method
-        )
+        named = (keyword.value for keyword in node.keywords)
+        made = steps.method, node, into, (node.receiver, *node.arguments, *named)
+        known, name = (_names(node), node.span, node.method), node.method
+        return self._operation(*made, known, "method", name)
 
     def visit_Attribute(self, node: syntax.Attribute, into: Into) -> Steps[int]:
-        reads = yield self._values(node.value)
-        known, kind = (node.name, node.span), "attribute"
-        return self._finish(
-            steps.attribute, node, into, reads, *known, kind=kind, name=node.name
-        )
+        made, name = (steps.attribute, node, into, (node.value,)), node.name
+        return self._operation(*made, (name, node.span), "attribute", name)
 
     def visit_Index(self, node: syntax.Index, into: Into) -> Steps[int]:
-        reads = yield self._values(node.value, node.key)
-        return self._finish(steps.index, node, into, reads, node.span, kind="index")
+        made = steps.index, node, into, (node.value, node.key)
+        return self._operation(*made, (node.span,), "index")
 
     def visit_Slice(self, node: syntax.Slice, into: Into) -> Steps[int]:
         absent = syntax.Literal(node.span, None)
         bounds = (bound or absent for bound in (node.start, node.stop, node.step))
-        reads = yield self._values(*bounds)
         make: Callable[..., slice] = lambda bounds: slice(*bounds)
-        return self._finish(steps.sequence, node, into, reads, make, kind="index")
+        return self._operation(steps.sequence, node, into, bounds, (make,), "index")
 
     def visit_Sequence(self, node: syntax.Sequence, into: Into) -> Steps[int]:
-        reads = yield self._values(*node.items)
-        return self._finish(steps.sequence, node, into, reads, node.kind)
+        return self._operation(steps.sequence, node, into, node.items, (node.kind,))
 
     def block(self, block: syntax.Block) -> Steps[None]:
         for statement in block.statements:
@@ -388,15 +361,14 @@ class _Compiler(_Emitter):
     def _target(self, target: syntax.Target) -> int:
         self.assigned_above.add(target.name)
         self.has_value.setdefault(target.name)
-        return self.variable(target.name, target.span)
+        return self._read(self.variables, target.name, target.span)
 
     def visit_Assign(self, node: syntax.Assign) -> Steps[None]:
         if node.unpacks:
-            value: int = yield self.value(node.value)
-            out = self._unpack(value, node.targets)
+            out = self._unpack((yield self.visit(node.value, None)), node.targets)
         else:
-            register = self.variable(node.targets[0].name, node.targets[0].span)
-            yield self.value(node.value, register)
+            span, name = node.targets[0].span, node.targets[0].name
+            yield self.visit(node.value, self._read(self.variables, name, span))
             out = self._target(node.targets[0])
         self._mark(out, node, node.targets[-1].name)
 
@@ -409,7 +381,7 @@ class _Compiler(_Emitter):
 
     def visit_Augment(self, node: syntax.Augment) -> Steps[None]:
         before = self.operand(node.before)
-        value: int = yield self.value(node.value)
+        value: int = yield self.visit(node.value, None)
         self.release(value)
         out = self._target(node.target)
         self.changes = True
@@ -419,7 +391,7 @@ class _Compiler(_Emitter):
         self._mark(out, node, node.target.name)
 
     def visit_Evaluate(self, node: syntax.Evaluate) -> Steps[None]:
-        value: int = yield self.value(node.value)
+        value: int = yield self.visit(node.value, None)
         self._mark(value, node, None)
         self.release(value)
 
@@ -428,15 +400,15 @@ class _Compiler(_Emitter):
 
     def visit_If(self, node: syntax.If) -> Steps[None]:
         done = self.label()
-        first, *others = node.branches
-        other = yield self._test(first.test)
-        with self.maybe():
-            yield self._branch(first.body, first.span, other, done)
-        with self.maybe():
-            for branch in others:
+        # Only the first condition runs in any case.
+        with ExitStack() as later:
+            for branch in node.branches:
                 other = yield self._test(branch.test)
                 with self.maybe():
-                    yield self._branch(branch.body, branch.span, other, done)
+                    yield self.block(branch.body)
+                    self.jump_always(done, branch.span)
+                    self.set_label(other)
+                later.enter_context(self.maybe())
             if node.otherwise is not None:
                 yield self.block(node.otherwise)
         self.set_label(done)
@@ -444,21 +416,14 @@ class _Compiler(_Emitter):
     def _test(self, test: syntax.Expression) -> Steps[int]:
         """Emit a condition, and return the label that is jumped to if it is false."""
         other = self.label()
-        register: int = yield self.value(test)
+        register: int = yield self.visit(test, None)
         self.jump_on(False, register, other, test.span)
         self.release(register)
         return other
 
-    def _branch(
-        self, body: syntax.Block, span: Span, other: int, done: int
-    ) -> Steps[None]:
-        yield self.block(body)
-        self.jump_always(done, span)
-        self.set_label(other)
-
     def visit_For(self, node: syntax.For) -> Steps[None]:
         loop = _Loop(self.label(), self.label(), self.modes)
-        source: int = yield self.value(node.iterable)
+        source: int = yield self.visit(node.iterable, None)
         self.release(source)
         iterator = self.temporary()
         at = node.iterable.span
@@ -476,7 +441,7 @@ class _Compiler(_Emitter):
     def visit_While(self, node: syntax.While) -> Steps[None]:
         loop = _Loop(self.label(), self.label(), self.modes)
         self.set_label(loop.again)
-        test: int = yield self.value(node.test)
+        test: int = yield self.visit(node.test, None)
         self.jump_on(False, test, loop.after, node.test.span)
         self.release(test)
         with self.maybe():
@@ -496,15 +461,11 @@ class _Compiler(_Emitter):
         self.modes -= 1
         self.emit(steps.close_modes(1), node.span)
 
-    def visit_Break(self, node: syntax.Break) -> Steps[None]:
+    def visit_Break(self, node: syntax.Break) -> None:
         self._leave(node, self.loops[-1].after)
-        return
-        yield
 
-    def visit_Continue(self, node: syntax.Continue) -> Steps[None]:
+    def visit_Continue(self, node: syntax.Continue) -> None:
         self._leave(node, self.loops[-1].again)
-        return
-        yield
 
     def _leave(self, node: syntax.Statement, label: int) -> None:
         """Emit a jump to a loop's label, after closing the modes opened in the loop."""
@@ -513,9 +474,8 @@ class _Compiler(_Emitter):
             self.emit(steps.close_modes(inside), node.span)
         self.jump_always(label, node.span)
 
-    def visit_Pass(self, node: syntax.Pass) -> Steps[None]:
-        return
-        yield
+    def visit_Pass(self, node: syntax.Pass) -> None:
+        pass
 
 
 def _names(node: syntax.Call | syntax.MethodCall) -> tuple[str, ...]:

@@ -85,21 +85,24 @@ class Cursor:
         if before and side_by_side and wanted != _BODY:
             return self.missing_operator(before, token)
         found = _UNSEEN.get(token.kind) or f"'{self.text(token)}'"
-        if hint is None and token.kind == "=":
+        counted = self.at > 1 and before and before.kind in ("+", "-")
+        if before and before.kind == token.kind == "%":
+            hint = hint or "a remainder is one '%'"
+        elif hint is not None:
+            pass
+        elif token.kind == "=":
             hint = "to compare, write '=='"
-        elif hint is None and self._counts_up():
+        elif before and counted and self.tokens[self.at - 2].kind == before.kind:
             hint = "to count, write i += 1 or i -= 1"
-        elif hint is None and wanted.startswith("'"):
+        elif wanted.startswith("'"):
             hint = f"write {wanted} before it"
-        elif before is None and hint is None and wanted == AN_EXPRESSION:
-            hint = f'write a value before {found}; a shell takes $x out of "$x"'
-        elif before and before.kind == token.kind == "%":
-            hint = "a remainder is one '%'"
-            return self.fail("E207", f"expected {wanted}, found '%'", token.span, hint)
-        elif hint is None and before and wanted == AN_EXPRESSION:
+        elif wanted == AN_EXPRESSION and before:
             hint = f"write a value after '{self.text(before)}'"
-        message = f"expected {wanted}, found {found}"
-        error = self.fail("E207", message, token.span, hint)
+        elif wanted == AN_EXPRESSION:
+            hint = f'write a value before {found}; a shell takes $x out of "$x"'
+        error = self.fail("E207", f"expected {wanted}, found {found}", token.span, hint)
+        if before and before.kind == token.kind == "%":
+            return error
         if token.kind == ";" and wanted == "')'":
             edit = (*token.span, ",")
             return error.mended_by(edit, lead="arguments are split by commas: write")
@@ -116,12 +119,6 @@ class Cursor:
         message = f"'{word}' is not part of the language"
         return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
 
-    def _counts_up(self) -> bool:
-        """Return whether the two tokens before are `++` or `--`, which increment a
-        variable in other languages."""
-        one, other = self.tokens[max(self.at - 2, 0)], self.tokens[self.at - 1]
-        return other.kind in ("+", "-") and one.kind == other.kind
-
     def missing_operator(self, before: Token, after: Token) -> ProgramError:
         """Return the error for two operands side by side, with the hint to multiply
         them, or to call the first one if it is a function's name."""
@@ -137,13 +134,13 @@ class Cursor:
         ambiguous = raised and directly and after.kind == "name"
         if ambiguous and not self.function_meant(self.tokens[at - 3 - signed]):
             message += f"; if both are in the exponent, write ^({left}{right})"
+        outside = "a value {}=3 stands outside the quotes"
         if after.kind == "name" and self.tokens[at + 1].kind == "=":
-            hint = f"';' ends a statement; a value {right}=3 stands outside the quotes"
+            hint = f"';' ends a statement; {outside.format(right)}"
             return self.fail("E208", message, span, hint)
         follows = [token.kind for token in self.tokens[at + 1 : at + 3]]
         if after.value in BESIDE and follows == ["name", "="]:
-            name = self.text(self.tokens[at + 1])
-            hint = f"a value {name}=3 stands outside the quotes"
+            hint = outside.format(self.text(self.tokens[at + 1]))
             return self.fail("E208", message, span, hint)
         error = self.fail("E208", message, span, f"to multiply, write {product}")
         if "string" in (before.kind, after.kind):

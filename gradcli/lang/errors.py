@@ -118,12 +118,6 @@ _EXIT_STATUS = {
 all other errors have the status 3."""
 
 
-def _status_of(code: str) -> int:
-    """Return the exit status of an error with this code."""
-    fitting = [begin for begin in _EXIT_STATUS if code.startswith(begin)]
-    return _EXIT_STATUS[max(fitting, key=len)] if fitting else PROGRAM_IS_WRONG
-
-
 class ProgramError(Exception):
     """An error in a program or in a value, with its span and a way out."""
 
@@ -146,7 +140,11 @@ class ProgramError(Exception):
         self.edits: tuple[Edit, ...] = ()
         self.lead = "write"
         self.right = ""
-        self.exit_status = _status_of(code) if exit_status is None else exit_status
+        if exit_status is None:
+            begins = [begin for begin in _EXIT_STATUS if code.startswith(begin)]
+            longest = max(begins, key=len, default="")
+            exit_status = _EXIT_STATUS.get(longest, PROGRAM_IS_WRONG)
+        self.exit_status = exit_status
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return how to pickle the error, so that another process can receive it."""

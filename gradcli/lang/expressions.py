@@ -14,7 +14,8 @@ either refused with a corrected line, or a note in `notes` says how it was read.
     parser.expression()   # on '2x^2': Binary('*', Literal 2, Binary('**', ...))
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from . import syntax
 from .cursor import AN_EXPRESSION, Cursor
@@ -164,27 +165,23 @@ class ExpressionParser(Cursor):
         if token.kind == BAR and not self._bar_closes():
             raise self._refused_bar()
         if last.kind == BAR and token.kind == "name" and self.text(token)[0] == "_":
-            raise self._subscript(token)
+            # A subscript of a norm names its kind: `||w||_2`.
+            kind = self.text(token).strip("_")
+            message = "a norm's kind does not stand behind it"
+            error = self.fail("E208", message, token.span, f"write norm(x, {kind})")
+            raise error.mended_by((*token.span, "")) if kind == "2" else error
         if last.kind not in _FACTOR_ENDS or self.within == "for":
             return False
         if self.within == "[" and token.start > last.end:
             return False
-        if self._is_exponent(last) or self._is_raised_function(left):
+        # In `x^2 y`, `y` could be a factor or a part of the exponent.
+        signed = self.kind_before(2) in ("+", "-")
+        exponent = last.kind == "number" and self.kind_before(2 + signed) == "**"
+        base = isinstance(left, syntax.Binary) and left.operator == "**" and left.left
+        function = isinstance(base, syntax.Name) and self.names_function(base.name)
+        if exponent or function:
             raise self.missing_operator(last, token)
         return True
-
-    def _is_exponent(self, last: Token) -> bool:
-        """Return whether the last token is a number after `**`: in `x^2 y`, `y` could
-        be a factor or a part of the exponent."""
-        signed = self.kind_before(2) in ("+", "-")
-        return last.kind == "number" and self.kind_before(2 + signed) == "**"
-
-    def _subscript(self, token: Token) -> ProgramError:
-        """Return the error for a subscript that names the kind of a norm: `||w||_2`."""
-        kind = self.text(token).strip("_")
-        error = self.fail("E208", "a norm's kind does not stand behind it", token.span)
-        error.hint = f"write norm(x, {kind})"
-        return error.mended_by((*token.span, "")) if kind == "2" else error
 
     def _bar_closes(self) -> bool:
         """Return whether another bar follows in the statement: so in `sin|x|`, but not
@@ -201,7 +198,7 @@ class ExpressionParser(Cursor):
         sign, token = BAR * (1 + doubled), self.token
         span = Span(token.start, token.start + len(sign))
         message = f"'{sign}' is not an operator here"
-        return self.fail("E201", message, span, FOREIGN_SIGNS[sign])
+        return self.fail("E201", message, span, FOREIGN_SIGNS[sign][0])
 
     def _joined(
         self, left: syntax.Expression, start: int, before: str
@@ -210,7 +207,10 @@ class ExpressionParser(Cursor):
         last, first = self.tokens[self.at - 1], self.token
         right: syntax.Expression = yield self._operation(PRODUCT + 1)
         span = self.span_from(start)
-        if before in _QUOTIENTS or self._is_bare_root(left, last):
+        # In `√2x`, `x` may be meant to be under the root.
+        sign = left.op_span.start if isinstance(left, syntax.Call) else last.start
+        root = last.kind == "number" and self.source[sign] in ROOTS
+        if before in _QUOTIENTS or root:
             whole, one, other = (
                 shortened(self.source[a:b])
                 for a, b in (span, (start, last.end), (first.start, span.end))
@@ -218,19 +218,6 @@ class ExpressionParser(Cursor):
             message = f"{whole} is read as ({one})*{other}"
             self.notes.append(syntax.Note(message, span))
         return syntax.Binary(span, "*", left, right, span)
-
-    def _is_bare_root(self, left: syntax.Expression, last: Token) -> bool:
-        """Return whether ``left`` is a root such as `√2`: in `√2x`, `x` may be meant to
-        be under the root."""
-        sign = left.op_span.start if isinstance(left, syntax.Call) else last.start
-        return last.kind == "number" and self.source[sign] in ROOTS
-
-    def _is_raised_function(self, power: syntax.Expression) -> bool:
-        """Return whether an expression is a power of a function, such as `sin**2`."""
-        if not isinstance(power, syntax.Binary) or power.operator != "**":
-            return False
-        base = power.left
-        return isinstance(base, syntax.Name) and self.names_function(base.name)
 
     def _prefixed(self, floor: int) -> Steps[syntax.Expression]:
         sign = self.take()
@@ -285,9 +272,9 @@ class ExpressionParser(Cursor):
                     return value
                 value = self._raised(value, start, opened)
             elif isinstance(value, syntax.Name) and not opened:
-                arguments, keywords = yield self._arguments()
+                arguments, named = yield self._arguments()
                 span = self.span_from(start)
-                value = syntax.Call(span, value.name, arguments, keywords, value.span)
+                value = syntax.Call(span, value.name, arguments, named, value.span)
             elif isinstance(value, syntax.Call) and value.function[0].isupper():
                 raise self._no_call(value)
             else:
@@ -341,28 +328,22 @@ class ExpressionParser(Cursor):
         hint = there_is if self.names_function(lowered) else "write its formula"
         return self.fail("E209", message, value.op_span, hint)
 
-    def _atom(self) -> Steps[syntax.Expression]:
+    def _atom(self) -> syntax.Expression | Steps[syntax.Expression]:
         token = self.token
         if token.kind == "name":
             return self._name()
         if token.kind in ("number", "string"):
-            self.take()
-            return syntax.Literal(token.span, token.value)
+            return syntax.Literal(self.take().span, token.value)
         if token.kind in CONSTANTS:
-            self.take()
-            return syntax.Literal(token.span, CONSTANTS[token.kind])
+            return syntax.Literal(self.take().span, CONSTANTS[token.kind])
         if token.kind == "(":
-            inside: syntax.Expression = yield self._parentheses()
-            return inside
+            return self._parentheses()
         if token.kind == "[":
-            listed: syntax.Expression = yield self._list()
-            return listed
+            return self._list()
         if token.kind in ROOTS:
-            root: syntax.Expression = yield self._root()
-            return root
+            return self._root()
         if token.kind == BAR:
-            bars: syntax.Expression = yield self._bars()
-            return bars
+            return self._bars()
         raise self.unexpected(AN_EXPRESSION)
 
     def _name(self) -> syntax.Expression:
@@ -390,41 +371,48 @@ class ExpressionParser(Cursor):
         self.take()
         return str(self.take().value)
 
-    def _parentheses(self) -> Steps[syntax.Expression]:
-        start = self.take().start
-        if self.take_if(")"):
-            return syntax.Sequence(self.span_from(start), tuple, ())
-        outside, self.within = self.within, "("
-        first: syntax.Expression = yield self.expression()
-        items = [first]
-        lone = self.token.kind != ","
-        while self.take_if(",") and self.token.kind != ")":
-            items.append((yield self.expression()))
-        self._expect_closing(")")
-        self.within = outside
+    def _parentheses(self) -> Steps[Any]:
+        start = self.token.start
+        items, lone = yield self._items("(", self.expression)
         if lone:
-            return first
-        return syntax.Sequence(self.span_from(start), tuple, tuple(items))
+            return items[0]
+        return syntax.Sequence(self.span_from(start), tuple, items)
 
     def _list(self) -> Steps[syntax.Expression]:
-        start = self.take().start
-        items: list[syntax.Expression] = []
-        outside, self.within = self.within, "["
-        while self.token.kind != "]":
-            bare = self.kind_after() in _ITEM_ENDS
-            items.append((bare and self._lone_operand()) or (yield self.expression()))
+        start = self.token.start
+        items, _ = yield self._items("[", self._list_item)
+        return syntax.Sequence(self.span_from(start), list, items)
+
+    def _list_item(self) -> syntax.Expression | Steps[syntax.Expression]:
+        lone = self._lone_operand() if self.kind_after() in _ITEM_ENDS else None
+        return lone or self.expression()
+
+    def _items(
+        self, within: str, item: Callable[[], object]
+    ) -> Steps[tuple[tuple[Any, ...], bool]]:
+        """Return what ``item`` reads between the commas in brackets, and whether that
+        is a single one without a comma.
+
+        Args:
+            within: the enclosure that the items are in.
+            item: reads one item, or returns the steps that read it.
+        """
+        closing = CLOSING[self.take().kind]
+        outside, self.within = self.within, within
+        items, commas = [], 0
+        while self.token.kind != closing:
+            read = item()
+            items.append(read if isinstance(read, syntax.Node) else (yield read))
             if not self.take_if(","):
                 break
-        self._expect_closing("]")
-        self.within = outside
-        return syntax.Sequence(self.span_from(start), list, tuple(items))
-
-    def _expect_closing(self, bracket: str) -> None:
+            commas += 1
         if self.token.kind == "for":
             message = "comprehensions are not part of the language"
             hint = "write the items, or a 'for' statement"
             raise self.fail("E209", message, self.token.span, hint)
-        self.expect(bracket)
+        self.expect(closing)
+        self.within = outside
+        return tuple(items), len(items) == 1 and not commas
 
     def _member(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
         dot = self.take()
@@ -437,83 +425,71 @@ class ExpressionParser(Cursor):
         name, token = self.expect_name("a method or attribute")
         if self.token.kind != "(":
             return syntax.Attribute(self.span_from(start), value, name, token.span)
-        arguments, keywords = yield self._arguments()
+        arguments, named = yield self._arguments()
         span = self.span_from(start)
-        return syntax.MethodCall(span, value, name, arguments, keywords, token.span)
+        return syntax.MethodCall(span, value, name, arguments, named, token.span)
 
     def _arguments(
         self,
     ) -> Steps[tuple[tuple[syntax.Expression, ...], tuple[syntax.Keyword, ...]]]:
-        self.take()
-        arguments: list[syntax.Expression] = []
+        """Return the arguments of a call, and those that are passed by name."""
         keywords: dict[str, syntax.Keyword] = {}
-        outside, self.within = self.within, "("
-        while self.token.kind != ")":
-            if self.token.kind in ("*", "**"):
-                message = "starred arguments are not part of the language"
-                raise self.fail("E213", message, self.token.span, "write each one")
-            if self.token.kind == "name" and self.kind_after() == "=":
-                keyword: syntax.Keyword = yield self._keyword(keywords)
-                keywords[keyword.name] = keyword
-            else:
-                argument = yield self.expression()
-                if keywords:
-                    message = "an argument without a name follows one with a name"
-                    hint = "put it before the named ones"
-                    raise self.fail("E213", message, argument.span, hint)
-                arguments.append(argument)
-            if not self.take_if(","):
-                break
-        self._expect_closing(")")
-        self.within = outside
+        items, _ = yield self._items("(", lambda: self._argument(keywords))
+        arguments = [item for item in items if not isinstance(item, syntax.Keyword)]
         return tuple(arguments), tuple(keywords.values())
 
-    def _keyword(self, earlier: dict[str, syntax.Keyword]) -> Steps[syntax.Keyword]:
+    def _argument(
+        self, keywords: dict[str, syntax.Keyword]
+    ) -> Steps[syntax.Expression | syntax.Keyword]:
+        """Return one argument; one with a name is added to ``keywords``."""
+        if self.token.kind in ("*", "**"):
+            message = "starred arguments are not part of the language"
+            raise self.fail("E213", message, self.token.span, "write each one")
+        if self.token.kind != "name" or self.kind_after() != "=":
+            argument: syntax.Expression = yield self.expression()
+            if keywords:
+                message = "an argument without a name follows one with a name"
+                hint = "put it before the named ones"
+                raise self.fail("E213", message, argument.span, hint)
+            return argument
         name, token = self.expect_name("a name")
         self.take()
-        if name in earlier:
+        if name in keywords:
             message = f"the argument '{name}' is given twice"
             raise self.fail("E213", message, token.span, "keep one of them")
         value = yield self.expression()
-        return syntax.Keyword(self.span_from(token.start), name, value)
+        keywords[name] = syntax.Keyword(self.span_from(token.start), name, value)
+        return keywords[name]
 
     def _index(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
-        opened = self.take()
-        if self.token.kind == "]":
+        opened, begin = self.token, self.tokens[self.at + 1].start
+        if self.kind_after() == "]":
+            self.take()
             raise self.unexpected("an index")
         if isinstance(value, syntax.Name) and not value.qualified:
             self._refuse_square_call(value, opened)
-        keys_start = self.token.start
-        outside, self.within = self.within, "("
-        keys: list[syntax.Expression] = [(yield self._key())]
-        lone = self.token.kind != ","
-        while self.take_if(",") and self.token.kind != "]":
-            keys.append((yield self._key()))
-        keys_span = self.span_from(keys_start)
-        key = keys[0] if lone else syntax.Sequence(keys_span, tuple, tuple(keys))
-        self._expect_closing("]")
-        self.within = outside
+        keys, lone = yield self._items("(", self._key)
+        inside = Span(begin, self.tokens[self.at - 2].end)
+        key = keys[0] if lone else syntax.Sequence(inside, tuple, keys)
         op_span = self.span_from(opened.start)
         return syntax.Index(self.span_from(start), value, key, op_span)
 
     def _refuse_square_call(self, name: syntax.Name, opened: Token) -> None:
         """Refuse `Sin[x]`, Mathematica's notation, with a hint to write `sin(x)`."""
-        function = self.function_meant(self.tokens[self.at - 2])
+        function = self.function_meant(self.tokens[self.at - 1])
         if function is None:
             return
         message = f"'{function}' is a function, and it is called with round brackets"
         error = self.fail("E105", message, name.span, f"write {function}(...)")
-        depth, comma = 0, False
-        for token in self.tokens[self.at - 1 :]:
-            depth += (token.kind in CLOSING) - (token.kind in CLOSING.values())
-            comma = comma or (token.kind == "," and depth == 1)
-            if depth == 0:
-                break
-        if comma and name.name == "Log":
+        at = self.at + 1
+        while at < opened.partner and self.tokens[at].kind != ",":
+            token = self.tokens[at]
+            at = 1 + (token.partner if token.kind in CLOSING else at)
+        if at < opened.partner and name.name == "Log":
             error.hint = "the base stands behind: write log(x, base)"
             raise error
-        start, end = name.span.start, opened.end
-        raise error.mended_by((start, end, f"{function}("), (*token.span, ")"))
+        called = (name.span.start, opened.end, f"{function}(")
+        raise error.mended_by(called, (*self.tokens[opened.partner].span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
         """Return the expression, the `...` or the slice of one index."""

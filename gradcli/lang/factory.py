@@ -55,6 +55,10 @@ class Factory:
         self.dtype = dtype
         self.seed = seed
 
+    def on(self, xp: Any) -> "Factory":
+        """Return a factory of the same dtype and seed in another number system."""
+        return Factory(xp, self.dtype, self.seed)
+
     def raw(self, values: object) -> Any:
         """Return a NumPy array or number as an array of this run's number system."""
         raw = self.xp.array(np.asarray(values, dtype=self.dtype))
@@ -113,7 +117,63 @@ class Factory:
     ) -> dict[str, Callable[..., object]]:
         """Return the constructors by name; the random ones take their numbers from
         ``draws``, by default those of the program's stream."""
-        return _Constructors(self, draws or Draws(self, PROGRAM_STREAM)).table()
+        drawn = draws or Draws(self, PROGRAM_STREAM)
+        rand: Values = lambda shape: drawn.generator.random(shape)
+        randn: Values = lambda shape: drawn.generator.standard_normal(shape)
+        bare: dict[str, Callable[..., object]] = {
+            "arange": self._arange,
+            "eye": self._eye,
+            "full": self._full,
+            "linspace": self._linspace,
+            "ones": self._of_shape("ones", np.ones),
+            "rand": self._of_shape("rand", rand),
+            "randn": self._of_shape("randn", randn),
+            "rand_like": lambda x: self.constant(rand(x.shape)),
+            "randn_like": lambda x: self.constant(randn(x.shape)),
+            "tensor": self._tensor,
+            "zeros": self._of_shape("zeros", np.zeros),
+        }
+        return {name: _guarded(name, make) for name, make in bare.items()}
+
+    def _tensor(self, data: object) -> Tensor:
+        if isinstance(data, Tensor):
+            hint = "leave tensor(...) out; .detach() stops the gradient"
+            raise ProgramError("E302", "this is a tensor already", hint=hint)
+        numbers = self.constant(self.numbers_of(data))
+        return numbers != 0 if _all_truths(data) else numbers
+
+    def _of_shape(self, name: str, values: "Values") -> Callable[..., Tensor]:
+        def make(*sizes: object, size: object = None) -> Tensor:
+            return self.constant(values(_shape(name, sizes, size)))
+
+        return make
+
+    def _full(self, size: object, fill_value: object) -> Tensor:
+        return self.constant(self.filled(_shape("full", (size,), None), fill_value))
+
+    def _eye(self, n: object, m: object = None) -> Tensor:
+        rows = _length("eye", n)
+        columns = rows if m is None else _length("eye", m)
+        check_size((rows, columns))
+        return self.constant(np.eye(rows, columns))
+
+    def _arange(
+        self, start: float, end: float | None = None, step: float = 1
+    ) -> Tensor:
+        first, last = (0.0, start) if end is None else (start, end)
+        first, last, pace = map(_as_float, (first, last, step))
+        steps = (last - first) / pace if pace else -1.0
+        if not 0 <= steps < float("inf"):
+            way = f"from {first:g} to {last:g} in steps of {pace:g}"
+            hint = "write arange(start, end, step)"
+            raise ProgramError("E302", f"arange never gets {way}", hint=hint)
+        check_size((ceil(steps),))
+        return self.constant(self.spaced(first, pace, ceil(steps)))
+
+    def _linspace(self, start: float, end: float, steps: object) -> Tensor:
+        count = _length("linspace", steps)
+        check_size((count,))
+        return self.constant(self.between(_as_float(start), _as_float(end), count))
 
 
 def _key(name: str) -> bytes:
@@ -148,71 +208,6 @@ class Draws:
 
 Values = Callable[[tuple[int, ...]], object]
 """A function that returns an array of a given shape."""
-
-
-class _Constructors:
-    def __init__(self, factory: Factory, draws: Draws) -> None:
-        self.factory = factory
-        self.draws = draws
-
-    def table(self) -> dict[str, Callable[..., object]]:
-        rand: Values = lambda shape: self.draws.generator.random(shape)
-        randn: Values = lambda shape: self.draws.generator.standard_normal(shape)
-        bare: dict[str, Callable[..., object]] = {
-            "arange": self.arange,
-            "eye": self.eye,
-            "full": self.full,
-            "linspace": self.linspace,
-            "ones": self.of_shape("ones", np.ones),
-            "rand": self.of_shape("rand", rand),
-            "randn": self.of_shape("randn", randn),
-            "rand_like": lambda x: self.factory.constant(rand(x.shape)),
-            "randn_like": lambda x: self.factory.constant(randn(x.shape)),
-            "tensor": self.tensor,
-            "zeros": self.of_shape("zeros", np.zeros),
-        }
-        return {name: _guarded(name, make) for name, make in bare.items()}
-
-    def tensor(self, data: object) -> Tensor:
-        if isinstance(data, Tensor):
-            hint = "leave tensor(...) out; .detach() stops the gradient"
-            raise ProgramError("E302", "this is a tensor already", hint=hint)
-        numbers = self.factory.constant(self.factory.numbers_of(data))
-        return numbers != 0 if _all_truths(data) else numbers
-
-    def of_shape(self, name: str, values: Values) -> Callable[..., Tensor]:
-        def make(*sizes: object, size: object = None) -> Tensor:
-            return self.factory.constant(values(_shape(name, sizes, size)))
-
-        return make
-
-    def full(self, size: object, fill_value: object) -> Tensor:
-        shape = _shape("full", (size,), None)
-        return self.factory.constant(self.factory.filled(shape, fill_value))
-
-    def eye(self, n: object, m: object = None) -> Tensor:
-        rows = _length("eye", n)
-        columns = rows if m is None else _length("eye", m)
-        check_size((rows, columns))
-        return self.factory.constant(np.eye(rows, columns))
-
-    def arange(self, start: float, end: float | None = None, step: float = 1) -> Tensor:
-        first, last = (0.0, start) if end is None else (start, end)
-        first, last, pace = map(_as_float, (first, last, step))
-        steps = (last - first) / pace if pace else -1.0
-        if not 0 <= steps < float("inf"):
-            message = (
-                f"arange never gets from {first:g} to {last:g} in steps of {pace:g}"
-            )
-            raise ProgramError("E302", message, hint="write arange(start, end, step)")
-        check_size((ceil(steps),))
-        return self.factory.constant(self.factory.spaced(first, pace, ceil(steps)))
-
-    def linspace(self, start: float, end: float, steps: object) -> Tensor:
-        count = _length("linspace", steps)
-        check_size((count,))
-        ends = _as_float(start), _as_float(end)
-        return self.factory.constant(self.factory.between(*ends, count))
 
 
 def _as_float(number: float) -> float:

@@ -18,22 +18,25 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader, BytesIO, TextIOWrapper
 from math import inf, prod
-from os.path import splitext
 from stat import S_ISREG
 from typing import IO
 
 import numpy as np
 
 from ..ops.limits import LIMIT, size_text
+from .errors import ProgramError
 from .excerpt import enumerated, shortened
-from .extreme import EXTREME_BYTES, beyond_floats, is_number
 from .filesystem import reason_of, refusal
-from .maxima import (
-    MAX_JSON_INTEGER_DIGITS,
-    MAX_LIST_DEPTH,
-    MAX_SHOWN_KEYS,
+from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .nested import (
+    EXTREME_BYTES,
+    Floats,
+    NotAnArray,
+    array_of,
+    beyond_floats,
+    is_number,
+    number_of_json,
 )
-from .nested import Floats, NotAnArray, array_of, number_of_json
 from .points import NoColumn, read_points
 from .points.text_tables import MAX_LINE_BYTES
 from .suggest import did_you_mean, nearest
@@ -79,10 +82,19 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     """
     limit = LIMIT.bytes if limit is None else limit
     if source == STANDARD_INPUT:
-        return _standard_input(limit)
+        if sys.stdin is None:
+            raise NotAnArray("E512", "standard input is closed", "write a file's name")
+        try:
+            return _by_look(sys.stdin.buffer, "standard input", None, limit)
+        except OSError as error:
+            message = f"standard input cannot be read: {reason_of(error)}"
+            raise NotAnArray("E512", message, "write a file's name") from None
     if not source:
         raise NotAnArray("E511", "there is no file name after '@'", _KINDS)
-    path, key = _path_and_key(source)
+    path, key = os.path.expanduser(source), None
+    keyed = _KEYED.fullmatch(path)
+    if keyed is not None and not os.path.isfile(path):
+        path, key = keyed["path"], keyed["key"]
     suffix = os.path.splitext(path)[1].lower()
     if suffix in _TABLES and (key is not None or suffix not in _READERS):
         return _column(path, key or "", limit)
@@ -98,39 +110,6 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     except OSError as error:
         code = "E511" if isinstance(error, FileNotFoundError) else "E512"
         raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
-
-
-def _standard_input(limit: int) -> Floats:
-    if sys.stdin is None:
-        raise NotAnArray("E512", "standard input is closed", "write a file's name")
-    try:
-        return _by_look(sys.stdin.buffer, "standard input", None, limit)
-    except OSError as error:
-        message = f"standard input cannot be read: {reason_of(error)}"
-        raise NotAnArray("E512", message, "write a file's name") from None
-
-
-def _path_and_key(source: str) -> tuple[str, str | None]:
-    source = os.path.expanduser(source)
-    found = _KEYED.fullmatch(source)
-    if found is None or os.path.isfile(source):
-        return source, None
-    return found["path"], found["key"]
-
-
-def _column(path: str, key: str, limit: int) -> Floats:
-    """Return a column as `read_column` does; hint at another file if it is missing."""
-    from .errors import ProgramError
-
-    try:
-        return read_column(path, key, limit)
-    except ProgramError as error:
-        if error.code != "E511":
-            raise
-        message, hint = refusal(path, FileNotFoundError(), _KINDS, mark="@")
-        if key:
-            hint = hint.replace("'?", f":{key}'?")
-        raise NotAnArray("E511", message, hint) from None
 
 
 def _check_size(count: int, what: str, limit: int) -> None:
@@ -180,34 +159,31 @@ def _part(file: IO[bytes], most: int) -> BytesIO:
 
 
 def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    import json
-
     try:
         data = _part(file, limit).getvalue()
         floats = number_of_json if EXTREME_BYTES.search(data) else None
-        value = json.loads(data, parse_int=_json_integer, parse_float=floats)
+        most = MAX_JSON_INTEGER_DIGITS
+        integer = lambda text: int(text) if len(text) < most else number_of_json(text)
+        value = json.loads(data, parse_int=integer, parse_float=floats)
     except NotAnArray as problem:
         message = f"{what}: {problem.message}"
         raise NotAnArray(problem.code, message, problem.hint) from None
     except UnicodeDecodeError:
         raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
     except RecursionError:
-        raise NotAnArray(
-            "E513", f"{what} is nested too deeply", "a tensor has fewer dimensions"
-        ) from None
+        message = f"{what} is nested too deeply"
+        raise NotAnArray("E513", message, "a tensor has fewer dimensions") from None
     except ValueError as error:
-        raise NotAnArray(
-            "E513", f"{what} is not JSON: {error}", "as in [1, 2, 3]"
-        ) from None
+        message = f"{what} is not JSON: {error}"
+        raise NotAnArray("E513", message, "as in [1, 2, 3]") from None
     if key is not None:
         value = _value_of_key(value, what, key)
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
-        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
-        hint = (
-            f"take one of its values: {listed}, as in @{what}:{next(iter(value), '')}"
-        )
-        raise NotAnArray("E513", message, hint if value else None)
+        listed = ", ".join(list(value)[:MAX_SHOWN_NAMES])
+        example = f"as in @{what}:{next(iter(value), '')}"
+        hint = f"take one of its values: {listed}, {example}" if value else None
+        raise NotAnArray("E513", message, hint)
     try:
         return array_of(value, _json_number)
     except NotAnArray as problem:
@@ -221,7 +197,7 @@ def _value_of_key(value: object, what: str, key: str) -> object:
     if isinstance(value, dict):
         if key in value:
             return value[key]
-        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
+        listed = ", ".join(list(value)[:MAX_SHOWN_NAMES])
         hint = did_you_mean(key, value)
         message = f"{what} has no value {key!r}, it has {listed or 'none'}"
         raise NotAnArray("E518", message, hint)
@@ -230,12 +206,6 @@ def _value_of_key(value: object, what: str, key: str) -> object:
                 for nr, row in enumerate(value, 1)]  # fmt: skip
     message = f"{what} is no object, so it has no value {key!r}"
     raise NotAnArray("E518", message, f"leave :{key} out")
-
-
-def _json_integer(digits: str) -> int | float:
-    """Return an integer; one of too many digits is refused, or returned as a float."""
-    short = len(digits) < MAX_JSON_INTEGER_DIGITS
-    return int(digits) if short else number_of_json(digits)
 
 
 def _json_number(entry: object) -> object:
@@ -252,16 +222,12 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
             (2, 0): layout.read_array_header_2_0,
         }.get(version)
         if read_header is None:
-            raise NotAnArray(
-                "E513",
-                f"{what} has the unknown format version {version}",
-                "save it again: numpy.save",
-            )
+            message = f"{what} has the unknown format version {version}"
+            raise NotAnArray("E513", message, _AGAIN)
         shape, by_column, dtype = read_header(file)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise NotAnArray(
-            "E513", f"{what} is not a .npy file, or damaged", _AGAIN
-        ) from None
+        message = f"{what} is not a .npy file, or damaged"
+        raise NotAnArray("E513", message, _AGAIN) from None
     _check_kind(dtype, what)
     _check_shape(shape, what)
     count = prod(shape)
@@ -286,31 +252,14 @@ def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats 
 def _numbers(
     file: IO[bytes], what: str, dtype: np.dtype[np.generic], count: int
 ) -> Floats:
-    """Return the ``count`` numbers that follow in a stream.
-
-    Memory is allocated only for bytes that exist.
-    """
-    parts = []
-    missing = count * dtype.itemsize
-    while missing and (piece := file.read(min(_PIECE_BYTES, missing))):
-        missing -= len(piece)
-        parts.append(piece)
-    if missing:
-        claimed = count * dtype.itemsize
-        message = (
-            f"{what} is cut off: it has {claimed - missing:,} of {claimed:,} bytes"
-        )
+    """Return the ``count`` numbers that follow in a stream; memory is allocated only
+    for bytes that exist."""
+    claimed = count * dtype.itemsize
+    data = _part(file, claimed).getbuffer()
+    if len(data) < claimed:
+        message = f"{what} is cut off: it has {len(data):,} of {claimed:,} bytes"
         raise NotAnArray("E513", message, _AGAIN)
-    flat, at, rest = np.empty(count, np.float64), 0, b""
-    parts.reverse()
-    while parts:
-        # Each piece is freed as soon as its numbers are copied.
-        piece = rest + parts.pop()
-        whole = len(piece) // dtype.itemsize
-        rest = piece[whole * dtype.itemsize :]
-        flat[at : at + whole] = np.frombuffer(piece, dtype, whole)
-        at += whole
-    return flat
+    return np.frombuffer(data, dtype, count).astype(np.float64, copy=False)
 
 
 def _check_shape(shape: tuple[int, ...], what: str) -> None:
@@ -348,16 +297,15 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
             with archive.open(name) as member:
                 return _npy(member, source, None, limit)
     except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
-        raise NotAnArray(
-            "E513", f"{what} is not a .npz file, or damaged", _AGAIN
-        ) from None
+        message = f"{what} is not a .npz file, or damaged"
+        raise NotAnArray("E513", message, _AGAIN) from None
 
 
 def _member(names: list[str], what: str, key: str | None) -> str:
     """Return the member that `key` names with or without its suffix; the only one if
     there is no key."""
     keys = [name.removesuffix(".npy") for name in names]
-    listed = ", ".join(keys[:MAX_SHOWN_KEYS]) + (", …" * (len(keys) > MAX_SHOWN_KEYS))
+    listed = ", ".join(keys[:MAX_SHOWN_NAMES]) + (", …" * (len(keys) > MAX_SHOWN_NAMES))
     if not keys:
         raise NotAnArray("E518", f"{what} holds no array")
     if not key:
@@ -382,18 +330,14 @@ _READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {
 }
 
 
-def read_column(path: str, key: str, limit: int) -> Floats:
-    """Return the numbers of a column, in the order of the rows.
+def _column(path: str, key: str, limit: int) -> Floats:
+    """Return the numbers of a column of a table, in the order of the rows.
 
     The table is read block by block, so that memory is needed for the column alone.
 
-    Args:
-        path: a table that `gradcli.lang.points` can read.
-        key: the column's name.
-        limit: the largest size of its numbers, in bytes.
-
     Raises:
-        NotAnArray: there is no such column, or it holds something other than numbers.
+        NotAnArray: there is no such table or column, it holds something other than
+            numbers, or more than ``limit`` bytes of them.
         ProgramError: the table cannot be read.
     """
     parts: list[Floats] = []
@@ -403,31 +347,37 @@ def read_column(path: str, key: str, limit: int) -> Floats:
         for points in read_points(path, [key]):
             if points.bad:
                 bad = points.bad[0]
-                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", _NUMBERS)
+                hint = (
+                    "a column holds a number in each row: write nan for a missing one"
+                )
+                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", hint)
             parts.append(points.columns[key])
             taken += parts[-1].nbytes
             if taken > limit:
                 message = f"the column {key!r} of {path} has more numbers than allowed"
-                raise NotAnArray("E515", message, _FEWER_ROWS)
+                hint = "take fewer rows, or allow more with --max-memory"
+                raise NotAnArray("E515", message, hint)
     except NoColumn as error:
         raise _no_column(path, error) from None
+    except ProgramError as error:
+        if error.code != "E511":
+            raise
+        message, hint = refusal(path, FileNotFoundError(), _KINDS, mark="@")
+        if key:
+            hint = hint.replace("'?", f":{key}'?")
+        raise NotAnArray("E511", message, hint) from None
     if not parts:
-        raise NotAnArray(
-            "E513", f"{path} has no rows", "a heading alone has no numbers"
-        )
+        hint = "a heading alone has no numbers"
+        raise NotAnArray("E513", f"{path} has no rows", hint)
     if len({part.shape[1:] for part in parts}) > 1:
         raise NotAnArray("E516", f"{path}: rows of {key!r} differ in shape")
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-_NUMBERS = "a column holds a number in each row: write nan for a missing one"
-_FEWER_ROWS = "take fewer rows, or allow more with --max-memory"
-
-
 def _demand_fields(path: str, key: str) -> None:
     """Refuse a ``.npy`` file without fields, and a ``.jsonl`` file whose first line has
     no value ``key``; other tables have a header, which their reader checks."""
-    suffix = splitext(path)[1].lower()
+    suffix = os.path.splitext(path)[1].lower()
     try:
         if suffix == ".npy":
             table = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -447,9 +397,8 @@ def _demand_fields(path: str, key: str) -> None:
 def _no_column(path: str, error: NoColumn) -> NotAnArray:
     header = error.header
     if not header:
-        return NotAnArray(
-            "E518", f"{error.what} has no columns: its first line is empty"
-        )
+        message = f"{error.what} has no columns: its first line is empty"
+        return NotAnArray("E518", message)
     known = f"its columns are {enumerated(header)}"
     if not error.missing:
         message = f"{path} is a table: {known}"
@@ -520,7 +469,8 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
     width = first_line = 0
     headed = False
     for line, cells in rows:
-        if not width and not headed and _is_heading(cells):
+        words = not width and not headed and not any(map(is_number, cells))
+        if words and any(cell.strip() for cell in cells):
             headed = True
             continue
         if not width:
@@ -536,7 +486,13 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
         except ValueError:
             raise _bad_cell(cells, line, what) from None
         if 0 in row or inf in row or -inf in row:
-            _refuse_beyond(cells, row, line, what)
+            for column, (cell, number) in enumerate(zip(cells, row, strict=True), 1):
+                beyond = beyond_floats(cell, number)
+                if beyond is not None:
+                    place = f"{what}, line {line}, column {column}"
+                    message = f"{place} is {shortened(cell.strip())}, {beyond}"
+                    hint = f"write {'inf' if number else 0}"
+                    raise NotAnArray("E517", message, hint)
         numbers.extend(row)
         if len(numbers) * _BYTES_PER_NUMBER > limit:
             allowed = limit // _BYTES_PER_NUMBER
@@ -549,30 +505,13 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
     return table.reshape([length for length in table.shape if length != 1])
 
 
-def _refuse_beyond(cells: list[str], row: list[float], line: int, what: str) -> None:
-    """Refuse a number that is too small or too large for a float."""
-    for column, (cell, number) in enumerate(zip(cells, row, strict=True), 1):
-        beyond = beyond_floats(cell, number)
-        if beyond is not None:
-            place = f"{what}, line {line}, column {column}"
-            hint = f"write {'inf' if number else 0}"
-            shown = shortened(cell.strip())
-            raise NotAnArray("E517", f"{place} is {shown}, {beyond}", hint)
-
-
-def _is_heading(cells: list[str]) -> bool:
-    """Return whether a row is a heading: no cell is a number, and not all are empty."""
-    return not any(map(is_number, cells)) and any(cell.strip() for cell in cells)
-
-
 def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
     column = next(i for i, cell in enumerate(cells, 1) if not is_number(cell))
     cell = cells[column - 1].strip()
     cell_name = f"{what}, line {line}, column {column}"
     if not cell:
-        return NotAnArray(
-            "E517", f"{cell_name} is empty", "write nan for a missing value"
-        )
+        hint = "write nan for a missing value"
+        return NotAnArray("E517", f"{cell_name} is empty", hint)
     pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
     hint = f"write {pointed} or {joined}" if is_number(pointed) else _CELLS
     return NotAnArray("E517", f"{cell_name} is {shortened(cell)!r}, not a number", hint)

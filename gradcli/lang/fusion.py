@@ -90,14 +90,11 @@ class Fusion:
             Fused(text, place.line, place.column, reduction, entries, count, threads)
         )
 
-    def refused(self, reason: str) -> None:
-        """Report that the numbers prevent running in parts."""
-        self.rest.append(Whole(None, None, None, reason))
-
-    def obstacle(self, source: str, reason: str, span: Span | None) -> None:
-        """Report that the program's text at ``span`` prevents running in parts."""
+    def refused(self, reason: str, source: str = "", span: Span | None = None) -> None:
+        """Report that the numbers, or the program's text at ``span``, prevent running
+        in parts."""
         if span is None:
-            self.refused(reason)
+            self.rest.append(Whole(None, None, None, reason))
             return
         place, text = locate(source, span), source[span.start : span.end]
         self.rest.append(Whole(text, place.line, place.column, reason))

@@ -11,7 +11,7 @@ are equal, so that no step depends on the entries or their number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,9 @@ from ..traces.tracing import Operand, Sample, Samples, Trace, constant_key
 from . import fusion as large
 from .errors import ProgramError
 from .excerpt import Span
-from .factory import Factory
 from .fusion import Fusion
 from .parser import parse
-from .prepare import Input, Prepared
+from .prepare import Prepared
 from .run import Run, Session, all_finite
 from .syntax import Assign, Call, Evaluate, Expression, MethodCall
 
@@ -100,7 +99,7 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
     fusion = Fusion() if fusion is None else fusion
     answer = in_parts(prepared, {})
     if isinstance(answer, Obstacle):
-        fusion.obstacle(prepared.source, *answer)
+        fusion.refused(answer.reason, prepared.source, answer.span)
         return None
     value, found, tile_entries = answer
     if not all(g is None or all_finite(g) for g in (value, *found)):
@@ -109,9 +108,9 @@ def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts
     count = max(given.tensor.numel() for given in prepared.inputs)
     fusion.region(prepared.source, *_ending(prepared), count, tile_entries)
     start, stop = next(tiles.parts(0, count, tile_entries))
-    arrays = [g.tensor.raw for g in prepared.inputs if g.tensor.raw.ndim]
-    few = [raw.reshape(-1)[start:stop] for raw in arrays]
-    first = _on_arrays(prepared, few, prepared.factory)
+    arrays = {g.name: g.tensor.raw for g in prepared.inputs if g.tensor.ndim}
+    few = {name: raw.reshape(-1)[start:stop] for name, raw in arrays.items()}
+    first = prepared.on(prepared.leaves(prepared.factory.xp, few))
     run = Session(first).run()
     value.edge = run.output.edge
     # The leaves of the graph are the part's tensors, under the names of the inputs.
@@ -184,18 +183,6 @@ def in_parts(prepared: Prepared, known: Known) -> InParts | Obstacle:
     return InParts(Tensor(value, NUMPY), found_all, kernel.tile_entries)
 
 
-def _on_arrays(prepared: Prepared, arrays: Sequence[Any], factory: Factory) -> Prepared:
-    """Return the same program with other arrays in place of the large inputs."""
-    rest = iter(arrays)
-    inputs = []
-    for given in prepared.inputs:
-        tensor, wanted = given.tensor, given.requires_grad
-        raw = next(rest) if tensor.raw.ndim else tensor.raw
-        leaf = Tensor(raw, factory.xp, requires_grad=wanted)
-        inputs.append(Input(given.name, leaf, given.sampled, wanted))
-    return Prepared(prepared.source, prepared.code, factory, tuple(inputs))
-
-
 def _traced_before(
     prepared: Prepared, arrays: dict[str, Raw], names: list[str], known: Known
 ) -> Traced | Obstacle:
@@ -212,15 +199,15 @@ def _traced_before(
 def _traced(
     prepared: Prepared, arrays: dict[str, Raw], names: list[str]
 ) -> Traced | Obstacle:
-    made, reached = prepared.factory, set[str]()
+    reached = set[str]()
 
     def run(xp: Samples, given: list[Sample]) -> Results:
-        part = _on_arrays(prepared, given, Factory(xp, made.dtype, made.seed))
-        y = Session(part)()
+        leaves = prepared.leaves(xp, dict(zip(arrays, given, strict=True)))
+        y = Session(prepared.on(leaves, prepared.factory.on(xp)))()
         if not isinstance(y.raw, Sample) or y.raw.shape:
             raise xp.trace.refuse("the value is no number that is made of all entries")
-        wanted = [part.environment[name] for name in names]
-        pairs = zip(names, grad([y], wanted), strict=True)
+        found = grad([y], [leaves[name] for name in names])
+        pairs = zip(names, found, strict=True)
         grads = {name: g.raw for name, g in pairs if g is not None}
         reached.update(grads)
         return Results(
@@ -229,8 +216,8 @@ def _traced(
         )
 
     whole = next(iter(arrays.values())).shape
-    found = traced(run, [raw.reshape(-1) for raw in arrays.values()], whole)
-    return found if isinstance(found, Obstacle) else Traced(found, frozenset(reached))
+    made = traced(run, [raw.reshape(-1) for raw in arrays.values()], whole)
+    return made if isinstance(made, Obstacle) else Traced(made, frozenset(reached))
 
 
 def traced(

@@ -9,6 +9,7 @@ in the argument as it was typed.
     value_of(read_binding("x=@points.csv:x"), factory)     # a column of a table
 """
 
+import os
 import re
 
 import numpy as np
@@ -18,8 +19,8 @@ from .bindings import Binding
 from .compiler import compile_program
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from .factory import Factory
-from .machine import run
-from .nested import Floats, NotAnArray, array_of
+from .machine import Machine
+from .nested import EXTREME, Floats, array_of
 from .parser import parse
 from .process import relieve
 from .suggest import did_you_mean
@@ -49,21 +50,12 @@ def value_of(binding: Binding, factory: Factory) -> Array:
             return number
         listed = _numbers_listed(text)
         return _evaluated(binding, factory) if listed is None else array_of(listed)
-    except NotAnArray as problem:
-        raise ProgramError(
-            problem.code,
-            problem.message,
-            binding.value,
-            binding.argument,
-            hint=problem.hint,
-        ) from None
     except ProgramError as error:
         raise _in_argument(error, binding) from error.__cause__
     except MemoryError:
         relieve()
-        raise ProgramError(
-            "E403", NO_MEMORY, binding.value, binding.argument, hint=MORE_MEMORY
-        ) from None
+        lack = ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
+        raise _in_argument(lack, binding) from None
 
 
 def _numbers_listed(text: str) -> object:
@@ -76,11 +68,8 @@ def _numbers_listed(text: str) -> object:
         return None
     import json
 
-    from .extreme import EXTREME
-
     if EXTREME.search(text):
         return None
-
     try:
         return json.loads(text, parse_int=float)
     except (ValueError, RecursionError):
@@ -90,15 +79,14 @@ def _numbers_listed(text: str) -> object:
 def _evaluated(binding: Binding, factory: Factory) -> Array:
     """Return the value of an expression that reads no names."""
     program = parse(binding.text)
-    if len(program.body.statements) != 1 or not isinstance(
-        program.body.statements[0], Evaluate
-    ):
+    first, *others = program.body.statements
+    if others or not isinstance(first, Evaluate):
         message = "a value is one expression"
         advice = "the statements belong in the program"
         raise ProgramError("E519", message, program.span, program.source, hint=advice)
     _refuse_names(program, binding.name)
     library = TensorLibrary(factory, stream=binding.name)
-    value = run(compile_program(program), {}, library).value
+    value = Machine(compile_program(program), {}, library).run().value
     if isinstance(value, Tensor):
         # Nested lists would lose the shape of an array without entries.
         return np.asarray(value.detach().cpu().raw, dtype=np.float64)
@@ -120,27 +108,14 @@ def _refuse_names(program: Program, bound: str) -> None:
     names = free_names(program, known=CONSTANTS)
     if not names:
         return
-    span = next(
-        node.span
-        for node in walk(program)
-        if isinstance(node, Name) and node.name == names[0]
-    )
-    near = did_you_mean(names[0], CONSTANTS)
-    raise ProgramError(
-        "E101",
-        f"unknown name '{names[0]}' in a value",
-        span,
-        program.source,
-        hint=near or _alone_hint(program.source, bound),
-    )
-
-
-def _alone_hint(text: str, bound: str) -> str:
-    import os
-
-    if os.path.exists(text.strip()):
-        return f"to read the file, write {bound}=@{text.strip()}"
-    return "a value cannot use other names"
+    read = (node for node in walk(program) if isinstance(node, Name))
+    span = next(node.span for node in read if node.name == names[0])
+    hint = did_you_mean(names[0], CONSTANTS)
+    if hint is None and os.path.exists(program.source.strip()):
+        hint = f"to read the file, write {bound}=@{program.source.strip()}"
+    hint = hint or "a value cannot use other names"
+    message = f"unknown name '{names[0]}' in a value"
+    raise ProgramError("E101", message, span, program.source, hint=hint)
 
 
 def _in_argument(error: ProgramError, binding: Binding) -> ProgramError:

@@ -19,16 +19,7 @@ KEYWORDS = frozenset(
     }
 )
 
-AUGMENTED = {
-    "+=": "+",
-    "-=": "-",
-    "*=": "*",
-    "/=": "/",
-    "//=": "//",
-    "%=": "%",
-    "**=": "**",
-    "@=": "@",
-}
+AUGMENTED = {f"{sign}=": sign for sign in ("+", "-", "*", "/", "//", "%", "**", "@")}
 
 SAME_SIGN = {
     "^": "**",
@@ -58,30 +49,13 @@ CLOSING = {"(": ")", "[": "]"}
 
 # Each prefix is listed with its own beginnings: a dotted name is read part by part.
 PREFIXES = frozenset(
-    {
-        ("F",),
-        ("functional",),
-        ("math",),
-        ("nn",),
-        ("nn", "functional"),
-        ("jax",),
-        ("jax", "numpy"),
-        ("jnp",),
-        ("np",),
-        ("np", "random"),
-        ("numpy",),
-        ("numpy", "random"),
-        ("scipy",),
-        ("scipy", "special"),
-        ("special",),
-        ("sympy",),
-        ("torch",),
-        ("torch", "functional"),
-        ("torch", "nn"),
-        ("torch", "nn", "functional"),
-        ("torch", "random"),
-        ("torch", "special"),
-    }
+    tuple(path.split("."))
+    for path in (
+        *("F", "functional", "math", "nn", "nn.functional", "jax", "jax.numpy", "jnp"),
+        *("np", "np.random", "numpy", "numpy.random", "scipy", "scipy.special"),
+        *("special", "sympy", "torch", "torch.functional", "torch.nn"),
+        *("torch.nn.functional", "torch.random", "torch.special"),
+    )
 )
 PREFIX_HEADS = frozenset(path[0] for path in PREFIXES) | {"linalg", "masked"}
 DOTTED = frozenset({"linalg", "masked"})
@@ -111,28 +85,30 @@ FOREIGN_WORDS = {
     "in": "only 'for name in ...' uses it",
 }
 
-FOREIGN_SIGNS = {
-    "===": "write '=='",
-    "<>": "write '!='",
-    "=<": "write '<='",
-    "=>": "write '>='",
-    ":=": "write 'name = value' as a statement of its own",
-    "->": "drop it",
-    "&&": "write 'and'",
-    "||": "write 'or'; a norm is norm(x)",
-    "<<": "write '*2**n'",
-    ">>": "write '//2**n'",
-    "&": "write 'and'; for masks multiply them: (a > 0)*(b > 0)",
-    "|": "write 'or'; an absolute value is abs(x)",
-    "~": "write 'not'; for a mask write 'mask == 0'",
-    "!": "write 'not'; a factorial is exp(lgamma(n + 1))",
-    "{": "write a list: [ ... ]",
-    "}": "write a list: [ ... ]",
-    "$": "drop it: names are written without a sign",
-    "?": "write 'a if condition else b'",
-    "`": "drop it",
-    "\\": "only at the end of a line, to continue on the next",
+FOREIGN_SIGNS: dict[str, tuple[str, str | None]] = {
+    "===": ("write '=='", "=="),
+    "<>": ("write '!='", "!="),
+    "=<": ("write '<='", "<="),
+    "=>": ("write '>='", ">="),
+    ":=": ("write 'name = value' as a statement of its own", "="),
+    "->": ("drop it", None),
+    "&&": ("write 'and'", None),
+    "||": ("write 'or'; a norm is norm(x)", None),
+    "<<": ("write '*2**n'", None),
+    ">>": ("write '//2**n'", None),
+    "&": ("write 'and'; for masks multiply them: (a > 0)*(b > 0)", None),
+    "|": ("write 'or'; an absolute value is abs(x)", None),
+    "~": ("write 'not'; for a mask write 'mask == 0'", None),
+    "!": ("write 'not'; a factorial is exp(lgamma(n + 1))", None),
+    "{": ("write a list: [ ... ]", None),
+    "}": ("write a list: [ ... ]", None),
+    "$": ("drop it: names are written without a sign", ""),
+    "?": ("write 'a if condition else b'", None),
+    "`": ("drop it", ""),
+    "\\": ("only at the end of a line, to continue on the next", None),
 }
+"""Hints by signs of other languages, each with the language's own sign for it: empty if
+it means nothing, None if no sign alone can take its place."""
 
 DERIVATIVE = re.compile(
     r"\s*(?:[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+"
@@ -160,17 +136,6 @@ _LATEX_HINT = "write sqrt(x), x^(2), (a)/(b)"
 
 _LINE_BREAK = r"\\n(?!(?:abla|u|e|eq|eg|ot|otin|i|ewline|onumber)\b)"
 """Pattern of ``\\n`` written as two characters, unless it begins a LaTeX command."""
-
-SIGNS_MEANT = {
-    "===": "==",
-    "<>": "!=",
-    "=<": "<=",
-    "=>": ">=",
-    ":=": "=",
-    "$": "",
-    "`": "",
-}
-"""Signs of the language, by foreign signs with the same meaning; empty: no meaning."""
 
 FOREIGN_PHRASES = (
     (_LINE_BREAK, "\\n ends no line", "write ';', or press Enter inside the quotes"),
@@ -201,18 +166,7 @@ FOREIGN_CHARACTERS = {
     **dict.fromkeys("‘’‚＇", "'"),
     **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""),
-    "＝": "=",
-    "＋": "+",
-    "（": "(",
-    "）": ")",
-    "［": "[",
-    "］": "]",
-    "，": ",",
-    "：": ":",
-    "；": ";",
-    "．": ".",
-    "＜": "<",
-    "＞": ">",
+    **dict(zip("＝＋（）［］，：；．＜＞", "=+()[],:;.<>", strict=True)),
     "…": "...",
     **{sign: f"({text})" for sign, text in FRACTIONS.items()},
     "⌊": "floor(",

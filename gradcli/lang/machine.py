@@ -5,11 +5,12 @@ only Ctrl-C passes through. Work is bounded by `max_steps`, which counts the ste
 loop each time that it starts over.
 
     code = compile_program(parse("y = x*2"))
-    run(code, {"x": 3.0}, library).value          # 6.0
+    Machine(code, {"x": 3.0}, library).run().value          # 6.0
 """
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import FrameType
 
 from . import plain
@@ -17,9 +18,8 @@ from .arithmetic import binary
 from .code import Code
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
-from .frame import UNSET, Frame
+from .frame import UNSET, Frame, Library
 from .lexicon import CALLS_LEFT_OUT
-from .library import Library
 from .maxima import MAX_STEPS
 from .parser import parse
 from .process import is_out_of_memory, relieve
@@ -45,26 +45,11 @@ class Result(Record):
     steps: int
 
 
-def run(
-    code: Code,
-    env: Mapping[str, object],
-    library: Library,
-    *,
-    max_steps: int = MAX_STEPS,
-    trace: Trace | None = None,
-) -> Result:
-    """Return the result of a program on the values in `env`; `trace` is called with the
-    span, name and value of every statement.
-
-    Raises `ProgramError` and, if the user interrupts, `KeyboardInterrupt`.
-    """
-    return Machine(code, env, library, max_steps=max_steps, trace=trace).run()
-
-
 class Machine:
     """A program linked to a library once, which can be run any number of times.
 
-    Each run starts from the same registers and does not depend on earlier runs.
+    Each run starts from the same registers and does not depend on earlier runs; `trace`
+    is called with the span, name and value of every statement.
     """
 
     def __init__(
@@ -89,7 +74,10 @@ class Machine:
             self._start[self._code.variables[name].register] = value
 
     def run(self) -> Result:
-        """Run the program from its first step, and return its result as `run` does."""
+        """Run the program from its first step, and return its result.
+
+        Raises `ProgramError` and, if the user interrupts, `KeyboardInterrupt`.
+        """
         code, frame, own, position = self._code, self._frame, self._own, 0
         steps, registers = code.steps, list(self._start)
         end = len(steps)
@@ -110,21 +98,14 @@ class Machine:
             raise _worded(error, code, position, registers, frame) from error
         finally:
             frame.close_modes(len(frame.modes))
-        return _result(code, self._env, registers, frame)
-
-
-def _result(
-    code: Code, env: Mapping[str, object], registers: list[object], frame: Frame
-) -> Result:
-    final = dict(env)
-    for name, read in code.variables.items():
-        value = registers[read.register]
-        if name in code.assigned and value is not UNSET:
-            final[name] = value
-    notes = tuple(Note(message, span) for message, span in frame.notes)
-    return Result(
-        final, frame.last_value, frame.last_name, frame.last_span, notes, frame.steps
-    )
+        final = dict(self._env)
+        for name, read in code.variables.items():
+            value = registers[read.register]
+            if name in code.assigned and value is not UNSET:
+                final[name] = value
+        notes = tuple(Note(message, span) for message, span in frame.notes)
+        last = frame.last_value, frame.last_name, frame.last_span
+        return Result(final, *last, notes, frame.steps)
 
 
 def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
@@ -148,30 +129,23 @@ def _worded(
     error: Exception, code: Code, position: int, registers: list[object], frame: Frame
 ) -> ProgramError:
     """Return an exception from outside the language as an error at this step."""
-    origin = code.origins[position]
-    args = tuple(registers[register] for register in origin.reads)
-    found = _explained(frame.library, error, origin.kind, origin.name, args)
-    code_name, message, hint = found or _general(error)
-    return ProgramError(code_name, message, origin.at, code.source, hint=hint)
-
-
-def _explained(
-    library: Library, error: Exception, kind: str, name: str, args: tuple[object, ...]
-) -> tuple[str, str, str | None] | None:
-    try:
-        return library.explain(error, kind, name, args)
-    except Exception:
-        # A failure of `explain` must not hide the error to be explained.
-        return None
-
-
-def _general(error: Exception) -> tuple[str, str, str | None]:
-    if is_out_of_memory(error):
-        return "E403", NO_MEMORY, MORE_MEMORY
-    if isinstance(error, RecursionError):
-        return "E404", "a value is nested too deeply", "nest it less deeply"
-    text = str(error) or "no reason was given"
-    return "E399", f"{type(error).__name__}: {text}", None
+    at, kind, name, reads = code.origins[position]
+    args = tuple(registers[register] for register in reads)
+    found = None
+    # A failure of `explain` must not hide the error to be explained.
+    with suppress(Exception):
+        found = frame.library.explain(error, kind, name, args)
+    if found is not None:
+        number, message, hint = found
+    elif is_out_of_memory(error):
+        number, message, hint = "E403", NO_MEMORY, MORE_MEMORY
+    elif isinstance(error, RecursionError):
+        number, message = "E404", "a value is nested too deeply"
+        hint = "nest it less deeply"
+    else:
+        text = str(error) or "no reason was given"
+        number, message, hint = "E399", f"{type(error).__name__}: {text}", None
+    return ProgramError(number, message, at, code.source, hint=hint)
 
 
 def bind_registers(
@@ -205,24 +179,16 @@ def bind_registers(
 def _function(
     name: str, at: Span, code: Code, library: Library, env: Mapping[str, object]
 ) -> Callable[..., object]:
-    """Return the function of a name: the library's, Python's, or a choice of both."""
+    """Return the function of a name: the library's, or Python's own one for plain
+    numbers and else the library's."""
     given = library.functions.get(name) or plain.CONVERSIONS.get(name)
-    if name in plain.FUNCTIONS:
-        return _either(name, given, getattr(library, "arithmetic", binary))
-    if given is None:
-        raise _unknown_function(name, at, code, env, library)
-    return given
+    if name not in plain.FUNCTIONS:
+        if given is None:
+            raise _unknown_function(name, at, code, env, library)
+        return given
+    arithmetic = getattr(library, "arithmetic", binary)
 
-
-def _either(
-    name: str,
-    given: Callable[..., object] | None,
-    arithmetic: Callable[..., object],
-) -> Callable[..., object]:
-    """Return a function that calls Python's own one for plain numbers, and else
-    ``given``, the library's."""
-
-    def call(*args: object, **keywords: object) -> object:
+    def either(*args: object, **keywords: object) -> object:
         if not keywords and all(map(plain.is_plain, args)):
             found = plain.called(name, args, arithmetic)
             if found is not NotImplemented:
@@ -232,7 +198,7 @@ def _either(
             raise ProgramError("E302", message)
         return given(*args, **keywords)
 
-    return call
+    return either
 
 
 def _unknown_function(
@@ -248,13 +214,10 @@ def _unknown_function(
         message, hint = f"'{name}' is not part of the language", CALLS_LEFT_OUT[name]
         return ProgramError("E106", message, at, code.source, hint=hint)
     callables = {*library.functions, *plain.FUNCTIONS}
-    last_part = name.rpartition(".")[2]
-    prefixed = f"linalg.{name}"
-    found = (
-        f"did you mean '{prefixed}'?"
-        if prefixed in callables
-        else did_you_mean(name, callables) or did_you_mean(last_part, callables)
-    )
+    found = did_you_mean(name, callables)
+    if f"linalg.{name}" in callables:
+        found = f"did you mean 'linalg.{name}'?"
+    found = found or did_you_mean(name.rpartition(".")[2], callables)
     hint = found or "'gradcli ops' lists all functions"
     error = ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)
     meant = other_spelling(name, callables.__contains__)
@@ -282,12 +245,9 @@ def _unknown_name(
         message = f"'{name}' is a function, and it is used as a value"
         hint = f"call it: {name}(x)"
         error = ProgramError("E105", message, at, code.source, hint=hint)
-        meant = lambda token: (
-            token.value
-            if token.kind == "name" and token.value in library.functions
-            else None
-        )
+        functions = library.functions
+        meant = lambda t: t.value if t.kind == "name" and t.value in functions else None
         return called(error, at, meant, parse)
-    known = {*env, *library.constants, *code.assigned}
-    hint = did_you_mean(name, known) or f"give it a value: {name}=VALUE"
+    names = {*env, *library.constants, *code.assigned}
+    hint = did_you_mean(name, names) or f"give it a value: {name}=VALUE"
     return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)

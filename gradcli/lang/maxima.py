@@ -32,7 +32,7 @@ MAX_JSON_INTEGER_DIGITS = 400
 """Smallest length of an integer in JSON that is read as a float, in digits."""
 
 MAX_SHOWN_NAMES = 12
-"""Largest number of names, such as those of inputs, that a message lists."""
+"""Largest number of names, as of inputs or of an archive's arrays, in a message."""
 
 MAX_SHOWN_NAME_CHARACTERS = 40
 """Longest name in a message's list of names, in characters."""
@@ -60,6 +60,3 @@ MAX_MENDED_CHARACTERS = 300
 
 WINDOW_COLUMNS = 76
 """Width of the part of a line that is shown with carets, in columns."""
-
-MAX_SHOWN_KEYS = 12
-"""Largest number of keys of an archive or of a JSON object that a message lists."""

@@ -141,6 +141,12 @@ def _numbers(source: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     return [(before.end, after.start, "*")]
 
 
+def _tokens_at(source: str, name: Span) -> tuple[list[Token], int]:
+    """Return the tokens of a text, and the number of that which ends a name."""
+    tokens = tokenize(source)
+    return tokens, next(at for at, token in enumerate(tokens) if token.end == name.end)
+
+
 def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
     """Return the error about a call of a value, such as `x(y + 1)` or `d/dx(x^2)`, with
     the line corrected to a product, or to the formula without the derivative."""
@@ -148,9 +154,8 @@ def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
     if derived is not None and error.source[name.start] in "d∂":
         edit = (derived.start(), name.end, "")
         return mended(error.mended_by(edit, lead=_TO_DERIVE), read)
-    tokens = tokenize(error.source)
-    at = next(at for at, token in enumerate(tokens) if token.span == name)
-    end = tokens[_behind_group(tokens, at + 1) - 1].end
+    tokens, at = _tokens_at(error.source, name)
+    end = tokens[tokens[at + 1].partner].end
     over = _OVER_D.match(error.source, end)
     if over is not None and error.source[slice(*name)] in ("d", "∂"):
         edits = (*name, ""), (*over.span(), "")
@@ -162,9 +167,8 @@ def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
 def with_base(error: ProgramError, name: Span, base: str, read: Reader) -> ProgramError:
     """Return the error about `log_3(x)`, with the line corrected to have the base as
     the second argument."""
-    tokens = tokenize(error.source)
-    at = next(at for at, token in enumerate(tokens) if token.span == name)
-    closing = tokens[_behind_group(tokens, at + 1) - 1]
+    tokens, at = _tokens_at(error.source, name)
+    closing = tokens[tokens[at + 1].partner]
     edits = (*name, "log"), (closing.start, closing.start, f", {base}")
     return mended(error.mended_by(*edits), read)
 
@@ -172,14 +176,11 @@ def with_base(error: ProgramError, name: Span, base: str, read: Reader) -> Progr
 def called(error: ProgramError, name: Span, meant: Meant, read: Reader) -> ProgramError:
     """Return the error about a function that is used as a value; the line is corrected
     if it is like `exp -x`, with a blank before the sign and none after it."""
-    tokens = tokenize(error.source)
-    for at, token in enumerate(tokens[:-2]):
-        sign, operand = tokens[at + 1], tokens[at + 2]
-        if token.span != name or sign.kind != "-":
-            continue
-        if token.end < sign.start and sign.end == operand.start:
-            edits = _called(tokens, at, at + 1, meant)
-            return mended(error.mended_by(*edits, lead=_TO_CALL), read)
+    tokens, at = _tokens_at(error.source, name)
+    sign = tokens[at + 1]
+    if sign.kind == "-" and name.end < sign.start and sign.end == tokens[at + 2].start:
+        edits = _called(tokens, at, at + 1, meant)
+        return mended(error.mended_by(*edits, lead=_TO_CALL), read)
     return error
 
 
@@ -189,12 +190,11 @@ def apart(source: str, name: Span, parts: str) -> list[Edit]:
     A product gets brackets where it is an exponent, a divisor or under a root. If
     ``parts`` is a call, a power after the name becomes a power of its argument.
     """
-    tokens = tokenize(source)
-    at = next(at for at, token in enumerate(tokens) if token.span == name)
+    tokens, at = _tokens_at(source, name)
     before = at - 1
     while before > 0 and tokens[before].kind in ("-", "+"):
         before -= 1
-    raised = tokens[before].kind == "**" if before >= 0 else False
+    raised = at > 0 and tokens[before].kind == "**"
     held = raised or (at > 0 and tokens[at - 1].kind in ("/", "//", "%", *ROOTS))
     held = held and "*" in parts
     end = tokens[_behind_factor(tokens, at) - 1].end
@@ -232,12 +232,7 @@ def _base_of_power(tokens: Sequence[Token], at: int) -> int | None:
     if tokens[exponent].kind == "superscript":
         return exponent - 1
     if tokens[exponent].kind == ")":
-        depth = 0
-        while exponent >= 0:
-            depth += (tokens[exponent].kind == ")") - (tokens[exponent].kind == "(")
-            if not depth:
-                break
-            exponent -= 1
+        exponent = tokens[exponent].partner
     elif tokens[exponent].kind not in ("number", "name"):
         return None
     if exponent and tokens[exponent - 1].kind in ("-", "+"):
@@ -246,34 +241,29 @@ def _base_of_power(tokens: Sequence[Token], at: int) -> int | None:
 
 
 def _raised(
-    error: ProgramError, tokens: Sequence[Token], base: int, at: int,
-    meant: Meant,
-) -> ProgramError:  # fmt: skip
+    error: ProgramError, tokens: Sequence[Token], base: int, at: int, meant: Meant
+) -> ProgramError:
     """Return the error about `sin^2(x)`, with the edits that move the exponent behind
     the argument, or name the inverse function if it is -1."""
     name, after = tokens[base], tokens[at]
     exponent = error.source[name.end : tokens[at - 1].end].strip()
-    lone = after.kind == "("
-    end = _behind_group(tokens, at) if lone else _behind_argument(
-        tokens, at, meant)  # fmt: skip
-    opened, closed = ("", "") if lone else ("(", ")")
-    last = tokens[end - 1].end
-    function = meant(name)
+    function, lead = meant(name), _TO_RAISE
     inverse = meant(name._replace(value=f"a{function}"))
-    if _EXPONENT_OF_INVERSES.get(exponent.replace(" ", "")) and inverse:
-        return error.mended_by(
-            (name.start, after.start, f"{inverse}{opened}"),
-            (last, last, closed),
-            lead="for its inverse function, write",
-        )
+    if exponent.replace(" ", "") in _EXPONENTS_OF_INVERSES and inverse:
+        function, lead, exponent = inverse, "for its inverse function, write", ""
+    if after.kind == "(":
+        opened, closed, last = "", "", tokens[after.partner].end
+    else:
+        opened, closed = "(", ")"
+        last = tokens[_behind_argument(tokens, at, meant) - 1].end
     return error.mended_by(
         (name.start, after.start, f"{function}{opened}"),
         (last, last, closed + exponent),
-        lead=_TO_RAISE,
+        lead=lead,
     )
 
 
-_EXPONENT_OF_INVERSES = dict.fromkeys(("^-1", "**-1", "^(-1)", "**(-1)", "⁻¹"), True)
+_EXPONENTS_OF_INVERSES = ("^-1", "**-1", "^(-1)", "**(-1)", "⁻¹")
 
 
 def _behind_argument(tokens: Sequence[Token], at: int, meant: Meant) -> int:
@@ -315,14 +305,9 @@ def _behind_group(tokens: Sequence[Token], at: int) -> int:
     """Return the number of the token after a token or, if it opens one, its group."""
     if tokens[at].kind == BAR:
         return _behind_bars(tokens, at)
-    depth = 0
-    while at < len(tokens) - 1:
-        kind = tokens[at].kind
-        depth += (kind in CLOSING) - (kind in CLOSING.values())
-        at += 1
-        if depth <= 0:
-            break
-    return at
+    if tokens[at].kind in CLOSING:
+        return tokens[at].partner + 1
+    return min(at + 1, len(tokens) - 1)
 
 
 def _behind_bars(tokens: Sequence[Token], at: int) -> int:

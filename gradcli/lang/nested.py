@@ -8,11 +8,13 @@ ten thousand deep is an error like any other.
     array_of([[1, 2], [3]])          # NotAnArray: "row 2 has 1 entry, the first has 2"
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from .errors import ProgramError
 from .excerpt import shortened
 from .maxima import MAX_LIST_DEPTH
 
@@ -20,20 +22,43 @@ Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 """An array of real numbers."""
 
 
-class NotAnArray(Exception):
-    """The error of a value that is not an array of real numbers.
+class NotAnArray(ProgramError):
+    """The error of a value that is not an array of real numbers; it has no place yet.
 
-    `code` is that of the `ProgramError` to raise, `entry` the entry that is no number.
+    `entry` is the entry that is no number.
     """
 
     def __init__(
         self, code: str, message: str, hint: str | None = None, entry: object = None
     ) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.hint = hint
+        super().__init__(code, message, hint=hint)
         self.entry = entry
+
+
+EXTREME = re.compile(r"[eE][+-]?\d{3}|\d{300}")
+"""Pattern that matches every text with a number beyond the range of floats."""
+
+EXTREME_BYTES = re.compile(EXTREME.pattern.encode())
+
+
+def beyond_floats(text: str, value: float) -> str | None:
+    """Return in words that a number is too small or too large for a float, or None."""
+    digits = text.lower().partition("e")[0]
+    if not any(digit in digits for digit in "123456789"):
+        return None
+    if not value:
+        return "less than any float, which would be 0"
+    infinite = value == value and value - value != 0
+    return "larger than any float, which would be infinite" if infinite else None
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number that Python reads as a float."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def number_of_json(text: str) -> float:
@@ -42,8 +67,6 @@ def number_of_json(text: str) -> float:
     Raises:
         NotAnArray: the number is too large or too small for a float.
     """
-    from .extreme import beyond_floats
-
     value = float(text)
     beyond = beyond_floats(text, value)
     if beyond is not None:
@@ -52,12 +75,9 @@ def number_of_json(text: str) -> float:
     return value
 
 
-def itself(entry: object) -> object:
-    """Return the entry as it is."""
-    return entry
-
-
-def array_of(value: object, number: Callable[[object], object] = itself) -> Floats:
+def array_of(
+    value: object, number: Callable[[object], object] = lambda entry: entry
+) -> Floats:
     """Return a number or a nested list of numbers as a float64 array.
 
     `number` is called on the entries, to convert those that stand for a number.

@@ -32,8 +32,7 @@ class _Found(Exception):
 class _Watching(TensorLibrary):
     def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
-        parts = value if isinstance(value, tuple) else (value,)
-        for part in parts:
+        for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Tensor) and not all_finite(part):
                 raise _Found(part, span)
 
@@ -73,25 +72,14 @@ def _nodes(output: Tensor) -> Iterator[Node]:
 
 
 def _sentence(value: Tensor, span: Span, source: str) -> str:
-    kind = _worst(value)
+    kind = "-inf" if bool((value.raw == -np.inf).any()) else "inf"
+    if bool(value.xp.isnan(value.raw).any()):
+        kind = "nan"
     # One operator can make several nodes: 1/x is a Mul of a Reciprocal.
     made = [node for node in _nodes(value) if node.span == span]
     known = [FUNCTIONS[n.op.base].not_finite for n in made if n.op.base in FUNCTIONS]
     reasons = [facts[kind] for facts in known if kind in facts]
     because = f": {reasons[0]}" if reasons else ""
-    return f"{_text(span, source)} is {kind}{because} ({place_of(span, source)})"
-
-
-def _worst(value: Tensor) -> str:
-    """Return the name of the worst entry: nan, else -inf, else inf."""
-    xp = value.xp
-    if bool(xp.isnan(value.raw).any()):
-        return "nan"
-    return "-inf" if bool((value.raw == -np.inf).any()) else "inf"
-
-
-def _text(span: Span | None, source: str) -> str:
-    if span is None:
-        return "a step"
     text = " ".join(source[span.start : span.end].split())
-    return shortened(text, MAX_STEP_QUOTE_CHARACTERS)
+    quoted = shortened(text, MAX_STEP_QUOTE_CHARACTERS)
+    return f"{quoted} is {kind}{because} ({place_of(span, source)})"

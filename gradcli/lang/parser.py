@@ -10,6 +10,7 @@ and `elif` may also follow a body on the same line.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from . import syntax
 from .errors import ProgramError, Span
@@ -18,20 +19,20 @@ from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
 from .trampoline import Steps, bounce, uncollected
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
+_A_NAME = "give the value a name instead"
 _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
     syntax.Index: ("an element cannot be assigned to", _BUILD_ANEW),
-    syntax.Attribute: (
-        "an attribute cannot be assigned to",
-        "give the value a name instead",
-    ),
+    syntax.Attribute: ("an attribute cannot be assigned to", _A_NAME),
     syntax.Call: (
         "a call cannot be assigned to",
         "functions are not defined: write y = ...",
     ),
-    syntax.MethodCall: (
-        "a call cannot be assigned to",
-        "give the value a name instead",
-    ),
+    syntax.MethodCall: ("a call cannot be assigned to", _A_NAME),
+}
+_SINGLE: dict[str, type[syntax.Statement]] = {
+    "pass": syntax.Pass,
+    "break": syntax.Break,
+    "continue": syntax.Continue,
 }
 _NO_FUNCTIONS = "functions are not defined: write"
 _NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
@@ -69,11 +70,6 @@ class _Parser(ExpressionParser):
             "for": self._for,
             "while": self._while,
             "with": self._with,
-        }
-        self.single: dict[str, type[syntax.Statement]] = {
-            "pass": syntax.Pass,
-            "break": syntax.Break,
-            "continue": syntax.Continue,
         }
 
     def program(self) -> Steps[syntax.Program]:
@@ -125,80 +121,60 @@ class _Parser(ExpressionParser):
         if not self.take_if("newline"):
             raise self.unexpected("an operator or the end of the statement")
 
-    def _statement(self) -> Steps[syntax.Statement]:
-        kind = self.token.kind
+    def _statement(self) -> syntax.Statement | Steps[syntax.Statement]:
+        token, kind = self.token, self.token.kind
         if kind in self.compound:
-            made: syntax.Statement = yield self.compound[kind]()
-            return made
-        if kind in self.single:
-            return self._single(kind)
+            return self.compound[kind]()
         if kind in FOREIGN_WORDS:
             raise self.foreign_word()
-        assigned: syntax.Statement = yield self._assignment()
-        return assigned
-
-    def _single(self, kind: str) -> syntax.Statement:
-        token = self.take()
+        if kind not in _SINGLE:
+            return self._assignment()
+        self.take()
         if kind != "pass" and not self.loops:
-            message = f"'{kind}' outside a loop"
-            raise self.fail(
-                "E212", message, token.span, "it belongs inside a 'for' or a 'while'"
-            )
-        return self.single[kind](token.span)
+            hint = "it belongs inside a 'for' or a 'while'"
+            raise self.fail("E212", f"'{kind}' outside a loop", token.span, hint)
+        return _SINGLE[kind](token.span)
 
     def _assignment(self) -> Steps[syntax.Statement]:
         start = self.token.start
         value: syntax.Expression = yield self.expressions()
         sign = self.token
-        if sign.kind == "=":
-            self.take()
-            targets = self._targets(value)
-            assigned = yield self.expressions()
-            self._refuse_second_assignment()
-            self.variables.update(target.name for target in targets)
-            span, unpacks = self.span_from(start), isinstance(value, syntax.Sequence)
-            return syntax.Assign(span, assigned, targets, unpacks, sign.span)
-        if sign.kind in AUGMENTED:
-            self.take()
-            target, before = self._augmented(value)
-            added = yield self.expressions()
-            self._refuse_second_assignment()
-            self.variables.add(target.name)
-            span, operator = self.span_from(start), AUGMENTED[sign.kind]
-            return syntax.Augment(span, operator, before, added, target, sign.span)
-        return syntax.Evaluate(value.span, value)
-
-    def _refuse_second_assignment(self) -> None:
+        augmented = sign.kind in AUGMENTED
+        if sign.kind != "=" and not augmented:
+            return syntax.Evaluate(value.span, value)
+        self.take()
+        if augmented and not isinstance(value, syntax.Name):
+            raise self._not_assignable(value)
+        targets = self._targets(value)
+        assigned = yield self.expressions()
         if self.token.kind == "=" or self.token.kind in AUGMENTED:
             message = "a statement assigns once"
             hint = "write a second statement, or '==' to compare"
             raise self.fail("E210", message, self.token.span, hint)
-
-    def _augmented(
-        self, target: syntax.Expression
-    ) -> tuple[syntax.Target, syntax.Name]:
-        if not isinstance(target, syntax.Name):
-            raise self._not_assignable(target)
-        (assigned,) = self._targets(target)
-        return assigned, target
+        self.variables.update(target.name for target in targets)
+        span = self.span_from(start)
+        if isinstance(value, syntax.Name) and augmented:
+            operator, (target,) = AUGMENTED[sign.kind], targets
+            return syntax.Augment(span, operator, value, assigned, target, sign.span)
+        unpacks = isinstance(value, syntax.Sequence)
+        return syntax.Assign(span, assigned, targets, unpacks, sign.span)
 
     def _targets(self, target: syntax.Expression) -> tuple[syntax.Target, ...]:
         """Return the targets on the left of `=`; `a, b` and `[a, b]` are several."""
-        if isinstance(target, syntax.Sequence):
-            *before, last = target.items or (None,)
-            if isinstance(last, syntax.Name) and any(map(_is_formula, before)):
-                message = "this cannot be assigned to"
-                hint = f"a value {last.name}=3 stands outside the quotes"
-                raise self.fail("E210", message, target.span, hint)
         items = target.items if isinstance(target, syntax.Sequence) else (target,)
-        if not items:
-            raise self._not_assignable(target)
-        return tuple(self._target(item) for item in items)
-
-    def _target(self, item: syntax.Expression) -> syntax.Target:
-        if not isinstance(item, syntax.Name) or item.qualified:
-            raise self._not_assignable(item)
-        return syntax.Target(item.span, item.name)
+        formulas = (syntax.Binary, syntax.Call, syntax.Unary)
+        *before, last = items or (None,)
+        if isinstance(last, syntax.Name) and any(
+            isinstance(b, formulas) for b in before
+        ):
+            hint = f"a value {last.name}=3 stands outside the quotes"
+            raise self.fail("E210", _NO_TARGET[0], target.span, hint)
+        targets = []
+        for item in items or (target,):
+            if not isinstance(item, syntax.Name) or item.qualified:
+                raise self._not_assignable(item)
+            targets.append(syntax.Target(item.span, item.name))
+        return tuple(targets)
 
     def _not_assignable(self, target: syntax.Expression) -> ProgramError:
         message, hint = _NOT_ASSIGNABLE.get(type(target), _NO_TARGET)
@@ -206,7 +182,11 @@ class _Parser(ExpressionParser):
             hint = _NO_EQUATION
         error = self.fail("E210", message, target.span, hint)
         start, end = target.span
-        if isinstance(target, syntax.Call) and _defines(target):
+        if (
+            isinstance(target, syntax.Call)
+            and not target.keywords
+            and all(isinstance(each, syntax.Name) for each in target.arguments)
+        ):
             return error.mended_by((target.op_span.end, end, ""), lead=_NO_FUNCTIONS)
         derived = DERIVATIVE.fullmatch(self.source, start, end)
         if derived is not None:
@@ -219,7 +199,9 @@ class _Parser(ExpressionParser):
         otherwise: syntax.Block | None = None
         while not branches or self.token.kind == "elif":
             branches.append((yield self._branch()))
-            self._reach_else()
+            at_line_end = self.token.kind == "newline" and not self.inline_bodies
+            if at_line_end and self.kind_after() in ("else", "elif"):
+                self.take()
         if self.take_if("else"):
             otherwise = yield self._body()
         return syntax.If(self._statement_span(start), tuple(branches), otherwise)
@@ -229,12 +211,6 @@ class _Parser(ExpressionParser):
         test = yield self.expression()
         body = yield self._body()
         return syntax.Branch(self._statement_span(start), test, body)
-
-    def _reach_else(self) -> None:
-        """Skip a line's end if `else` or `elif` follows it."""
-        at_line_end = self.token.kind == "newline" and not self.inline_bodies
-        if at_line_end and self.kind_after() in ("else", "elif"):
-            self.take()
 
     def _for(self) -> Steps[syntax.Statement]:
         start = self.take().start
@@ -278,21 +254,21 @@ class _Parser(ExpressionParser):
         self.loops -= 1
         return body
 
-    def _body(self) -> Steps[syntax.Block]:
+    def _body(self) -> Steps[Any]:
         self.expect(":")
         start = self.token.start
         if self.take_if("newline"):
-            block: syntax.Block = yield self._indented_body()
-            return block
+            return self._indented_body()
         self.inline_bodies += 1
         statements = yield self._statements_until_break()
         self.inline_bodies -= 1
-        if not statements:
-            raise self._no_body()
-        return syntax.Block(self._statement_span(start), tuple(statements))
+        return self._block(start, statements)
 
-    def _no_body(self) -> ProgramError:
-        return self.unexpected("a statement", "a body that does nothing is 'pass'")
+    def _block(self, start: int, statements: list[syntax.Statement]) -> syntax.Block:
+        if not statements:
+            hint = "a body that does nothing is 'pass'"
+            raise self.unexpected("a statement", hint)
+        return syntax.Block(Span(start, statements[-1].span.end), tuple(statements))
 
     def _indented_body(self) -> Steps[syntax.Block]:
         if not self.take_if("indent"):
@@ -304,11 +280,10 @@ class _Parser(ExpressionParser):
         statements: list[syntax.Statement] = []
         while self.token.kind != "dedent":
             statements += yield self._line()
-        if not statements:
-            raise self._no_body()
+        block = self._block(start, statements)
         self.take()
         self.inline_bodies = inline_bodies
-        return syntax.Block(Span(start, statements[-1].span.end), tuple(statements))
+        return block
 
     def _statement_span(self, start: int) -> Span:
         """Return the span from `start` to the last visible token."""
@@ -316,13 +291,3 @@ class _Parser(ExpressionParser):
         while self.tokens[at].kind in ("newline", "dedent"):
             at -= 1
         return Span(start, self.tokens[at].end)
-
-
-def _is_formula(item: object) -> bool:
-    return isinstance(item, syntax.Binary | syntax.Call | syntax.Unary)
-
-
-def _defines(call: syntax.Call) -> bool:
-    """Return whether a call that is assigned to looks like a definition: `f(x)`."""
-    names = all(isinstance(each, syntax.Name) for each in call.arguments)
-    return names and not call.keywords

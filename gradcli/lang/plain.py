@@ -15,11 +15,7 @@ from typing import Any
 from .arithmetic import NUMBERS, Number, binary, bounded
 from .errors import ProgramError
 from .frame import described
-from .maxima import (
-    MAX_INTEGER_BITS,
-    MAX_RANGE_ENTRIES,
-    MAX_ROUND_DIGITS,
-)
+from .maxima import MAX_INTEGER_BITS, MAX_RANGE_ENTRIES, MAX_ROUND_DIGITS
 
 
 def is_plain(value: object) -> bool:
@@ -56,10 +52,7 @@ def make_range(*bounds: object) -> range:
 def _limited(values: tuple[object, ...]) -> tuple[Any, ...]:
     """Return the values; refuse a range of more than `MAX_RANGE_ENTRIES` numbers."""
     for value in values:
-        if (
-            isinstance(value, range)
-            and value[MAX_RANGE_ENTRIES : MAX_RANGE_ENTRIES + 1]
-        ):
+        if isinstance(value, range) and value[MAX_RANGE_ENTRIES:]:
             message = f"a range of more than {MAX_RANGE_ENTRIES:,} numbers"
             raise ProgramError("E404", message, hint="loop over it with 'for'")
     return values
@@ -92,9 +85,8 @@ def _sum(items: Any, start: Number = 0) -> float:
 def _round(value: Number, digits: int | None = None) -> Number:
     if digits is None:
         return _integer(round(value)) if value - value == 0 else value
-    return round(
-        value, max(-MAX_ROUND_DIGITS, min(whole_number(digits), MAX_ROUND_DIGITS))
-    )
+    most = MAX_ROUND_DIGITS
+    return round(value, max(-most, min(whole_number(digits), most)))
 
 
 def _choose(n: Number, k: Number) -> object:
@@ -168,11 +160,6 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
 
 # Functions for other values, used if the library has none of the same name.
 CONVERSIONS: dict[str, Callable[..., object]] = {
-    "abs": abs,
-    "bool": bool,
-    "float": float,
-    "int": int,
-    "len": len,
+    **{made.__name__: made for made in (abs, bool, float, int, len, round)},
     "range": make_range,
-    "round": round,
 }

@@ -16,10 +16,9 @@ from .excerpt import enumerated
 from .factory import Factory
 from .in_parts import Known
 from .parser import parse
-from .prepare import differentiated
+from .prepare import differentiated, unread
 from .record import Record
 from .run import Input, Prepared, Session, input_names
-from .suggest import did_you_mean
 
 
 class Reading:
@@ -28,7 +27,7 @@ class Reading:
     known  the traces of the program that were made so far
     """
 
-    def __init__(self, text: str, bound: frozenset[str], of: str | None) -> None:
+    def __init__(self, text: str, bound: frozenset[str]) -> None:
         program = parse(text, bound)
         self.names = input_names(program, bound)
         self.code = compile_program(program)
@@ -70,14 +69,9 @@ class Ways(NamedTuple):
 
     def and_then(self, more: "Ways") -> "Ways":
         """Return the counts of these rows and of others together."""
-        rows, runs, threads, alone, text = more
-        return Ways(
-            self.rows + rows,
-            self.runs + runs,
-            max(self.threads, threads),
-            self.alone + alone,
-            self.text or text,
-        )
+        threads, text = max(self.threads, more.threads), self.text or more.text
+        rows, runs = self.rows + more.rows, self.runs + more.runs
+        return Ways(rows, runs, threads, self.alone + more.alone, text)
 
 
 class Gradients(Record):
@@ -108,9 +102,8 @@ class Point:
         self.of = settings.of
         self.given = values
         dtype = settings.dtype or dtype_of(values)
-        self.factory = Factory(
-            _namespace(values, settings.device), dtype, settings.seed
-        )
+        xp = _namespace(values, settings.device)
+        self.factory = Factory(xp, dtype, settings.seed)
         wrt = differentiated(settings.wrt, names, "wrt")
         self.tensors = {n: self._tensor(n, values[n], n in wrt) for n in names}
         self.wanted = {n: t for n, t in self.tensors.items() if n in wrt}
@@ -138,14 +131,10 @@ class Point:
         code = self.reading.code
         return Prepared(code.source, code, self.factory, inputs)
 
-    def session(self) -> Session:
-        """Return the program linked to its inputs."""
-        return Session(self.prepared, self.of)
-
     def run(self) -> Tensor:
         """Return the program's value, with the graph below it."""
         with np.errstate(all="ignore"):
-            return self.session()()
+            return Session(self.prepared, self.of)()
 
     def by_name(self, found: Sequence[Tensor | None]) -> dict[str, object]:
         """Return derivatives by input: tensors, arrays or numbers, like the inputs."""
@@ -214,13 +203,10 @@ def check_names(
     Raises:
         ProgramError: an input has no value, or a value has no input.
     """
-    unknown = [name for name in values if name not in names]
-    if unknown:
-        reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
-        hint = did_you_mean(unknown[0], names) or reads
-        raise ProgramError(
-            "E505", f"the program does not read '{unknown[0]}'", hint=hint
-        )
+    for name in values:
+        if name not in names:
+            message, hint = unread(name, names)
+            raise ProgramError("E505", message, hint=hint)
     missing = [name for name in names if name not in {*values, *others}]
     if missing:
         message = f"no value for {enumerated(missing)}"

@@ -11,6 +11,7 @@ No step of the program runs here.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -61,8 +62,11 @@ class Prepared(Record):
     def environment(self) -> dict[str, Tensor]:
         return {given.name: given.tensor for given in self.inputs}
 
-    def with_values(self, values: Mapping[str, Tensor]) -> "Prepared":
-        """Return the program with other tensors for some of its inputs."""
+    def on(
+        self, values: Mapping[str, Tensor], factory: Factory | None = None
+    ) -> "Prepared":
+        """Return the program with other tensors for some of its inputs, and with
+        another factory if they are of another number system."""
         if not values:
             return self
         inputs = tuple(
@@ -71,7 +75,17 @@ class Prepared(Record):
             else i
             for i in self.inputs
         )
-        return Prepared(self.source, self.code, self.factory, inputs)
+        return Prepared(self.source, self.code, factory or self.factory, inputs)
+
+    def leaves(self, xp: Any, raws: Mapping[str, Any]) -> dict[str, Tensor]:
+        """Return the inputs as tensors of the namespace ``xp``, made of ``raws`` where
+        these have an array of an input's name."""
+        return {
+            i.name: Tensor(
+                raws.get(i.name, i.tensor.raw), xp, requires_grad=i.requires_grad
+            )
+            for i in self.inputs
+        }
 
     def option_value(self, text: str, option: str) -> Tensor:
         """Return the VALUE of an option, such as `--grad-output`, as a constant tensor.
@@ -119,21 +133,27 @@ def prepare(
     _refuse_unread(bindings, names, code, program)
     data = data_among(names, bindings) if wrt is None else frozenset()
     chosen = differentiated(wrt, names) - data
-    if strict:
-        _refuse_missing([name for name in names if name not in given])
-    _refuse_second_reading(bindings)
+    missing = [name for name in names if name not in given]
+    if strict and missing:
+        message = f"--strict: no value for {enumerated(missing)}"
+        values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
+        raise ProgramError("E506", message, hint=f"add {values}")
+    readers = [binding for binding in bindings if binding.text.strip() == "@-"]
+    if len(readers) > 1:
+        _, second, *_ = readers
+        message = f"standard input is read for '{readers[0].name}' already"
+        hint = "save one of them to a file"
+        raise ProgramError("E508", message, second.value, second.argument, hint=hint)
+    inputs = []
     with np.errstate(all="ignore"), default_dtype(dtype):
-        inputs = [
-            _input(
-                name,
-                given.get(name),
-                name in chosen,
-                name in data,
-                factory,
-                shapes.get(name, ()),
-            )
-            for name in names
-        ]
+        for name in names:
+            sampled, wanted = name not in given, name in chosen
+            if sampled:
+                read: Array = _drawn(name, shapes.get(name, ()), factory)
+            else:
+                read = value_of(given[name], factory)
+            tensor = factory.leaf(read) if wanted else factory.constant(read)
+            inputs.append(Input(name, tensor, sampled, wanted, name in data))
     return Prepared(source, code, factory, tuple(inputs))
 
 
@@ -169,22 +189,6 @@ def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[s
     return frozenset() if len(found) == len(names) else frozenset(found)
 
 
-def _input(
-    name: str,
-    binding: Binding | None,
-    wanted: bool,
-    data: bool,
-    factory: Factory,
-    shape: tuple[int, ...],
-) -> Input:
-    if binding is None:
-        values: Array = _drawn(name, shape, factory)
-    else:
-        values = value_of(binding, factory)
-    tensor = factory.leaf(values) if wanted else factory.constant(values)
-    return Input(name, tensor, binding is None, wanted, data)
-
-
 def _drawn(name: str, shape: tuple[int, ...], factory: Factory) -> Array:
     """Return random entries for an input without a value.
 
@@ -218,6 +222,12 @@ def _refuse_quoted(program: Program) -> None:
         raise mended(error.mended_by(*edits), parse)
 
 
+def unread(name: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return the message and the hint for a value that no input of ``names`` takes."""
+    reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
+    return f"the program does not read '{name}'", did_you_mean(name, names) or reads
+
+
 def _refuse_unread(
     bindings: Sequence[Binding], names: tuple[str, ...], code: Code, program: Program
 ) -> None:
@@ -226,17 +236,21 @@ def _refuse_unread(
         name = binding.name
         if name in names:
             continue
-        _refuse_call(name, program)
+        calls = (node for node in walk(program) if isinstance(node, Call))
+        for node in calls:
+            if node.function == name and not is_function(name):
+                from .mend import multiplied
+
+                at, message = node.op_span, f"'{name}' is a value, not a function"
+                error = ProgramError("E102", message, at, program.source)
+                raise multiplied(error, at, parse)
         if name in code.assigned:
             message = f"the program gives '{name}' a value itself"
             hint = "leave the argument out, or the assignment"
         else:
-            message = f"the program does not read '{name}'"
-            reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
-            given = frozenset(binding.name for binding in bindings)
-            hint = _apart(program, names, name, given) or (
-                did_you_mean(name, names) or reads
-            )
+            message, hint = unread(name, names)
+            bound = frozenset(binding.name for binding in bindings)
+            hint = _apart(program, names, name, bound) or hint
         span = Span(0, max(1, binding.value.start - 1))
         raise ProgramError("E505", message, span, binding.argument, hint=hint)
 
@@ -271,17 +285,6 @@ def _apart(
     return mended(error.mended_by(*edits, lead=lead), parse).hint
 
 
-def _refuse_call(name: str, program: Program) -> None:
-    """Refuse a call of the bound name ``name``, with a hint to write a product."""
-    for node in walk(program):
-        if isinstance(node, Call) and node.function == name and not is_function(name):
-            from .mend import multiplied
-
-            message = f"'{name}' is a value, not a function"
-            error = ProgramError("E102", message, node.op_span, program.source)
-            raise multiplied(error, node.op_span, parse)
-
-
 def differentiated(
     wrt: Iterable[str] | None, names: Sequence[str], where: str = "--wrt"
 ) -> frozenset[str]:
@@ -297,23 +300,6 @@ def differentiated(
         if name not in names:
             known = f"the inputs are {enumerated(names)}" if names else None
             hint = did_you_mean(name, names) or known
-            raise ProgramError(
-                "E507", f"{where}: no input is called '{name}'", hint=hint
-            )
+            message = f"{where}: no input is called '{name}'"
+            raise ProgramError("E507", message, hint=hint)
     return frozenset(chosen)
-
-
-def _refuse_missing(names: Sequence[str]) -> None:
-    if names:
-        message = f"--strict: no value for {enumerated(names)}"
-        values = " ".join(f"{name}=VALUE" for name in names[:MAX_SHOWN_NAMES])
-        raise ProgramError("E506", message, hint=f"add {values}")
-
-
-def _refuse_second_reading(bindings: Sequence[Binding]) -> None:
-    readers = [binding for binding in bindings if binding.text.strip() == "@-"]
-    if len(readers) > 1:
-        second = readers[1]
-        message = f"standard input is read for '{readers[0].name}' already"
-        hint = "save one of them to a file"
-        raise ProgramError("E508", message, second.value, second.argument, hint=hint)

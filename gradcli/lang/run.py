@@ -29,7 +29,6 @@ from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of
 from .factory import Factory
 from .machine import Machine, Result, Trace
-from .machine import run as run_code
 from .maxima import MAX_STEPS
 from .parser import parse
 from .prepare import Input as Input
@@ -78,13 +77,8 @@ class Session:
         self._rebound: dict[str, Tensor] = {}
         self._library = library or TensorLibrary(prepared.factory)
         self._library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
-        self._machine = Machine(
-            prepared.code,
-            prepared.environment,
-            self._library,
-            max_steps=max_steps,
-            trace=trace,
-        )
+        linked = prepared.code, prepared.environment, self._library
+        self._machine = Machine(*linked, max_steps=max_steps, trace=trace)
 
     def rebind(self, values: Mapping[str, Tensor]) -> None:
         """Replace the tensors of some inputs, from the next run on."""
@@ -107,20 +101,15 @@ class Session:
         """
         with np.errstate(all="ignore"):
             result, output, name = self._ran()
-        prepared = self.prepared.with_values(self._rebound)
+        prepared = self.prepared.on(self._rebound)
         source, inputs = prepared.source, prepared.environment
-        return Run(
-            prepared,
-            self.of,
-            output,
-            name,
-            {k: v for k, v in result.environment.items() if inputs.get(k) is not v},
-            tuple(
-                f"{n.message} ({place_of(n.span, source)})"
-                for n in (*prepared.code.notes, *result.notes)
-            )
-            + tuple(self._library.own_functions.notes),
-        )
+        notes = [
+            f"{note.message} ({place_of(note.span, source)})"
+            for note in (*prepared.code.notes, *result.notes)
+        ]
+        own = {k: v for k, v in result.environment.items() if inputs.get(k) is not v}
+        notes += self._library.own_functions.notes
+        return Run(prepared, self.of, output, name, own, tuple(notes))
 
     def _ran(self) -> tuple[Result, Tensor, str]:
         self._library.draws.restart()
@@ -198,16 +187,13 @@ class Run(Record):
         if self.output.edge is not None:
             return
         message = "the output does not depend on any input"
-        if not self.inputs:
-            hint = "a name without a value is an input: use one in the program"
-        elif not self.differentiated:
-            hint = "--wrt names no input that it depends on"
-        else:
+        hint = "a name without a value is an input: use one in the program"
+        if self.differentiated:
             message = "no gradient leads from the output to an input"
-            hint = (
-                "comparisons, item(), int() and float() have none; detach() and "
-                "no_grad() cut it off"
-            )
+            none = "comparisons, item(), int() and float() have none"
+            hint = f"{none}; detach() and no_grad() cut it off"
+        elif self.inputs:
+            hint = "--wrt names no input that it depends on"
         raise ProgramError("E596", message, hint=hint)
 
     def require_scalar(self, other: str = "or choose one entry, as [0]") -> None:
@@ -228,10 +214,9 @@ class Run(Record):
         shape, wanted = list(given.shape), list(self.output.shape)
         if shape == wanted:
             return given
-        raise self._refusal(
-            f"--grad-output has shape {shape}, the output {wanted}",
-            "give a value of the output's shape" if wanted else "give one number",
-        )
+        hint = "give a value of the output's shape" if wanted else "give one number"
+        message = f"--grad-output has shape {shape}, the output {wanted}"
+        raise self._refusal(message, hint)
 
     def first_cotangent(self, text: str | None) -> Tensor:
         """Return the output's cotangent: ``--grad-output`` if given, else 1."""
@@ -271,19 +256,15 @@ class Run(Record):
         try:
             yield
         except EngineError as error:
-            raise self._worded(error) from error
+            from ..engine.jacobian import TooManyEntries
 
-    def _worded(self, error: EngineError) -> ProgramError:
-        from ..engine.jacobian import TooManyEntries
-
-        if str(error) == NOT_SCALAR:
-            return self._vector_output()
-        if isinstance(error, TooManyEntries):
-            hint = "restrict the inputs with --wrt, or ask for gradcli grad"
-            return ProgramError("E403", str(error), hint=hint)
-        if isinstance(error, UnknownSlope):
-            return self._refusal(str(error), OTHER_ARGUMENTS)
-        return self._refusal(str(error))
+            if isinstance(error, TooManyEntries):
+                hint = "restrict the inputs with --wrt, or ask for gradcli grad"
+                raise ProgramError("E403", str(error), hint=hint) from error
+            if str(error) == NOT_SCALAR:
+                raise self._vector_output() from error
+            named = OTHER_ARGUMENTS if isinstance(error, UnknownSlope) else None
+            raise self._refusal(str(error), named) from error
 
     def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:
         shape = list(self.output.shape)
@@ -333,10 +314,9 @@ def evaluate(
             from .exactly import ExactFactory, ExactLibrary, exact_code
 
             exact = ExactLibrary(ExactFactory(xp, dtype, seed))
+            code = exact_code(program, typed)
             with xp.taking_numbers():
-                return computed(
-                    exact_code(program, typed), inputs, exact, of, max_steps
-                )
+                return computed(code, inputs, exact, of, max_steps)
         library = TensorLibrary(Factory(xp, dtype, seed))
         return computed(compile_program(program), inputs, library, of, max_steps)
 
@@ -351,7 +331,8 @@ def computed(
 ) -> tuple[Tensor, str, Mapping[str, object]]:
     """Run a compiled program; return its output, the output's name, and all values."""
     with np.errstate(all="ignore"):
-        result = run_code(code, inputs, library, max_steps=max_steps, trace=trace)
+        made = Machine(code, inputs, library, max_steps=max_steps, trace=trace)
+        result = made.run()
         output, name = output_of(result, of, code, library.factory)
     return output, name, result.environment
 
@@ -373,24 +354,20 @@ def output_of(
         ProgramError: the output is no tensor, or there is none.
     """
     if of is not None:
-        return _tensor(_variable(result, of, code), of, result.span, code, factory), of
+        if of not in result.environment:
+            names = tuple(result.environment)
+            hint = did_you_mean(of, names) or f"the variables are {enumerated(names)}"
+            if of in code.assigned:
+                hint = "the assignment to it did not run"
+            raise ProgramError("E507", f"--of: '{of}' has no value", hint=hint)
+        value = result.environment[of]
+        return _tensor(value, of, result.span, code, factory), of
     if result.span is None:
         hint = "end with the value itself, or name it with --of"
         message = "the program ends without a value"
         raise ProgramError("E520", message, None, code.source, hint=hint)
     name = result.name or OUTPUT
     return _tensor(result.value, name, result.span, code, factory), name
-
-
-def _variable(result: Result, of: str, code: Code) -> object:
-    if of in result.environment:
-        return result.environment[of]
-    if of in code.assigned:
-        hint = "the assignment to it did not run"
-    else:
-        names = tuple(result.environment)
-        hint = did_you_mean(of, names) or f"the variables are {enumerated(names)}"
-    raise ProgramError("E507", f"--of: '{of}' has no value", hint=hint)
 
 
 _NOT_OUTPUTS: dict[type, tuple[str, str]] = {
@@ -409,7 +386,13 @@ def _tensor(
     if isinstance(value, Tensor) and hasattr(value.raw, "dtype"):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return factory.constant(_of_a_float_size(value, span, code))
+        try:
+            float(value)
+        except OverflowError:
+            message = "an integer is too large to become a float"
+            hint = "compute with floats from the start"
+            raise ProgramError("E402", message, span, code.source, hint=hint) from None
+        return factory.constant(value)
     if isinstance(value, list):
         made = vector(value, factory)
         if made is not None and hasattr(made.raw, "dtype"):
@@ -440,14 +423,3 @@ def _with_points(error: ProgramError) -> ProgramError:
         edits = [(start, end, "") for start, end, _ in edits]
         lead = "thousands have no comma: write"
     return mended(error.mended_by(*edits, lead=lead), parse)
-
-
-def _of_a_float_size(value: float, span: Span | None, code: Code) -> float:
-    """Return a number; refuse an integer that is too large for a float."""
-    try:
-        float(value)
-        return value
-    except OverflowError:
-        message = "an integer is too large to become a float"
-        hint = "compute with floats from the start"
-        raise ProgramError("E402", message, span, code.source, hint=hint) from None

@@ -16,9 +16,8 @@ from .arithmetic import NUMBERS
 from .code import Registers, Step
 from .errors import ProgramError
 from .excerpt import Span
-from .frame import UNSET, Frame, described
+from .frame import UNSET, Frame, Library, described
 from .lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
-from .library import Library
 from .suggest import did_you_mean
 
 Reads = tuple[int, ...]
@@ -192,9 +191,8 @@ def attribute(out: int, reads: Reads, name: str, span: Span) -> Step:
 
 def index(out: int, reads: Reads, span: Span) -> Step:
     source, key = reads
-    return write_result(
-        out, span, lambda registers, _: _item_of(registers[source], registers[key])
-    )
+    item: Value = lambda registers, _: _item_of(registers[source], registers[key])
+    return write_result(out, span, item)
 
 
 def sequence(
@@ -235,9 +233,7 @@ def jump_on(destination: int, wanted: bool, source: int) -> Step:
 
 def iterate(out: int, source: int) -> Step:
     """Return a step that writes an iterator over the items of a value."""
-    return write(
-        out, lambda registers, frame: _iterator_of(frame.library, registers[source])
-    )
+    return write(out, lambda registers, _: _iterator_of(registers[source]))
 
 
 def advance(destination: int, out: int, source: int) -> Step:
@@ -254,8 +250,16 @@ def advance(destination: int, out: int, source: int) -> Step:
 
 
 def unpack(outs: tuple[int, ...], source: int) -> Step:
+    """Return a step that writes the items of a value to several registers; it refuses
+    another number of items."""
+
     def step(registers: Registers, frame: Frame) -> None:
-        items = _unpacked(frame.library, registers[source], len(outs))
+        iterator = _iterator_of(registers[source])
+        items = list(islice(iterator, len(outs) + 1))
+        if len(items) != len(outs):
+            found = "more" if len(items) > len(outs) else str(len(items))
+            message = f"{len(outs)} names on the left, but {found} values"
+            raise ProgramError("E306", message, hint="one name for each value")
         for out, item in zip(outs, items, strict=True):
             registers[out] = item
 
@@ -270,39 +274,21 @@ def close_modes(count: int) -> Step:
     return lambda registers, frame: frame.close_modes(count)
 
 
-_LISTS = (list, tuple, range)
-
-
 def _method_of(library: Library, value: object, name: str) -> Callable[..., object]:
     """Return the method `name` of a value; refuse a method that it does not have."""
     if name in METHODS_LEFT_OUT:
         message = f"'.{name}()' is not called here"
         raise ProgramError("E106", message, hint=METHODS_LEFT_OUT[name])
     found = library.method(value, name)
-    if found is None:
-        raise _no_method(library, value, name)
-    return found
-
-
-def _no_method(library: Library, value: object, name: str) -> ProgramError:
-    message = f"{described(value)} has no method '{name}'"
-    found, _ = library.attribute(value, name)
-    if found:
-        hint: str | None = f"it is an attribute: write .{name} without ()"
-    else:
-        hint = MISSING_METHODS.get(name) or _in_place_hint(library, value, name)
-    return ProgramError("E103", message, hint=hint or _near(library, value, name))
-
-
-def _in_place_hint(library: Library, value: object, name: str) -> str | None:
-    plain = name.rstrip("_")
-    if plain == name or library.method(value, plain) is None:
-        return None
-    return f"a method gives a new value: write y = y.{plain}(...)"
-
-
-def _near(library: Library, value: object, name: str) -> str | None:
-    return did_you_mean(name, library.method_names(value))
+    if found is not None:
+        return found
+    hint, plain = MISSING_METHODS.get(name), name.rstrip("_")
+    if library.attribute(value, name)[0]:
+        hint = f"it is an attribute: write .{name} without ()"
+    elif not hint and plain != name and library.method(value, plain) is not None:
+        hint = f"a method gives a new value: write y = y.{plain}(...)"
+    hint = hint or did_you_mean(name, library.method_names(value))
+    raise ProgramError("E103", f"{described(value)} has no method '{name}'", hint=hint)
 
 
 def _attribute_of(library: Library, value: object, name: str) -> object:
@@ -310,11 +296,11 @@ def _attribute_of(library: Library, value: object, name: str) -> object:
     found, result = library.attribute(value, name)
     if found:
         return result
-    message = f"{described(value)} has no attribute '{name}'"
+    hint = MISSING_ATTRIBUTES.get(name)
     if library.method(value, name) is not None:
-        hint: str | None = f"it is a method: write .{name}()"
-    else:
-        hint = MISSING_ATTRIBUTES.get(name) or _near(library, value, name)
+        hint = f"it is a method: write .{name}()"
+    hint = hint or did_you_mean(name, library.method_names(value))
+    message = f"{described(value)} has no attribute '{name}'"
     raise ProgramError("E104", message, hint=hint)
 
 
@@ -323,7 +309,7 @@ def _item_of(value: Any, key: Any) -> Any:
     if isinstance(value, (*NUMBERS, str)) or value is None:
         message = f"{described(value)} cannot be indexed"
         raise ProgramError("E304", message, hint="only tensors and lists have elements")
-    if not isinstance(value, _LISTS):
+    if not isinstance(value, list | tuple | range):
         return value[key]
     try:
         return value[key]
@@ -336,21 +322,9 @@ def _item_of(value: Any, key: Any) -> Any:
         raise ProgramError("E304", message, hint=hint) from None
 
 
-def _iterator_of(library: Library, value: object) -> Iterator[object]:
+def _iterator_of(value: Any) -> Iterator[object]:
     """Return an iterator over a value's items; refuse a value that has none."""
-    if isinstance(value, _LISTS):
-        return iter(value)
     if isinstance(value, (*NUMBERS, str)) or value is None:
         message = f"a loop cannot run over {described(value)}"
         raise ProgramError("E306", message, hint="write range(n)")
-    return iter(library.iterate(value))
-
-
-def _unpacked(library: Library, value: object, count: int) -> list[object]:
-    """Return the items of a value; refuse another number of them than `count`."""
-    items = list(islice(_iterator_of(library, value), count + 1))
-    if len(items) != count:
-        found = "more" if len(items) > count else str(len(items))
-        message = f"{count} names on the left, but {found} values"
-        raise ProgramError("E306", message, hint="one name for each value")
-    return items
+    return iter(value)

@@ -260,12 +260,9 @@ class Program(Node):
 def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
     """Return the names of the fields in which a class holds nodes."""
     hints = get_type_hints(kind)
-    return tuple(field for field in kind._fields if _holds_nodes(hints[field]))
-
-
-def _holds_nodes(hint: object) -> bool:
-    parts = get_args(hint) or (hint,)
-    return any(isinstance(part, type) and issubclass(part, Node) for part in parts)
+    parts = {field: get_args(hints[field]) or (hints[field],) for field in kind._fields}
+    is_node = lambda part: isinstance(part, type) and issubclass(part, Node)
+    return tuple(field for field, held in parts.items() if any(map(is_node, held)))
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -297,14 +294,9 @@ def free_names(program: Program, known: Container[str] = ()) -> tuple[str, ...]:
     for node in walk(program):
         if isinstance(node, Target):
             assigned.add(node.name)
-        elif (
-            isinstance(node, Name)
-            and not node.qualified
-            and node.name not in assigned
-            and node.name not in known
-        ):
+        elif isinstance(node, Name) and not (node.qualified or node.name in assigned):
             free[node.name] = None
-    return tuple(free)
+    return tuple(name for name in free if name not in known)
 
 
 def read_names(

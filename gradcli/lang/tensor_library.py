@@ -10,26 +10,17 @@ of the run's dtype. Each recorded node keeps the span of the step that recorded 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
-from ..engine import (
-    AccumulateGrad,
-    Node,
-    Port,
-    Tensor,
-    function,
-    set_grad_enabled,
-)
+from ..engine import AccumulateGrad, Node, Port, Tensor, function, set_grad_enabled
 from ..engine.call import Named
 from ..engine.modes import renewing
 from ..engine.operators import TRANSPOSES
 from ..ops import ALIASES, FUNCTIONS, offered
 from .errors import ProgramError, Span
 from .factory import CONSTRUCTORS, Draws, Factory
-from .library import Explanation
+from .frame import Explanation
 from .maxima import MAX_LIST_DEPTH
 
 CONSTANTS: dict[str, object] = {
@@ -109,17 +100,10 @@ class Functions(Mapping[str, Callable[..., object]]):
         return either
 
     def __contains__(self, name: object) -> bool:
-        if name in self._ready:
-            return True
-        try:
-            public_name(str(name))
-        except KeyError:
-            return False
-        return True
+        return name in self._ready or is_function(str(name))
 
     def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys((*self._ready, *offered(), *ALIASES))
-        return iter(names)
+        return iter(dict.fromkeys((*self._ready, *offered(), *ALIASES)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -199,10 +183,9 @@ def public_name(name: str) -> str:
     Raises:
         KeyError: no public function has this spelling.
     """
-    found = ALIASES.get(name, name)
-    if found not in FUNCTIONS or FUNCTIONS[found].internal:
+    if not is_function(name):
         raise KeyError(name)
-    return found
+    return ALIASES.get(name, name)
 
 
 def is_function(name: str) -> bool:
@@ -217,16 +200,16 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
     if isinstance(first, int | float):
         beside = (*args[1:], *keywords.values())
         return not any(type(other) is Tensor for other in beside)
-    return isinstance(first, list | tuple) and not _has_tensor(first)
-
-
-def _has_tensor(items: list[object] | tuple[object, ...]) -> bool:
-    """Return whether a list has tensors, as for `cat`, or strings, or is empty."""
-    return not items or any(isinstance(item, Tensor | str) for item in items)
+    # A list that has tensors, as for `cat`, or strings, or is empty, stays a list.
+    return (
+        isinstance(first, list | tuple)
+        and bool(first)
+        and not any(isinstance(item, Tensor | str) for item in first)
+    )
 
 
 class TensorLibrary:
-    """The functions, methods and values of one run: a `library.Library` on tensors."""
+    """The functions, methods and values of one run: a `frame.Library` on tensors."""
 
     def __init__(self, factory: Factory, stream: str = "") -> None:
         self.factory = factory
@@ -255,9 +238,8 @@ class TensorLibrary:
         """Return a tensor of truth values or integers as one of the run's dtype."""
         if value.raw.dtype.kind not in "biu":
             return value
-        return Tensor(
-            self.factory.xp.as_type_of(value.raw, self.factory.raw(0.0)), value.xp
-        )
+        like = self.factory.raw(0.0)
+        return Tensor(self.factory.xp.as_type_of(value.raw, like), value.xp)
 
     def attribute(self, value: object, name: str) -> tuple[bool, object]:
         if isinstance(value, Tensor) and name in _ATTRIBUTES:
@@ -272,12 +254,8 @@ class TensorLibrary:
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
         return value.fields if isinstance(value, Named) else ()
 
-    def grad_mode(self, enabled: bool) -> set_grad_enabled:
-        return set_grad_enabled(enabled)
-
-    def changing(self) -> AbstractContextManager[object]:
-        """Return a context in which a change in place leaves saved values unchanged."""
-        return renewing()
+    grad_mode = staticmethod(set_grad_enabled)
+    changing = staticmethod(renewing)
 
     def own(self, value: object) -> object:
         if not isinstance(value, Tensor) or value.requires_grad:
@@ -286,10 +264,6 @@ class TensorLibrary:
 
     def truth(self, value: object) -> bool:
         return bool(value)
-
-    def iterate(self, value: Any) -> Iterable[object]:
-        items: Iterable[object] = iter(value)
-        return items
 
     def on_result(self, value: object, span: Span) -> None:
         if type(value) is Tensor:

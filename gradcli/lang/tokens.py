@@ -31,20 +31,16 @@ from .lexicon import (
     NO_LATEX,
     ROOTS,
     SAME_SIGN,
-    SIGNS_MEANT,
     SIGNS_OF_NAMES,
     STRING_ESCAPES,
     SUPERSCRIPTS,
 )
-from .maxima import (
-    MAX_INTEGER_BITS,
-    MAX_INTEGER_DIGITS,
-    MAX_NAME_CHARACTERS,
-)
+from .maxima import MAX_INTEGER_BITS, MAX_INTEGER_DIGITS, MAX_NAME_CHARACTERS
 
 
 class Token(NamedTuple):
-    """One word or sign; `value` is that of a number or string, or a word's text."""
+    """One word or sign; `value` is that of a number or string, or a word's text; of a
+    bracket, the number of the token that is its other half."""
 
     kind: str
     value: int | float | str | None
@@ -55,6 +51,11 @@ class Token(NamedTuple):
     def span(self) -> Span:
         return Span(self.start, self.end)
 
+    @property
+    def partner(self) -> int:
+        """The number of the bracket that this one closes, or is closed by."""
+        return int(self.value or 0)
+
 
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _OWN_SIGNS = (
@@ -62,8 +63,8 @@ _OWN_SIGNS = (
     *"+-*/%@<>=()[],.:;",
     *(BAR, *ROOTS, *SIGNS_OF_NAMES),
 )
-_FOREIGN = {sign: hint for sign, hint in FOREIGN_SIGNS.items() if BAR not in sign}
-"""Hints by signs of other languages, except bars, which the parser handles."""
+_FOREIGN = {sign: told for sign, told in FOREIGN_SIGNS.items() if BAR not in sign}
+"""Signs of other languages, except bars, which the parser handles."""
 _SIGNS = sorted({*_OWN_SIGNS, *_FOREIGN}, key=len, reverse=True)
 _RAISED = "".join(SUPERSCRIPTS)
 _PATTERN = re.compile(
@@ -80,10 +81,10 @@ _PATTERN = re.compile(
     r"|(?P<string>\"(?:[^\"\\\r\n]|\\[^\r\n])*\"|'(?:[^'\\\r\n]|\\[^\r\n])*')"
 )
 _LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|\Z)?")
-_RUN = re.compile(r"[^\s()\[\],;]*")
 _PRIMED = re.compile(r"'{1,3}(?:\s*\([^()'\"]*\))?(?=\s*=)")
 TAB_STOP = 8
 _OPERAND_ENDS = frozenset({"name", "number", ")"})
+_HUGE = f"the integer has more than {MAX_INTEGER_BITS} bits"
 
 
 def tokenize(source: str) -> list[Token]:
@@ -95,7 +96,7 @@ class _Tokenizer:
     def __init__(self, source: str) -> None:
         self.source = source
         self.tokens: list[Token] = []
-        self.brackets: list[Token] = []
+        self.brackets: list[int] = []
         self.margins: list[tuple[int, int]] = []
 
     def read(self) -> list[Token]:
@@ -126,23 +127,27 @@ class _Tokenizer:
     ) -> ProgramError:
         return ProgramError(code, message, Span(start, end), self.source, hint=hint)
 
-    def _name(self, start: int, end: int) -> int:
-        source = self.source
-        if end < len(source) and not source[end].isascii():
-            return self._wide_name(start, end)
-        text = source[start:end]
-        if end < len(source) and source[end] in "\"'":
-            raise self._prefixed_string(text, start, end)
-        self._add_name(text, start, end)
+    def _add(
+        self, kind: str, value: int | float | str | None, start: int, end: int
+    ) -> int:
+        """Add a token, and return its end, where the next one is looked for."""
+        self.tokens.append(Token(kind, value, start, end))
         return end
 
-    def _add_name(self, text: str, start: int, end: int) -> None:
+    def _name(self, start: int, end: int) -> int:
+        follower = self.source[end : end + 1]
+        if not follower.isascii():
+            return self._wide_name(start, end)
+        if follower in ("'", '"'):
+            raise self._prefixed_string(self.source[start:end], start, end)
+        return self._add_name(self.source[start:end], start, end)
+
+    def _add_name(self, text: str, start: int, end: int) -> int:
         if end - start > MAX_NAME_CHARACTERS:
             message = f"a name of {end - start:,} characters"
             hint = f"a name has {MAX_NAME_CHARACTERS:,} characters at most"
             raise self.fail("E404", message, start, end, hint)
-        kind = text if text in KEYWORDS else "name"
-        self.tokens.append(Token(kind, text, start, end))
+        return self._add(text if text in KEYWORDS else "name", text, start, end)
 
     def _wide_name(self, start: int, end: int) -> int:
         """Add a name with characters beyond ASCII, in the form NFC; return its end."""
@@ -157,8 +162,7 @@ class _Tokenizer:
             import unicodedata
 
             text = unicodedata.normalize("NFC", text)
-        self._add_name(text, start, end)
-        return end
+        return self._add_name(text, start, end)
 
     def _unmatched(self, start: int) -> int:
         character = self.source[start]
@@ -181,14 +185,12 @@ class _Tokenizer:
         if character.isidentifier():
             return self._wide_name(start, start + 1)
         if character in "\"'":
-            raise self._unclosed_string(start)
-        raise self.fail(
-            "E201",
-            f"unexpected character {character!r}",
-            start,
-            start + 1,
-            f"it is U+{ord(character):04X}; the language does not use it",
-        )
+            end = start + len(re.split(r"[\r\n]", self.source[start:], maxsplit=1)[0])
+            hint = f"close it with {character} on the same line"
+            raise self.fail("E204", "a string is not closed", start, end, hint)
+        hint = f"it is U+{ord(character):04X}; the language does not use it"
+        message = f"unexpected character {character!r}"
+        raise self.fail("E201", message, start, start + 1, hint)
 
     def _fraction(self, start: int, text: str) -> Iterator[Edit]:
         """Yield the edits that replace a fraction of one character by digits; after a
@@ -230,9 +232,8 @@ class _Tokenizer:
         error = self.fail("E202", f"'{written}' stands above the line", start, end)
         error.hint = f"write ^({text})"
         if not re.search(r"\w\d", text):
-            error.mended_by(
-                (start, end, f"^{text}" if len(text) == 1 else f"^({text})")
-            )
+            power = f"^{text}" if len(text) == 1 else f"^({text})"
+            error.mended_by((start, end, power))
         raise error
 
     def _number(self, start: int, end: int) -> int:
@@ -241,109 +242,77 @@ class _Tokenizer:
         if not text.replace("_", "").isdigit():
             value = float(text)
             if not value or value == inf:
-                self._check_reach(text, value, start, end)
-            self.tokens.append(Token("number", value, start, end))
-            return end
+                from .nested import beyond_floats
+
+                beyond = beyond_floats(text, value)
+                if beyond is not None:
+                    hint = f"write {'inf' if value else 0}"
+                    raise self.fail("E214", f"{text} is {beyond}", start, end, hint)
+            return self._add("number", value, start, end)
         if len(text) > MAX_INTEGER_DIGITS:
-            raise self.fail(
-                "E402",
-                f"the integer has more than {MAX_INTEGER_BITS} bits",
-                start,
-                end,
-                "write it as a float: 1e30",
-            )
+            raise self.fail("E402", _HUGE, start, end, "write it as a float: 1e30")
         if text[0] == "0" and text.strip("0_"):
-            plain = text.lstrip("0_")
-            raise self.fail(
-                "E203", "leading zeros in an integer", start, end, f"write {plain}"
-            )
-        self.tokens.append(Token("number", int(text), start, end))
-        return end
-
-    def _check_reach(self, text: str, value: float, start: int, end: int) -> None:
-        from .extreme import beyond_floats
-
-        beyond = beyond_floats(text, value)
-        if beyond is not None:
-            hint = f"write {'inf' if value else 0}"
-            raise self.fail("E214", f"{text} is {beyond}", start, end, hint)
+            hint = f"write {text.lstrip('0_')}"
+            raise self.fail("E203", "leading zeros in an integer", start, end, hint)
+        return self._add("number", int(text), start, end)
 
     def _based(self, start: int, end: int) -> int:
         self._check_number_ends(start, end)
         value = int(self.source[start:end], 0)
         if value.bit_length() > MAX_INTEGER_BITS:
-            message = f"the integer has more than {MAX_INTEGER_BITS} bits"
-            raise self.fail("E402", message, start, end)
-        self.tokens.append(Token("number", value, start, end))
-        return end
+            raise self.fail("E402", _HUGE, start, end)
+        return self._add("number", value, start, end)
+
+    def _superscript(self, start: int, end: int) -> int:
+        """Add an exponent of raised digits, and return its end."""
+        digits = "".join(SUPERSCRIPTS[each] for each in self.source[start:end])
+        if len(digits) > MAX_INTEGER_DIGITS:
+            raise self.fail("E402", _HUGE, start, end)
+        return self._add("superscript", int(digits), start, end)
 
     def _check_number_ends(self, start: int, end: int) -> None:
+        """Refuse a number that a letter or a second point follows, such as `3j`; a name
+        that follows it is a factor."""
         source = self.source
         follower = source[end : end + 1]
         if follower == "." and source[end + 1 : end + 2].isdigit():
-            stop = _end_of_run(source, end)
+            stop = end + len(re.split(r"[\s()\[\],;]", source[end:], maxsplit=1)[0])
             message = "a number with two decimal points"
             raise self.fail("E203", message, start, stop, "keep one of the points")
-        if (
-            follower in FOREIGN_CHARACTERS
-            or follower in SUPERSCRIPTS
-            or not (follower == "_" or follower.isalnum())
-        ):
+        foreign = follower in FOREIGN_CHARACTERS or follower in SUPERSCRIPTS
+        if foreign or not (follower == "_" or follower.isalnum()):
             return
         stop = end
-        while stop < len(source) and _continues_name(source[stop]):
+        while _continues_name(source[stop : stop + 1]):
             stop += 1
         number, word = source[start:end], source[end:stop]
+        message, hint = f"'{number}{word}' is not a number", None
         if word in KEYWORDS:
             hint = f"put a space: {number} {word}"
-            raise self.fail(
-                "E203", f"'{number}{word}' is not a number", start, stop, hint
-            )
-        if word in ("j", "J"):
+        elif word in ("j", "J"):
+            message = "complex numbers are not supported"
             hint = f"numbers are real; to multiply write {number}*{word}"
-            raise self.fail(
-                "E203", "complex numbers are not supported", start, stop, hint
-            )
-        if (number == "0" and word[0] in "xXoObB") or not word.isidentifier():
-            raise self.fail("E203", f"'{number}{word}' is not a number", start, stop)
-        if word[0] == "_":
+        elif word.isidentifier() and not (number == "0" and word[0] in "xXoObB"):
+            if word[0] != "_":
+                return
             hint = "underscores stand between digits"
-            raise self.fail(
-                "E203", f"'{number}{word}' is not a number", start, stop, hint
-            )
+        raise self.fail("E203", message, start, stop, hint)
 
     def _string(self, start: int, end: int) -> int:
         body = self.source[start + 1 : end - 1]
         if not body and self.source[end : end + 1] == self.source[start]:
-            raise self.fail(
-                "E204",
-                "triple-quoted strings are not supported",
-                start,
-                end + 1,
-                "use '...' or \"...\"",
-            )
-        value = self._unescape(body, start + 1) if "\\" in body else body
-        self.tokens.append(Token("string", value, start, end))
-        return end
+            message = "triple-quoted strings are not supported"
+            raise self.fail("E204", message, start, end + 1, "use '...' or \"...\"")
 
-    def _unescape(self, body: str, offset: int) -> str:
-        parts: list[str] = []
-        position = 0
-        while (found := body.find("\\", position)) >= 0:
-            meaning = STRING_ESCAPES.get(body[found + 1])
-            if meaning is None:
-                at = offset + found
-                raise self.fail(
-                    "E204",
-                    f"unknown escape {body[found : found + 2]!r} in a string",
-                    at,
-                    at + 2,
-                    r"write '\\' for a backslash",
-                )
-            parts += body[position:found], meaning
-            position = found + 2
-        parts.append(body[position:])
-        return "".join(parts)
+        def meaning(escape: re.Match[str]) -> str:
+            if escape[0][1] in STRING_ESCAPES:
+                return STRING_ESCAPES[escape[0][1]]
+            at = start + 1 + escape.start()
+            message = f"unknown escape {escape[0]!r} in a string"
+            hint = r"write '\\' for a backslash"
+            raise self.fail("E204", message, at, at + 2, hint)
+
+        return self._add("string", re.sub(r"\\.", meaning, body), start, end)
 
     def _prefixed_string(self, prefix: str, start: int, end: int) -> ProgramError:
         primed = _PRIMED.match(self.source, end)
@@ -358,68 +327,61 @@ class _Tokenizer:
         message = f"strings with a prefix ({prefix}) are not supported"
         return self.fail("E209", message, start, end + 1, "drop the prefix")
 
-    def _unclosed_string(self, start: int) -> ProgramError:
-        quote = self.source[start]
-        end = start + len(re.split(r"[\r\n]", self.source[start:], maxsplit=1)[0])
-        hint = f"close it with {quote} on the same line"
-        return self.fail("E204", "a string is not closed", start, end, hint)
-
     def _sign(self, start: int, end: int) -> int:
         sign = self.source[start:end]
         if sign in _FOREIGN:
             self._refuse_phrase(start)
-            message = f"'{sign}' is not an operator here"
-            error = self.fail("E201", message, start, end, _FOREIGN[sign])
-            if sign in SIGNS_MEANT:
-                raise error.mended_by((start, end, SIGNS_MEANT[sign]))
-            if sign in "{}":
-                raise error.mended_by(*_braces(self.source, start))
-            raise error.mended_by(*self._factorial(sign, start, end))
+            message, (hint, meant) = f"'{sign}' is not an operator here", _FOREIGN[sign]
+            error = self.fail("E201", message, start, end, hint)
+            if meant is not None:
+                raise error.mended_by((start, end, meant))
+            edits = (
+                _braces(self.source, start)
+                if sign in "{}"
+                else self._factorial(sign, start, end)
+            )
+            raise error.mended_by(*edits)
         if sign in SIGNS_OF_NAMES:
-            self._add_name(SIGNS_OF_NAMES[sign], start, end)
-            return end
-        token = Token(SAME_SIGN.get(sign, sign), None, start, end)
+            return self._add_name(SIGNS_OF_NAMES[sign], start, end)
+        partner = None
         if sign in CLOSING:
-            self.brackets.append(token)
+            self.brackets.append(len(self.tokens))
         elif sign in ")]":
-            self._close(token)
-        self.tokens.append(token)
-        return end
+            partner = self._close(sign, start, end)
+        return self._add(SAME_SIGN.get(sign, sign), partner, start, end)
+
+    def _close(self, sign: str, start: int, end: int) -> int:
+        """Return the number of the bracket that this one closes, and tell that one."""
+        if not self.brackets:
+            message = f"'{sign}' closes nothing"
+            raise self.fail("E205", message, start, end, "delete it")
+        at = self.brackets.pop()
+        opened = self.tokens[at]
+        if sign != CLOSING[opened.kind]:
+            message = f"'{sign}' does not close '{opened.kind}'"
+            hint = f"write '{CLOSING[opened.kind]}'"
+            raise self.fail("E205", message, start, end, hint)
+        self.tokens[at] = opened._replace(value=len(self.tokens))
+        return at
 
     def _factorial(self, sign: str, start: int, end: int) -> Iterator[Edit]:
         """Yield the edits that replace `n!` by `exp(lgamma(n + 1))`."""
-        before = self.tokens[-1] if self.tokens else None
-        operand = before and before.kind in _OPERAND_ENDS
-        lone = not self.source.startswith("!", end)
-        if sign == "!" and lone and before and operand and before.end == start:
-            at = self._operand_start()
-            if at is not None:
-                yield at, at, "exp(lgamma("
-                yield start, end, " + 1))"
+        at = self._operand_start()
+        lone = sign == "!" and not self.source.startswith("!", end)
+        if lone and at is not None and self.tokens[-1].end == start:
+            yield at, at, "exp(lgamma("
+            yield start, end, " + 1))"
 
     def _operand_start(self) -> int | None:
         """Return the start of the operand that the last token ends, or None."""
         tokens = self.tokens
         if not tokens or tokens[-1].kind not in _OPERAND_ENDS:
             return None
-        if tokens[-1].kind in ("name", "number"):
+        if tokens[-1].kind != ")":
             return tokens[-1].start
-        depth = 0
-        for at, token in reversed(list(enumerate(tokens))):
-            depth += (token.kind in CLOSING.values()) - (token.kind in CLOSING)
-            if not depth:
-                call = token.kind == "(" and at and tokens[at - 1].kind == "name"
-                return tokens[at - 1 if call else at].start
-        return None
-
-    def _superscript(self, start: int, end: int) -> int:
-        """Add an exponent of raised digits, and return its end."""
-        digits = "".join(SUPERSCRIPTS[each] for each in self.source[start:end])
-        if len(digits) > MAX_INTEGER_DIGITS:
-            message = f"the integer has more than {MAX_INTEGER_BITS} bits"
-            raise self.fail("E402", message, start, end)
-        self.tokens.append(Token("superscript", int(digits), start, end))
-        return end
+        at = tokens[-1].partner
+        called = at > 0 and tokens[at - 1].kind == "name"
+        return tokens[at - called].start
 
     def _refuse_phrase(self, start: int) -> None:
         """Refuse a phrase of another notation, such as LaTeX, if one begins here."""
@@ -433,31 +395,18 @@ class _Tokenizer:
                 elif message == NO_LATEX:
                     from .from_latex import plain
 
-                    text = plain(self.source)
+                    begin = 1 + max(self.source.rfind(end, 0, start) for end in "\r\n")
+                    line = re.split(r"[\r\n]", self.source[begin:], maxsplit=1)[0]
+                    text = plain(line)
                     if text is not None:
-                        error.mended_by((0, len(self.source), text))
+                        margin = len(line) - len(line.lstrip())
+                        error.mended_by((begin + margin, begin + len(line), text))
                 raise error
-
-    def _close(self, token: Token) -> None:
-        if not self.brackets:
-            message = f"'{token.kind}' closes nothing"
-            raise self.fail("E205", message, token.start, token.end, "delete it")
-        opened = self.brackets.pop()
-        wanted = CLOSING[opened.kind]
-        if token.kind != wanted:
-            raise self.fail(
-                "E205",
-                f"'{token.kind}' does not close '{opened.kind}'",
-                token.start,
-                token.end,
-                f"write '{wanted}'",
-            )
 
     def _newline(self, start: int, end: int) -> int:
         if self.brackets:
             return end
-        self.tokens.append(Token("newline", None, start, end))
-        return self._line_start(end)
+        return self._line_start(self._add("newline", None, start, end))
 
     def _line_start(self, position: int) -> int:
         """Skip empty lines, add tokens for the indentation of the next line, and return
@@ -483,11 +432,11 @@ class _Tokenizer:
             return
         if margin[0] > margins[-1][0] and margin[1] > margins[-1][1]:
             margins.append(margin)
-            self.tokens.append(Token("indent", None, start, end))
+            self._add("indent", None, start, end)
             return
         while len(margins) > 1 and margin[0] < margins[-1][0]:
             margins.pop()
-            self.tokens.append(Token("dedent", None, end, end))
+            self._add("dedent", None, end, end)
         if margin != margins[-1]:
             mixed = margin[0] == margins[-1][0] or "\t" in blanks
             hint = "use only spaces" if mixed else "line it up with a line above"
@@ -496,19 +445,14 @@ class _Tokenizer:
 
     def _finish(self) -> None:
         if self.brackets:
-            opened = self.brackets[-1]
-            raise self.fail(
-                "E205",
-                f"'{opened.kind}' is never closed",
-                opened.start,
-                opened.end,
-                f"add '{CLOSING[opened.kind]}'",
-            )
+            kind, _, start, end = self.tokens[self.brackets[-1]]
+            hint = f"add '{CLOSING[kind]}'"
+            raise self.fail("E205", f"'{kind}' is never closed", start, end, hint)
         end = len(self.source)
         if self.tokens and self.tokens[-1].kind != "newline":
-            self.tokens.append(Token("newline", None, end, end))
+            self._add("newline", None, end, end)
         self.tokens += [Token("dedent", None, end, end)] * (len(self.margins) - 1)
-        self.tokens.append(Token("end", None, end, end))
+        self._add("end", None, end, end)
 
 
 def _is_raised(character: str) -> bool:
@@ -541,8 +485,3 @@ def _continues_name(character: str) -> bool:
         return False
     foreign = character in FOREIGN_CHARACTERS or character in SAME_SIGN
     return not foreign and ("a" + character).isidentifier()
-
-
-def _end_of_run(source: str, start: int) -> int:
-    found = _RUN.match(source, start)
-    return found.end() if found else start

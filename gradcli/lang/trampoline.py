@@ -1,8 +1,9 @@
 """Recursion without Python's stack, for deep trees, by generators.
 
 A generator yields another generator where a function would call it, and receives the
-value that the other one returns. Only the list ``stack`` in `bounce` grows with the
-depth, so ten thousand nested parentheses can be parsed and compiled.
+value that the other one returns; a value that it yields, it receives. Where it returns
+a generator, that one runs in its place. Only the list ``stack`` in `bounce` grows with
+the depth, so ten thousand nested parentheses can be parsed and compiled.
 
     def depth(node):
         deepest = 0
@@ -16,6 +17,7 @@ depth, so ten thousand nested parentheses can be parsed and compiled.
 import gc
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from types import GeneratorType
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -26,18 +28,17 @@ def bounce(root: Steps[Result]) -> Result:
     """Return the value of a generator, after running all generators that it yields."""
     stack: list[Steps[Any]] = [root]
     value: Any = None
-    while True:
+    while stack:
         try:
-            called = stack[-1].send(value)
+            value = stack[-1].send(value)
         except StopIteration as finished:
-            stack.pop()
             value = finished.value
-            if not stack:
-                result: Result = value
-                return result
-        else:
-            stack.append(called)
+            stack.pop()
+        if type(value) is GeneratorType:
+            stack.append(value)
             value = None
+    result: Result = value
+    return result
 
 
 @contextmanager

@@ -8,7 +8,7 @@ words the error; any other exception is left to the machine's general wording.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..engine import Tensor
 from ..engine.errors import (
@@ -21,8 +21,7 @@ from ..engine.errors import (
 )
 from ..ops import ALIASES, FUNCTIONS, checks
 from .errors import MORE_MEMORY, OTHER_ARGUMENTS
-from .frame import described
-from .library import Explanation
+from .frame import Explanation, described
 from .suggest import did_you_mean
 
 Sampled = Mapping[str, Tensor]
@@ -31,18 +30,21 @@ _PLAIN = (int, float, str, list, tuple, range)
 _BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
 
-class Failure:
+class Failure(NamedTuple):
     """An exception, and the operation and arguments that raised it."""
 
-    def __init__(
-        self, error: Exception, kind: str, name: str, args: tuple[Any, ...]
-    ) -> None:
-        self.error = error
-        self.kind = kind
-        self.name = name
-        self.args = args
-        self.tensors = [a for a in args if isinstance(a, Tensor)]
-        self.shapes = [tuple(t.shape) for t in self.tensors]
+    error: Exception
+    kind: str
+    name: str
+    args: tuple[Any, ...]
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        return [value for value in self.args if isinstance(value, Tensor)]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [tuple(tensor.shape) for tensor in self.tensors]
 
     @property
     def text(self) -> str:
@@ -68,16 +70,12 @@ def explain(
     for known, rule in _RULES:
         found = rule(failure) if isinstance(error, known) else None
         if found is not None:
-            code, message, hint = found
-            return code, message, _about_samples(failure, sampled) or hint
-    return None
-
-
-def _about_samples(failure: Failure, sampled: Sampled) -> str | None:
-    """Return a hint to give a sampled input a shape; None if no argument is one."""
-    for name, tensor in sampled.items():
-        if any(t.raw is tensor.raw for t in failure.tensors):
-            return f"{name} was sampled as one number: give it a shape, {name}=randn(3)"
+            code, message, _ = found
+            for given, tensor in sampled.items():
+                if any(t.raw is tensor.raw for t in failure.tensors):
+                    hint = f"{given} was sampled as one number: give it a shape, "
+                    return code, message, f"{hint}{given}=randn(3)"
+            return found
     return None
 
 
@@ -100,19 +98,14 @@ def _shape(failure: Failure) -> Explanation:
     shapes = failure.shapes
     if len(shapes) == 2:
         listed = f"{list(shapes[0])} and {list(shapes[1])}"
-        if _is_product(failure.name):
+        entry = FUNCTIONS.get(ALIASES.get(failure.name, failure.name))
+        if "@" in (failure.name if entry is None else entry.formula):
             message = f"shapes {listed} do not multiply: {failure.text}"
             return "E303", message, _product_hint(*shapes)
         if failure.name in _BROADCASTING or "must match the size" in failure.text:
             message = f"shapes {listed} do not broadcast: {failure.text}"
             return "E303", message, _broadcast_hint(*shapes)
     return "E303", failure.text, None
-
-
-def _is_product(name: str) -> bool:
-    """Return whether an operator or a function is a product of matrices."""
-    entry = FUNCTIONS.get(ALIASES.get(name, name))
-    return "@" in (name if entry is None else entry.formula)
 
 
 def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:

@@ -22,7 +22,7 @@ from flint import arb
 
 from ..engine import Tensor, grad
 from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
-from ..lang.machine import run as run_code
+from ..lang.machine import Machine
 from ..lang.parser import parse
 from ..lang.run import computed
 from ..numbers.arrays import ObjectArray, boxed
@@ -133,7 +133,7 @@ class _Pass:
             except ValueError:
                 # Lists in Python's spelling, such as [.5,], are read by the language.
                 pass
-        value = run_code(exact_code(parse(text)), {}, self.library).value
+        value = Machine(exact_code(parse(text)), {}, self.library).run().value
         if isinstance(value, Tensor):
             return value.raw
         return self.library.factory.raw(self.library.factory.numbers_of(value))

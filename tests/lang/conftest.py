@@ -1,14 +1,15 @@
 """A small library of plain Python values for programs to run on."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
 
-from gradcli.lang import Result, compile_program, parse
-from gradcli.lang.machine import run
+from gradcli.lang.compiler import compile_program
+from gradcli.lang.machine import Machine, Result
+from gradcli.lang.parser import parse
 
 
 class Box:
@@ -27,6 +28,9 @@ class Box:
 
     def __getitem__(self, key: object) -> object:
         return key
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.content, self.content + 1))
 
     def double(self, times: int = 1) -> "Box":
         return Box(self.content * 2**times)
@@ -61,11 +65,8 @@ class PlainLibrary:
         raise errors[kind]("boom")
 
     def method(self, value: Any, name: str) -> Callable[..., Any] | None:
-        return (
-            getattr(value, name)
-            if isinstance(value, Box) and name == "double"
-            else None
-        )
+        found = isinstance(value, Box) and name == "double"
+        return getattr(value, name) if found else None
 
     def attribute(self, value: Any, name: str) -> tuple[bool, object]:
         if isinstance(value, Box) and name == "content":
@@ -94,9 +95,6 @@ class PlainLibrary:
 
     def truth(self, value: Any) -> bool:
         return bool(value.content)
-
-    def iterate(self, value: Any) -> Iterable[Any]:
-        return iter((value.content, value.content + 1))
 
     def on_result(self, value: Any, span: Any) -> None:
         self.results.append((value, span))
@@ -136,7 +134,7 @@ def evaluate() -> Evaluate:
         **bindings: object,
     ) -> Result:
         code = compile_program(parse(source, bindings))
-        chosen = library or PlainLibrary()
-        return run(code, bindings, chosen, max_steps=max_steps, trace=trace)
+        linked = code, bindings, library or PlainLibrary()
+        return Machine(*linked, max_steps=max_steps, trace=trace).run()
 
     return evaluate_text

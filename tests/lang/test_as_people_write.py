@@ -3,8 +3,8 @@
 import pytest
 import sympy
 
-from gradcli.lang import ProgramError
 from gradcli.lang.bindings import read_bindings
+from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.lang.suggest import other_reading
 from gradcli.lang.tensor_library import CONSTANTS, is_function

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import gradcli.lang
-from gradcli.lang import CODES, ProgramError, Span, parse
+from gradcli.lang.errors import CODES, ProgramError, Span
+from gradcli.lang.parser import parse
 
 SESSION = Path(__file__).parents[1] / "cli" / "sessions" / "errors.md"
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from gradcli.lang import ProgramError, compile_program, parse, process
+from gradcli.lang import process
+from gradcli.lang.compiler import compile_program
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
 
 
 @pytest.mark.parametrize(
@@ -114,19 +117,16 @@ def test_the_trace_is_told_each_statement_in_order(evaluate: Any) -> None:
     assert told == [(0, "y", 1), (25, "y", 1), (25, "y", 2), (32, None, 4)]
 
 
+TWICE = [False, "closed", False, "closed"]
+
+
 @pytest.mark.parametrize(
     ("source", "modes"),
     [
         ("with no_grad(): y = 1", [False, "closed"]),
         ("with torch.enable_grad():\n  y = 1", [True, "closed"]),
-        (
-            "for i in range(3):\n  with no_grad():\n    if i: break",
-            [False, "closed", False, "closed"],
-        ),
-        (
-            "for i in range(2):\n  with no_grad():\n    continue",
-            [False, "closed", False, "closed"],
-        ),
+        ("for i in range(3):\n  with no_grad():\n    if i: break", TWICE),
+        ("for i in range(2):\n  with no_grad():\n    continue", TWICE),
         (
             "with no_grad():\n  for i in range(2): break\n  with enable_grad(): y = 1",
             [False, True, "closed", "closed"],

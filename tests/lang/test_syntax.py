@@ -6,10 +6,11 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gradcli.lang import ProgramError, free_names, parse
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
 from gradcli.lang.syntax import (
     Assign,
     Attribute,
@@ -29,6 +30,7 @@ from gradcli.lang.syntax import (
     Slice,
     Target,
     Unary,
+    free_names,
     walk,
 )
 from tests.grouped import by_row
@@ -257,6 +259,7 @@ def test_any_identifier_is_a_name(name: str) -> None:
 
 
 @settings(deadline=None, max_examples=300)
+@example("\n\\e")
 @given(st.text(alphabet="xy01.+-*/()[]:;,='\"\\ \n\t#ifels²é\x00", max_size=40))
 def test_any_text_is_read_or_refused_within_itself(source: str) -> None:
     refused = refusal(lambda: parse(source))

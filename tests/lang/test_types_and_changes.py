@@ -37,10 +37,7 @@ def test_typed_positions_meet_operands_of_either_type(text: str) -> None:
 @pytest.mark.parametrize("change", ["v *= w", "v **= w", "v /= w"])
 @pytest.mark.parametrize("empty", [[], [[], [], []]])
 def test_what_has_no_entries_is_changed_in_place(change: str, empty: Any) -> None:
-    lines = (Line("w = x[0:0] + 1"), Line("v = sin(w)"), Line(change), Line("v"))
-    done = outcome(OURS, Program(lines, {"x": empty}, "float64"))
-    assert done.refusal is None
-    sliced = Line("w = x[1:1, 0:-1]")
-    lines = (sliced, Line("v = w.clone()"), Line(change), Line("v"))
-    done = outcome(OURS, Program(lines, {"x": SQUARE}, "float64"))
-    assert done.refusal is None
+    whole, cut = ("w = x[0:0] + 1", "v = sin(w)"), ("w = x[1:1, 0:-1]", "v = w.clone()")
+    for texts, x in ((whole, empty), (cut, SQUARE)):
+        lines = tuple(map(Line, (*texts, change, "v")))
+        assert outcome(OURS, Program(lines, {"x": x}, "float64")).refusal is None

@@ -10,9 +10,11 @@ import numpy as np
 
 from gradcli.answers.catalog import catalog, is_program
 from gradcli.engine import NUMPY, Tensor
-from gradcli.lang import compile_program, free_names, parse
+from gradcli.lang.compiler import compile_program
 from gradcli.lang.factory import Factory
-from gradcli.lang.machine import run
+from gradcli.lang.machine import Machine
+from gradcli.lang.parser import parse
+from gradcli.lang.syntax import free_names
 from gradcli.lang.tensor_library import CONSTANTS, TensorLibrary
 from gradcli.ops import OPS, Fixed, Op, defaults, parameters
 from tests.grouped import by_row
@@ -67,7 +69,7 @@ CASES = [
 def value(formula: str, names: Mapping[str, Any]) -> Any:
     """What a formula gives as a program: an array, or several."""
     library = TensorLibrary(Factory(NUMPY, "float64", 0))
-    found = run(compile_program(parse(formula, names)), names, library).value
+    found = Machine(compile_program(parse(formula, names)), names, library).run().value
     return [raw(f) for f in found] if isinstance(found, tuple) else [raw(found)]
 
 

@@ -23,7 +23,7 @@ from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.factory import Factory
-from gradcli.lang.machine import run as run_code
+from gradcli.lang.machine import Machine
 from gradcli.lang.parser import parse
 from gradcli.lang.tensor_library import TensorLibrary
 from gradcli.ops import Case
@@ -156,7 +156,7 @@ class Draft:
         try:
             library = TensorLibrary(self.factory)
             with np.errstate(all="ignore"), default_dtype(self.dtype):
-                result = run_code(code, self.values, library, max_steps=2000)
+                result = Machine(code, self.values, library, max_steps=2000).run()
         except ProgramError as error:
             raise Refused(read=True) from error
         after = dict(result.environment)

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from gradcli.lang import ProgramError
+from gradcli.lang.errors import ProgramError
 from gradcli.lang.parser import parse
 from gradcli.render.remarks import remark, suited
 from gradcli.render.writer import wants_colour

@@ -14,7 +14,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.engine.dtypes import default_dtype
 from gradcli.engine.record import apply
 from gradcli.lang.exactly import ExactFactory, ExactLibrary, exact_code
-from gradcli.lang.machine import run
+from gradcli.lang.machine import Machine
 from gradcli.lang.parser import parse
 from gradcli.numbers.balls import Ball, working
 from gradcli.numbers.namespace import Balls, ObjectNamespace
@@ -95,7 +95,7 @@ def _value(source: str) -> Ball:
     xp = ObjectNamespace(Balls())
     library = ExactLibrary(ExactFactory(xp, "float64", 0))
     with working(200), xp.taking_numbers():
-        value: Any = run(exact_code(parse(source)), {}, library).value
+        value: Any = Machine(exact_code(parse(source)), {}, library).run().value
         raw = value.raw if isinstance(value, Tensor) else value
         (found,) = xp.elements(raw).reshape(-1)
     return found

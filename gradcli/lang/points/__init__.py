@@ -247,13 +247,10 @@ def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points
             raise ProgramError("E514", message) from None
     missing = {name: np.asarray(batch[name].is_null()) for name in names}
     bad = np.logical_or.reduce(list(missing.values()))
-    told = [
-        BadRow(
-            int(nr),
-            f"{what}, row {row + nr}",
-            f"{next(n for n in names if missing[n][nr])} is empty",
-            tuple((n, float(columns[n][nr])) for n in names if not missing[n][nr]),
-        )
-        for nr in np.flatnonzero(bad)
-    ]
+    told = []
+    for nr in np.flatnonzero(bad):
+        empty = next(n for n in names if missing[n][nr])
+        kept = ((n, float(columns[n][nr])) for n in names if not missing[n][nr])
+        place = f"{what}, row {row + nr}"
+        told.append(BadRow(int(nr), place, f"{empty} is empty", tuple(kept)))
     return Points({n: c[~bad] for n, c in columns.items()}, tuple(told))

@@ -14,14 +14,20 @@ from io import BytesIO, StringIO
 from itertools import chain
 from select import select
 from sys import float_info, modules
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from ...ops.limits import size_text
 from ..excerpt import shortened
-from ..extreme import EXTREME, EXTREME_BYTES, beyond_floats
-from ..nested import Floats, NotAnArray, number_of_json
+from ..nested import (
+    EXTREME,
+    EXTREME_BYTES,
+    Floats,
+    NotAnArray,
+    beyond_floats,
+    number_of_json,
+)
 from .row import BadRow, Block, Points, demand_columns, refused
 
 BLOCK_BYTES = 1 << 20
@@ -237,7 +243,12 @@ def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
         )
     except pa.ArrowInvalid:
         return None
-    columns = [table[name] for name in layout.names]
+    return _filled(table, layout.names)
+
+
+def _filled(table: Any, names: Sequence[str]) -> list[Floats] | None:
+    """Return columns of a table of pyarrow; None if a cell is missing."""
+    columns = [table[name] for name in names]
     if any(column.null_count for column in columns):
         return None
     return [column.to_numpy() for column in columns]
@@ -254,7 +265,9 @@ def _distinct(layout: Layout) -> list[str]:
 
 def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     """Return the columns of a block, read by NumPy; None if a row may be bad."""
-    if b'"' in data or not _is_even(data, layout):
+    mark, count = layout.separator.encode(), len(layout.header) - 1
+    even = all(line.count(mark) == count for line in data.splitlines() if line)
+    if b'"' in data or not even:
         return None
     try:
         table = np.loadtxt(
@@ -270,12 +283,6 @@ def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     return list(table.T)
 
 
-def _is_even(data: bytes, layout: Layout) -> bool:
-    """Return whether every line has as many cells as the header."""
-    mark, count = layout.separator.encode(), len(layout.header) - 1
-    return all(line.count(mark) == count for line in data.splitlines() if line)
-
-
 def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """Return the good and the bad rows of a block, read cell by cell."""
     rows: list[list[float]] = []
@@ -285,15 +292,14 @@ def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
         start, first = first, line + read
         if cells == [] or (cells and len(cells) == 1 and cells[0].isspace()):
             continue
-        found = _UNCLOSED if cells is None else _numbers(cells, layout)
-        if isinstance(found, str):
-            last = first - 1
-            place = f"line {start}" if start == last else f"lines {start} to {last}"
-            number = len(rows) + len(bad)
-            kept = _kept(cells or [], layout)
-            bad.append(BadRow(number, f"{what}, {place}", found, kept))
-        else:
-            rows.append(found)
+        numbers, reason = ({}, _UNCLOSED) if cells is None else _numbers(cells, layout)
+        if not reason:
+            rows.append(list(numbers.values()))
+            continue
+        last = first - 1
+        place = f"line {start}" if start == last else f"lines {start} to {last}"
+        number, kept = len(rows) + len(bad), tuple(numbers.items())
+        bad.append(BadRow(number, f"{what}, {place}", reason, kept))
     table = np.array(rows, dtype=float).reshape(-1, len(layout.names))
     return Points(dict(zip(layout.names, table.T, strict=True)), tuple(bad))
 
@@ -312,35 +318,26 @@ def _cells_of_rows(text: str, mark: str) -> Iterator[tuple[list[str] | None, int
             yield None, reader.line_num
 
 
-def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
-    """Return the numbers of a row, or why the row is bad."""
+def _numbers(cells: Sequence[str], layout: Layout) -> tuple[dict[str, float], str]:
+    """Return the numbers of a row by the names of their columns, and why the row is
+    bad, which is empty for a good one."""
     if len(cells) != len(layout.header):
         have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-        return f"{have}, the header has {len(layout.header)}"
-    numbers = []
+        return {}, f"{have}, the header has {len(layout.header)}"
+    numbers, reasons = {}, []
     for name, position in zip(layout.names, layout.positions, strict=True):
         cell = cells[position].strip()
-        if not _NUMBER.fullmatch(cell):
+        if _NUMBER.fullmatch(cell):
+            numbers[name] = float(cell)
+            beyond = beyond_floats(cell, numbers[name])
+            if beyond is not None:
+                reasons.append(f"{name} is {shortened(cell)}, {beyond}")
+        else:
             shown = f"{shortened(cell)!r}, not a number" if cell else "empty"
             if _DECIMAL_COMMA.fullmatch(cell):
                 shown += ": write a point for the comma"
-            return f"{name} is {shown}"
-        number = float(cell)
-        beyond = beyond_floats(cell, number)
-        if beyond is not None:
-            return f"{name} is {shortened(cell)}, {beyond}"
-        numbers.append(number)
-    return numbers
-
-
-def _kept(cells: Sequence[str], layout: Layout) -> tuple[tuple[str, float], ...]:
-    """Return the cells of a bad row that are numbers; none if it has another number of
-    cells than the header."""
-    if len(cells) != len(layout.header):
-        return ()
-    pairs = zip(layout.names, layout.positions, strict=True)
-    found = ((name, cells[position].strip()) for name, position in pairs)
-    return tuple((name, float(c)) for name, c in found if _NUMBER.fullmatch(c))
+            reasons.append(f"{name} is {shown}")
+    return numbers, reasons[0] if reasons else ""
 
 
 def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
@@ -357,21 +354,19 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
             continue
         count += 1
         found = _object(text, names)
+        kept: tuple[tuple[str, float], ...] = ()
         if isinstance(found, str):
-            kept = _kept_of_object(text, names)
-            bad.append(BadRow(count, f"{what}, line {nr}", found, kept))
-            continue
-        shape = {n: v.shape for n, v in found.items()}
-        known = {n: c[0].shape for n, c in columns.items() if c}
-        other = next((n for n in known if known[n] != shape[n]), None)
-        if other is not None:
-            reason = f"{other} has shape {list(shape[other])}, before it had "
-            bad.append(
-                BadRow(count, f"{what}, line {nr}", reason + f"{list(known[other])}")
-            )
-            continue
-        for name, value in found.items():
-            columns[name].append(value)
+            reason, kept = found, _kept_of_object(text, names)
+        else:
+            known = {n: list(c[0].shape) for n, c in columns.items() if c}
+            shape = {n: list(v.shape) for n, v in found.items()}
+            other = next((n for n in known if known[n] != shape[n]), None)
+            if other is None:
+                for name, value in found.items():
+                    columns[name].append(value)
+                continue
+            reason = f"{other} has shape {shape[other]}, before it had {known[other]}"
+        bad.append(BadRow(count, f"{what}, line {nr}", reason, kept))
     return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
 
 
@@ -381,14 +376,9 @@ def _kept_of_object(text: str, names: Sequence[str]) -> tuple[tuple[str, float],
         found = json.loads(text)
     except (ValueError, RecursionError):
         return ()
-    if not isinstance(found, dict):
-        return ()
-    kept = ((name, found.get(name)) for name in names)
-    return tuple(
-        (n, v)
-        for n, v in kept
-        if isinstance(v, float | int) and abs(v) <= float_info.max
-    )
+    values = {n: found.get(n) for n in names} if isinstance(found, dict) else {}
+    known = {n: v for n, v in values.items() if isinstance(v, float | int)}
+    return tuple((n, v) for n, v in known.items() if abs(v) <= float_info.max)
 
 
 def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
@@ -406,11 +396,8 @@ def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
         )
     except pa.ArrowInvalid:
         return None
-    columns = [table[name] for name in names]
     lines = sum(1 for line in data.split(b"\n") if line and not line.isspace())
-    if table.num_rows != lines or any(column.null_count for column in columns):
-        return None
-    return [column.to_numpy() for column in columns]
+    return _filled(table, names) if table.num_rows == lines else None
 
 
 def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...engine.raw import Host
-from ...lang.extreme import is_number
+from ...lang.nested import is_number
 from ...numbers.trees.texts import Text, filled, repeated
 from ...numbers.trees.tree import (
     CALLED,
