@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import (
-    NOTHING_SHOWN,
     PROVED,
     REFUTED,
     SAMPLED,
@@ -63,9 +62,6 @@ from .tolerances import MOST, Rows, explained, largest_error
 from .torch_names import lack_in
 from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices
 from .user_lines import words_of
-
-if TYPE_CHECKING:
-    from ..numbers.balls import Ball
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
 """Largest number of entries, over all blocks, that are all compared."""
@@ -173,14 +169,6 @@ class FunctionCheck(Check):
         except Exception as error:
             self.rule_failure = words_of(error)
             raise
-
-    def true_of(self, name: str, position: int) -> tuple[int, int, Ball]:
-        """Return the row of an entry, its place in the row, and its true number, by the
-        entry's position."""
-        own = max(1, next(i for i in self.asked if i.name == name).value.count)
-        number, place = divmod(position, own)
-        row = self.rows[number]
-        return number, place, row.found[row.places.index((name, place))]
 
 
 def slow(seconds: float) -> str:
@@ -451,7 +439,7 @@ class Checked:
         check = self._checked(
             self._inputs(claims), _block(flat), "jacobian", self._flat, share=1 / 2
         )
-        answer = self._numbers(check)
+        answer = check.compared()
         if check.reason is None:
             self._keep(check, claims)
         return self._read(check, answer.inputs, self._of_row)
@@ -459,10 +447,8 @@ class Checked:
     def _keep(self, check: FunctionCheck, claims: Mapping[str, Any]) -> None:
         for slot in self.call.varied:
             given = claims[slot.name]
-            true = np.array(
-                [to_float(check.true_of(slot.name, p)[2]) for p in range(given.size)]
-            )
-            self.blocks.append(Both(slot, given, true.reshape(given.shape)))
+            true = _true(check, slot.name).reshape(given.shape)
+            self.blocks.append(Both(slot, given, true))
 
     def _by_cotangents(
         self, before: Sequence[InputProof] | None
@@ -490,23 +476,12 @@ class Checked:
         if tape:
             answer = check.within_time()
         else:
-            answer = self._numbers(check)
+            answer = check.compared()
             if good and self.plan.prove and check.reason is None:
                 answer = check.proved()
         if check.holds:
             self.remarks.append(HELD)
         return self._read(check, answer.inputs, lambda row: None), answer
-
-    def _numbers(self, check: FunctionCheck) -> Verification:
-        """Return the verification of all entries of a check, without SymPy."""
-        reason = NOTHING_SHOWN
-        try:
-            with check.budget.slice(check.budget.left):
-                check.numbers()
-                check._hold_rules()
-        except OutOfTime:
-            check.reason = reason = timed_out(check.job.seconds)
-        return check._now().ended(check.reason or reason)
 
     def _of_row(self, row: int) -> OutputEntry:
         return entry_of(row, self.picked, [v.shape for v in self.values])
@@ -545,11 +520,12 @@ class Checked:
         self, check: FunctionCheck, name: str, position: int,
         of_row: Callable[[int], OutputEntry | None],
     ) -> Counterexample:  # fmt: skip
-        row, place, true = check.true_of(name, position)
-        shape = next(i for i in check.asked if i.name == name).value.shape
-        entry = tuple(int(i) for i in np.unravel_index(place, shape)) if shape else ()
-        given = check.reports[name].entries[position].number
-        return Counterexample(of_row(row), entry, given, float(text(true)))
+        wrong = check.reports[name].entries[position]
+        shape = check.claims[name].given.value.shape
+        at = tuple(int(i) for i in np.unravel_index(wrong.place[1], shape))
+        return Counterexample(
+            of_row(wrong.row), at, wrong.number, float(text(wrong.true))
+        )
 
     def _clearly_wrong(self, check: FunctionCheck, name: str) -> list[int]:
         """Return the entries of a backward that balls cannot run whose errors are far
@@ -560,9 +536,7 @@ class Checked:
         nr = self.call.varied.index(slot)
         entries = check.reports[name].entries
         given = np.array([e.number for e in entries])
-        true = np.array(
-            [to_float(check.true_of(name, k)[2]) for k in range(len(given))]
-        )
+        true = _true(check, name)
         moved = self._shaken(nr)
         if moved is None or not (np.isfinite(given).all() and np.isfinite(true).all()):
             return []
@@ -627,9 +601,14 @@ class Checked:
         value = Block.of((), [float(total.detach().raw)])
         both = (*inputs, *fixed)
         check = self._checked(both, value, "hessian", self._contracted)
-        answer = self._numbers(check)
+        answer = check.compared()
         read = self._read(check, answer.inputs, lambda row: None)
         return tuple(map(self._as_first, read))
+
+
+def _true(check: FunctionCheck, name: str) -> Any:
+    """Return the true numbers of the derivative by an input."""
+    return np.array([to_float(e.true) for e in check.reports[name].entries])
 
 
 def _of_second(proofs: Sequence[InputProof]) -> SecondOrder:

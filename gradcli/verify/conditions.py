@@ -20,7 +20,6 @@ from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.term import Choice, Decision, Term, ordered
 from ..numbers.terms import Terms
 from .closed import formula
-from .implied import Facts
 from .limits import (
     MAX_CONSIDERED_CONDITIONS,
     MAX_IMPLIED_TERM_NODES,
@@ -219,3 +218,53 @@ def _listed(sentences: Iterable[str | None]) -> tuple[str, ...]:
         return (f"conditions too long to show: {hidden}",)
     more = (f"and {hidden} more",) if hidden else ()
     return (*known[:MAX_SHOWN_CONDITIONS], *more)
+
+
+_ASKED: Final = {
+    ">": "is_positive",
+    ">=": "is_nonnegative",
+    "<": "is_negative",
+    "<=": "is_nonpositive",
+    "!=": "is_nonzero",
+    "==": "is_zero",
+}
+_TURNED: Final = {"<": ">", "<=": ">="}
+
+
+class Facts:
+    """A set of relations of quantities to zero that are taken as given."""
+
+    def __init__(self) -> None:
+        self._substitutes: dict[object, object] = {}
+
+    def imply(self, quantity: sympy.Expr, relation: str) -> bool:
+        """Tell whether ``quantity relation 0`` holds wherever the facts do."""
+        known = quantity.xreplace(self._substitutes)
+        return getattr(known, _ASKED[relation]) is True
+
+    def add(self, quantity: sympy.Expr, relation: str) -> None:
+        """Add ``quantity relation 0`` to the facts."""
+        if relation in _TURNED:
+            quantity, relation = -quantity, _TURNED[relation]
+        if relation == ">":
+            self._bounded(quantity, sympy.Dummy(positive=True))
+        elif relation == ">=":
+            self._bounded(quantity, sympy.Dummy(nonnegative=True))
+        elif relation == "!=" and quantity not in self._substitutes:
+            self._stand_in(quantity, sympy.Dummy(nonzero=True, real=True))
+        elif relation == "==":
+            self._bounded(quantity, sympy.S.Zero)
+
+    def _bounded(self, quantity: sympy.Expr, gap: sympy.Expr) -> None:
+        """Put ``gap`` in place of ``quantity``. If that is a symbol plus a constant,
+        the symbol is replaced, which may tell its sign, too."""
+        constant, rest = quantity.as_coeff_Add()
+        factor, symbol = rest.as_coeff_Mul()
+        if symbol.is_Symbol and (constant <= 0 or gap.is_zero):
+            self._stand_in(symbol, (gap - constant) / factor)
+        else:
+            self._stand_in(quantity, gap)
+
+    def _stand_in(self, quantity: sympy.Expr, known: sympy.Expr) -> None:
+        if not quantity.is_number:
+            self._substitutes |= {quantity: known, -quantity: -known}

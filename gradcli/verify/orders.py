@@ -27,8 +27,7 @@ from .process.job import (
     timed_out,
     words_of,
 )
-from .process.runner import program_of
-from .subject import OnTerms, on_terms
+from .subject import OnTerms, on_terms, program_of
 
 
 def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:

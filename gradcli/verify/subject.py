@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
+from ..lang.run import evaluate
 from ..numbers.arrays import ObjectArray, boxed
 from ..numbers.balls import (
     START_BITS,
@@ -419,3 +420,15 @@ def entry_name(name: str, index: Sequence[int]) -> str:
 
 def unit(count: int, position: int) -> list[float]:
     return [1.0 if i == position else 0.0 for i in range(count)]
+
+
+def program_of(job: Job) -> Evaluate:
+    """Return a function that runs the job's program on tensors of any number system."""
+
+    def run(inputs: dict[str, Tensor]) -> Tensor:
+        output, _, _ = evaluate(
+            job.source, inputs, of=job.of, seed=job.seed, dtype=job.dtype
+        )
+        return output
+
+    return run

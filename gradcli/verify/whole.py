@@ -24,7 +24,7 @@ from ..numbers.term import Term
 from ..numbers.terms import Terms
 from .closed import closed_form, formula, full_form
 from .conditions import indifferent, side_conditions
-from .entries import Entry, Report
+from .entries import Entry, Report, Row
 from .limits import (
     FORMULA_SECONDS,
     MAX_CHOICES,
@@ -48,7 +48,7 @@ class Whole:
     """SymPy's part of the check of one job."""
 
     def __init__(
-        self, job: Job, subject: OnTerms, rows: Sequence[Any],
+        self, job: Job, subject: OnTerms, rows: Sequence[Row],
         reports: dict[str, Report], budget: Budget, tell: Callable[[], None],
     ) -> None:  # fmt: skip
         self.job = job
@@ -58,7 +58,6 @@ class Whole:
         self.budget = budget
         self.tell = tell
         self.book = Expressions()
-        self.derivatives: dict[tuple[int, int], Any] = {}
         self.assumed: dict[str, None] = {}
         """Conditions, as text, that proofs needed beside those of the program."""
         self._decided: tuple[str, ...] | None = None
@@ -80,11 +79,7 @@ class Whole:
         except Exception as error:
             self._remark(f"SymPy has no expression of the whole: {words_of(error)}")
             return
-        self._each(
-            lambda row, entry, at, symbol: self._derive(
-                bases[row], row, entry, at, symbol
-            )
-        )
+        self._each(lambda entry: self._derive(bases[entry.row], entry))
         self._close()
         self._each(self._prove)
         self.tell()
@@ -93,8 +88,8 @@ class Whole:
         """Return the proofs' conditions; the program's are decided only once."""
         terms = self.subject.terms
         if self._decided is None:
-            engine = [self.subject.terms_of(r.steps) for r in self.rows if r.steps]
-            made = [*self.subject.output_terms, *chain.from_iterable(engine)]
+            rules = chain.from_iterable(row.rules or () for row in self.rows)
+            made = [*self.subject.output_terms, *self.subject.terms_of(rules)]
             settled = indifferent(terms, self.book.free)
             self._decided = side_conditions(terms, made, settled)
         more = [text for text in self.assumed if text not in self._decided]
@@ -112,7 +107,7 @@ class Whole:
             raise NoMeaning(f"it has more than {MAX_SYMPY_TREE_NODES} parts")
         for row in self.rows:
             # The engine's rules run first, because SymPy must know their choices.
-            row.steps  # noqa: B018
+            row.rules  # noqa: B018
         roots = self.subject.output_terms
         self.book = independent(self.subject.terms, roots, self.budget)
         outputs = [self.book.of(term) for term in roots]
@@ -125,18 +120,14 @@ class Whole:
             for row in self.rows
         ]  # fmt: skip
 
-    def _each(self, step: Callable[[int, Entry, int, object], None]) -> None:
+    def _each(self, step: Callable[[Entry], None]) -> None:
         """Run ``step`` on the chosen entries of all inputs, each in a slice of time."""
         lost = 0
-        for name, report in self.reports.items():
-            terms = self.subject.entry_terms[name]
-            offset = self._offset(name)
-            for position in self._chosen(report):
-                row, at = divmod(position, len(terms))
+        for report in self.reports.values():
+            for entry in self._chosen(report):
                 try:
                     with self.budget.slice(max(0.2, self.budget.left / 4)):
-                        step(row, report.entries[position], offset + at,
-                             self.book.of(terms[at]))  # fmt: skip
+                        step(entry)
                 except OutOfTime:
                     self.budget.check()
                     lost += 1
@@ -151,29 +142,29 @@ class Whole:
                     return
             self.tell()
 
-    def _chosen(self, report: Report) -> list[int]:
+    def _chosen(self, report: Report) -> list[Entry]:
         count = len(report.entries)
         most = MAX_FORMULAS if self.job.formulas else MAX_PROVED_ENTRIES
         if count <= most:
-            return list(range(count))
+            return report.entries
         report.remark = f"SymPy was given {most} of {count} entries of the whole"
-        return sorted(Random(self.job.seed).sample(range(count), most))
+        drawn = sorted(Random(self.job.seed).sample(range(count), most))
+        return [report.entries[k] for k in drawn]
 
-    def _derive(
-        self, base: object, row: int, entry: Entry, at: int, symbol: object
-    ) -> None:
+    def _derive(self, base: object, entry: Entry) -> None:
         """Keep SymPy's derivative for an entry if it meets the certified number."""
+        name, at = entry.place
+        symbol = self.book.of(self.subject.entry_terms[name][at])
         derivative = off_jumps(sympy.diff(base, symbol))
-        if entry.verdict == CERTIFIED and not self._meets(derivative, row, at):
+        if entry.verdict == CERTIFIED and not self._meets(derivative, entry):
             entry.reason = entry.reason or (
                 f"{entry.label}: SymPy's derivative of the whole has no value there"
             )
             return
-        self.derivatives[row, at] = derivative
+        entry.derivative = derivative
 
-    def _meets(self, derivative: sympy.Expr, row: int, at: int) -> bool:
+    def _meets(self, derivative: sympy.Expr, entry: Entry) -> bool:
         """Tell whether SymPy's derivative, evaluated on balls, meets the true one."""
-        true = self.rows[row].found[at]
         program, bits = compiled(derivative), START_BITS
         while True:
             value = program.run(self.book.values, bits)
@@ -181,28 +172,22 @@ class Whole:
                 break
             bits *= 2
         with working(bits):
-            return bool(value.is_finite() and (value - true).contains(0))
+            return bool(value.is_finite() and (value - entry.true).contains(0))
 
-    def _holds(self, row: int, at: int, form: sympy.Expr) -> bool:
+    def _holds(self, entry: Entry, form: sympy.Expr) -> bool:
         """Tell whether a rewritten form has the true value at the point, or there is
         none; rewriting may change where a formula is defined."""
-        true = self.rows[row].found[at]
-        return not true.is_finite() or self._meets(form, row, at)
+        return not entry.true.is_finite() or self._meets(form, entry)
 
-    def _prove(self, row: int, entry: Entry, at: int, symbol: sympy.Expr) -> None:
+    def _prove(self, entry: Entry) -> None:
         """Prove an entry: the reverse pass on symbols minus SymPy's derivative is 0."""
-        steps = self.rows[row].steps
-        if (
-            entry.verdict != CERTIFIED
-            or steps is None
-            or (row, at) not in self.derivatives
-        ):
+        derivative, values = entry.derivative, self.book.values
+        if entry.verdict != CERTIFIED or entry.rule is None or derivative is None:
             return
-        engine = self.subject.terms.made[steps[at]]
+        engine = self.subject.terms.made[entry.rule]
         if engine.size > MAX_SYMPY_TREE_NODES:
             return
         claimed = self.book.of(engine)
-        derivative, values = self.derivatives[row, at], self.book.values
         if entry.is_next_to_zero() and vanishes_at(derivative, values):
             entry.vanish()
         if entry.is_next_to_zero():
@@ -227,23 +212,27 @@ class Whole:
         self.assumed.update(dict.fromkeys(filter(None, shown)))
         return True
 
-    def _holds_at_ties(self, row: int, at: int) -> bool:
+    def _holds_at_ties(self, entry: Entry) -> bool:
         """Tell whether an entry's formula holds wherever the ties at the point hold:
         the engine's rules then give it there, too."""
         if not self.subject.terms.ties:
             return True
-        steps, known = self.rows[row].steps, self._meeting
-        if steps is None or known is None:
+        known = self._meeting
+        if entry.rule is None or known is None:
             return False
-        engine = self.book.of(self.subject.terms.made[steps[at]])
-        gap = self.book.released(engine - self.derivatives[row, at]).xreplace(known)
+        engine = self.book.of(self.subject.terms.made[entry.rule])
+        gap = self.book.released(engine - entry.derivative).xreplace(known)
         values = {s: v for s, v in self.book.values.items() if s not in known}
         try:
-            with self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8)):
+            with self._attempt():
                 return vanishes(gap, values)
         except OutOfTime:
             self.budget.check()
             return False
+
+    def _attempt(self) -> AbstractContextManager[None]:
+        """Return a block for one formula, limited in time."""
+        return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
 
     def _close(self) -> None:
         """Write formulas of the derivatives: the short ones, and all if asked for."""
@@ -255,19 +244,20 @@ class Whole:
                 self._close_shortly(report)
 
     def _close_shortly(self, report: Report) -> None:
-        terms = self.subject.entry_terms[report.name]
-        offset = self._offset(report.name)
-        keys = [(0, offset + at) for at in range(len(terms))]
-        found = {k: self.derivatives[k] for k in keys if k in self.derivatives}
-        if len(found) < len(keys) or not 0 < len(terms) <= MAX_SHOWN_FORMULAS:
+        entries = report.entries
+        if any(e.derivative is None for e in entries):
             return
-        if not all(self._holds_at_ties(*key) for key in keys):
+        if not 0 < len(entries) <= MAX_SHOWN_FORMULAS:
+            return
+        if not all(map(self._holds_at_ties, entries)):
             return
         try:
-            with self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8)):
+            with self._attempt():
                 forms = [
-                    closed_form(self.book.released(d), partial(self._holds, *k))
-                    for k, d in found.items()
+                    closed_form(
+                        self.book.released(e.derivative), partial(self._holds, e)
+                    )
+                    for e in entries
                 ]
         except OutOfTime:
             self.budget.check()
@@ -279,33 +269,17 @@ class Whole:
 
     def _write_out(self, report: Report) -> None:
         """Write every entry as a formula, unsimplified if rewriting takes too long."""
-        count = len(self.subject.entry_terms[report.name])
-        offset = self._offset(report.name)
-
-        def attempt() -> AbstractContextManager[None]:
-            return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
-
-        for position, entry in enumerate(report.entries):
-            row, at = divmod(position, count)
-            derivative = self.derivatives.get((row, offset + at))
-            if derivative is not None and not entry.on_kink:
-                if not self._holds_at_ties(row, offset + at):
+        for entry in report.entries:
+            if entry.derivative is not None and not entry.on_kink:
+                if not self._holds_at_ties(entry):
                     report.remark = AT_A_TIE
                     continue
-                released = self.book.released(derivative)
-                holds = partial(self._holds, row, offset + at)
-                form = full_form(released, attempt, holds)
-                if form is None:
+                released = self.book.released(entry.derivative)
+                holds = partial(self._holds, entry)
+                entry.form = full_form(released, self._attempt, holds)
+                if entry.form is None:
                     report.remark = "programs have no word for a function in it"
-                else:
-                    report.formulas[position], report.latex[position] = form
         self.tell()
-
-    def _offset(self, name: str) -> int:
-        """Return the position of an input's first entry among all entries asked for."""
-        names = list(self.subject.entry_terms)
-        before = names[: names.index(name)]
-        return sum(len(self.subject.entry_terms[n]) for n in before)
 
 
 def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:

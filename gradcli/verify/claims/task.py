@@ -9,17 +9,12 @@ included.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import prod
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from ..process.job import UNKNOWN, Answer
-from ..wire import decoded
+from ..process.job import UNKNOWN, Answer, Told
 from .text import Claim
-
-TASK: Final = "claims"
-"""Name of this kind of task in its JSON; a `Job` names no kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +31,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimsTask:
+class ClaimsTask(Told):
     """A program, its inputs, and what is claimed of it.
 
     other   the text of a second program, for claims that compare two programs
@@ -53,16 +48,6 @@ class ClaimsTask:
     seed: int = 0
     prove: bool = True
     seconds: float = 5.0
-
-    def to_json(self) -> str:
-        return json.dumps({"task": TASK, **asdict(self)})
-
-    @classmethod
-    def from_json(cls, text: str) -> ClaimsTask:
-        fields = json.loads(text)
-        del fields["task"]
-        task: ClaimsTask = decoded(cls, fields)
-        return task
 
     def unanswered(self) -> Judgement:
         """Return the judgement in which every claim is still unknown."""

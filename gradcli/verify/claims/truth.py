@@ -11,8 +11,10 @@ Invariant: each side is computed without the other; only `differing` compares th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain
 from math import prod
 from typing import Any, Final
@@ -27,12 +29,13 @@ from ...numbers.namespace import ObjectNamespace
 from ...numbers.taylor import derivative
 from ...numbers.term import Term
 from ...numbers.terms import Terms
-from ..limits import MAX_CLAIM_STEPS
+from ...ops.exact import PI, Exact, decimal, fraction, function
+from ..conditions import shown
+from ..limits import CONSTANT_RELATIVE_ERROR, MAX_CLAIM_STEPS, MAX_FRACTION_TERM
 from ..subject import of_elements, symbols
-from .entries import positions as entry_positions
-from .numbers import Meant
 from .task import ClaimsTask
 from .text import Claim
+from .text import positions as entry_positions
 
 RELATIVE_TOLERANCE: Final = ball(2) ** -83
 """Relative distance up to which two numbers count as equal."""
@@ -234,3 +237,54 @@ def differing(claimed: Grid, true: Grid) -> list[int]:
 def _same(a: Ball, b: Ball) -> bool:
     with working(START_BITS):
         return close(a, b, RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE)
+
+
+class Meant:
+    """A reader of decimals that remembers which it has taken for other numbers."""
+
+    def __init__(self) -> None:
+        self._taken: dict[float, float] = {}
+
+    def __call__(self, text: str) -> float:
+        number = decimal(text)
+        if not isinstance(number, Exact) or not _is_printed(number):
+            return number
+        for part, pis, root in _readings(float(number)):
+            found = _exactly(part, pis, root)
+            if found.args == number.args:
+                break
+            if found == number:
+                self._taken[number] = found
+                return found
+        return number
+
+    def taken(self, terms: Terms) -> Iterator[str]:
+        """Yield notes on decimals that were taken for other numbers."""
+        for number, found in self._taken.items():
+            yield f"{float(number)!r} is taken for {shown(terms.lift(found))}"
+
+
+def _is_printed(number: Exact) -> bool:
+    """Tell whether a decimal has exactly the digits that its float is printed with."""
+    printed = decimal(repr(float(number)))
+    return bool(number) and getattr(printed, "args", None) == number.args
+
+
+def _exactly(part: Fraction, pis: int, root: bool) -> Exact:
+    found: Any = fraction(*part.as_integer_ratio())
+    if pis:
+        found = found * PI if pis > 0 else found / PI
+    return function("sqrt", math.sqrt(found), found) if root else found  # type: ignore[return-value]
+
+
+def _readings(number: float) -> Iterator[tuple[Fraction, int, bool]]:
+    """Yield readings, plainest first: a fraction, the power of pi that it is multiplied
+    by, and whether the square root of that is meant."""
+    for root in (False, True):
+        for pis in (0, 1, -1):
+            bare = (number * number if root else number) / math.pi**pis
+            near = Fraction(bare).limit_denominator(MAX_FRACTION_TERM)
+            if 0 < near.numerator <= MAX_FRACTION_TERM and (
+                abs(float(near) - bare) <= CONSTANT_RELATIVE_ERROR * bare
+            ):
+                yield near, pis, root

@@ -26,6 +26,9 @@ from ...numbers.system import Number
 from ...numbers.term import Term
 from ...numbers.terms import Terms
 from ...ops import Op
+from ..conditions import shown
+from ..limits import MAX_QUOTED_CHARACTERS
+from ..process.budget import OutOfTime
 from ..process.job import Job
 from ..subject import OnTerms, on_terms
 
@@ -159,3 +162,28 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     finally:
         MODE.watch(*before)
     return point, terms.crossings
+
+
+def conventions(job: Job) -> dict[frozenset[str | None], str]:
+    """Return the table's rules at the kinks of a job's point, each with the function
+    that has it, by the texts of the two terms that meet, and by each text alone."""
+    found: dict[frozenset[str | None], str] = {}
+    try:
+        _, crossings = watched(job)
+    except OutOfTime:
+        raise
+    except Exception:
+        # A note without the rule still has its reason.
+        return found
+    for crossing in crossings:
+        op, left, right = crossing.op, crossing.left, crossing.right
+        if op is not None and op.kink and left.value.overlaps(right.value):
+            span = crossing.span
+            text = "" if span is None else job.source[span.start : span.end]
+            short = 0 < len(text) <= MAX_QUOTED_CHARACTERS and "\n" not in text
+            rule = f"{text if short else op.base}: {op.kink}"
+            texts = shown(left), shown(right)
+            for key in (texts, texts[:1], texts[1:]):
+                found.setdefault(frozenset(key), rule)
+    found.pop(frozenset({None}), None)
+    return found
