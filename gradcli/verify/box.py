@@ -216,7 +216,7 @@ class _Search:
             assert isinstance(known.terms, BoxTerms)
             self.runs += 1
             self.steps += known.terms.steps
-            yield known, Moved(known.terms, box).evaluation
+            yield known, _moved(known.terms, box)
             return
         for terms, subject in ways(self._run, box):
             yield subject, terms.evaluation
@@ -350,7 +350,7 @@ class _Search:
         """Return the derivative of the value by each entry of the box, by label."""
         terms = only.terms
         assert isinstance(terms, BoxTerms)
-        wide = Moved(terms, intervals(ends)).evaluation
+        wide = _moved(terms, intervals(ends))
         self.steps += len(ends) * terms.steps
         return {n: wide.change(only.outputs[0], terms.symbols[n]) for n in ends}
 
@@ -390,9 +390,9 @@ class _Search:
         assert isinstance(terms, BoxTerms)
         steps = [terms.symbols[label] for label in self.entries]
         middles = {label: middle(*e) for label, e in ends.items()}
-        centre = Moved(terms, {n: ball(m) for n, m in middles.items()}).evaluation
+        centre = _moved(terms, {n: ball(m) for n, m in middles.items()})
         _, at_centre = self._numbers(only, centre)
-        wide = Moved(terms, intervals(ends)).evaluation
+        wide = _moved(terms, intervals(ends))
         reach = [ZERO] * len(steps)
         parts: dict[str, list[float]] = {}
         least, most = [dict(ends) for _ in steps], [dict(ends) for _ in steps]
@@ -430,7 +430,7 @@ class _Search:
     def _slope(self, label: str, only: OnTerms, at: Mapping[str, Ends]) -> Ends:
         """Return bounds of the gradient by one entry on the box ``at``."""
         assert isinstance(only.terms, BoxTerms)
-        there = Moved(only.terms, intervals(at)).evaluation
+        there = _moved(only.terms, intervals(at))
         self.steps += only.terms.steps
         return ends_of(self._numbers(only, there)[1][label])
 
@@ -495,6 +495,11 @@ class _Search:
             at = self.negative[k], self.positive[k]
             return replace(found, sign=CHANGES, at=at)
         return replace(found, sign=sign_of(found.lower, found.upper))
+
+
+def _moved(terms: BoxTerms, box: Mapping[str, Ball]) -> Enclosures:
+    """Return the values of a run's steps in another part of the run's box."""
+    return Moved(terms, {terms.symbols[n]: b for n, b in box.items()}).evaluation
 
 
 def sign_of(lower: float, upper: float) -> str:

@@ -8,16 +8,21 @@ the working precision, `agrees` on all points that were compared, `proved` on Sy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+import numpy as np
+
+from ...numbers.balls import to_float
 from ..limits import (
     COMPARING_SHARE,
     MAX_BRANCH_CONDITIONS,
     MAX_BRANCHES,
     MAX_CLAIM_ENTRIES,
     MAX_REFUSALS,
+    MAX_SHOWN_ENTRIES,
+    SIMPLIFYING_PASSES,
     TRIES_PER_POINT,
 )
 from ..process.budget import Budget, OutOfTime
@@ -29,14 +34,24 @@ from ..process.job import (
     timed_out,
     words_of,
 )
-from .points import Point, about_a_point, given_point, random_points
+from .points import (
+    Point,
+    about_a_point,
+    counting_point,
+    given_point,
+    random_points,
+    simpler,
+    small_points,
+)
 from .proof import branch, prove
-from .search import Search
-from .task import ClaimsTask, Counterexample, Judgement, Ruling
+from .task import ClaimsTask, Counterexample, Given, Judgement, Ruling
 from .text import Claim
-from .truth import Grid, Visit, differing, fits, values_of
+from .truth import Grid, Visit, differing, fits, fitted, values_of
 
 Report = Callable[[Judgement], None]
+
+Sides = tuple[Grid, Grid]
+"""Type of the claimed and the true values at a point."""
 
 
 @dataclass(slots=True)
@@ -75,7 +90,7 @@ class Judge:
         self.budget = Budget(task.seconds)
         self.given = given_point(task.inputs, task.seed)
         self.cases = [Case(claim, about_a_point(task, claim)) for claim in task.claims]
-        self.pinned: frozenset[str] = frozenset()
+        self.pinned: Point = {}
         self.tried = 0
         self.refusal: str | None = None
         self.given_used = True
@@ -137,11 +152,17 @@ class Judge:
         for sampled in islice(points, TRIES_PER_POINT * self.task.points):
             self.tried += 1
             refusals = self.refusal
-            point = {**sampled, **self._pinned_values()}
+            point = {**sampled, **self.pinned}
             visit = self._visit(point)
             refused += self.refusal is not refusals
             if refused >= MAX_REFUSALS and not found and not self.pinned:
-                self.pinned = self._pinnable()
+                # Inputs that no claim differentiates by may be sizes.
+                asked = {name for claim in self.task.claims for name in claim.by}
+                self.pinned = {
+                    given.name: given.values
+                    for given in self.task.inputs
+                    if given.values is not None and given.name not in asked
+                }
             if visit is None:
                 continue
             found += 1
@@ -181,21 +202,6 @@ class Judge:
             # Only another branch computes this variable; `_look` notes that.
             return True
         return all(values_of(target).finite() for target in targets)
-
-    def _pinnable(self) -> frozenset[str]:
-        """Return the given inputs that no claim differentiates by, such as sizes."""
-        asked = {name for claim in self.task.claims for name in claim.by}
-        return frozenset(
-            g.name for g in self.task.inputs
-            if g.values is not None and g.name not in asked
-        )  # fmt: skip
-
-    def _pinned_values(self) -> Point:
-        return {
-            g.name: g.values
-            for g in self.task.inputs
-            if g.name in self.pinned and g.values is not None
-        }
 
     def _look(self, case: Case, point: Point, visit: Visit) -> None:
         try:
@@ -265,7 +271,8 @@ class Judge:
             case.ruling = self._proved(case)
 
     def _counterexample(self, case: Case, wrong_at: Point) -> Counterexample | None:
-        search = Search(self.task, case.claim, self.pinned, self.budget)
+        pinned = frozenset(self.pinned)
+        search = Search(self.task, case.claim, pinned, self.budget)
         if case.pointed and wrong_at is self.given:
             return search.at(wrong_at)
         return search.smallest(wrong_at)
@@ -327,3 +334,115 @@ def _shape_note(claimed: Grid, true: Grid) -> str | None:
     if fits(claimed, true):
         return f"the claim's shape {said} stands for {has}"
     return f"the claim has shape {said}, the derivative {has}"
+
+
+class Search:
+    """A search for the simplest point at which a claim is false: both sides have finite
+    values there, which differ."""
+
+    def __init__(
+        self, task: ClaimsTask, claim: Claim, pinned: frozenset[str], budget: Budget
+    ) -> None:
+        self.task = task
+        self.claim = claim
+        self.pinned = pinned
+        self.budget = budget
+        self.best: Point = {}
+
+    def smallest(self, start: Point) -> Counterexample | None:
+        """Return the simplest counterexample that is found in time, or ``start``."""
+        self.best = start
+        sides = self.wrong_at(start)
+        inputs, pinned = self.task.inputs, self.pinned
+        if sides is not None and not fits(*sides):
+            self._take(counting_point(inputs, pinned))
+            return self.at(self.best)
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                any(map(self._take, small_points(inputs, self.task.seed, pinned)))
+                free = [given for given in inputs if given.name not in pinned]
+                self._clear(free)
+                self._simplify(free)
+        except OutOfTime:
+            self.budget.check()
+        return self.at(self.best)
+
+    def at(self, point: Point) -> Counterexample | None:
+        """Return a point as a counterexample; None if the claim is true there."""
+        sides = self.wrong_at(point)
+        return None if sides is None else shown(self.task, point, sides)
+
+    def _take(self, point: Point) -> bool:
+        """Take a point as the best if the claim is false there; tell whether it is."""
+        if self.wrong_at(point) is None:
+            return False
+        self.best = point
+        return True
+
+    def _put(self, name: str, start: int, numbers: list[float]) -> bool:
+        """Take the best point with some numbers replaced, if it is wrong there."""
+        own = list(self.best[name])
+        own[start : start + len(numbers)] = numbers
+        return self._take({**self.best, name: tuple(own)})
+
+    def wrong_at(self, point: Point) -> Sides | None:
+        """Return the claimed and the true values; None if they agree or fail."""
+        try:
+            visit = Visit(self.task, point)
+            if visit.is_non_smooth():
+                return None
+            true, claimed = visit.truth(self.claim), visit.claimed(self.claim)
+        except Exception:
+            # A point at which the program fails is no counterexample.
+            return None
+        if not (true.finite() and claimed.finite()):
+            return None
+        if fits(claimed, true) and not differing(claimed, true):
+            return None
+        return claimed, true
+
+    def _clear(self, free: Sequence[Given]) -> None:
+        """Set shorter and shorter runs of entries to zero; the claim stays wrong."""
+        for given in free:
+            size = given.size
+            while size > 1:
+                for start in range(0, given.size, size):
+                    held = self.best[given.name][start : start + size]
+                    if any(held):
+                        self._put(given.name, start, [0.0] * len(held))
+                size //= 2
+
+    def _simplify(self, free: Sequence[Given]) -> None:
+        """Set every entry to the simplest number that leaves the claim wrong."""
+        for _ in range(SIMPLIFYING_PASSES):
+            before = self.best
+            for given in free:
+                for at in range(given.size):
+                    simple = simpler(self.best[given.name][at])
+                    any(self._put(given.name, at, [value]) for value in simple)
+            if self.best == before:
+                return
+
+
+def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
+    """Return the counterexample at a point, with the first entry that differs."""
+    claimed, true = sides
+    inputs = tuple((g.name, g.shape, tuple(point[g.name])) for g in task.inputs)
+    if not fits(claimed, true):
+        return Counterexample(
+            inputs, None, _floats(claimed), _floats(true), claimed.shape, true.shape
+        )
+    wrong = differing(claimed, true)[0]
+    values = fitted(claimed.values, claimed.shape, true.shape)
+    assert values is not None
+    return Counterexample(
+        inputs, tuple(map(int, np.unravel_index(wrong, true.shape))),
+        (to_float(values[wrong]),), (to_float(true.values[wrong]),),
+        claimed.shape, true.shape,
+    )  # fmt: skip
+
+
+def _floats(grid: Grid) -> tuple[float, ...]:
+    if len(grid.values) > MAX_SHOWN_ENTRIES:
+        return ()
+    return tuple(to_float(v) for v in grid.values)

@@ -8,8 +8,9 @@ Invariant: the same task always gives the same points in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import cycle, islice, product
 from random import Random
 from typing import Final
 
@@ -24,7 +25,9 @@ Point = Mapping[str, tuple[float, ...]]
 SIMPLE: Final = (0.0, 1.0, 2.0, -1.0, 3.0, -2.0, 0.5, 4.0, -3.0, 1.5, -0.5, 5.0)
 """Coordinates of simple points, the simplest first."""
 
-_SAMPLERS: Final[tuple[Callable[[Random], float], ...]] = (
+Sampler = Callable[[Random], float]
+
+_SAMPLERS: Final[tuple[Sampler, ...]] = (
     lambda random: random.gauss(0, 1),
     lambda random: abs(random.gauss(0, 1)) + 0.1,
     lambda random: random.gauss(0, 2),
@@ -56,47 +59,40 @@ def random_points(
 ) -> Iterator[Point]:
     """Yield random points without end; inputs in ``pinned`` keep their values."""
     random = Random(seed)
-    while True:
-        for draw in _SAMPLERS:
-            point: dict[str, tuple[float, ...]] = {}
-            for given in inputs:
-                if given.values is not None and given.name in pinned:
-                    point[given.name] = given.values
-                else:
-                    numbers = [
-                        round(draw(random), POINT_DECIMALS) for _ in range(given.size)
-                    ]
-                    point[given.name] = tuple(numbers)
-            yield point
+    for draw in cycle(_SAMPLERS):
+
+        def numbers(count: int, draw: Sampler = draw) -> list[float]:
+            return [round(draw(random), POINT_DECIMALS) for _ in range(count)]
+
+        yield _filled(inputs, pinned, numbers)
 
 
-def counting_point(
-    inputs: Sequence[Given], pinned: frozenset[str] = frozenset()
-) -> Point:
+def counting_point(inputs: Sequence[Given], pinned: frozenset[str]) -> Point:
     """Return the point whose inputs have the entries 1, 2, 3, … in C order."""
-    return {
-        given.name: given.values
-        if given.values is not None and given.name in pinned
-        else tuple(float(k + 1) for k in range(given.size))
-        for given in inputs
-    }
+    return _filled(inputs, pinned, lambda count: map(float, range(1, count + 1)))
 
 
 def small_points(
-    inputs: Sequence[Given], seed: int, pinned: frozenset[str] = frozenset()
+    inputs: Sequence[Given], seed: int, pinned: frozenset[str]
 ) -> Iterator[Point]:
     """Yield finitely many points of simple numbers, roughly the simplest first."""
-    sizes = [0 if given.name in pinned else given.size for given in inputs]
-    count = sum(sizes)
-    for numbers in _small_numbers(count, Random(seed)):
-        point, start = {}, 0
-        for given, size in zip(inputs, sizes, strict=True):
-            if size or given.values is None:
-                point[given.name] = tuple(numbers[start : start + size])
-            else:
-                point[given.name] = given.values
-            start += size
-        yield point
+    count = sum(given.size for given in inputs if given.name not in pinned)
+    for numbers in map(iter, _small_numbers(count, Random(seed))):
+        yield _filled(inputs, pinned, partial(islice, numbers))
+
+
+def _filled(
+    inputs: Sequence[Given], pinned: frozenset[str],
+    numbers: Callable[[int], Iterable[float]],
+) -> Point:  # fmt: skip
+    """Return the point at which inputs in ``pinned`` have their values, and the others,
+    in order, what ``numbers`` gives for their count of entries."""
+    return {
+        given.name: given.values
+        if given.values is not None and given.name in pinned
+        else tuple(numbers(given.size))
+        for given in inputs
+    }
 
 
 def _small_numbers(count: int, random: Random) -> Iterator[Sequence[float]]:
