@@ -25,7 +25,6 @@ import numpy as np
 from ..autograd.blocks import filled, pull
 from ..engine.dtypes import formulas_of
 from ..engine.modes import enable_grad
-from ..engine.raw import Raw
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..numbers.balls import text, to_float
@@ -58,7 +57,7 @@ from .function_proof import (
     SecondOrder,
 )
 from .function_terms import FunctionTape, FunctionTerms
-from .tolerances import MOST, Rows, explained, largest_error
+from .tolerances import MOST, Pair, explained, largest_error
 from .torch_names import lack_in
 from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices
 from .user_lines import words_of
@@ -148,7 +147,7 @@ class FunctionCheck(Check):
         return any(graph.name(step) == "stop" for step in below)
 
     def _run(self, tie_break: int) -> Subject:
-        if self._tape:
+        if self.is_large:
             return on_tape(self.job, self._told, tie_break, FunctionTape)
         return on_terms(self.job, self._told, tie_break, basis=FunctionTerms)
 
@@ -258,7 +257,7 @@ class Checked:
                 wide = self.call.moved(lambda values: values, "float64")
                 left = self._left(1.0)
                 inputs = held_by_differences(wide, inputs, self.plan.seed, left)
-            second = self._second_order(inputs) if self.plan.second else ()
+            second = self._second(inputs) if self.plan.second else ()
             self._try()
         return self._answer(inputs, second, verification)
 
@@ -268,28 +267,29 @@ class Checked:
         slightly inexact."""
         if proof.verdict != REFUTED or self.plan.rerun:
             return proof
-        rows = self._rows([proof.name])
-        if not rows:
+        pair = self._pair(proof.name)
+        if pair is None:
             return proof
 
-        def rerun() -> Rows:
+        def rerun() -> Pair:
             plan = replace(self.plan, rerun=True, second=False, prove=False)
             other = Checked(self.call, replace(plan, seconds=self._left()))
             other._by_entries()
-            return other._rows([proof.name])
+            found = other._pair(proof.name)
+            if found is None:
+                raise ValueError(f"{proof.name} has no block of the Jacobian")
+            return found
 
-        near = explained(self.call, rows, rerun, lambda: self._left() - SPARE)
+        near = explained(self.call, pair, rerun, lambda: self._left() - SPARE)
         if near is None:
             return proof
-        off = largest_error(rows)
+        off = largest_error(pair)
         said = f"off by {off:.2g}, {near}"
         if off > MOST:
             self.remarks.append(f"{proof.name}: {said}")
             return proof
         self.excuse = said
-        return replace(
-            proof, verdict=SAMPLED, note=said, max_error=None, counterexample=None
-        )
+        return _excused(proof, said)
 
     def _as_first(self, proof: InputProof) -> InputProof:
         """Return the proof of a second derivative, changed to `sampled` if its error is
@@ -297,15 +297,12 @@ class Checked:
         off = proof.max_error or np.inf
         if proof.verdict != REFUTED or self.excuse is None or off > MOST:
             return proof
-        return replace(
-            proof, verdict=SAMPLED, note=self.excuse, max_error=None,
-            counterexample=None,
-        )  # fmt: skip
+        return _excused(proof, self.excuse)
 
-    def _rows(self, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
-        """Return the given and the true block of each input that has one, by name."""
-        blocks = {block.slot.name: block for block in self.blocks}
-        return {n: (blocks[n].given, blocks[n].true) for n in names if n in blocks}
+    def _pair(self, name: str) -> Pair | None:
+        """Return the given and the true block of an input; None if it has none."""
+        found = (b for b in self.blocks if b.slot.name == name)
+        return next(((b.given, b.true) for b in found), None)
 
     def _doubts(self) -> FunctionProof | None:
         """Return the proof of a function whose runs differ, or whose backward raises;
@@ -391,29 +388,34 @@ class Checked:
         self.remarks += [each.text for each in found if each.kind == LACKED]
         self.faults += [each for each in found if each.kind != LACKED]
 
-    # jobs
-
-    def _inputs(self, claims: Mapping[str, Any]) -> list[Input]:
-        return [
-            Input(
-                slot.name,
-                _block(np.asarray(slot.given.raw, np.float64)),
-                _block(claims[slot.name]) if slot.name in claims else None,
-            )
-            for slot in self.call.slots
-        ]
-
     def _checked(
-        self, inputs: Sequence[Input], output: Block, kind: str,
-        run: Callable[[dict[str, Tensor]], Tensor], share: float = 1,
-        tape: bool = False,
+        self, kind: str, claims: Mapping[str, Any], output: object,
+        run: Callable[[dict[str, Tensor]], Tensor], more: Sequence[Any] = (),
+        share: float = 1,
     ) -> FunctionCheck:  # fmt: skip
-        """Return a check of claims that may use a share of the time that is left."""
+        """Return a check of claims.
+
+        Args:
+            kind: the kind of the `Job`.
+            claims: the numbers of the derivative by each input that is asked about.
+            output: the numbers that ``run`` gives.
+            run: the program.
+            more: the cotangents, where these are inputs, too.
+            share: the part of the time that is left that the check may use.
+        """
+        values = {slot.name: np.asarray(slot.given.raw) for slot in self.call.slots}
+        values |= {_cotangent(k): c for k, c in enumerate(more)}
+        inputs = tuple(
+            Input(name, _block(v), _block(claims[name]) if name in claims else None)
+            for name, v in values.items()
+        )
         seconds = self._left() * share
         job = Job(
-            "", tuple(inputs), output, kind, dtype=self.type.name, seconds=seconds,
+            "", inputs, _block(output), kind, dtype=self.type.name, seconds=seconds,
             seed=self.plan.seed,
         )  # fmt: skip
+        large = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
+        tape = large and kind == "gradient"
         return FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
 
     def _left(self, share: float = FOR_BALLS) -> float:
@@ -436,55 +438,39 @@ class Checked:
         names = [slot.name for slot in self.call.varied]
         claims = dict(zip(names, found, strict=True))
         flat = np.concatenate([v.ravel() for v in self.values])
-        check = self._checked(
-            self._inputs(claims), _block(flat), "jacobian", self._flat, share=1 / 2
-        )
+        check = self._checked("jacobian", claims, flat, self._flat, share=1 / 2)
         answer = check.compared()
         if check.reason is None:
-            self._keep(check, claims)
-        return self._read(check, answer.inputs, self._of_row)
-
-    def _keep(self, check: FunctionCheck, claims: Mapping[str, Any]) -> None:
-        for slot in self.call.varied:
-            given = claims[slot.name]
-            true = _true(check, slot.name).reshape(given.shape)
-            self.blocks.append(Both(slot, given, true))
+            for slot in self.call.varied:
+                given = claims[slot.name]
+                true = _true(check, slot.name).reshape(given.shape)
+                self.blocks.append(Both(slot, given, true))
+        shapes = [v.shape for v in self.values]
+        of_row = lambda row: entry_of(row, self.picked, shapes)
+        return self._read(check, answer.inputs, of_row)
 
     def _by_cotangents(
         self, before: Sequence[InputProof] | None
     ) -> tuple[list[InputProof], Verification]:
         """Return proofs from the contraction with cotangents, which are inputs, too."""
         found = gradients(self.outputs, self.wanted, self._seeds())
-        claims = {
-            slot.name: np.asarray(g, np.float64)
-            for slot, g in zip(self.call.varied, found, strict=True)
-        }
-        inputs = self._inputs(claims)
-        inputs += [
-            Input(_cotangent(k), _block(c)) for k, c in enumerate(self.cotangents)
-        ]
+        claims = {slot.name: g for slot, g in zip(self.call.varied, found, strict=True)}
         total = sum(
             float((v * c).sum())
             for v, c in zip(self.values, self.cotangents, strict=True)
         )
-        tape = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
-        output = Block.of((), [total])
-        check = self._checked(inputs, output, "gradient", self._contracted, tape=tape)
+        check = self._checked(
+            "gradient", claims, total, self._contracted, self.cotangents
+        )
         good = before is None or all(
             each.verdict not in (REFUTED, UNKNOWN) for each in before
         )
-        if tape:
-            answer = check.within_time()
-        else:
-            answer = check.compared()
-            if good and self.plan.prove and check.reason is None:
-                answer = check.proved()
+        answer = check.within_time() if check.is_large else check.compared()
+        if not check.is_large and good and self.plan.prove and check.reason is None:
+            answer = check.proved()
         if check.holds:
             self.remarks.append(HELD)
         return self._read(check, answer.inputs, lambda row: None), answer
-
-    def _of_row(self, row: int) -> OutputEntry:
-        return entry_of(row, self.picked, [v.shape for v in self.values])
 
     def _read(
         self, check: FunctionCheck, verdicts: Sequence[InputVerdict],
@@ -559,17 +545,14 @@ class Checked:
 
     # gradients of gradients
 
-    def _second_order(self, inputs: Sequence[InputProof]) -> tuple[InputProof, ...]:
+    def _second(self, inputs: Sequence[InputProof]) -> tuple[InputProof, ...]:
+        """Return proofs of the Hessian of the contraction, by inputs and cotangents."""
         if any(each.witness != BALLS for each in inputs):
             self.remarks.append(
                 "gradients of gradients were not looked at: only differences follow "
                 "the function"
             )
             return ()
-        return self._second()
-
-    def _second(self) -> tuple[InputProof, ...]:
-        """Return proofs of the Hessian of the contraction, by inputs and cotangents."""
         size = self.count + sum(x.numel() for x in self.wanted)
         if size > MAX_SECOND_ENTRIES:
             self.remarks.append(
@@ -577,8 +560,8 @@ class Checked:
                 f"and outputs are more than {MAX_SECOND_ENTRIES}"
             )
             return ()
-        leaves = self.call.leaves()
-        for k, (c, y) in enumerate(zip(self._seeds(), self.outputs, strict=True)):
+        leaves, seeds = self.call.leaves(), self._seeds()
+        for k, (c, y) in enumerate(zip(seeds, self.outputs, strict=True)):
             leaves[_cotangent(k)] = Tensor(c, y.xp, True)
         names = [s.name for s in self.call.varied]
         names += [_cotangent(k) for k in range(len(self.outputs))]
@@ -593,17 +576,19 @@ class Checked:
                 f"there is no gradient of the gradient: {words_of(error)}"
             )
             return ()
-        inputs = []
-        for name, leaf, claim in zip(names, wanted, found, strict=True):
-            x = np.asarray(leaf.detach().raw, np.float64)
-            inputs.append(Input(name, _block(x), _block(claim)))
-        fixed = [i for i in self._inputs({}) if i.name not in names]
-        value = Block.of((), [float(total.detach().raw)])
-        both = (*inputs, *fixed)
-        check = self._checked(both, value, "hessian", self._contracted)
+        claims = dict(zip(names, found, strict=True))
+        value = float(total.detach().raw)
+        check = self._checked("hessian", claims, value, self._contracted, seeds)
         answer = check.compared()
         read = self._read(check, answer.inputs, lambda row: None)
         return tuple(map(self._as_first, read))
+
+
+def _excused(proof: InputProof, why: str) -> InputProof:
+    """Return a refuted proof as `sampled`, since a number in the code explains it."""
+    return replace(
+        proof, verdict=SAMPLED, note=why, max_error=None, counterexample=None
+    )
 
 
 def _true(check: FunctionCheck, name: str) -> Any:
@@ -638,5 +623,6 @@ def _cotangent(k: int) -> str:
     return f"cotangent{k or ''}"
 
 
-def _block(array: Raw) -> Block:
+def _block(numbers: Any) -> Block:
+    array = np.asarray(numbers, np.float64)
     return Block.of(array.shape, array.ravel().tolist())

@@ -4,14 +4,14 @@ an ``rtol``, or a literal that is rounded to ten digits.
 Invariant: a number explains an error only if both change together when the function is
 run with another number in its place.
 
-    explained(call, blocks, rerun)        # "rtol = 1e-09"
+    explained(call, (given, true), rerun, seconds)      # "rtol = 1e-09"
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -75,8 +75,8 @@ MAX_TRIED: Final = 6
 MAX_FUNCTIONS: Final = 300
 """Largest number of functions whose code is searched."""
 
-Rows = Mapping[str, tuple[Any, Any]]
-"""Type of blocks of the Jacobian by input: backward's block, and the true one."""
+Pair = tuple[Any, Any]
+"""Type of the blocks of the Jacobian by an input: backward's, and the true one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +92,17 @@ _STDLIB = get_paths()["stdlib"]
 
 
 def explained(
-    call: Call, rows: Rows, rerun: Callable[[], Rows], seconds: Callable[[], float]
+    call: Call, pair: Pair, rerun: Callable[[], Pair], seconds: Callable[[], float]
 ) -> str | None:
     """Return the number in a function's code that explains an error, by its name there;
     None if none does.
 
     Args:
-        rows: the blocks of the inputs in question.
-        rerun: a function that computes these blocks anew, with the code as it then is.
+        pair: the blocks of the input in question.
+        rerun: a function that computes them anew, with the code as it then is.
         seconds: a function that returns the time that is left.
     """
-    error = largest_error(rows)
+    error = largest_error(pair)
     if not 0 < error <= SMALL:
         return None
     places = list(_inside(call))
@@ -112,7 +112,7 @@ def explained(
             written = f"{c:g}" if abs(c) <= SMALL else repr(c)
             numbers.setdefault(c, place.text.format(written))
     small = sorted(c for c in numbers if abs(c) <= SMALL and TIMES * abs(c) >= error)
-    trial = Trial(rows, places, rerun, error)
+    trial = Trial(pair, places, rerun, error)
     for c in small[:MAX_TRIED]:
         if seconds() > 0 and trial.guards(c, numbers):
             return f"which is at the size of {numbers[c]}"
@@ -123,33 +123,31 @@ def explained(
     return None
 
 
-def largest_error(rows: Rows) -> float:
-    """Return the largest error, relative to the largest entry of its block."""
-    found = [0.0]
-    for given, true in rows.values():
-        size = float(np.abs(true).max(initial=0.0))
-        gap = float(np.abs(true - given).max(initial=0.0))
-        found.append(gap / size if size and np.isfinite(gap) else np.inf if gap else 0)
-    return max(found)
+def largest_error(pair: Pair) -> float:
+    """Return the largest error of a block, relative to its largest entry."""
+    given, true = pair
+    size = float(np.abs(true).max(initial=0.0))
+    gap = float(np.abs(true - given).max(initial=0.0))
+    return gap / size if size and np.isfinite(gap) else np.inf if gap else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Runs of a function with changed numbers in its code."""
 
-    rows: Rows
+    pair: Pair
     places: Sequence[Place]
-    rerun: Callable[[], Rows]
+    rerun: Callable[[], Pair]
     error: float
 
-    def run(self, old: float, new: float, at: Place | None = None) -> Rows | None:
+    def run(self, old: float, new: float, at: Place | None = None) -> Pair | None:
         """Return the blocks of a run with one number replaced, everywhere or at one
         place; None if the run fails."""
         with ExitStack() as stack:
             for place in self.places if at is None else [at]:
                 if old in _numbers(place.value):
-                    changed = _other(place.value, old, new)
-                    stack.enter_context(_written(place, changed))
+                    stack.callback(place.write, place.value)
+                    place.write(_other(place.value, old, new))
             try:
                 return self.rerun()
             except Exception:
@@ -166,10 +164,9 @@ class Trial:
         other = self.run(c, SMALLER * c)
         if other is None or not largest_error(other) <= FALLEN * self.error:
             return False
-        for name, (given, true) in self.rows.items():
-            gap = float(np.abs(true - given).max(initial=0.0))
-            if not np.abs(other[name][0] - given).max(initial=0.0) >= MOVED * gap:
-                return False
+        given, true = self.pair
+        if not np.abs(other[0] - given).max() >= MOVED * np.abs(true - given).max():
+            return False
         if abs(c) >= LEAST and self._is_linear(c, other):
             return False
         for d in [x for x in others if abs(x) <= SMALL and x != c][:MAX_TRIED]:
@@ -180,25 +177,22 @@ class Trial:
             self._is_right(self.run(c, -c, place)) for place in held[:MAX_TRIED]
         )
 
-    def _is_right(self, found: Rows | None) -> bool:
+    def _is_right(self, found: Pair | None) -> bool:
         return found is not None and largest_error(found) <= RIGHT * self.error
 
-    def _is_linear(self, c: float, smaller: Rows) -> bool:
+    def _is_linear(self, c: float, smaller: Pair) -> bool:
         """Tell whether the gradients of backward are linear in a number."""
         far = self.run(c, 1.0)
         if far is None:
             return False
         ratio = (1.0 - c) / (c - SMALLER * c)
-        for name, (given, _) in self.rows.items():
-            moved = far[name][0] - given
-            told = (given - smaller[name][0]) * ratio
-            if not np.abs(moved - told).max() <= BENT * np.abs(moved).max():
-                return False
-        return True
+        moved = far[0] - self.pair[0]
+        told = (self.pair[0] - smaller[0]) * ratio
+        return bool(np.abs(moved - told).max() <= BENT * np.abs(moved).max())
 
     def rounded(self, long: Sequence[float]) -> list[float]:
         """Return the literals whose rounding explains the error; none if unclear."""
-        gaps = _gaps(self.rows)
+        gaps = _gaps(self.pair)
         columns = []
         for c in long:
             other = self.run(c, c + _unit(c))
@@ -217,8 +211,8 @@ class Trial:
         return [c for c, each in zip(long, parts, strict=True) if each >= least]
 
 
-def _gaps(rows: Rows) -> Any:
-    return np.concatenate([(given - true).ravel() for given, true in rows.values()])
+def _gaps(pair: Pair) -> Any:
+    return (pair[0] - pair[1]).ravel()
 
 
 def _unit(number: float) -> float:
@@ -230,15 +224,6 @@ def _unit(number: float) -> float:
     if len(parts.digits) not in DIGITS:
         return 0.0
     return float(Decimal(1).scaleb(int(parts.exponent)))
-
-
-@contextmanager
-def _written(place: Place, value: object) -> Iterator[None]:
-    try:
-        place.write(value)
-        yield
-    finally:
-        place.write(place.value)
 
 
 def _other(value: Any, old: float, new: float) -> Any:

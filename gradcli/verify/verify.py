@@ -132,7 +132,7 @@ class Check:
         self.budget = budget
         self._evaluate = evaluate
         self._tell = tell
-        self._tape = tape
+        self.is_large = tape
         draw = Random(job.seed)
         self.claims = {
             i.name: Claimed(i, draw, ROUNDS[-1]) for i in job.inputs if i.claim
@@ -154,7 +154,7 @@ class Check:
         return self._run(0)
 
     def _run(self, tie_break: int) -> Subject:
-        run: Callable[..., Subject] = on_tape if self._tape else on_terms
+        run: Callable[..., Subject] = on_tape if self.is_large else on_terms
         return run(self.job, self._evaluate, tie_break)
 
     @cached_property
@@ -337,7 +337,7 @@ class Check:
         report = Report(name, entries, unseen=unseen, slopes=self._slopes,
                         sampled=how if entries and unseen else None,
                         wanted=self.job.formulas)  # fmt: skip
-        if self._tape and not unseen:
+        if self.is_large and not unseen:
             report.remark = TOO_MANY
         return report
 
@@ -349,7 +349,7 @@ class Check:
         on = self._kinks_under(row)
         beside = dict(self._nonsmooth.beside)
         roundings = self.subject.roundings
-        if not self._tape and all(
+        if not self.is_large and all(
             is_right(e.number, e.true, roundings) for e in entries
         ):
             self._unruled.append((row, beside))
@@ -481,7 +481,7 @@ class Check:
         """Return why there is no value around the point, by position of the output."""
         subject, numbers = self.subject, self.job.output.values()
         asked: Sequence[int] = range(len(numbers))
-        if self._tape:
+        if self.is_large:
             asked = [k for k in asked if not isfinite(numbers[k])]
             if not asked or _is_large(subject, asked):
                 return {k: self._said(k, "") for k in asked}
@@ -545,7 +545,7 @@ class Check:
         """Compare the output's value; a wrong one lowers the entries' verdicts."""
         subject, numbers = self.subject, self.job.output.values()
         chosen: Sequence[int] = range(len(numbers))
-        if self._tape:
+        if self.is_large:
             # The value of an output with too many steps is not compared.
             most = min(len(numbers), MAX_COMPARED_OUTPUTS)
             chosen = sorted(Random(self.job.seed).sample(chosen, most))
