@@ -43,7 +43,7 @@ from ..verify.process.job import (
     timed_out,
     weakest,
 )
-from ..verify.subject import Subject, on_tape, on_terms
+from ..verify.subject import Subject
 from ..verify.verify import MAX_ENTRIES_ON_TERMS, Check
 from .difference_quotients import held_by_differences
 from .function_call import Call, Slot
@@ -132,6 +132,7 @@ class FunctionCheck(Check):
     failure  why the function does not run on balls; ``rule_failure``: why its backward
     """
 
+    terms, tapes = FunctionTerms, FunctionTape
     failure: str | None = None
     rule_failure: str | None = None
 
@@ -146,20 +147,14 @@ class FunctionCheck(Check):
         below = evaluation.below([int(s) for s in made.outputs])
         return any(graph.name(step) == "stop" for step in below)
 
-    def _run(self, tie_break: int) -> Subject:
-        if self.is_large:
-            return on_tape(self.job, self._told, tie_break, FunctionTape)
-        return on_terms(self.job, self._told, tie_break, basis=FunctionTerms)
-
-    def _told(self, tensors: dict[str, Tensor]) -> object:
+    def _output(self, tensors: dict[str, Tensor]) -> object:
         xp = next(iter(tensors.values())).xp
         try:
             with xp.at_home(), formulas_of(self.job.dtype):
-                found = self._evaluate(tensors)
+                return super()._output(tensors)
         except Exception as error:
             self.failure = words_of(error)
             raise NoMeaning(self.failure) from error
-        return found
 
     def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         try:

@@ -200,7 +200,7 @@ class _Search:
 
     def _run(self, terms: BoxTerms) -> OnTerms:
         try:
-            subject = on_terms(self.job, self.evaluate, terms=terms, basis=BoxNamespace)
+            subject = on_terms(self.job, self.evaluate, BoxNamespace(terms))
         except Exception as error:
             raise Unresolved(words_of(error)) from error
         self.runs += 1

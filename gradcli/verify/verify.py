@@ -24,10 +24,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..engine import Tensor
 from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from ..numbers.balls import Ball, ball, is_infinite, is_nan, size, to_float
+from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import least_normal, unit_roundoff
+from ..numbers.tape import Tape
+from ..numbers.taped import TapeNamespace
+from ..numbers.terms import Terms
 from .entries import Claimed, Entry, Gaps, Report, Row
 from .judge import FEW_UNITS, Reference, is_right, judge
 from .limits import MAX_RULED_STEPS
@@ -123,7 +128,13 @@ def verify(
 
 
 class Check:
-    """A check of one job; its reports hold what has been shown so far."""
+    """A check of one job; its reports hold what has been shown so far.
+
+    terms, tapes  the namespaces in which its program runs
+    """
+
+    terms: type[ObjectNamespace] = ObjectNamespace
+    tapes: type[TapeNamespace] = TapeNamespace
 
     def __init__(
         self, job: Job, evaluate: Evaluate, tell: Tell, budget: Budget, tape: bool
@@ -154,8 +165,14 @@ class Check:
         return self._run(0)
 
     def _run(self, tie_break: int) -> Subject:
-        run: Callable[..., Subject] = on_tape if self.is_large else on_terms
-        return run(self.job, self._evaluate, tie_break)
+        if self.is_large:
+            tape = self.tapes(Tape(tie_break, self.job.dtype))
+            return on_tape(self.job, self._output, tape)
+        terms = self.terms(Terms(tie_break, self.job.dtype))
+        return on_terms(self.job, self._output, terms)
+
+    def _output(self, tensors: dict[str, Tensor]) -> object:
+        return self._evaluate(tensors)
 
     @cached_property
     def _nonsmooth(self) -> NonSmooth:

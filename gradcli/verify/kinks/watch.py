@@ -21,6 +21,7 @@ from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ...lang.parser import parse
 from ...lang.run import computed
 from ...numbers.decided import ratio
+from ...numbers.namespace import ObjectNamespace
 from ...numbers.scalars import bounds_of
 from ...numbers.system import Number
 from ...numbers.term import Term
@@ -158,7 +159,7 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     before = MODE.on_node, MODE.on_call
     MODE.watch(before[0], (*before[1], terms.ran))
     try:
-        point = on_terms(job, evaluate, terms=terms)
+        point = on_terms(job, evaluate, ObjectNamespace(terms))
     finally:
         MODE.watch(*before)
     return point, terms.crossings
