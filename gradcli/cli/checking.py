@@ -17,7 +17,7 @@ from .preset import anything_set
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..render.line import Line
-    from ..verify.claims.task import ClaimsTask, Judgement
+    from ..verify.claims.text import ClaimsTask, Judgement
     from ..verify.process.job import InputVerdict, Job, Verification
     from .output import Printer
 

@@ -20,8 +20,7 @@ import numpy as np
 
 from ..engine.operators import TRANSPOSES
 from ..lang.syntax import Attribute, Binary, Literal, MethodCall, Name, Unary
-from ..verify.claims.task import ClaimsTask
-from ..verify.claims.text import Claim
+from ..verify.claims.text import Claim, ClaimsTask
 from ..views.claims import Diagnosis
 from .chain_rule import UNSPOKEN, candidates
 from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in

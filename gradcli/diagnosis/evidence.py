@@ -32,8 +32,7 @@ from ..lang.parser import parse
 from ..lang.run import Input, evaluate
 from ..lang.syntax import For, Target, While, walk
 from ..verify.claims.points import Point, given_point, random_points
-from ..verify.claims.task import ClaimsTask
-from ..verify.claims.text import Claim, positions
+from ..verify.claims.text import Claim, ClaimsTask, positions
 from ..verify.claims.truth import fitted_array
 from ..verify.limits import MAX_CLAIM_STEPS
 from ..views.claims import Diagnosis

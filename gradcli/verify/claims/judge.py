@@ -11,17 +11,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import prod
 
 import numpy as np
+import sympy
 
+from ...engine import Tensor
 from ...numbers.balls import to_float
+from ...numbers.expressions import Expressions
+from ...numbers.term import Term
+from ..conditions import indifferent, side_conditions
 from ..limits import (
     COMPARING_SHARE,
     MAX_BRANCH_CONDITIONS,
     MAX_BRANCHES,
     MAX_CLAIM_ENTRIES,
+    MAX_CLAIM_PROOF_ENTRIES,
     MAX_REFUSALS,
     MAX_SHOWN_ENTRIES,
+    MAX_SYMPY_TREE_NODES,
     SIMPLIFYING_PASSES,
     TRIES_PER_POINT,
 )
@@ -34,6 +42,8 @@ from ..process.job import (
     timed_out,
     words_of,
 )
+from ..prove import simplifies_away, vanishes
+from ..whole import independent, off_jumps
 from .points import (
     Point,
     about_a_point,
@@ -43,10 +53,8 @@ from .points import (
     simpler,
     small_points,
 )
-from .proof import branch, prove
-from .task import ClaimsTask, Counterexample, Given, Judgement, Ruling
-from .text import Claim
-from .truth import Grid, Visit, differing, fits, fitted, values_of
+from .text import Claim, ClaimsTask, Counterexample, Given, Judgement, Ruling
+from .truth import Grid, Visit, differing, fits, fitted, terms_of, values_of
 
 Report = Callable[[Judgement], None]
 
@@ -446,3 +454,69 @@ def _floats(grid: Grid) -> tuple[float, ...]:
     if len(grid.values) > MAX_SHOWN_ENTRIES:
         return ()
     return tuple(to_float(v) for v in grid.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The outcome of a proof, with the reason for a failure if it is known."""
+
+    done: bool
+    conditions: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
+    """Return the proof of a claim, for the shapes and the branches of a visit."""
+    target, said = _sides(visit, claim)
+    claimed, shape = terms_of(said), tuple(said.shape)
+    roots = [*target, *claimed]
+    sizes = [len(visit.entries(name)) for name in claim.by]
+    entries = len(target) * prod(sizes)
+    if entries > MAX_CLAIM_PROOF_ENTRIES:
+        return Proof(False, reason=f"{entries} entries are too many for a proof")
+    if sum(term.size for term in roots) > MAX_SYMPY_TREE_NODES:
+        return Proof(False, reason="the expressions are too large for a proof")
+    book = independent(visit.terms, roots, budget)
+    true = derivatives(book, target, visit, claim.by)
+    if claim.expression is None:
+        said_to_be = derivatives(book, claimed, visit, claim.by)
+    else:
+        positions = visit.positions(claim)
+        true = [true[k] for k in positions.reshape(-1).tolist()]
+        said_to_be = fitted([book.of(t) for t in claimed], shape, positions.shape) or []
+    for a, b in zip(said_to_be, true, strict=True):
+        with budget.slice(max(0.3, budget.left / 2)):
+            if not _equal(book, a, b):
+                return Proof(False)
+    settled = indifferent(visit.terms, book.free)
+    return Proof(True, side_conditions(visit.terms, roots, settled))
+
+
+def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
+    """Return the conditions of a visit's branch, by which two visits are compared."""
+    target, said = _sides(visit, claim)
+    return side_conditions(visit.terms, [*target, *terms_of(said)])
+
+
+def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
+    """Return the terms to differentiate, and the claimed or the compared tensor."""
+    target = terms_of(visit.target(claim))
+    if claim.expression is None:
+        return target, visit.other()
+    return target, visit.expression(claim)
+
+
+def derivatives(
+    book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
+) -> list[sympy.Expr]:
+    """Return SymPy's derivative of each output by each entry, in C order."""
+    found = [book.of(term) for term in outputs]
+    for name in by:
+        symbols = [book.of(term) for term in visit.entries(name)]
+        found = [sympy.diff(e, symbol) for e in found for symbol in symbols]
+    return found
+
+
+def _equal(book: Expressions, a: sympy.Expr, b: sympy.Expr) -> bool:
+    difference = book.released(off_jumps(a - b))
+    return vanishes(difference, book.values) or simplifies_away(difference, book.values)

@@ -17,8 +17,7 @@ from typing import Final
 from ...lang.parser import parse
 from ...lang.syntax import assigned_names, free_names
 from ..limits import MAX_GRID_ENTRIES, POINT_DECIMALS, SMALL_POINT_TRIES
-from .task import ClaimsTask, Given
-from .text import Claim
+from .text import Claim, ClaimsTask, Given
 
 Point = Mapping[str, tuple[float, ...]]
 

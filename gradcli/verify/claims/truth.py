@@ -33,8 +33,7 @@ from ...ops.exact import PI, Exact, decimal, fraction, function
 from ..conditions import shown
 from ..limits import CONSTANT_RELATIVE_ERROR, MAX_CLAIM_STEPS, MAX_FRACTION_TERM
 from ..subject import of_elements, symbols
-from .task import ClaimsTask
-from .text import Claim
+from .text import Claim, ClaimsTask
 from .text import positions as entry_positions
 
 RELATIVE_TOLERANCE: Final = ball(2) ** -83

@@ -97,7 +97,7 @@ def perform(
     """
     if "claims" in json.loads(text):
         from ..claims.judge import judge
-        from ..claims.task import ClaimsTask
+        from ..claims.text import ClaimsTask
 
         task = ClaimsTask.from_json(text)
         limit(task.seconds)
