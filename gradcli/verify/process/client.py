@@ -112,7 +112,7 @@ class Checker:
         self._alarm = Timer(limit, self.process.kill)
         self._begin(self._alarm)
         try:
-            while not last.done:
+            while True:
                 line = self.process.stdout.readline(LONGEST)
                 try:
                     last = last.from_json(line.decode(errors="replace"))
@@ -124,6 +124,8 @@ class Checker:
                         reason = UNREADABLE if line else self._silence()
                     last = last.ended(reason, spent)
                 yield last
+                if last.done:
+                    return
         finally:
             self.stop()
 
