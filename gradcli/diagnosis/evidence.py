@@ -33,8 +33,7 @@ from ..lang.run import Input, evaluate
 from ..lang.syntax import For, Target, While, walk
 from ..verify.claims.points import Point, given_point, random_points
 from ..verify.claims.text import Claim, ClaimsTask, positions
-from ..verify.claims.truth import fitted_array
-from ..verify.limits import MAX_CLAIM_STEPS
+from ..verify.claims.truth import MAX_CLAIM_STEPS, fitted_array
 from ..views.claims import Diagnosis
 from ..views.factors import Factors
 from ..views.graph import graph_view

@@ -20,13 +20,21 @@ from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.term import Choice, Decision, Term, ordered
 from ..numbers.terms import Terms
 from .closed import formula
-from .limits import (
-    MAX_CONSIDERED_CONDITIONS,
-    MAX_IMPLIED_TERM_NODES,
-    MAX_SHOWN_CONDITIONS,
-    MAX_SHOWN_TERM_CHARACTERS,
-    MAX_SHOWN_TERM_NODES,
-)
+
+MAX_SHOWN_CONDITIONS: Final = 12
+"""Largest number of side conditions, or of kinks, that are shown."""
+
+MAX_CONSIDERED_CONDITIONS: Final = 8 * MAX_SHOWN_CONDITIONS
+"""Largest number of conditions that are tested for following from others."""
+
+MAX_SHOWN_TERM_NODES: Final = 24
+"""Largest number of nodes in the tree of a term that is shown."""
+
+MAX_SHOWN_TERM_CHARACTERS: Final = 60
+"""Largest length, in characters, of a term that is shown."""
+
+MAX_IMPLIED_TERM_NODES: Final = 200
+"""Largest size of a quantity whose sign is tested for following from other signs."""
 
 PART: Final = "a part of the program"
 """Text that stands for a term that is too long to show."""

@@ -30,8 +30,16 @@ from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.numbers import Balls
 from ..numbers.system import Number, has_many_digits
-from .limits import BITS_OF_DIGIT, MAX_PRECISION_DOUBLINGS, SPARE_BITS
 from .process.job import Job
+
+BITS_OF_DIGIT: Final = 3.33
+"""Number of bits that a decimal digit takes."""
+
+SPARE_BITS: Final = 64
+"""Number of bits added to those that the wanted digits take."""
+
+MAX_PRECISION_DOUBLINGS: Final = 7
+"""Number of doublings of the precision before fewer digits are accepted."""
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")

@@ -20,14 +20,9 @@ from ..lang.nested import bracketed
 from ..numbers.balls import ZERO, Ball
 from ..numbers.rounding import Roundings
 from .judge import Reference, judge
-from .limits import (
-    FLOAT_PASS_UNITS,
-    MAX_FORM_CHARACTERS,
-    MIN_FLOAT_GAP,
-    NOTABLE_RELATIVE_ERROR,
-)
 from .process.job import (
     CERTIFIED,
+    MAX_FORM_CHARACTERS,
     PROVED,
     REFUTED,
     ROUNDED,
@@ -38,6 +33,16 @@ from .process.job import (
     weakest,
 )
 from .subject import Place, entry_name
+
+FLOAT_PASS_UNITS: Final = 2**30
+"""Largest distance of two passes in floats that agree, in roundings of the sum of
+absolute values that were added up."""
+
+MIN_FLOAT_GAP: Final = 1e-300
+"""Largest difference of two floats that always agree: floats this small lose digits."""
+
+NOTABLE_RELATIVE_ERROR: Final = 1e-6
+"""Smallest relative error from rounding that a note mentions."""
 
 OUT_OF_TIME: Final = "SymPy ran out of time"
 

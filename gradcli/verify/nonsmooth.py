@@ -19,8 +19,13 @@ from typing import Final
 from ..numbers.balls import STEPS, Ball
 from .entries import Entry
 from .judge import same
-from .limits import MAX_JUMP_OUTPUTS, MAX_TIES
 from .subject import Place, Subject
+
+MAX_JUMP_OUTPUTS: Final = 256
+"""Largest number of the output's entries that are tested for a jump of the value."""
+
+MAX_TIES: Final = 64
+"""Largest number of ties that are searched for one that an entry is a part of."""
 
 TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"

@@ -20,15 +20,27 @@ from sympy.polys.rings import PolyRing
 from ..numbers.balls import Ball, ball, size, to_float, working
 from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
-from .limits import (
-    MAX_EXPANDED_STEPS,
-    MAX_POLYNOMIAL_TERMS,
-    MAX_REWRITTEN_STEPS,
-    MAX_SIGN_CASES,
-    MAX_SIMPLE_DENOMINATOR,
-    MAX_SIMPLIFIED_STEPS,
-    ZERO_TEST_BITS,
-)
+
+MAX_REWRITTEN_STEPS: Final = 600
+"""Largest number of distinct parts of an expression that is rewritten in a proof."""
+
+MAX_SIMPLIFIED_STEPS: Final = 60
+"""Largest number of distinct parts for which SymPy's general simplification is run."""
+
+MAX_EXPANDED_STEPS: Final = 100
+"""Largest number of distinct parts of an expression that is multiplied out."""
+
+MAX_SIGN_CASES: Final = 3
+"""Largest number of quantities whose signs are treated case by case in a proof."""
+
+ZERO_TEST_BITS: Final = 256
+"""Precision, in bits, of an expression's value beside its point."""
+
+MAX_POLYNOMIAL_TERMS: Final = 100_000
+"""Largest number of terms of a polynomial that is multiplied out."""
+
+MAX_SIMPLE_DENOMINATOR: Final = 1000
+"""Largest numerator or denominator of a value that is inserted in a proof."""
 
 
 def vanishes(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:

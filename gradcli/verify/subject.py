@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -37,8 +37,11 @@ from ..numbers.system import NoMeaning
 from ..numbers.taped import TapeNamespace
 from ..numbers.term import Term, ordered
 from ..numbers.terms import Terms
-from .limits import MAX_RULED_STEPS
 from .process.job import Input, Job
+
+MAX_RULED_STEPS: Final = 20_000
+"""Largest program, in steps, whose rules are all run on balls and whose numbers are
+followed in floats; in a larger one, rules are run only for numbers that look wrong."""
 
 Evaluate = Callable[[dict[str, Tensor]], Any]
 """Type of a program: a function from tensors by name to the output tensor."""

@@ -35,7 +35,6 @@ from ..numbers.taped import TapeNamespace
 from ..numbers.terms import Terms
 from .entries import Claimed, Entry, Gaps, Report, Row
 from .judge import FEW_UNITS, Reference, is_right, judge
-from .limits import MAX_RULED_STEPS
 from .nonsmooth import NonSmooth
 from .process.budget import Budget, OutOfTime
 from .process.job import (
@@ -51,6 +50,7 @@ from .process.job import (
     words_of,
 )
 from .subject import (
+    MAX_RULED_STEPS,
     Evaluate,
     OnTerms,
     Subject,

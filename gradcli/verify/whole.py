@@ -25,20 +25,34 @@ from ..numbers.terms import Terms
 from .closed import closed_form, formula, full_form
 from .conditions import indifferent, side_conditions
 from .entries import Entry, Report, Row
-from .limits import (
-    FORMULA_SECONDS,
-    MAX_CHOICES,
-    MAX_DERIVATIVE_BITS,
-    MAX_FORMULAS,
-    MAX_PROVED_ENTRIES,
-    MAX_SHOWN_FORMULAS,
-    MAX_SYMPY_TREE_NODES,
-    MAX_TIMEOUTS,
-)
 from .process.budget import Budget, OutOfTime
 from .process.job import CERTIFIED, PROVED, Job, words_of
 from .prove import simplifies_away, vanishes, vanishes_at, vanishes_here
 from .subject import OnTerms
+
+MAX_PROVED_ENTRIES: Final = 64
+"""Largest number of an input's entries given to SymPy; the seed chooses among more."""
+
+MAX_FORMULAS: Final = 1024
+"""Largest number of an input's entries given to SymPy if formulas are wanted."""
+
+MAX_CHOICES: Final = 32
+"""Largest number of choices, as of a maximum, that are tested for having an effect."""
+
+MAX_SYMPY_TREE_NODES: Final = 20_000
+"""Largest number of nodes, written out as a tree, of an expression given to SymPy."""
+
+FORMULA_SECONDS: Final = 0.5
+"""Time in seconds that shortening one formula may take."""
+
+MAX_SHOWN_FORMULAS: Final = 9
+"""Largest number of an input's entries whose formulas are shown with the verdict."""
+
+MAX_TIMEOUTS: Final = 3
+"""Number of attempts out of time after which a stage of SymPy's work is given up."""
+
+MAX_DERIVATIVE_BITS: Final = 2048
+"""Largest precision, in bits, at which SymPy's derivative is compared with a ball."""
 
 AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
 """Note on an entry without a formula, though SymPy has its derivative here."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
+from typing import Final
 
 import numpy as np
 import sympy
@@ -21,18 +22,6 @@ from ...numbers.balls import to_float
 from ...numbers.expressions import Expressions
 from ...numbers.term import Term
 from ..conditions import indifferent, side_conditions
-from ..limits import (
-    COMPARING_SHARE,
-    MAX_BRANCH_CONDITIONS,
-    MAX_BRANCHES,
-    MAX_CLAIM_ENTRIES,
-    MAX_CLAIM_PROOF_ENTRIES,
-    MAX_REFUSALS,
-    MAX_SHOWN_ENTRIES,
-    MAX_SYMPY_TREE_NODES,
-    SIMPLIFYING_PASSES,
-    TRIES_PER_POINT,
-)
 from ..process.budget import Budget, OutOfTime
 from ..process.job import (
     AGREES,
@@ -43,7 +32,7 @@ from ..process.job import (
     words_of,
 )
 from ..prove import simplifies_away, vanishes
-from ..whole import independent, off_jumps
+from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
 from .points import (
     Point,
     about_a_point,
@@ -55,6 +44,33 @@ from .points import (
 )
 from .text import Claim, ClaimsTask, Counterexample, Given, Judgement, Ruling
 from .truth import Grid, Visit, differing, fits, fitted, terms_of, values_of
+
+MAX_CLAIM_ENTRIES: Final = 5_000
+"""Largest number of entries of all inputs for which a claim is judged."""
+
+TRIES_PER_POINT: Final = 6
+"""Number of random points tried for each one wanted: some are outside the domain."""
+
+COMPARING_SHARE: Final = 0.6
+"""Part of the time that comparing at points may take."""
+
+MAX_REFUSALS: Final = 5
+"""Number of points where the program fails before given values are kept fixed."""
+
+MAX_BRANCHES: Final = 3
+"""Largest number of branches of a program that a claim is proved on."""
+
+MAX_BRANCH_CONDITIONS: Final = 2
+"""Largest number of a branch's conditions with which other branches are proved too."""
+
+MAX_CLAIM_PROOF_ENTRIES: Final = 64
+"""Largest number of entries of a derivative for which a claim is proved."""
+
+SIMPLIFYING_PASSES: Final = 3
+"""Number of times that all numbers of a point are made simpler."""
+
+MAX_SHOWN_ENTRIES: Final = 64
+"""Largest number of entries of an array that is shown whole where shapes differ."""
 
 Report = Callable[[Judgement], None]
 

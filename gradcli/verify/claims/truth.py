@@ -31,10 +31,19 @@ from ...numbers.term import Term
 from ...numbers.terms import Terms
 from ...ops.exact import PI, Exact, decimal, fraction, function
 from ..conditions import shown
-from ..limits import CONSTANT_RELATIVE_ERROR, MAX_CLAIM_STEPS, MAX_FRACTION_TERM
 from ..subject import of_elements, symbols
 from .text import Claim, ClaimsTask
 from .text import positions as entry_positions
+
+MAX_CLAIM_STEPS: Final = 50_000
+"""Largest number of steps of a program that a claim is about: at a random point, or
+with a part written differently, a loop may not end."""
+
+CONSTANT_RELATIVE_ERROR: Final = 1e-15
+"""Relative error of a constant that was computed by a few operations on floats."""
+
+MAX_FRACTION_TERM: Final = 1000
+"""Largest numerator or denominator of a fraction that a decimal is taken for."""
 
 RELATIVE_TOLERANCE: Final = ball(2) ** -83
 """Relative distance up to which two numbers count as equal."""

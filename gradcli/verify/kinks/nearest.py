@@ -25,15 +25,27 @@ from ...numbers.boxes import Moved
 from ...numbers.graph import Evaluation
 from ...numbers.term import Term, ordered
 from ...numbers.terms import Terms
-from ..limits import (
-    FAST_BITS,
-    HALVINGS,
-    MAX_NEAREST_STEPS,
-    MAX_NEWTON_STEPS,
-    MAX_STRAYING_FACTOR,
-    SAMPLES_PER_ENTRY,
-    WIDE_BITS,
-)
+
+WIDE_BITS: Final = 1330
+"""Precision, in bits, of non-smooth points and of the search for them."""
+
+FAST_BITS: Final = 53
+"""Precision, in bits, of values that only bracket a root."""
+
+MAX_NEWTON_STEPS: Final = 80
+"""Largest number of steps of Newton's method."""
+
+MAX_NEAREST_STEPS: Final = 50
+"""Largest number of Newton's steps toward the nearest point of the surface."""
+
+MAX_STRAYING_FACTOR: Final = 8
+"""Largest distance of the search from its start, as a multiple of the radius."""
+
+SAMPLES_PER_ENTRY: Final = 512
+"""Number of points along an entry: two meetings closer than those may count as one."""
+
+HALVINGS: Final = 40
+"""Number of times that an interval with a change of sign is halved."""
 
 GAP_TOLERANCE: Final = ball(2) ** (30 - WIDE_BITS)
 """Largest gap that counts as 0 where the slope is almost 0."""

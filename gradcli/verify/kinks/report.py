@@ -34,26 +34,41 @@ from ...numbers.namespace import ObjectNamespace
 from ...numbers.numbers import Balls
 from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
-from ..limits import (
-    MAX_ENTRIES_AT_KINK,
-    MAX_JUMPS_EITHER_WAY,
-    MAX_POINTS,
-    MIN_DISTANCE,
-    POINT_DIGITS,
-    SAME_POINT_ROUNDINGS,
-    SUBGRADIENT_DIRECTIONS,
-    SUBGRADIENT_SLACK,
-    WIDE_BITS,
-    ZERO_DIGITS,
-)
 from ..process.budget import Budget
 from ..process.job import Job
 from ..subject import OnTerms, entry_name, unit
-from .nearest import Point, meeting, meetings
+from .nearest import WIDE_BITS, Point, meeting, meetings
 from .watch import Crossing, watched
 
 if TYPE_CHECKING:
     from ...lang.code import Code
+
+MAX_ENTRIES_AT_KINK: Final = 100
+"""Largest number of entries at one point whose one-sided slopes are computed."""
+
+SAME_POINT_ROUNDINGS: Final = 4
+"""Distance, in roundings of an entry, at which a point is still the program's own."""
+
+SUBGRADIENT_DIRECTIONS: Final = 8
+"""Number of random directions along which a joint subgradient is tested."""
+
+MIN_DISTANCE: Final = 1e-20
+"""Distance below which a point is the program's own."""
+
+SUBGRADIENT_SLACK: Final = 1e-12
+"""Amount by which a slope may fall below a subgradient because of rounding."""
+
+POINT_DIGITS: Final = 40
+"""Number of digits in which two points must agree to be one."""
+
+MAX_POINTS: Final = 64
+"""Largest number of places with kinks that are examined, nearest first."""
+
+MAX_JUMPS_EITHER_WAY: Final = 32
+"""Number of jumps of a rounding function on each side that are kept for a radius."""
+
+ZERO_DIGITS: Final = 50
+"""Number of decimals that are zero in a slope that is taken for 0."""
 
 Span = tuple[int, int]
 

@@ -28,13 +28,16 @@ from ...numbers.term import Term
 from ...numbers.terms import Terms
 from ...ops import Op
 from ..conditions import shown
-from ..limits import MAX_QUOTED_CHARACTERS
 from ..process.budget import OutOfTime
 from ..process.job import Job
 from ..subject import OnTerms, on_terms
 
 if TYPE_CHECKING:
     from ...engine import Tensor
+from typing import Final
+
+MAX_QUOTED_CHARACTERS: Final = 40
+"""Largest length, in characters, of program text that is quoted in a note."""
 
 
 @dataclass(frozen=True, slots=True)

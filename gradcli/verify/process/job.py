@@ -27,6 +27,9 @@ from typing import (
     get_type_hints,
 )
 
+MAX_FORM_CHARACTERS: Final = 60
+"""Largest length, in characters, of a formula that is shown with a verdict."""
+
 PROVED: Final = "proved"
 CERTIFIED: Final = "certified"
 AGREES: Final = "agrees"
