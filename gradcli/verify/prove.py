@@ -152,7 +152,7 @@ class _Kernels:
         args = [self.of(a) for a in expression.args]
         rule = _KERNEL_RULES.get(expression.func)
         if rule is not None:
-            return rule(self, expression, args)
+            return rule(self, *args)
         if expression.func in (sympy.Add, sympy.Mul):
             return expression.func(*args)
         return self.symbol(expression.func(*args))
@@ -169,19 +169,16 @@ class _Kernels:
                 self.relations.append((found, power, equal))
         return found
 
-    def log(self, expression: object, args: list[object]) -> sympy.Expr:
-        found = self.symbol(("log", args[0]))
-        self._logarithms[found] = args[0]
+    def log(self, x: sympy.Expr) -> sympy.Expr:
+        found = self.symbol(("log", x))
+        self._logarithms[found] = x
         return found
 
-    def lambert(self, expression: object, args: list[object]) -> sympy.Expr:
+    def lambert(self, x: sympy.Expr, *branch: sympy.Expr) -> sympy.Expr:
         """Return the symbol of Lambert's w; exp(w) is the argument over w."""
-        found = self.symbol(("lambertw", *args))
-        self._exponentials[found] = args[0] / found
+        found = self.symbol(("lambertw", x, *branch))
+        self._exponentials[found] = x / found
         return found
-
-    def exp(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.exponential(args[0])
 
     def exponential(self, exponent: object) -> sympy.Expr:
         """Return ``exp`` as a product, ``exp(c*log(u))`` as a power of ``u``."""
@@ -199,11 +196,10 @@ class _Kernels:
                 result *= self.symbol(key, positive=True) ** factor.p
         return result
 
-    def power(self, expression: sympy.Expr, args: list[sympy.Expr]) -> sympy.Expr:
-        base, exponent = args
+    def power(self, base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         if exponent.is_Rational:
             return self.root(base, exponent)
-        return self.exponential(exponent * self.log(expression, [base]))
+        return self.exponential(exponent * self.log(base))
 
     def root(self, base: sympy.Expr, exponent: object) -> sympy.Expr:
         """Return a rational power, split at positive factors as SymPy splits it."""
@@ -218,64 +214,51 @@ class _Kernels:
                 result *= self.symbol(key, power.q, inner, positive=True) ** power.p
         return result
 
-    def sinc(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.sine(expression, args) / args[0]
+    def sine(self, x: sympy.Expr) -> sympy.Expr:
+        return self.symbol(("sin", x), 2, 1 - self.symbol(("cos", x)) ** 2)
 
-    def sine(self, expression: object, args: list[object]) -> sympy.Expr:
-        cosine = self.symbol(("cos", args[0]))
-        return self.symbol(("sin", args[0]), 2, 1 - cosine**2)
-
-    def cosine(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.symbol(("cos", args[0]))
-
-    def tangent(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.sine(expression, args) / self.cosine(expression, args)
-
-    def hyperbolic(self, expression: sympy.Expr, args: list[object]) -> sympy.Expr:
-        up = self.exp(expression, args)
+    def hyperbolic(self, function: object, x: sympy.Expr) -> sympy.Expr:
+        up = self.exponential(x)
         down = 1 / up
         return {
             sympy.sinh: (up - down) / 2,
             sympy.cosh: (up + down) / 2,
             sympy.tanh: (up - down) / (up + down),
-        }[expression.func]
+        }[function]
 
-    def by_order(self, expression: sympy.Expr, args: list[object]) -> sympy.Expr:
+    def by_order(self, function: Any, *args: sympy.Expr) -> sympy.Expr:
         """Return a Bessel function in terms of orders 0 and 1 (DLMF 10.6.1, 10.29.1),
         or a polylogarithm of an order below 2 as a logarithm or a quotient."""
+        expression = function(*args)
         lower = sympy.expand_func(expression)
-        if lower == expression:
-            return self.symbol((expression.func, *args))
-        return self.of(lower)
+        return self.symbol((function, *args)) if lower == expression else self.of(lower)
 
-    def absolute(self, expression: object, args: list[sympy.Expr]) -> sympy.Expr:
-        return self.symbol(("abs", args[0]), 2, args[0] ** 2, positive=True)
-
-    def sign(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.absolute(expression, args) / args[0]
+    def absolute(self, x: sympy.Expr) -> sympy.Expr:
+        return self.symbol(("abs", x), 2, x**2, positive=True)
 
 
-_KERNEL_RULES: Final[
-    dict[object, Callable[[_Kernels, object, list[object]], object]]
-] = {
-    sympy.exp: _Kernels.exp,
+_KERNEL_RULES: Final[dict[object, Callable[..., object]]] = {
+    sympy.exp: _Kernels.exponential,
     sympy.log: _Kernels.log,
     sympy.Pow: _Kernels.power,
     sympy.LambertW: _Kernels.lambert,
-    sympy.sinc: _Kernels.sinc,
+    sympy.sinc: lambda kernels, x: kernels.sine(x) / x,
     sympy.sin: _Kernels.sine,
-    sympy.cos: _Kernels.cosine,
-    sympy.tan: _Kernels.tangent,
-    sympy.sinh: _Kernels.hyperbolic,
-    sympy.cosh: _Kernels.hyperbolic,
-    sympy.tanh: _Kernels.hyperbolic,
-    **dict.fromkeys(
-        (sympy.besselj, sympy.bessely, sympy.besseli, sympy.besselk, sympy.polylog),
-        _Kernels.by_order,
-    ),
+    sympy.cos: lambda kernels, x: kernels.symbol(("cos", x)),
+    sympy.tan: lambda kernels, x: kernels.sine(x) / kernels.symbol(("cos", x)),
     sympy.Abs: _Kernels.absolute,
-    sympy.sign: _Kernels.sign,
-}
+    sympy.sign: lambda kernels, x: kernels.absolute(x) / x,
+} | {
+    function: lambda kernels, *args, function=function, rule=rule: rule(
+        kernels, function, *args
+    )
+    for rule, functions in (
+        (_Kernels.hyperbolic, (sympy.sinh, sympy.cosh, sympy.tanh)),
+        (_Kernels.by_order, (sympy.besselj, sympy.bessely, sympy.besseli,
+                             sympy.besselk, sympy.polylog)),
+    )
+    for function in functions
+}  # fmt: skip
 
 
 def _is_rational_zero(expression: object) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import chain
 from random import Random
 from typing import Any, Final
@@ -58,26 +59,22 @@ AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
 """Note on an entry without a formula, though SymPy has its derivative here."""
 
 
+@dataclass
 class Whole:
-    """SymPy's part of the check of one job."""
+    """SymPy's part of the check of one job.
 
-    def __init__(
-        self, job: Job, subject: OnTerms, rows: Sequence[Row],
-        reports: dict[str, Report], budget: Budget, tell: Callable[[], None],
-    ) -> None:  # fmt: skip
-        self.job = job
-        self.subject = subject
-        self.rows = rows
-        self.reports = reports
-        self.budget = budget
-        self.tell = tell
-        self.book = Expressions()
-        self.assumed: dict[str, None] = {}
-        """Conditions, as text, that proofs needed beside those of the program."""
-        self._decided: tuple[str, ...] | None = None
-        self._meeting: dict[Any, Any] | None = None
-        """Expressions of some symbols by the others, valid wherever the ties hold;
-        empty if there are no ties, None if such expressions are not known."""
+    tell     a function that is called after each improvement of the reports
+    assumed  conditions, as text, that proofs needed beside those of the program
+    """
+
+    job: Job
+    subject: OnTerms
+    rows: Sequence[Row]
+    reports: dict[str, Report]
+    budget: Budget
+    tell: Callable[[], None]
+    book: Expressions = field(default_factory=Expressions)
+    assumed: dict[str, None] = field(default_factory=dict)
 
     def work(self) -> None:
         """Prove what can be proved, raise those verdicts, and note why others stay."""
@@ -99,15 +96,20 @@ class Whole:
         self.tell()
 
     def conditions(self) -> tuple[str, ...]:
-        """Return the proofs' conditions; the program's are decided only once."""
-        terms = self.subject.terms
-        if self._decided is None:
-            rules = chain.from_iterable(row.rules or () for row in self.rows)
-            made = [*self.subject.output_terms, *self.subject.terms_of(rules)]
-            settled = indifferent(terms, self.book.free)
-            self._decided = side_conditions(terms, made, settled)
+        """Return the proofs' conditions."""
         more = [text for text in self.assumed if text not in self._decided]
         return (*self._decided, *more)
+
+    @cached_property
+    def _decided(self) -> tuple[str, ...]:
+        terms = self.subject.terms
+        rules = chain.from_iterable(row.rules or () for row in self.rows)
+        made = [*self.subject.output_terms, *self.subject.terms_of(rules)]
+        return side_conditions(terms, made, indifferent(terms, self.book.free))
+
+    @cached_property
+    def _meeting(self) -> dict[Any, Any] | None:
+        return meeting(self.book, self.subject.terms)
 
     def _remark(self, text: str) -> None:
         for report in self.reports.values():
@@ -250,7 +252,6 @@ class Whole:
 
     def _close(self) -> None:
         """Write formulas of the derivatives: the short ones, and all if asked for."""
-        self._meeting = meeting(self.book, self.subject.terms)
         for report in self.reports.values():
             if self.job.formulas:
                 self._write_out(report)
@@ -297,8 +298,8 @@ class Whole:
 
 
 def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:
-    """Return expressions of symbols that hold wherever the ties at the point hold; None
-    if a tie cannot be solved for a symbol."""
+    """Return expressions of symbols that hold wherever the ties at the point hold: none
+    if there are no ties, and None if a tie cannot be solved for a symbol."""
     known: dict[Any, Any] = {}
     for tie in terms.ties.values():
         gap = book.released(book.of(tie.left) - book.of(tie.right)).xreplace(known)

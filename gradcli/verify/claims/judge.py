@@ -360,18 +360,16 @@ def _shape_note(claimed: Grid, true: Grid) -> str | None:
     return f"the claim has shape {said}, the derivative {has}"
 
 
+@dataclass(slots=True)
 class Search:
     """A search for the simplest point at which a claim is false: both sides have finite
     values there, which differ."""
 
-    def __init__(
-        self, task: ClaimsTask, claim: Claim, pinned: frozenset[str], budget: Budget
-    ) -> None:
-        self.task = task
-        self.claim = claim
-        self.pinned = pinned
-        self.budget = budget
-        self.best: Point = {}
+    task: ClaimsTask
+    claim: Claim
+    pinned: frozenset[str]
+    budget: Budget
+    best: Point = field(default_factory=dict)
 
     def smallest(self, start: Point) -> Counterexample | None:
         """Return the simplest counterexample that is found in time, or ``start``."""
