@@ -19,8 +19,7 @@ from ..lang.errors import ProgramError
 from ..lang.nested import bracketed
 from ..numbers.system import NoMeaning
 from ..verify.claims.judge import derivatives
-from ..verify.claims.points import random_points
-from ..verify.claims.text import Claim, ClaimsTask
+from ..verify.claims.text import Claim, ClaimsTask, random_points
 from ..verify.claims.truth import Visit, terms_of, values_of
 from ..verify.closed import full_form
 from ..verify.conditions import indifferent, side_conditions

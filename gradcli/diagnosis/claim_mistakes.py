@@ -18,8 +18,7 @@ import numpy as np
 
 from ..lang.parser import parse
 from ..lang.syntax import Call, MethodCall, walk
-from ..verify.claims.points import about_a_point
-from ..verify.claims.text import Claim, ClaimsTask
+from ..verify.claims.text import Claim, ClaimsTask, about_a_point
 from ..views.claims import Diagnosis
 from .chain_rule import inner_derivative, passed_over, stops_short, taken_for_constant
 from .claim_text import lacking_term, wrong_subterm, wrong_term

@@ -31,8 +31,14 @@ from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.run import Input, evaluate
 from ..lang.syntax import For, Target, While, walk
-from ..verify.claims.points import Point, given_point, random_points
-from ..verify.claims.text import Claim, ClaimsTask, positions
+from ..verify.claims.text import (
+    Claim,
+    ClaimsTask,
+    Point,
+    given_point,
+    positions,
+    random_points,
+)
 from ..verify.claims.truth import MAX_CLAIM_STEPS, fitted_array
 from ..views.claims import Diagnosis
 from ..views.factors import Factors

@@ -46,7 +46,7 @@ from ..verify.process.job import (
 from ..verify.subject import Subject
 from ..verify.verify import MAX_ENTRIES_ON_TERMS, Check
 from .difference_quotients import held_by_differences
-from .function_call import Call, Slot
+from .function_call import Call, FunctionTape, FunctionTerms, Slot
 from .function_proof import (
     BALLS,
     Counterexample,
@@ -56,7 +56,6 @@ from .function_proof import (
     OutputEntry,
     SecondOrder,
 )
-from .function_terms import FunctionTape, FunctionTerms
 from .tolerances import MOST, Pair, explained, largest_error
 from .torch_names import lack_in
 from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices

@@ -594,13 +594,17 @@ def _merged(found: Any) -> Iterator[Place]:
     order = sorted(found, key=lambda pair: (pair[0], list(pair[1].ends.values())))
     for what, piece in order:
         last = grown[-1] if grown else None
-        if last is not None and last.what == what and _touch(last.near, piece.ends):
+        touch = (
+            last is not None
+            and last.what == what
+            and all(
+                last.near[n][0] <= high and low <= last.near[n][1]
+                for n, (low, high) in piece.ends.items()
+            )
+        )
+        if last is not None and touch:
             near = {n: hull(last.near[n], e) for n, e in piece.ends.items()}
             grown[-1] = Place(what, near)
         else:
             grown.append(Place(what, piece.ends))
     yield from grown[:MAX_SHOWN_KINKS]
-
-
-def _touch(a: Mapping[str, Ends], b: Mapping[str, Ends]) -> bool:
-    return all(a[n][0] <= b[n][1] and b[n][0] <= a[n][1] for n in a)

@@ -73,9 +73,13 @@ def side_conditions(
         for decision in choice.decisions
     ]
     inside = filter(_holds, terms.domains(ordered(made)))
-    decided = _once(_held(terms, [*terms.decisions.values(), *picked, *inside]))
+    decided: dict[object, Decision] = {}
+    for each in _held(terms, [*terms.decisions.values(), *picked, *inside]):
+        key = each.relation, each.left.serial, each.right.serial
+        decided.setdefault(key, each)
     # A condition that excludes one point often follows from others, so it is last.
-    return _listed(_independent(sorted(decided, key=lambda d: d.relation == "!=")))
+    last = sorted(decided.values(), key=lambda d: d.relation == "!=")
+    return _listed(_independent(last))
 
 
 def _held(terms: Terms, decisions: Iterable[Decision]) -> Iterator[Decision]:
@@ -181,15 +185,6 @@ def _holds(decision: Decision) -> bool:
     if not (left.is_finite() and right.is_finite()):
         return bool(relation(to_float(left), to_float(right)))
     return bool(relation((left - right).mid(), 0))
-
-
-def _once(decisions: Iterable[Decision]) -> Iterator[Decision]:
-    seen = set()
-    for decision in decisions:
-        key = decision.relation, decision.left.serial, decision.right.serial
-        if key not in seen:
-            seen.add(key)
-            yield decision
 
 
 def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:

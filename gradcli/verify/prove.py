@@ -266,7 +266,9 @@ def _is_rational_zero(expression: object) -> bool:
     kernels = _Kernels()
     rational = kernels.of(expression)
     equals = [equal for _, _, equal in kernels.relations]
-    symbols = set().union(*[_atoms(part) for part in (rational, *equals)])
+    atoms = set().union(*[part.atoms() for part in (rational, *equals)])
+    # Constants that are no fractions are symbols, too.
+    symbols = {atom for atom in atoms if not atom.is_Rational}
     symbols |= {symbol for symbol, _, _ in kernels.relations}
     quotients = Quotients(sorted(symbols, key=sympy.default_sort_key))
     try:
@@ -278,11 +280,6 @@ def _is_rational_zero(expression: object) -> bool:
     except (TooLarge, ZeroDivisionError):
         return False
     return not numerator
-
-
-def _atoms(expression: sympy.Expr) -> set[object]:
-    """Return the symbols of an expression and its constants that are no fractions."""
-    return {atom for atom in expression.atoms() if not atom.is_Rational}
 
 
 def _inside(expression: sympy.Expr) -> list[object]:
@@ -437,16 +434,13 @@ class Quotients:
             key = (*exponents[:position], left, *exponents[position + 1 :])
             part = by_count.setdefault(count, self._ring.zero)
             part[key] = part.get(key, QQ(0)) + coefficient
+        for part in by_count.values():
+            part.strip_zero()
         value = self.of(equal)
         return self.sum(
-            self.product([Quotient(_cleaned(part)), self.power(value, count)])
+            self.product([Quotient(part), self.power(value, count)])
             for count, part in by_count.items()
         ).numerator
-
-
-def _cleaned(polynomial: Any) -> object:
-    polynomial.strip_zero()
-    return polynomial
 
 
 def _multiplied(a: Any, b: Any) -> object:

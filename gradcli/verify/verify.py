@@ -270,7 +270,11 @@ class Check:
         for count in (*(r for r in ROUNDS if r < most), most):
             took = self.budget.spent
             work = self._work(count, left)
-            if self.reports_seen and (work > MAX_ROUND_STEPS or self._too_slow(work)):
+            slow = isfinite(self.job.seconds) and (
+                self._cost * work > self.budget.left / 2
+            )
+            seen = any(report.entries for report in self.reports.values())
+            if seen and (work > MAX_ROUND_STEPS or slow):
                 break
             self._round(count, left)
             if count != ROUNDS[0]:
@@ -281,13 +285,6 @@ class Check:
 
     _cost = 2e-5
     """Estimate of the time that one step takes, in seconds."""
-
-    @property
-    def reports_seen(self) -> bool:
-        return any(report.entries for report in self.reports.values())
-
-    def _too_slow(self, work: int) -> bool:
-        return isfinite(self.job.seconds) and self._cost * work > self.budget.left / 2
 
     def _left_to_floats(self) -> frozenset[str]:
         """Return the inputs of which a few entries already have too many steps."""
@@ -363,7 +360,11 @@ class Check:
         row = self._row(number, entries)
         self.rows.append(row)
         undefined = self._undefined(row.cotangent)
-        on = self._kinks_under(row)
+        if self.job.kind == "hessian":
+            kink = self._nonsmooth.any()
+            on = {e.step: kink for e in entries} if kink is not None else {}
+        else:
+            on = self._nonsmooth.under(row.cotangent, entries)
         beside = dict(self._nonsmooth.beside)
         roundings = self.subject.roundings
         if not self.is_large and all(
@@ -373,8 +374,11 @@ class Check:
             self._judge(entries, map(Reference, (e.true for e in entries)), beside)
         else:
             self._judge(entries, self._references(row), beside)
-        if any(e.verdict == REFUTED and isnan(e.number) for e in entries):
-            self._pass_over(entries)
+        lost = [e for e in entries if e.verdict == REFUTED and isnan(e.number)]
+        without = self.subject.without_value() if lost else ()
+        for entry in lost:
+            if entry.step in without:
+                entry.withhold(f"{entry.reason}; {NOT_USED}")
         for entry in entries:
             if entry.step in undefined:
                 entry.withhold(undefined[entry.step])
@@ -409,13 +413,6 @@ class Check:
                 references = compress(self._references(row), shown)
                 self._judge(list(compress(row.entries, shown)), references, beside)
         self._unruled = []
-
-    def _kinks_under(self, row: Row) -> dict[int, tuple[str, tuple[int, ...]]]:
-        if self.job.kind == "hessian":
-            kink = self._nonsmooth.any()
-            steps = (s for own in self.subject.entries.values() for s in own)
-            return {} if kink is None else dict.fromkeys(map(int, steps), kink)
-        return self._nonsmooth.under(row.cotangent, row.entries)
 
     def _row(self, number: int, entries: list[Entry]) -> Row:
         """Return a row of the derivative, with the true numbers of its entries."""
@@ -545,18 +542,6 @@ class Check:
             own = below([subject.outputs[k]])
             found |= dict.fromkeys(own, self._without_value[k])
         return found
-
-    def _pass_over(self, entries: Iterable[Entry]) -> None:
-        """Withhold the verdict on a NaN whose entry is used by a value that is no
-        number and that no output uses."""
-        without = self.subject.without_value()
-        for entry in entries:
-            if (
-                entry.verdict == REFUTED
-                and isnan(entry.number)
-                and entry.step in without
-            ):
-                entry.withhold(f"{entry.reason}; {NOT_USED}")
 
     def _compare_output(self) -> None:
         """Compare the output's value; a wrong one lowers the entries' verdicts."""

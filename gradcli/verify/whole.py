@@ -222,10 +222,12 @@ class Whole:
         signs = vanishes_here(difference, self.book.values)
         if signs is None:
             return False
-        shown = [_sign_shown(quantity, sign) for quantity, sign in signs]
-        if None in shown:
+        texts = {formula(part): sign for part, sign in signs}
+        if None in texts:
             return False
-        self.assumed.update(dict.fromkeys(filter(None, shown)))
+        self.assumed |= {
+            f"{t} {'>' if s > 0 else '<'} 0": None for t, s in texts.items()
+        }
         return True
 
     def _holds_at_ties(self, entry: Entry) -> bool:
@@ -349,8 +351,3 @@ def _depends(
 def off_jumps(derivative: sympy.Expr) -> Any:
     """Return a derivative without the impulses at jumps, which are zero elsewhere."""
     return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
-
-
-def _sign_shown(quantity: object, sign: int) -> str | None:
-    text = formula(quantity)
-    return text and f"{text} {'>' if sign > 0 else '<'} 0"

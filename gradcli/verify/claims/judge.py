@@ -33,8 +33,14 @@ from ..process.job import (
 )
 from ..prove import simplifies_away, vanishes
 from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
-from .points import (
+from .text import (
+    Claim,
+    ClaimsTask,
+    Counterexample,
+    Given,
+    Judgement,
     Point,
+    Ruling,
     about_a_point,
     counting_point,
     given_point,
@@ -42,7 +48,6 @@ from .points import (
     simpler,
     small_points,
 )
-from .text import Claim, ClaimsTask, Counterexample, Given, Judgement, Ruling
 from .truth import Grid, Visit, differing, fits, fitted, terms_of, values_of
 
 MAX_CLAIM_ENTRIES: Final = 5_000
