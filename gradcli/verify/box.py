@@ -34,7 +34,7 @@ from ..numbers.balls import (
 from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Moved, Unresolved, ways
 from .process.budget import Budget, OutOfTime
 from .process.job import Job, words_of
-from .subject import Evaluate, OnTerms, entry_name, on_terms
+from .subject import Evaluate, entry_name, on_terms
 
 MAX_RUNS: Final = 4_000
 """Largest number of runs of the program, over all pieces."""
@@ -127,6 +127,10 @@ class Ranges:
 
 
 Ends = tuple[float, float]
+
+Way = Any
+"""Type of an `OnTerms` on `BoxTerms`: one way through the program."""
+
 EVERYTHING: Final = (-inf, inf)
 
 
@@ -146,7 +150,7 @@ class _Piece:
     bounds: tuple[Ends, ...] | None
     kinks: tuple[str, ...] = ()
     hole: str | None = None
-    only: OnTerms | None = None
+    only: Way | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -198,7 +202,7 @@ class _Search:
 
     # running
 
-    def _run(self, terms: BoxTerms) -> OnTerms:
+    def _run(self, terms: BoxTerms) -> Way:
         try:
             subject = on_terms(self.job, self.evaluate, BoxNamespace(terms))
         except Exception as error:
@@ -208,37 +212,38 @@ class _Search:
         return subject
 
     def _followed(
-        self, box: Mapping[str, Ball], known: OnTerms | None
-    ) -> Iterator[tuple[OnTerms, Enclosures]]:
+        self, box: Mapping[str, Ball], known: Way | None
+    ) -> Iterator[tuple[Way, Enclosures]]:
         """Yield the program's runs on a box, one for each way its branches may go.
         ``known`` is the only run on a larger box, whose branches hold here, or None."""
         if known is not None:
-            assert isinstance(known.terms, BoxTerms)
             self.runs += 1
             self.steps += known.terms.steps
-            yield known, _moved(known.terms, box)
+            yield known, self._moved(known, box)
             return
         for terms, subject in ways(self._run, box):
             yield subject, terms.evaluation
 
+    def _moved(self, known: Way, box: Mapping[str, Ball]) -> Enclosures:
+        """Return the values of a run's steps in another part of the run's box."""
+        moved = {known.terms.symbols[label]: b for label, b in box.items()}
+        return Moved(known.terms, moved).evaluation
+
     def _numbers(
-        self, subject: OnTerms, evaluation: Enclosures
+        self, subject: Way, evaluation: Enclosures
     ) -> tuple[list[Ball], dict[str, Ball]]:
         """Return the output's entries, and its derivatives by the entries' labels."""
-        assert isinstance(subject.terms, BoxTerms)
         values = evaluation.values(subject.outputs, START_BITS)
         found = evaluation.cotangents(subject.outputs, self.weights, START_BITS)
         symbols = subject.terms.symbols.items()
         return values, {label: found.get(step, ZERO) for label, step in symbols}
 
-    def _value(self, ends: Mapping[str, Ends], known: OnTerms | None) -> Ends:
+    def _value(self, ends: Mapping[str, Ends], only: Way) -> Ends:
         """Return bounds of the scalar output, without its derivatives."""
-        found: Ends | None = None
-        for subject, evaluation in self._followed(intervals(ends), known):
-            own = ends_of(evaluation.value(subject.outputs[0], START_BITS))
-            found = own if found is None else hull(found, own)
-        assert found is not None
-        return found
+        self.runs += 1
+        self.steps += only.terms.steps
+        there = self._moved(only, intervals(ends))
+        return ends_of(there.value(only.outputs[0], START_BITS))
 
     def work(self) -> None:
         """Cut the piece with the loosest bound, until all are close or work ends."""
@@ -306,7 +311,7 @@ class _Search:
     # looking at a piece
 
     def _looked_at(
-        self, ends: Mapping[str, Ends], cuts: int, known: OnTerms | None
+        self, ends: Mapping[str, Ends], cuts: int, known: Way | None
     ) -> _Piece:
         nothing = (EVERYTHING,) * len(self.least)
         bounds: list[Ends] | None = None
@@ -318,10 +323,8 @@ class _Search:
                 numbers = [*values, *(slopes[label] for label in self.entries)]
                 own = list(map(ends_of, numbers))
                 if known is None:
-                    terms = subject.terms
-                    assert isinstance(terms, BoxTerms)
-                    what |= dict.fromkeys(terms.kinks.values())
-                    what |= {OPEN: None} if terms.taken else {}
+                    what |= dict.fromkeys(subject.terms.kinks.values())
+                    what |= {OPEN: None} if subject.terms.taken else {}
                     only = subject
                 if any(is_nan(v) for v in values):
                     hole = NO_VALUE
@@ -339,24 +342,20 @@ class _Search:
         few = len(ends) <= MAX_BENT_SIDES
         if only is not None and only.terms.cut:
             # The slopes of a program that stops gradients are not its value's slopes.
-            slopes = self._changes(ends, only) if few and self.outputs == 1 else {}
+            slopes = {}
+            if few and self.outputs == 1:
+                wide, steps = self._moved(only, intervals(ends)), only.terms.symbols
+                self.steps += len(ends) * only.terms.steps
+                slopes = {n: wide.change(only.outputs[0], steps[n]) for n in ends}
         if only is not None and slopes and self.outputs == 1:
             bounds[0] = self._narrowed(bounds[0], ends, slopes, only)
         if only is not None and few:
             shares = self._bent(bounds, ends, slopes, only)
         return _Piece(ends, cuts, tuple(bounds), tuple(what), hole, only, shares)
 
-    def _changes(self, ends: Mapping[str, Ends], only: OnTerms) -> dict[str, Ball]:
-        """Return the derivative of the value by each entry of the box, by label."""
-        terms = only.terms
-        assert isinstance(terms, BoxTerms)
-        wide = _moved(terms, intervals(ends))
-        self.steps += len(ends) * terms.steps
-        return {n: wide.change(only.outputs[0], terms.symbols[n]) for n in ends}
-
     def _narrowed(
         self, value: Ends, ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
-        only: OnTerms,
+        only: Way,
     ) -> Ends:  # fmt: skip
         """Return the value's bounds narrowed by its slopes: a monotonic value has its
         extremes at the ends, and small slopes keep it near the value at the middle."""
@@ -382,17 +381,16 @@ class _Search:
 
     def _bent(
         self, bounds: list[Ends], ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
-        only: OnTerms,
+        only: Way,
     ) -> dict[str, float]:  # fmt: skip
         """Narrow the gradient's bounds by second derivatives. Return by side the
         largest part of a bound's width that is due to that side."""
         terms = only.terms
-        assert isinstance(terms, BoxTerms)
         steps = [terms.symbols[label] for label in self.entries]
         middles = {label: middle(*e) for label, e in ends.items()}
-        centre = _moved(terms, {n: ball(m) for n, m in middles.items()})
+        centre = self._moved(only, {n: ball(m) for n, m in middles.items()})
         _, at_centre = self._numbers(only, centre)
-        wide = _moved(terms, intervals(ends))
+        wide = self._moved(only, intervals(ends))
         reach = [ZERO] * len(steps)
         parts: dict[str, list[float]] = {}
         least, most = [dict(ends) for _ in steps], [dict(ends) for _ in steps]
@@ -427,10 +425,9 @@ class _Search:
             for label, own in parts.items()
         }  # fmt: skip
 
-    def _slope(self, label: str, only: OnTerms, at: Mapping[str, Ends]) -> Ends:
+    def _slope(self, label: str, only: Way, at: Mapping[str, Ends]) -> Ends:
         """Return bounds of the gradient by one entry on the box ``at``."""
-        assert isinstance(only.terms, BoxTerms)
-        there = _moved(only.terms, intervals(at))
+        there = self._moved(only, intervals(at))
         self.steps += only.terms.steps
         return ends_of(self._numbers(only, there)[1][label])
 
@@ -440,13 +437,12 @@ class _Search:
             for of in (middle, min, max):
                 self._at({n: of(*e) for n, e in piece.ends.items()}, piece.only)
 
-    def _at(self, point: Mapping[str, float], known: OnTerms | None) -> None:
+    def _at(self, point: Mapping[str, float], known: Way | None) -> None:
         """Keep the numbers at a point; derivatives only if nothing is decided there."""
         box = {label: ball(v) for label, v in point.items()}
         try:
             for subject, evaluation in self._followed(box, known):
                 terms = subject.terms
-                assert isinstance(terms, BoxTerms)
                 values, slopes = self._numbers(subject, evaluation)
                 met = known is None and (terms.taken or terms.kinks or terms.tied)
                 found = values if met else [*values, *(slopes[e] for e in self.entries)]
@@ -495,11 +491,6 @@ class _Search:
             at = self.negative[k], self.positive[k]
             return replace(found, sign=CHANGES, at=at)
         return replace(found, sign=sign_of(found.lower, found.upper))
-
-
-def _moved(terms: BoxTerms, box: Mapping[str, Ball]) -> Enclosures:
-    """Return the values of a run's steps in another part of the run's box."""
-    return Moved(terms, {terms.symbols[n]: b for n, b in box.items()}).evaluation
 
 
 def sign_of(lower: float, upper: float) -> str:
