@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial, wraps
 from itertools import combinations
 from math import prod
@@ -372,14 +371,14 @@ def _by_replacing(
     cause: str, points: Sequence[Point], wrong: set[str]
 ) -> Diagnosis | None:
     """Return the diagnosis of saved values whose replacement corrects all gradients."""
-    for each in replacements(points[0].call, cause):
-        if all(_right_with(each, point, wrong) for point in points):
-            return Diagnosis(cause, each.text, each.repair)
+    for function, text, repair in replacements(points[0].call, cause):
+        if all(_right_with(function, point, wrong) for point in points):
+            return Diagnosis(cause, text, repair)
     return None
 
 
-def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
-    call = point.call.with_function(each.function)
+def _right_with(function: type[Function], point: Point, wrong: set[str]) -> bool:
+    call = point.call.with_function(function)
     try:
         leaves = call.leaves()
         ys = [y for y in call.outputs(leaves) if y.edge is not None]
@@ -401,13 +400,9 @@ Picked = Callable[[Any], Any]
 """Type of a function that returns, from a ``ctx``, the tensor to put in a place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """A function that reads other values, with the text and repair of the mistake."""
-
-    function: type[Function]
-    text: str
-    repair: str
+Replaced = tuple[type[Function], str, str]
+"""Type of a function that reads other values, with the text and repair of the
+mistake."""
 
 
 class _View:
@@ -439,7 +434,7 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
     if cause == "in-place":
         for key in places:
             if _before(ctx, key) is not None:
-                yield Replaced(
+                yield (
                     _reading(made_by, {key: lambda c, k=key: _before(c, k)}),  # type: ignore[misc]
                     f"{_named(key)} is changed in place after it was saved",
                     f"write the change as a new tensor, or save {_named(key)}.clone()",
@@ -455,13 +450,13 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
                 b: lambda c, k=a: _value(c, k),  # type: ignore[misc]
             }
             text = f"{_named(a)} and {_named(b)} are taken for one another in backward"
-            yield Replaced(_reading(made_by, instead), text, "exchange them there")
+            yield _reading(made_by, instead), text, "exchange them there"
         return
     if cause == "transpose":
         for key in places:
             shape = tuple(_value(ctx, key).shape)
             if len(shape) > 1 and shape[-1] == shape[-2]:
-                yield Replaced(
+                yield (
                     _reading(made_by, {key: lambda c, k=key: _value(c, k).mT}),  # type: ignore[misc]
                     f"{_named(key)}{_saved_as(ctx, names, key)} is taken for its "
                     "transpose in backward",
@@ -470,7 +465,7 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
             for count in range(1, min(len(shape), 2) + 1):
                 dims = tuple(range(-count, 0))
                 turned = lambda c, k=key, d=dims: _value(c, k).flip(d)
-                yield Replaced(
+                yield (
                     _reading(made_by, {key: turned}),
                     f"{_named(key)}{_saved_as(ctx, names, key)} is taken in the wrong "
                     "order in backward: turned round along its last "
@@ -484,7 +479,7 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
         for name, pick in names.items():
             there = pick(ctx)
             if there.shape == held.shape and there is not held:
-                yield Replaced(
+                yield (
                     _reading(made_by, {key: pick}),
                     f"backward takes {_named(key)} for {name}, but another tensor was "
                     "saved",

@@ -19,8 +19,6 @@ from heapq import heappop, heappush
 from math import inf, isfinite, nextafter
 from typing import Any, Final
 
-import numpy as np
-
 from ..numbers.balls import (
     START_BITS,
     ZERO,
@@ -34,7 +32,7 @@ from ..numbers.balls import (
 from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Moved, Unresolved, ways
 from .process.budget import Budget, OutOfTime
 from .process.job import Job, words_of
-from .subject import Evaluate, entry_name, on_terms
+from .subject import Evaluate, on_terms
 
 MAX_RUNS: Final = 4_000
 """Largest number of runs of the program, over all pieces."""
@@ -179,15 +177,15 @@ class _Search:
         self.job = job
         self.budget = budget
         self.evaluate = evaluate
+        labels = {i.name: i.labels() for i in job.inputs}
         self.box = {
-            label: ends
+            label: (low, high)
             for name, span in box.items()
-            for label, ends in zip(
-                labels(job, name), zip(span.lower, span.upper, strict=True), strict=True
+            for label, low, high in zip(
+                labels[name], span.lower, span.upper, strict=True
             )
         }
-        self.asked = {i.name: labels(job, i.name) for i in job.inputs
-                      if i.claim is not None}  # fmt: skip
+        self.asked = {i.name: labels[i.name] for i in job.inputs if i.claim}
         self.outputs = job.output.count
         given = job.cotangent
         self.weights = [1.0] * self.outputs if given is None else given.values()
@@ -509,12 +507,6 @@ def sign_of(lower: float, upper: float) -> str:
 def _is_close(found: Range) -> bool:
     gap = max(found.least - found.lower, found.upper - found.most)
     return gap < inf and gap <= CLOSE * max(abs(found.least), abs(found.most), 1e-300)
-
-
-def labels(job: Job, name: str) -> list[str]:
-    """Return the names of an input's entries, such as ``a[0,1]``, in C order."""
-    shape = next(i.value.shape for i in job.inputs if i.name == name)
-    return [entry_name(name, place) for place in np.ndindex(*shape)]
 
 
 def interval(low: float, high: float) -> Ball:

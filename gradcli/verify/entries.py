@@ -30,9 +30,10 @@ from .process.job import (
     UNKNOWN,
     Input,
     InputVerdict,
+    entry_name,
     weakest,
 )
-from .subject import Place, entry_name
+from .subject import Place
 
 FLOAT_PASS_UNITS: Final = 2**30
 """Largest distance of two passes in floats that agree, in roundings of the sum of

@@ -37,7 +37,7 @@ from ..numbers.system import NoMeaning
 from ..numbers.taped import TapeNamespace
 from ..numbers.term import Term, ordered
 from ..numbers.terms import Terms
-from .process.job import Input, Job
+from .process.job import Input, Job, entry_name
 
 MAX_RULED_STEPS: Final = 20_000
 """Largest program, in steps, whose rules are all run on balls and whose numbers are
@@ -390,11 +390,6 @@ def symbols(
     for index, value in zip(np.ndindex(*data.shape), values, strict=True):
         data[index] = symbol(entry_name(name, index), value)
     return Tensor(ObjectArray(boxed(data), namespace), namespace, requires_grad)
-
-
-def entry_name(name: str, index: Sequence[int]) -> str:
-    """Return an entry's name, such as ``a[0,1]``, or the input's name for a scalar."""
-    return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
 def unit(count: int, position: int) -> list[float]:

@@ -36,7 +36,7 @@ from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
 from ..process.budget import Budget
 from ..process.job import Job
-from ..subject import OnTerms, entry_name, unit
+from ..subject import OnTerms, unit
 from .nearest import WIDE_BITS, Point, meeting, meetings
 from .watch import Crossing, watched
 
@@ -178,7 +178,8 @@ class _Search:
         self.by_serial = {e.serial: e for e in self.entries}
         self.position = {e.serial: i for i, e in enumerate(self.entries)}
         self.start = [e.value for e in self.entries]
-        self.names = _names(job)
+        self.names = [(i.name, label) for i in job.inputs if i.claim
+                      for label in i.labels()]  # fmt: skip
         self.radius = radius
         self.fine = SAME_POINT_ROUNDINGS * unit_roundoff(job.dtype)
         self.field = Field(job)
@@ -388,15 +389,6 @@ def _kink(group: Sequence[_Candidate], place: int) -> Kink:
         place,
         crossing.op.kink if crossing.op else "",
     )
-
-
-def _names(job: Job) -> list[tuple[str, str]]:
-    asked = [i for i in job.inputs if i.claim is not None]
-    return [
-        (i.name, entry_name(i.name, index))
-        for i in asked
-        for index in np.ndindex(*i.value.shape)
-    ]
 
 
 class Field:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -56,59 +56,49 @@ class Crossing:
     edge: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Met:
-    left: Term
-    right: Term
-    edge: bool = False
-    step: bool = False
-
-
 class _Watching(Terms):
-    """Terms that keep what is compared, rounded, or near the edge of a domain."""
+    """Terms that keep what is compared, rounded, or near the edge of a domain.
+
+    met  what nobody is known to have decided yet; of a rounding both terms are one
+    """
 
     def __init__(self, reach: int) -> None:
         super().__init__()
         self._reach = reach
-        self.met: list[_Met] = []
-        self.attributed: list[tuple[Op | None, _Met]] = []
+        self.met: list[Crossing] = []
+        self.attributed: list[Crossing] = []
         self.crossings: list[Crossing] = []
 
     def compare(self, relation: str, a: Term, b: Term) -> bool:
         if a is not b and not (a.constant and b.constant):
-            self.met.append(_Met(a, b))
+            self.met.append(Crossing(None, None, a, b, edge=False))
         return super().compare(relation, a, b)
 
     def fixed(self, element: Term, value: Number) -> Term:
         if not element.constant and element.value.is_finite():
-            self.met.append(_Met(element, element, step=True))
+            self.met.append(Crossing(None, None, element, element, edge=False))
         return super().fixed(element, value)
 
     def note_edges(self, name: str, elements: Sequence[Term]) -> None:
         for position, relation, bound in bounds_of(name, elements):
             term = elements[position]
             if relation != "==" and not term.constant:
-                self.met.append(_Met(term, self.lift(bound), edge=True))
+                self.met.append(Crossing(None, None, term, self.lift(bound), edge=True))
         super().note_edges(name, elements)
 
     def ran(self, op: Op, *call: object) -> None:
         """Assign to ``op`` what was met since the last row ran."""
-        self.attributed += [(op, met) for met in self.met]
+        self.attributed += [replace(met, op=op) for met in self.met]
         self.met = []
 
     def computed(self, span: Span | None) -> None:
         """Assign what was met to the text at ``span``, whose value is now computed."""
-        self.attributed += [(None, met) for met in self.met]
-        for op, met in self.attributed:
-            self._keep(op, span, met)
+        for met in (*self.attributed, *self.met):
+            ends = [met.right]
+            if met.left is met.right:
+                ends = self._bounds(met.op, met.left)
+            self.crossings += [replace(met, span=span, right=end) for end in ends]
         self.met, self.attributed = [], []
-
-    def _keep(self, op: Op | None, span: Span | None, met: _Met) -> None:
-        pairs = [(met.left, met.right)]
-        if met.step:
-            pairs = [(met.left, bound) for bound in self._bounds(op, met.left)]
-        for left, right in pairs:
-            self.crossings.append(Crossing(op, span, left, right, met.edge))
 
     def _bounds(self, op: Op | None, element: Term) -> list[Term]:
         """Return the jumps of a rounding function around its argument."""

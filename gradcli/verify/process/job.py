@@ -15,6 +15,7 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
+from itertools import product
 from math import prod
 from types import NoneType
 from typing import (
@@ -147,6 +148,16 @@ class Input:
     value: Block
     claim: Block | None = None
     whole: bool = False
+
+    def labels(self) -> list[str]:
+        """Return the names of the entries, such as ``a[0,1]``, in C order."""
+        places = product(*map(range, self.value.shape))
+        return [entry_name(self.name, place) for place in places]
+
+
+def entry_name(name: str, index: Sequence[int]) -> str:
+    """Return an entry's name, such as ``a[0,1]``, or the input's name for a scalar."""
+    return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
 @dataclass(frozen=True, slots=True)
