@@ -81,7 +81,7 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
                 if found is not None:
                     return found
         # It is right for the cotangent 1 of a single number, but wrong for others.
-        right = all(same(b.true, b.given) for b in checked.blocks)
+        right = all(same(b.true, b.given) for b in checked.blocks.values())
         return _ignored() if right and checked.count == 1 else None
     return None
 
@@ -193,7 +193,7 @@ def _is_identity(point: Point, wrong: set[str]) -> bool:
     if len(wrong) != 1 or point.call.custom is None:
         return False
     (name,) = wrong
-    block = point.block(name)
+    block = point.blocks[name]
     ys = point.call.outputs(point.call.leaves())
     given = np.asarray(block.slot.given.raw)
     rows, columns = block.true.shape
@@ -245,7 +245,7 @@ def _called(point: Point, name: str, number: float) -> str:
     own = point.call.name_of(number)
     if own is not None:
         return f", which is {own}"
-    shape = tuple(point.block(name).slot.given.shape)
+    shape = tuple(point.blocks[name].slot.given.shape)
     if number < MIN_SIZE:
         return ""
     if abs(number - prod(shape)) < 1e-8:
@@ -256,7 +256,7 @@ def _called(point: Point, name: str, number: float) -> str:
 
 def _batch_of(point: Point, name: str) -> int | None:
     """Return the outputs' first size, if an input's shape is without it; else None."""
-    block = point.block(name)
+    block = point.blocks[name]
     ys = point.call.outputs(point.call.leaves())
     shapes = {tuple(y.shape) for y in ys}
     if len(shapes) != 1:
@@ -269,14 +269,9 @@ def _batch_of(point: Point, name: str) -> int | None:
 
 def swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Return the diagnosis of inputs whose gradients are exchanged."""
-    names = [b.slot.name for b in points[0].blocks]
     for a in sorted(wrong):
-        for b in (n for n in names if n != a):
-            pairs = []
-            for p in points:
-                mine, other = (next(x for x in p.blocks if x.slot.name == n)
-                               for n in (a, b))  # fmt: skip
-                pairs.append((other.true, mine.given))
+        for b in (n for n in points[0].blocks if n != a):
+            pairs = [(p.blocks[b].true, p.blocks[a].given) for p in points]
             if all(x.shape == y.shape for x, y in pairs) and all_same(pairs):
                 text = f"what is returned for {a} is the gradient by {b}"
                 return Diagnosis("swapped", text, f"return them in order: {a}, {b}")
@@ -355,7 +350,7 @@ def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 def transposed(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Return the diagnosis of a gradient whose dimensions are in another order."""
     for name in sorted(wrong):
-        shape = tuple(points[0].block(name).slot.given.shape)
+        shape = tuple(points[0].blocks[name].slot.given.shape)
         pairs = [
             (a.reshape(-1, *shape), b.reshape(-1, *shape))
             for a, b in pairs_of(points, {name})
@@ -386,7 +381,7 @@ def _right_with(function: type[Function], point: Point, wrong: set[str]) -> bool
     except Exception:
         # A replacement need not have a shape that fits.
         return False
-    pairs = zip(point.blocks, found, strict=True)
+    pairs = zip(point.blocks.values(), found, strict=True)
     return all(same(b.true, g) for b, g in pairs if b.slot.name in wrong)
 
 

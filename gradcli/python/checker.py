@@ -46,7 +46,7 @@ from ..verify.process.job import (
 from ..verify.subject import Subject
 from ..verify.verify import MAX_ENTRIES_ON_TERMS, Check
 from .difference_quotients import held_by_differences
-from .function_call import Call, FunctionTape, FunctionTerms, Slot
+from .function_call import Both, Call, FunctionTape, FunctionTerms
 from .function_proof import (
     BALLS,
     Counterexample,
@@ -56,7 +56,7 @@ from .function_proof import (
     OutputEntry,
     SecondOrder,
 )
-from .tolerances import MOST, Pair, explained, largest_error
+from .tolerances import MOST, explained
 from .torch_names import lack_in
 from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices
 from .user_lines import words_of
@@ -111,18 +111,6 @@ class Plan:
     seed: int = 0
     second: bool = True
     prove: bool = True
-    rerun: bool = False
-    """Whether this is a run with another number in the code, to see its effect."""
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """A block of the Jacobian as backward gives it, and the true one; rows are the
-    entries of all outputs."""
-
-    slot: Slot
-    given: Any
-    true: Any
 
 
 class FunctionCheck(Check):
@@ -177,7 +165,7 @@ class Checked:
         self.began = monotonic()
         self.remarks: list[str] = []
         self.faults: list[Fault] = []
-        self.blocks: list[Both] = []
+        self.blocks: dict[str, Both] = {}
         self.excuse: str | None = None
         """Words for the number in the code that makes a gradient slightly inexact."""
         self.lack: str | None = None
@@ -259,25 +247,19 @@ class Checked:
         """Return a proof, changed to `sampled` if it is refuted only because a
         tolerance or a rounded literal in the function's code makes the gradient
         slightly inexact."""
-        if proof.verdict != REFUTED or self.plan.rerun:
-            return proof
-        pair = self._pair(proof.name)
-        if pair is None:
+        block = self.blocks.get(proof.name)
+        if proof.verdict != REFUTED or block is None:
             return proof
 
-        def rerun() -> Pair:
-            plan = replace(self.plan, rerun=True, second=False, prove=False)
-            other = Checked(self.call, replace(plan, seconds=self._left()))
+        def rerun() -> Both | None:
+            other = Checked(self.call, replace(self.plan, seconds=self._left()))
             other._by_entries()
-            found = other._pair(proof.name)
-            if found is None:
-                raise ValueError(f"{proof.name} has no block of the Jacobian")
-            return found
+            return other.blocks.get(proof.name)
 
-        near = explained(self.call, pair, rerun, lambda: self._left() - SPARE)
+        near = explained(self.call, block, rerun, lambda: self._left() - SPARE)
         if near is None:
             return proof
-        off = largest_error(pair)
+        off = block.largest_error()
         said = f"off by {off:.2g}, {near}"
         if off > MOST:
             self.remarks.append(f"{proof.name}: {said}")
@@ -292,11 +274,6 @@ class Checked:
         if proof.verdict != REFUTED or self.excuse is None or off > MOST:
             return proof
         return _excused(proof, self.excuse)
-
-    def _pair(self, name: str) -> Pair | None:
-        """Return the given and the true block of an input; None if it has none."""
-        found = (b for b in self.blocks if b.slot.name == name)
-        return next(((b.given, b.true) for b in found), None)
 
     def _doubts(self) -> FunctionProof | None:
         """Return the proof of a function whose runs differ, or whose backward raises;
@@ -438,7 +415,7 @@ class Checked:
             for slot in self.call.varied:
                 given = claims[slot.name]
                 true = _true(check, slot.name).reshape(given.shape)
-                self.blocks.append(Both(slot, given, true))
+                self.blocks[slot.name] = Both(slot, given, true)
         shapes = [v.shape for v in self.values]
         of_row = lambda row: entry_of(row, self.picked, shapes)
         return self._read(check, answer.inputs, of_row)

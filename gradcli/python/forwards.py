@@ -33,8 +33,8 @@ from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.survey import below
-from .checker import Both, Checked, Plan
-from .function_call import Call
+from .checker import Checked, Plan
+from .function_call import Both, Call
 from .script_passes import Step, recording
 from .trials import matrices
 from .user_lines import at, caller
@@ -51,14 +51,10 @@ class Point:
     """A function at one point, with its Jacobian's blocks, given and true."""
 
     call: Call
-    blocks: Sequence[Both]
+    blocks: Mapping[str, Both]
 
     def refuted(self, names: set[str]) -> list[Both]:
-        return [b for b in self.blocks if b.slot.name in names]
-
-    def block(self, name: str) -> Both:
-        """Return the block of the Jacobian by the input ``name``."""
-        return next(b for b in self.blocks if b.slot.name == name)
+        return [b for name, b in self.blocks.items() if name in names]
 
 
 Test = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
@@ -176,8 +172,8 @@ class Forward:
         self.shapes = {n: tuple(t.shape) for n, t in leaves.items()}
         self.order = list(reversed(inputs_first(self.seeds)))
         row = np.concatenate([g.ravel() for g in cotangents])
-        self.given = {b.slot.name: row @ b.given for b in point.blocks}
-        self.true = {b.slot.name: row @ b.true for b in point.blocks}
+        self.given = {n: row @ b.given for n, b in point.blocks.items()}
+        self.true = {n: row @ b.true for n, b in point.blocks.items()}
 
     def under(self, change: Change) -> dict[object, Any]:
         """Return what arrives at each edge in a reverse pass with a change."""

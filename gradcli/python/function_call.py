@@ -56,6 +56,22 @@ class Slot:
         return self.given.requires_grad
 
 
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A block of the Jacobian as backward gives it, and the true one; rows are the
+    entries of all outputs."""
+
+    slot: Slot
+    given: Any
+    true: Any
+
+    def largest_error(self) -> float:
+        """Return the largest error, relative to the largest entry."""
+        size = float(np.abs(self.true).max(initial=0.0))
+        gap = float(np.abs(self.true - self.given).max(initial=0.0))
+        return gap / size if size and np.isfinite(gap) else np.inf if gap else 0.0
+
+
 class Call:
     """A function and its arguments, which can be run at other values.
 

@@ -4,7 +4,7 @@ an ``rtol``, or a literal that is rounded to ten digits.
 Invariant: a number explains an error only if both change together when the function is
 run with another number in its place.
 
-    explained(call, (given, true), rerun, seconds)      # "rtol = 1e-09"
+    explained(call, block, rerun, seconds)      # "rtol = 1e-09"
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..autograd.function import Function
 from ..autograd.function_node import FunctionNode
 from ..engine.walk import inputs_first
 from ..nn.module import Module
-from .function_call import Call
+from .function_call import Both, Call
 from .user_lines import is_ours
 
 SMALL: Final = 1e-3
@@ -75,9 +75,6 @@ MAX_TRIED: Final = 6
 MAX_FUNCTIONS: Final = 300
 """Largest number of functions whose code is searched."""
 
-Pair = tuple[Any, Any]
-"""Type of the blocks of the Jacobian by an input: backward's, and the true one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -92,17 +89,18 @@ _STDLIB = get_paths()["stdlib"]
 
 
 def explained(
-    call: Call, pair: Pair, rerun: Callable[[], Pair], seconds: Callable[[], float]
-) -> str | None:
+    call: Call, block: Both, rerun: Callable[[], Both | None],
+    seconds: Callable[[], float],
+) -> str | None:  # fmt: skip
     """Return the number in a function's code that explains an error, by its name there;
     None if none does.
 
     Args:
-        pair: the blocks of the input in question.
-        rerun: a function that computes them anew, with the code as it then is.
+        block: the block of the input in question.
+        rerun: a function that computes it anew, with the code as it then is, or fails.
         seconds: a function that returns the time that is left.
     """
-    error = largest_error(pair)
+    error = block.largest_error()
     if not 0 < error <= SMALL:
         return None
     places = list(_inside(call))
@@ -112,7 +110,7 @@ def explained(
             written = f"{c:g}" if abs(c) <= SMALL else repr(c)
             numbers.setdefault(c, place.text.format(written))
     small = sorted(c for c in numbers if abs(c) <= SMALL and TIMES * abs(c) >= error)
-    trial = Trial(pair, places, rerun, error)
+    trial = Trial(block, places, rerun, error)
     for c in small[:MAX_TRIED]:
         if seconds() > 0 and trial.guards(c, numbers):
             return f"which is at the size of {numbers[c]}"
@@ -123,25 +121,17 @@ def explained(
     return None
 
 
-def largest_error(pair: Pair) -> float:
-    """Return the largest error of a block, relative to its largest entry."""
-    given, true = pair
-    size = float(np.abs(true).max(initial=0.0))
-    gap = float(np.abs(true - given).max(initial=0.0))
-    return gap / size if size and np.isfinite(gap) else np.inf if gap else 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Runs of a function with changed numbers in its code."""
 
-    pair: Pair
+    block: Both
     places: Sequence[Place]
-    rerun: Callable[[], Pair]
+    rerun: Callable[[], Both | None]
     error: float
 
-    def run(self, old: float, new: float, at: Place | None = None) -> Pair | None:
-        """Return the blocks of a run with one number replaced, everywhere or at one
+    def run(self, old: float, new: float, at: Place | None = None) -> Both | None:
+        """Return the block of a run with one number replaced, everywhere or at one
         place; None if the run fails."""
         with ExitStack() as stack:
             for place in self.places if at is None else [at]:
@@ -162,10 +152,10 @@ class Trial:
         number of the code in its place nor the other sign makes backward right.
         """
         other = self.run(c, SMALLER * c)
-        if other is None or not largest_error(other) <= FALLEN * self.error:
+        if other is None or not other.largest_error() <= FALLEN * self.error:
             return False
-        given, true = self.pair
-        if not np.abs(other[0] - given).max() >= MOVED * np.abs(true - given).max():
+        given, gaps = self.block.given, _gaps(self.block)
+        if not np.abs(other.given - given).max() >= MOVED * np.abs(gaps).max():
             return False
         if abs(c) >= LEAST and self._is_linear(c, other):
             return False
@@ -177,22 +167,22 @@ class Trial:
             self._is_right(self.run(c, -c, place)) for place in held[:MAX_TRIED]
         )
 
-    def _is_right(self, found: Pair | None) -> bool:
-        return found is not None and largest_error(found) <= RIGHT * self.error
+    def _is_right(self, found: Both | None) -> bool:
+        return found is not None and found.largest_error() <= RIGHT * self.error
 
-    def _is_linear(self, c: float, smaller: Pair) -> bool:
+    def _is_linear(self, c: float, smaller: Both) -> bool:
         """Tell whether the gradients of backward are linear in a number."""
         far = self.run(c, 1.0)
         if far is None:
             return False
         ratio = (1.0 - c) / (c - SMALLER * c)
-        moved = far[0] - self.pair[0]
-        told = (self.pair[0] - smaller[0]) * ratio
+        moved = far.given - self.block.given
+        told = (self.block.given - smaller.given) * ratio
         return bool(np.abs(moved - told).max() <= BENT * np.abs(moved).max())
 
     def rounded(self, long: Sequence[float]) -> list[float]:
         """Return the literals whose rounding explains the error; none if unclear."""
-        gaps = _gaps(self.pair)
+        gaps = _gaps(self.block)
         columns = []
         for c in long:
             other = self.run(c, c + _unit(c))
@@ -211,8 +201,8 @@ class Trial:
         return [c for c, each in zip(long, parts, strict=True) if each >= least]
 
 
-def _gaps(pair: Pair) -> Any:
-    return (pair[0] - pair[1]).ravel()
+def _gaps(block: Both) -> Any:
+    return (block.given - block.true).ravel()
 
 
 def _unit(number: float) -> float:
