@@ -18,6 +18,7 @@ import numpy as np
 import sympy
 
 from ...engine import Tensor
+from ...engine.raw import Host
 from ...numbers.balls import to_float
 from ...numbers.expressions import Expressions
 from ...numbers.term import Term
@@ -48,7 +49,16 @@ from .text import (
     simpler,
     small_points,
 )
-from .truth import Grid, Visit, differing, fits, fitted, terms_of, values_of
+from .truth import (
+    Visit,
+    are_finite,
+    differing,
+    fits,
+    fitted_array,
+    grid,
+    terms_of,
+    values_of,
+)
 
 MAX_CLAIM_ENTRIES: Final = 5_000
 """Largest number of entries of all inputs for which a claim is judged."""
@@ -79,7 +89,7 @@ MAX_SHOWN_ENTRIES: Final = 64
 
 Report = Callable[[Judgement], None]
 
-Sides = tuple[Grid, Grid]
+Sides = tuple[Host, Host]
 """Type of the claimed and the true values at a point."""
 
 
@@ -213,10 +223,10 @@ class Judge:
 
     def _alone(self, visit: Visit) -> bool:
         """Tell whether the second program has a value where the first has none."""
-        if visit.is_non_smooth() or values_of(visit.output).finite():
+        if visit.is_non_smooth() or are_finite(values_of(visit.output)):
             return False
         try:
-            return values_of(visit.other()).finite()
+            return are_finite(values_of(visit.other()))
         except Exception:
             # The second program has no value here, like the first.
             return False
@@ -230,7 +240,7 @@ class Judge:
         except KeyError:
             # Only another branch computes this variable; `_look` notes that.
             return True
-        return all(values_of(target).finite() for target in targets)
+        return all(map(are_finite, map(values_of, targets)))
 
     def _look(self, case: Case, point: Point, visit: Visit) -> None:
         try:
@@ -242,9 +252,9 @@ class Judge:
         except Exception as error:
             case.reason = f"the claim does not run on symbols: {words_of(error)}"
             return
-        if not true.finite():
+        if not are_finite(true):
             return
-        if not claimed.finite():
+        if not are_finite(claimed):
             case.undefined += 1
             return
         if not fits(claimed, true) or differing(claimed, true):
@@ -356,7 +366,7 @@ def _noted(ruling: Ruling, more: str) -> Ruling:
     return replace(ruling, note=note)
 
 
-def _shape_note(claimed: Grid, true: Grid) -> str | None:
+def _shape_note(claimed: Host, true: Host) -> str | None:
     if claimed.shape == true.shape:
         return None
     said, has = list(claimed.shape), list(true.shape)
@@ -422,7 +432,7 @@ class Search:
         except Exception:
             # A point at which the program fails is no counterexample.
             return None
-        if not (true.finite() and claimed.finite()):
+        if not (are_finite(true) and are_finite(claimed)):
             return None
         if fits(claimed, true) and not differing(claimed, true):
             return None
@@ -460,19 +470,17 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
             inputs, None, _floats(claimed), _floats(true), claimed.shape, true.shape
         )
     wrong = differing(claimed, true)[0]
-    values = fitted(claimed.values, claimed.shape, true.shape)
+    values = fitted_array(claimed, true.shape)
     assert values is not None
     return Counterexample(
         inputs, tuple(map(int, np.unravel_index(wrong, true.shape))),
-        (to_float(values[wrong]),), (to_float(true.values[wrong]),),
+        (to_float(values.flat[wrong]),), (to_float(true.flat[wrong]),),
         claimed.shape, true.shape,
     )  # fmt: skip
 
 
-def _floats(grid: Grid) -> tuple[float, ...]:
-    if len(grid.values) > MAX_SHOWN_ENTRIES:
-        return ()
-    return tuple(to_float(v) for v in grid.values)
+def _floats(values: Host) -> tuple[float, ...]:
+    return () if values.size > MAX_SHOWN_ENTRIES else tuple(map(to_float, values.flat))
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,7 +495,7 @@ class Proof:
 def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     """Return the proof of a claim, for the shapes and the branches of a visit."""
     target, said = _sides(visit, claim)
-    claimed, shape = terms_of(said), tuple(said.shape)
+    claimed = terms_of(said)
     roots = [*target, *claimed]
     sizes = [len(visit.entries(name)) for name in claim.by]
     entries = len(target) * prod(sizes)
@@ -502,7 +510,9 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     else:
         positions = visit.positions(claim)
         true = [true[k] for k in positions.reshape(-1).tolist()]
-        said_to_be = fitted([book.of(t) for t in claimed], shape, positions.shape) or []
+        given = grid([book.of(t) for t in claimed], said.shape)
+        found = fitted_array(given, positions.shape)
+        said_to_be = [] if found is None else list(found.flat)
     for a, b in zip(said_to_be, true, strict=True):
         with budget.slice(max(0.3, budget.left / 2)):
             if not _equal(book, a, b):

@@ -12,8 +12,7 @@ Invariant: each side is computed without the other; only `differing` compares th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from math import prod
@@ -51,20 +50,15 @@ RELATIVE_TOLERANCE: Final = ball(2) ** -83
 ABSOLUTE_TOLERANCE: Final = ball(2) ** -100
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """An array of balls: its shape, and the balls in C order."""
+def grid(values: Iterable[object], shape: Sequence[int]) -> Host:
+    """Return objects, such as balls in C order, as an array."""
+    found = np.empty(prod(shape), dtype=object)
+    found[:] = list(values)
+    return found.reshape(tuple(shape))
 
-    shape: tuple[int, ...]
-    values: Sequence[Ball]
 
-    def finite(self) -> bool:
-        return all(v.is_finite() for v in self.values)
-
-    def at(self, positions: Host) -> Grid:
-        """Return the entries at ``positions``, in the shape of that array."""
-        flat = positions.reshape(-1).tolist()
-        return Grid(positions.shape, [self.values[k] for k in flat])
+def are_finite(balls: Host) -> bool:
+    return all(b.is_finite() for b in balls.flat)
 
 
 class Visit:
@@ -112,17 +106,20 @@ class Visit:
                 self._other, _ = self._run(self.task.other, self.tensors)
         return self._other
 
-    def truth(self, claim: Claim) -> Grid:
+    def truth(self, claim: Claim) -> Host:
         """Return the true derivative, or those entries of it that the claim names."""
         found = self._derivative(claim, self.target(claim))
-        return found if claim.is_complete else found.at(self.positions(claim))
+        if claim.is_complete:
+            return found
+        at = self.positions(claim)
+        return grid(found.reshape(-1)[at.reshape(-1)], at.shape)
 
     def positions(self, claim: Claim) -> Host:
         """Return the positions in the derivative of the entries that are claimed."""
         lead = () if len(claim.by) > 1 else tuple(self.target(claim).shape)
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
-    def claimed(self, claim: Claim) -> Grid:
+    def claimed(self, claim: Claim) -> Host:
         """Return the derivative that a claim, or the second program, gives.
 
         Raises:
@@ -146,7 +143,7 @@ class Visit:
     def entries(self, name: str) -> list[Term]:
         return list(self.tensors[name].raw.data.flat)
 
-    def _derivative(self, claim: Claim, target: Tensor) -> Grid:
+    def _derivative(self, claim: Claim, target: Tensor) -> Host:
         if not claim.by:
             return values_of(target)
         if len(claim.by) == 1:
@@ -155,14 +152,14 @@ class Visit:
             return self._higher(target, claim)
         return self._second(target, claim)
 
-    def _higher(self, target: Tensor, claim: Claim) -> Grid:
+    def _higher(self, target: Tensor, claim: Claim) -> Host:
         """Return a scalar's derivative, of the claim's order, by a scalar input."""
         (output,), (entry,) = terms_of(target), self.entries(claim.by[0])
         order = len(claim.by)
         found = derivative(self.terms, output.serial, entry.serial, order)
-        return Grid((), [found])
+        return grid([found], ())
 
-    def _first(self, target: Tensor, name: str) -> Grid:
+    def _first(self, target: Tensor, name: str) -> Host:
         entries = [e.serial for e in self.entries(name)]
         evaluation = self.terms.evaluation
         values = [
@@ -170,9 +167,9 @@ class Visit:
             for term in terms_of(target)
             for b in evaluation.gradient([term.serial], [1.0], entries)
         ]
-        return Grid((*target.shape, *self.tensors[name].shape), values)
+        return grid(values, (*target.shape, *self.tensors[name].shape))
 
-    def _second(self, target: Tensor, claim: Claim) -> Grid:
+    def _second(self, target: Tensor, claim: Claim) -> Host:
         first, last = claim.by
         evaluation = self.terms.evaluation
         outputs = [t.serial for t in terms_of(target)]
@@ -182,7 +179,7 @@ class Visit:
             for along in self.entries(last)
         ]
         values = list(chain.from_iterable(zip(*columns, strict=True)))
-        return Grid((*self.tensors[first].shape, *self.tensors[last].shape), values)
+        return grid(values, (*self.tensors[first].shape, *self.tensors[last].shape))
 
     def _run(
         self, source: str, named: Mapping[str, Any], of: str | None = None
@@ -200,22 +197,10 @@ def terms_of(tensor: Tensor) -> list[Term]:
     return list(tensor.xp.elements(tensor.raw).flat)
 
 
-def values_of(tensor: Tensor) -> Grid:
+def values_of(tensor: Tensor) -> Host:
     """Return a tensor's values as balls."""
-    terms = terms_of(tensor)
-    evaluation = tensor.xp.system.evaluation
-    values = evaluation.settled([t.serial for t in terms])
-    return Grid(tuple(tensor.shape), values)
-
-
-def fitted(
-    claimed: Sequence[object], shape: Sequence[int], onto: Sequence[int]
-) -> list[Ball] | None:
-    """Return a claim's entries in the derivative's shape; None if they do not fit."""
-    grid = np.empty(prod(shape), dtype=object)
-    grid[:] = list(claimed)
-    found = fitted_array(grid.reshape(tuple(shape)), tuple(onto))
-    return None if found is None else list(found.flat)
+    steps = [t.serial for t in terms_of(tensor)]
+    return grid(tensor.xp.system.evaluation.settled(steps), tensor.shape)
 
 
 def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:
@@ -229,16 +214,16 @@ def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:
         return None
 
 
-def fits(claimed: Grid, true: Grid) -> bool:
+def fits(claimed: Host, true: Host) -> bool:
     """Tell whether a claim can be brought into the true derivative's shape."""
-    return fitted(claimed.values, claimed.shape, true.shape) is not None
+    return fitted_array(claimed, true.shape) is not None
 
 
-def differing(claimed: Grid, true: Grid) -> list[int]:
+def differing(claimed: Host, true: Host) -> list[int]:
     """Return the positions of the entries, in C order, that the claim has wrong."""
-    values = fitted(claimed.values, claimed.shape, true.shape)
+    values = fitted_array(claimed, true.shape)
     assert values is not None
-    pairs = zip(values, true.values, strict=True)
+    pairs = zip(values.flat, true.flat, strict=True)
     return [k for k, (a, b) in enumerate(pairs) if not _same(a, b)]
 
 
