@@ -232,23 +232,23 @@ def _copied(x: Tensor) -> object:
     return x.xp.clone(x.raw)
 
 
+def parameters_of(function: Any) -> dict[str, Parameter]:
+    """Return the parameters of a function, or of a forward without its ``ctx``."""
+    custom = isinstance(function, type) and issubclass(function, Function)
+    takes_ctx = custom and function.setup_context is Function.setup_context
+    try:
+        found = signature(getattr(function, "forward", function)).parameters
+    except (TypeError, ValueError):
+        return {}
+    return dict(list(found.items())[int(takes_ctx) :])
+
+
 def _names(function: Any, count: int) -> list[str]:
     """Return the arguments' names from the function's signature."""
-    taken: list[str] = []
-    if isinstance(function, type) and issubclass(function, Function):
-        has_setup = function.setup_context is not Function.setup_context
-        known, skipped = function.forward, 0 if has_setup else 1
-    else:
-        known, skipped = getattr(function, "forward", function), 0
-    try:
-        parameters = list(signature(known).parameters.values())[skipped:]
-    except (TypeError, ValueError):
-        parameters = []
     plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    for nr in range(count):
-        own = parameters[nr] if nr < len(parameters) else None
-        taken.append(own.name if own and own.kind in plain else f"input{nr}")
-    return taken
+    known = parameters_of(function).values()
+    names = [p.name if p.kind in plain else None for p in known] + [None] * count
+    return [name or f"input{nr}" for nr, name in enumerate(names[:count])]
 
 
 LEFT: Final = (
