@@ -35,7 +35,7 @@ _HOMES = {
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "normal bernoulli multinomial",
     "engine.queries": "is_tensor equal allclose numel is_floating_point "
-    "is_inference result_type finfo iinfo "
+    "is_inference promote_types result_type finfo iinfo "
     "broadcast_shapes where nonzero unique conj real imag "
     "is_complex",
     "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
@@ -45,7 +45,8 @@ _HOMES = {
     "autograd.vmap": "vmap",
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
-    "python.torch_names": "install_as_torch GradScaler amp autocast distributed fx jit "
+    "python.torch_names": "install_as_torch GradScaler amp autocast "
+    "is_autocast_enabled distributed fx jit "
     "multiprocessing "
     "onnx quantization",
 }

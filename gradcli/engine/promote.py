@@ -24,7 +24,8 @@ from .limits import BYTES_OF_DOUBLE, BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPE
 from .modes import MODE
 from .raw import Params, Raw
 
-RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "O": 2}
+"""Ranks of kinds of numbers: truth values, integers, floats and other real numbers."""
 
 
 def promoted(a: Any, b: Any) -> Any:

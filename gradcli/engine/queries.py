@@ -12,7 +12,7 @@ from .dtypes import DEFAULT, Size, of
 from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
-from .promote import result_of
+from .promote import promoted, result_of
 from .raw import Run
 from .record import function
 from .tensor import Tensor, raw_of
@@ -155,6 +155,11 @@ def broadcast_shapes(*shapes: Any) -> Size:
         ShapeError: the shapes do not broadcast.
     """
     return Size(broadcast_shape(*[(s,) if isinstance(s, int) else s for s in shapes]))
+
+
+def promote_types(type1: Type, type2: Type) -> Type:
+    """Return the smallest type that holds the numbers of both."""
+    return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
 
 
 def result_type(tensor1: object, tensor2: object) -> Type:

@@ -12,6 +12,7 @@ it, and recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any, Generic, SupportsIndex, TypeVar
 
 from ..ops.exact import Exact
@@ -20,7 +21,7 @@ from .graph import Evaluation
 from .limits import MAX_COMPARISON_BITS
 from .rounding import Roundings
 from .scalars import bounds_of
-from .system import RELATIONS, Number, lifted
+from .system import RELATIONS, Number, has_many_digits, lifted
 
 Element = TypeVar("Element", bound=SupportsIndex)
 
@@ -33,6 +34,8 @@ class Deciding(Generic[Element]):
     lost       errors of the engine's numbers beyond their own rounding, by the steps of
                the program's numbers: the absolute error, and one in units of rounding
     unsure     whether rounding decides a tie or a jump
+    computed   whether floats of many digits were computed, so that each of them is off
+               by a rounding of its own
     kinks      words for what has no derivative there, by step
     zeros      steps of value 0 whose sign, which only floats have, decides something
     """
@@ -42,11 +45,11 @@ class Deciding(Generic[Element]):
         self.tie_break = tie_break
         self.evaluation = Evaluation(graph)
         self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
-        self.unsure = False
+        self.unsure = self.computed = False
         self.kinks: dict[int, str] = {}
         self.lost: dict[int, tuple[float, float]] = {}
         self.zeros: set[int] = set()
-        self._numbers: dict[Number, Element] = {}
+        self._numbers: dict[tuple[Number, float], Element] = {}
         self._exact: dict[int, tuple[Exact, Element]] = {}
 
     def written(self, number: Number) -> Element:
@@ -72,16 +75,16 @@ class Deciding(Generic[Element]):
 
     def lift(self, number: Number) -> Element:
         apply: Callable[..., Element] = self.apply  # type: ignore[attr-defined]
+        if self.computed and isinstance(number, float) and has_many_digits(number):
+            return self._leaf(Fraction(number), abs(number) / 2**53)
         return lifted(number, self._leaf, apply, self._exact)
 
     def _leaf(self, number: Number, off: float) -> Element:
-        if off:
-            made = self.written(number)
-            self.lost[int(made)] = off, 0.0
-            return made
-        found = self._numbers.get(number)
+        found = self._numbers.get((number, off))
         if found is None or number != number:
-            found = self._numbers[number] = self.written(number)
+            found = self._numbers[number, off] = self.written(number)
+            if off:
+                self.lost[int(found)] = off, 0.0
         return found
 
     def value(self, element: Element) -> Ball:

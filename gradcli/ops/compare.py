@@ -95,7 +95,7 @@ of_floats("nextafter", node="NextafterBackward0",
     doc="The neighbour of a number among floats, in the direction of another.",
     kink="where both are equal the derivative is 0; by other it is 0 everywhere",
     fwd=lambda xp, x, other: xp.nextafter(x, other),
-    partials=(lambda xp, y, x, other: xp.as_type_of(xp.ne(x, other), x), 0),
+    partials=(lambda xp, y, x, other: xp.as_type_of(xp.ne(x, other), x), 0), masks=True,
     cases=[case((3, 4), (4,)), case((), (2,))])
 
 row("angle", node="AngleBackward0", formula="pi if x < 0 else 0",

@@ -118,7 +118,7 @@ NAMES = {
     """,
     "gather": """
         gather as_index scatter_ scatter_add_ index_select index_add_ take put_
-        masked_fill_ masked_select bincount
+        masked_fill_ masked_select bincount take_along_dim
     """,
     "order": """
         topk kthvalue argsort sort

@@ -33,7 +33,7 @@ from ..nn.module import Module
 from ..nn.utils.stateless import functional_call
 from ..numbers.arrays import ObjectArray
 from ..numbers.namespace import ObjectNamespace
-from ..numbers.system import NoMeaning
+from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.taped import TapeNamespace
 
 NOTHING: Final = (
@@ -259,9 +259,16 @@ MADE_WHOLE: Final = "numbers are cast to {} there, which has no meaning on balls
 
 
 class _OfPython:
-    """Methods that Python code needs of a namespace beside the table's functions."""
+    """Methods that Python code needs of a namespace beside the table's functions.
+
+    Its floats may have been computed, such as ``1 / n`` or ``math.sqrt(2)``.
+    """
 
     watching: bool
+
+    def __init__(self, system: Any) -> None:
+        super().__init__(system)  # type: ignore[call-arg]
+        system.computed = True
 
     def floats(self, data: object) -> NoReturn:
         raise NoMeaning(LEFT)
@@ -298,16 +305,17 @@ class FunctionTerms(_OfPython, ObjectNamespace):
     """The namespace of terms for functions written in Python."""
 
     def elements(self, x: object) -> Host:
-        """Return the numbers of an array as terms; plain floats become exact
-        fractions."""
+        """Return the numbers of an array as terms; a float stands for itself, not for
+        the decimal that it is written as."""
         exact = np.asarray(x) if isinstance(x, np.ndarray | np.generic) else None
         if exact is None or exact.dtype.kind != "f":
             return super().elements(x)
-        lift = self.system.lift
         data = np.empty(exact.shape, dtype=object)
-        numbers = exact.reshape(-1).tolist()
         data.reshape(-1)[:] = [
-            lift(Fraction(n) if np.isfinite(n) else n) for n in numbers
+            self.system.lift(
+                n if has_many_digits(n) or not np.isfinite(n) else Fraction(n)
+            )
+            for n in exact.reshape(-1).tolist()
         ]
         return data
 

@@ -55,7 +55,7 @@ FAMILIES = {
     _DENSE: "sparse sparse_* Tensor.to_sparse* Tensor.coalesce optim.SparseAdam",
     _ONE_PROCESS: "distributed multiprocessing nn.parallel "
     "nn.SyncBatchNorm utils.data.distributed",
-    _PRECISION: "amp cuda.amp autocast GradScaler get_autocast* is_autocast*",
+    _PRECISION: "amp cuda.amp autocast GradScaler get_autocast* is_autocast_*_enabled",
     _TYPE: "bfloat16 float8* Tensor.bfloat16 Module.bfloat16 nn.Module.bfloat16",
     _QUANTISED: "quantization ao quantize_* qint* quint* nn.quantized "
     "backends.quantized",
@@ -98,7 +98,7 @@ FAMILIES = {
 BEYOND = (
     "addbmm addmv addr aminmax cholesky_inverse frexp linalg.multi_dot msort ops.aten "
     "sgn tensor_split "
-    "argwhere bucketize functorch masked promote_types randint_like set_printoptions "
+    "argwhere bucketize functorch masked randint_like set_printoptions "
     "set_anomaly_enabled is_anomaly_check_nan_enabled signal "
     "unique_consecutive *_window optim.ASGD optim.Adafactor "
     "optim.Adamax optim.Muon optim.Rprop optim.swa_utils "
@@ -204,6 +204,11 @@ class autocast(ContextDecorator):
 
     def __exit__(self, *problem: object) -> None:
         """Do nothing."""
+
+
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """Return False, because mixed precision is never turned on."""
+    return False
 
 
 class _AutocastOnCuda(autocast):

@@ -51,7 +51,8 @@ FAIR: Final = 16
 
 CONSTANT_UNITS: Final = 8
 """Largest distance, in units of float64's rounding, of a rule's number from the true
-one that comes of the rule's own constants or series."""
+one that comes of the rule's own constants or series; also the largest error of a number
+that a Python program computed."""
 
 LAST_STEPS: Final = 4
 """Number of steps between a type's smallest floats that count as rounding."""
@@ -218,9 +219,12 @@ class _Judge:
         if self._is_beyond(to_float(rule)):
             # Both are the same infinity in the engine's type.
             return True
-        units = CONSTANT_UNITS * (1 + self.reference.growth)
-        allowed = units * 2.0 ** -BITS["float64"] * size(self.true)
-        return bool(gap.contains(0) or abs(gap) <= allowed)
+        allowed = (1 + self.reference.growth) * 2.0 ** -BITS["float64"] * size(self.true)
+        if gap.contains(0) or abs(gap) <= CONSTANT_UNITS * allowed:
+            return True
+        step = self.reference.step
+        moved = self.roundings.by_numbers(step) if step is not None else 0
+        return bool(abs(gap) <= CONSTANT_UNITS * (allowed + moved))
 
     def _beyond(self, meets: bool | None) -> Finding:
         """Return the verdict on an infinity or nan where the true number is finite."""

@@ -251,3 +251,22 @@ def test_a_backward_that_raises_is_refuted() -> None:
 def test_no_input_that_requires_a_gradient_is_an_error() -> None:
     with pytest.raises(ValueError, match="requires_grad=True"):
         verify(torch.sin, torch.ones(2))
+
+
+class Almost(Function):
+    """Wrong by a billionth."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return torch.mul(x, x, out=torch.empty_like(x))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return g * 2 * x * (1 + ctx.needs_input_grad[0] * 1e-9)
+
+
+def test_no_mistake_is_named_for_a_difference_finer_than_mistakes_are_told_by() -> None:
+    proof = verify(Almost.apply, (leaf(0.7, -1.3),), prove=False)
+    assert (proof.verdict, proof.mistake) == ("refuted", None)

@@ -7,53 +7,70 @@ since not every type has those.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.record import apply
 from gradcli.ops import OPS
 
-from .draw import Spot, draw
-from .recorded import Records
-
-FILE = Path(__file__).parent / "dtypes.jsonl"
+from .draw import Spot, draw, spots
+from .recorded import Trial, tensors, told_apart
 
 DTYPES = ("float16", "float32", "float64", "int64", "int32", "int16", "uint8", "bool")
+WHOLES = ("bool", "uint8", "int16", "int32", "int64")
+NARROW = ("uint8", "int16", "int32")
+MIXED = tuple(f"float64 at {place}" for place in range(4))
 
 UNTOLD = {
     "einsum.default": "PyTorch makes it of others, and the type follows how it does so",
     "polygamma.order": "mpmath stands in PyTorch's place, in doubles",
     "embedding.backward": "PyTorch takes floats alone, and its positions are checked",
-    "embedding.shares": "a part of embedding with a bound of the norm",
 }
 """Rows whose types the stranger does not tell, and why."""
 
+HERE: dict[str, tuple[str, ...]] = {
+    "ndtri": ("float16",),
+    "inverse": ("float16",),
+    "cdist.default": ("float16",),
+    "hardtanh": ("uint8",),
+    "clamp.Tensor": ("bool",),
+    "avg_pool2d.default": NARROW,
+    "avg_pool3d.default": NARROW,
+    "bilinear.trilinear": MIXED,  # einsum's order depends on what is installed
+    "convolution.default": (*NARROW, *MIXED),
+    "convolution.transposed": (*NARROW, *MIXED),
+    "convolution.weight": (*WHOLES, *MIXED),
+    "slice.backward": WHOLES,
+    "masked_select.backward": WHOLES,
+    "rrelu_with_noise.default": (*WHOLES, *MIXED),
+    "affine_grid_generator": ("float16",),
+    "affine_grid_generator.backward": (*WHOLES, "float16"),
+    "avg_pool2d.backward": WHOLES,
+    "adaptive_avg_pool?d.backward": WHOLES,
+    "*_pad?d.backward": WHOLES,
+    "*upsample_*.backward": (*WHOLES, "float16"),
+    "avg_pool3d.backward": (*WHOLES, "float16"),
+    "upsample_[!n]*.vec": ("uint8",),
+    "_upsample_bi*.vec": ("uint8",),
+    "binary_cross_entropy.default": MIXED,
+    "binary_cross_entropy_with_logits.default": MIXED,
+    "huber_loss.default": MIXED,
+    "soft_margin_loss": MIXED,
+    "copy_.default": MIXED,
+    "fill_.Tensor": MIXED,
+}
+"""Types, by row, that are not asked for: PyTorch has no kernel or no gradient for what
+is computed here, or writes a mixture of floats in the narrower type, or takes by the
+row alone what its public function refuses."""
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """One line of the file: by type of the inputs, the types of the outputs; the types
-    that are refused."""
 
-    row: str
-    case: int
-    gives: dict[str, list[str]]
-    refuses: list[str]
-
-    @property
-    def ident(self) -> str:
-        return f"{self.row}-{self.case}"
-
-
-def load() -> Records[Recorded]:
-    lines = FILE.read_text(encoding="utf-8").splitlines()
-    found = [Recorded(**json.loads(line)) for line in lines]
-    return Records("record_dtypes", {each.ident: each for each in found})
+def trials() -> Iterator[Trial]:
+    """Yield every case of every row that is drawn."""
+    return (Trial(*spot) for spot in spots(differentiable=False))
 
 
 def typed(spot: Spot, dtype: str) -> Spot:
@@ -101,10 +118,37 @@ def variants(spot: Spot) -> dict[str, Spot]:
     return alike | mixtures(spot)
 
 
-def found(row: str, case: int, dtype: str) -> list[str]:
-    """The types that gradcli's results have."""
-    spot = variants(draw(OPS[row], case))[dtype]
-    inputs = tuple(Tensor(a, NUMPY) if hasattr(a, "dtype") else a for a in spot.arrays)
+def found(trial: Trial, dtype: str) -> list[str]:
+    """Return the types that gradcli's results have."""
+    spot = variants(draw(OPS[trial.name], trial.number))[dtype]
     with default_dtype("float32"):
-        y = apply(spot.op, inputs, dict(spot.case.params))
+        y = trial.run(tensors(spot.arrays))
     return [str(part.raw.dtype) for part in (y if isinstance(y, tuple) else (y,))]
+
+
+def recorded(trial: Trial) -> dict[str, Any] | None:
+    """Return, by type of the inputs, the types of PyTorch's outputs, and the types that
+    it refuses; None if it has no such function."""
+    if told_apart(trial, UNTOLD) or OPS[trial.name].query:
+        return None
+    here = {
+        dtype
+        for pattern, types in HERE.items() if fnmatchcase(trial.name, pattern)
+        for dtype in types
+    }  # fmt: skip
+    every = variants(draw(OPS[trial.name], trial.number))
+    types = {name: _types(spot) for name, spot in every.items() if name not in here}
+    gives = {name: found for name, found in types.items() if found is not None}
+    refuses = [name for name in types if name not in gives]
+    return {"gives": gives, "refuses": refuses} if gives else None
+
+
+def _types(spot: Spot) -> list[str] | None:
+    """Return the types of PyTorch's results; None if it refuses."""
+    from .in_torch import outputs
+
+    try:
+        parts = outputs(spot.op, spot.arrays, spot.case.params)
+    except (RuntimeError, TypeError, IndexError):
+        return None
+    return [str(part.dtype).removeprefix("torch.") for part in parts]

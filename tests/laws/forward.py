@@ -1,65 +1,53 @@
-"""What PyTorch gives for every row's cases, recorded: reading, writing, comparing.
+"""What PyTorch gives for every case of every row and function, recorded.
 
-Invariant: the record holds PyTorch's numbers for the inputs that `draw` draws, never
-gradcli's. CI compares without PyTorch.
-
-    recorded()["mul-0"]       # the outputs of the first case of mul, as arrays
-    ours(*AT["mul-0"])        # the same by the table's own formulas
+arrays_of(Records("forward")["mul-0"])     # the outputs of the first case of mul
+ours(AT["mul-0"])                          # the same by the table's own formulas
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine import Tensor
-from gradcli.engine.record import function
 from gradcli.ops import FUNCTIONS, OPS, Composite, Op
 
-from .draw import Spot, draw, handed
-from .measure import outputs_of
-from .recorded import Records
+from .recorded import Trial, tensors, told_apart
 
-RECORD = Path(__file__).parent / "forward-torch-2.13.jsonl"
 RELATIVE = 1e-12
 
 Entry = Op | Composite
 
-ENTRIES: list[Entry] = [
+OFFERED: list[Entry] = [
     *OPS.values(),
     *(f for f in FUNCTIONS.values() if isinstance(f, Composite)),
 ]
-AT: dict[str, tuple[Entry, int]] = {
-    f"{entry.name}-{i}": (entry, i)
-    for entry in ENTRIES
-    for i in range(len(entry.cases))
+AT = {
+    trial.ident: trial
+    for entry in OFFERED
+    for trial in (Trial(entry.name, i) for i in range(len(entry.cases)))
 }
 
-
-def arrays(entry: Entry, number: int) -> tuple[Any, ...]:
-    """The inputs of a case: arrays, and what it gives by value."""
-    return draw(entry, number).arrays
-
-
-def ours(entry: Entry, number: int) -> list[Any]:
-    """The outputs of a case by the table."""
-    spot = draw(entry, number)
-    return [np.asarray(part.raw) for part in outputs_of(run(spot))]
+UP_TO_SIGNS = {"linalg_svd.default", "linalg.svd", "svd", "linalg_eigh.default",
+               "linalg.eigh"}  # fmt: skip
+"""Vectors whose signs each library of linear algebra chooses as it likes."""
 
 
-def run(spot: Spot) -> Any:
-    if isinstance(spot.op, Op):
-        return spot.run()[1]
-    inputs = [Tensor(a, spot.xp) if hasattr(a, "dtype") else a for a in spot.arrays]
-    return function(spot.op.name)(*handed(spot.op, inputs), **spot.case.params)
+def trials() -> list[Trial]:
+    return [*AT.values()]
+
+
+def ours(trial: Trial) -> list[Any]:
+    """Return the outputs of a case by the table."""
+    y = trial.run(tensors(trial.arrays()))
+    parts = y if isinstance(y, tuple | list) else (y,)
+    return [np.asarray(part.raw) for part in parts if isinstance(part, Tensor)]
 
 
 def differs(found: Sequence[Any], true: Sequence[Any]) -> bool:
-    """Whether outputs differ by more than rounding, in number, shape or type.
+    """Tell whether outputs differ by more than rounding, in number, shape or type.
 
     What the record does not hold, a second output that PyTorch alone has, is let be.
     """
@@ -71,37 +59,39 @@ def differs(found: Sequence[Any], true: Sequence[Any]) -> bool:
     )
 
 
-UP_TO_SIGNS = {"linalg_svd.default", "linalg.svd", "svd", "linalg_eigh.default",
-               "linalg.eigh"}  # fmt: skip
-"""Vectors whose signs each library of linear algebra chooses as it likes."""
-
-
 def settled(at: str, outputs: Sequence[Any]) -> list[Any]:
-    """A case's outputs as far as they are told by the case."""
-    free = AT[at][0].name in UP_TO_SIGNS
+    """Return a case's outputs as far as they are told by the case."""
+    free = AT[at].name in UP_TO_SIGNS
     return [np.abs(array) for array in outputs] if free else list(outputs)
 
 
-def recorded() -> Records[list[Any]]:
-    """The record: outputs by the name of the entry and the number of its case."""
-    lines = map(json.loads, RECORD.read_text(encoding="utf-8").splitlines())
-    outputs = {line["at"]: [as_array(output) for output in line["outputs"]]
-               for line in lines}  # fmt: skip
-    return Records("record_forward", outputs)
+def arrays_of(seen: Sequence[Any]) -> list[Any]:
+    """Return outputs of the record as arrays."""
+    return [
+        np.asarray(each["entries"], each["dtype"]).reshape(each["shape"])
+        for each in seen
+    ]
 
 
-def as_array(output: Mapping[str, Any]) -> Any:
-    return np.asarray(output["entries"], output["dtype"]).reshape(output["shape"])
+def recorded(trial: Trial) -> list[Any] | None:
+    """Return PyTorch's outputs; None if it has no such function."""
+    from .in_torch import outputs
 
-
-def as_line(at: str, outputs: Sequence[Any]) -> str:
-    """A line of the record; NaN and infinities as Python's reader takes them."""
-    written = [
+    if told_apart(trial, {}):
+        return None
+    found = outputs(trial.entry, trial.arrays(), trial.params)
+    return [
         {
             "shape": list(array.shape),
             "dtype": str(array.dtype),
             "entries": array.reshape(-1).tolist(),
         }
-        for array in map(np.asarray, outputs)
+        for array in map(np.asarray, found)
     ]
-    return json.dumps({"at": at, "outputs": written})
+
+
+def same(at: str, seen: Sequence[Any], was: Sequence[Any]) -> bool:
+    """Tell whether outputs differ by rounding alone, as they do on another machine, and
+    where an array lies elsewhere in memory."""
+    found, held = settled(at, arrays_of(seen)), settled(at, arrays_of(was))
+    return len(found) == len(held) and not differs(found, held)

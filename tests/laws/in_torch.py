@@ -249,7 +249,8 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "asech": lambda x: torch.acosh(1 / x),
     "acsch": lambda x: torch.asinh(1 / x),
     "acoth": lambda x: torch.atanh(1 / x),
-    "log_to_base": lambda x, base: torch.log(x) / torch.log(torch.as_tensor(base)),
+    "log_to_base": lambda x, base: torch.log(x) / torch.log(
+        torch.as_tensor(base, dtype=x.dtype)),
     "root": lambda x, n: (
         torch.sign(x) * torch.abs(x) ** (1 / n)
         if isinstance(n, int) and n % 2 else x ** (1 / n)),

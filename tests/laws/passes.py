@@ -1,101 +1,62 @@
 """A second backward pass, and the graph of a pass: what PyTorch allows and connects.
 
-Invariant: the same arrays go to PyTorch when the record is made and to gradcli when it
-is compared, by the same lines: `witness` calls what both of them have.
+Invariant: what is recorded and what is compared with it are seen by the same lines:
+`witness` calls what both modules have.
 
-    witness(torch, call, arrays, (0,))      # only the first input requires a gradient
+    witness(torch, trial, trial.run)      # {"again": True, ...}
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import combinations
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
+from gradcli.ops import Op
 
-from gradcli.ops import FUNCTIONS, OPS, Composite, Op
-
-from .draw import draw, is_shape
-from .recorded import Records
-
-RECORD = Path(__file__).parent / "passes.jsonl"
-
-MOST_LEAVES = 3
-"""Of so many inputs at most every choice of leaves is tried; of more, all or one."""
+from .recorded import ENTRIES, Trial, by_leaves, told_apart
 
 SECOND_TIME = "second time"
 """What the message says of a second pass that finds nothing saved."""
 
+_ITS_AUTOGRAD = "PyTorch's autograd stands in its place"
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A row or a function on the inputs of one of its cases, some of them leaves."""
-
-    name: str
-    number: int
-    leaves: tuple[int, ...]
-
-    @property
-    def entry(self) -> Op | Composite:
-        return OPS.get(self.name) or FUNCTIONS[self.name]
-
-    @property
-    def ident(self) -> str:
-        return f"{self.name}-{self.number}-{''.join(map(str, self.leaves))}"
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return dict(self.entry.cases[self.number].params)
-
-    def arrays(self) -> list[Any]:
-        entry: Any = self.entry
-        return list(draw(entry, self.number).arrays)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What passes through a graph do.
-
-    again      a second pass is allowed where the first did not retain the graph
-    requires   per leaf whether its gradient requires one where the pass is recorded;
-               None: there is no gradient
-    reaches    per leaf, and per leaf again, whether the gradient's own pass reaches it
-    """
-
-    again: bool
-    requires: list[bool | None]
-    reaches: list[list[bool]]
+UNTOLD = {
+    "grid_sampler_?d-4": "both second derivatives are 0, and one of them is connected",
+    "rrelu_with_noise.default-1": "PyTorch draws its noise itself",
+    "linalg_vector_norm.default-4": "of order 0: zeros here, no gradient there",
+    "prod.default-3": "of one entry: connected here, with zeros as its derivative",
+    "cumprod-4": "of one entry: connected here, with zeros as its derivative",
+    "det-3": "of one entry: connected here, with zeros as its derivative",
+    "polygamma.order": "mpmath stands in PyTorch's place",
+    "einsum.default": "PyTorch makes it of others; here it is one node",
+    **dict.fromkeys(
+        ("affine_grid_generator.backward", "slice.backward", "masked_select.backward",
+         "*avg_pool?d.backward", "*_pad?d.backward", "*upsample_*.backward",
+         "convolution.weight"),
+        _ITS_AUTOGRAD,
+    ),
+}  # fmt: skip
+"""Rows and cases in which gradcli differs or the stranger does not tell, and why."""
 
 
 def trials() -> Iterator[Trial]:
-    """Every case of every row with a gradient and of every function."""
-    for name, entry in {**OPS, **FUNCTIONS}.items():
-        if isinstance(entry, Op) and (entry.query or entry.node is None):
-            continue
-        for number, case in enumerate(entry.cases):
-            drawn = [i for i, value in enumerate(case.inputs) if is_shape(value)]
-            for chosen in choices(drawn):
-                yield Trial(name, number, chosen)
-
-
-def choices(places: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    for count in range(1, len(places) + 1):
-        if len(places) <= MOST_LEAVES or count in (1, len(places)):
-            yield from combinations(places, count)
+    """Yield every case of every row with a gradient and of every function."""
+    for entry in ENTRIES.values():
+        if not (isinstance(entry, Op) and (entry.query or entry.node is None)):
+            yield from by_leaves(entry)
 
 
 def witness(
-    module: Any,
-    call: Callable[[list[Any]], Any],
-    arrays: Sequence[Any],
-    leaves: Sequence[int],
-) -> Seen | None:
-    """What the passes of a module do; None where there is nothing to differentiate."""
-    _, outputs = _run(module, call, arrays, leaves)
+    module: Any, trial: Trial, call: Callable[[list[Any]], Any]
+) -> dict[str, Any] | None:
+    """Return what the passes of a module do; None if there is nothing to differentiate.
+
+    The keys: ``again``, whether a second pass is allowed where the first did not retain
+    the graph; ``requires``, per leaf whether its gradient requires one where the pass
+    is recorded, None if there is no gradient; ``reaches``, per leaf, and per leaf
+    again, whether the gradient's own pass reaches it.
+    """
+    _, outputs = _run(module, trial, call)
     if not outputs:
         return None
     ones = [module.ones_like(y) for y in outputs]
@@ -107,14 +68,14 @@ def witness(
         if SECOND_TIME not in str(error):
             raise
         again = False
-    found, outputs = _run(module, call, arrays, leaves)
+    found, outputs = _run(module, trial, call)
     options = {"create_graph": True, "allow_unused": True}
     gradients = module.autograd.grad(outputs, found, ones, **options)
-    return Seen(
-        again,
-        [None if g is None else bool(g.requires_grad) for g in gradients],
-        [_reached(module, g, found) for g in gradients],
-    )
+    return {
+        "again": again,
+        "requires": [None if g is None else bool(g.requires_grad) for g in gradients],
+        "reaches": [_reached(module, g, found) for g in gradients],
+    }
 
 
 def _reached(module: Any, g: Any, leaves: list[Any]) -> list[bool]:
@@ -126,26 +87,24 @@ def _reached(module: Any, g: Any, leaves: list[Any]) -> list[bool]:
 
 
 def _run(
-    module: Any,
-    call: Callable[[list[Any]], Any],
-    arrays: Sequence[Any],
-    leaves: Sequence[int],
+    module: Any, trial: Trial, call: Callable[[list[Any]], Any]
 ) -> tuple[list[Any], list[Any]]:
-    inputs = [
-        module.from_numpy(np.array(a)) if hasattr(a, "dtype") else a for a in arrays
-    ]
-    found = [inputs[i].requires_grad_() for i in leaves]
+    inputs = trial.inputs(module)
     y = call(inputs)
     parts = list(y) if isinstance(y, tuple | list) else [y]
-    return found, [part for part in parts if part.requires_grad]
+    leaves = [inputs[i] for i in trial.leaves]
+    return leaves, [part for part in parts if part.requires_grad]
 
 
-def as_line(trial: Trial, seen: Seen | None) -> str:
-    return json.dumps({"trial": trial.ident, "seen": seen and asdict(seen)})
+def recorded(trial: Trial) -> dict[str, Any] | None:
+    """Return what PyTorch does; None if it has no such function, or refuses."""
+    import torch
 
+    from .in_torch import applied
 
-def load() -> Records[Seen | None]:
-    """What was recorded; None: PyTorch has no such function, or refuses the case."""
-    lines = map(json.loads, RECORD.read_text(encoding="utf-8").splitlines())
-    seen = {line["trial"]: line["seen"] and Seen(**line["seen"]) for line in lines}
-    return Records("record_passes", seen)
+    if told_apart(trial, UNTOLD):
+        return None
+    try:
+        return witness(torch, trial, lambda xs: applied(trial.entry, xs, trial.params))
+    except (RuntimeError, TypeError, IndexError):
+        return None

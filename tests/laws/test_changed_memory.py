@@ -22,13 +22,14 @@ from gradcli.ops import OPS, VIEW, Op
 from tests.grouped import by_row
 
 from .draw import draw, ident
-from .sharing import Trial, load, name_of
-from .test_sharing import run
+from .recorded import Records, Trial, name_of, tensors
+from .sharing import laid_out, trials
 
+RECORDED = Records("sharing")
 SHARED = [
-    Trial(name_of(each), int(each.rsplit("-", 2)[1]), each[-1])
-    for each, shares in load().items()
-    if {i for _, i, *_ in shares or []} == {0}
+    trial
+    for trial in trials()
+    if {i for _, i, *_ in RECORDED[trial.ident] or []} == {0}
 ]
 """The trials of which the first input alone shares its memory."""
 
@@ -44,21 +45,18 @@ def parts_of(outputs: Any) -> list[Tensor]:
 
 def inputs_with(trial: Trial, x: Any) -> list[Any]:
     """The trial's inputs, with an array in the first one's place."""
-    return [
-        Tensor(value, NUMPY) if isinstance(value, np.ndarray) else value
-        for value in [x, *trial.inputs()[1:]]
-    ]
+    return tensors([x, *laid_out(trial)[1:]])
 
 
 @ways
 @shared
 def test_an_output_sees_what_is_written_to_its_input(trial: Trial, way: Way) -> None:
-    x = trial.inputs()[0]
+    x = laid_out(trial)[0]
     inputs = inputs_with(trial, np.array(x, order="K"))
-    outputs = parts_of(run(trial, inputs))
+    outputs = parts_of(trial.run(inputs))
     with way():
         inputs[0].mul_(3)
-    expected = parts_of(run(trial, inputs_with(trial, x * 3)))
+    expected = parts_of(trial.run(inputs_with(trial, x * 3)))
     for out, value in zip(outputs, expected, strict=True):
         np.testing.assert_array_equal(out.raw, value.raw)
 
@@ -66,10 +64,10 @@ def test_an_output_sees_what_is_written_to_its_input(trial: Trial, way: Way) -> 
 @ways
 @shared
 def test_an_input_sees_what_is_written_to_its_output(trial: Trial, way: Way) -> None:
-    places = np.arange(trial.inputs()[0].size, dtype=float)
-    places = places.reshape(trial.inputs()[0].shape)
-    inputs = inputs_with(trial, np.array(places, order=trial.layout))
-    out = parts_of(run(trial, inputs))[-1]
+    places = np.arange(laid_out(trial)[0].size, dtype=float)
+    places = places.reshape(laid_out(trial)[0].shape)
+    inputs = inputs_with(trial, np.array(places, order=trial.how))
+    out = parts_of(trial.run(inputs))[-1]
     if 0 in out.stride():
         with way(), pytest.raises(RuntimeError, match="a single memory location"):
             out.add_(-1)

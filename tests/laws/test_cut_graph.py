@@ -34,9 +34,9 @@ def is_float(value: Any) -> bool:
 
 PLACES = [
     f"{at}:{position}"
-    for at, (entry, number) in AT.items()
-    if not entry.internal and not getattr(entry, "query", False)
-    for position, value in enumerate(draw(entry, number).arrays)
+    for at, trial in AT.items()
+    if not trial.entry.internal and not getattr(trial.entry, "query", False)
+    for position, value in enumerate(trial.arrays())
     if is_float(value)
 ]
 """The cases of all functions that users are offered, once for each operand that holds
@@ -70,7 +70,7 @@ def passed(
 ) -> list[tuple[float, float]]:
     """For each output of floats the slope along a direction by the engine, and by a
     central difference."""
-    spot = draw(entry, AT[at][1])
+    spot = draw(entry, AT[at].number)
     draws = generator(at, position, "cut")
     value = spot.arrays[position]
     direction = draws.uniform(-1, 1, value.shape)
@@ -127,7 +127,7 @@ def demand_slope(place: str, along: Along) -> None:
         AssertionError: another slope.
     """
     at, _, position = place.rpartition(":")
-    entry = AT[at][0]
+    entry = AT[at].entry
     if meant(entry):
         return
     try:
@@ -175,7 +175,7 @@ def test_a_function_that_drops_a_gradient_is_found(
 
 
 def test_every_public_function_is_tried() -> None:
-    known = {entry.name for entry, _ in AT.values()} | {
-        entry.base for entry, _ in AT.values()
+    known = {trial.name for trial in AT.values()} | {
+        trial.entry.base for trial in AT.values()
     }
     assert not {name for name, e in FUNCTIONS.items() if not e.internal} - known

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 import pytest
 
-from gradcli.ops import OPS
 from tests.grouped import by_row
 
-from .draw import spots
-from .dtypes import UNTOLD, Recorded, found, load
-from .own import OWN
+from .dtypes import found, trials
+from .recorded import Records
 
-RECORDED = load()
+RECORDED = Records("dtypes")
+TRIALS = {trial.ident: trial for trial in trials()}
 
 
-@by_row("each", RECORDED.values(), attrgetter("ident"))
-def test_results_have_the_types_of_pytorchs(each: Recorded) -> None:
-    for dtype, types in each.gives.items():
-        ours = found(each.row, each.case, dtype)
+@by_row("at", RECORDED.told, str)
+def test_results_have_the_types_of_pytorchs(at: str) -> None:
+    for dtype, types in RECORDED[at]["gives"].items():
+        ours = found(TRIALS[at], dtype)
         # Of pooling PyTorch's public function leaves out where the entries stand.
         assert ours[: len(types)] == types, f"{ours} of {dtype}, {types} in PyTorch"
 
 
-@by_row(
-    "each", [each for each in RECORDED.values() if each.refuses], attrgetter("ident")
-)
-def test_types_that_pytorch_refuses_are_refused(each: Recorded) -> None:
-    for dtype in each.refuses:
+@by_row("at", [at for at, seen in RECORDED.told.items() if seen["refuses"]], str)
+def test_types_that_pytorch_refuses_are_refused(at: str) -> None:
+    for dtype in RECORDED[at]["refuses"]:
         with pytest.raises((RuntimeError, TypeError, IndexError)):
-            found(each.row, each.case, dtype)
+            found(TRIALS[at], dtype)
 
 
-def test_every_case_of_a_row_that_pytorch_has_is_recorded() -> None:
-    silent = OWN.keys() | UNTOLD.keys() | {op.name for op in OPS.values() if op.query}
-    every = spots(differentiable=False)
-    RECORDED.demand(f"{row}-{case}" for row, case in every if row not in silent)
+def test_every_case_of_every_row_is_recorded() -> None:
+    RECORDED.demand(TRIALS.values())

@@ -63,7 +63,7 @@ LEFT_OUT: dict[str, str] = {
     "linalg.inv_ex linalg.lu_factor_ex linalg.solve_ex linalg.tensorinv "
     "linalg.tensorsolve linalg.vander narrow_copy nonzero_static ormqr permute_copy "
     "resolve_conj resolve_neg scalar_tensor scatter_reduce split_with_sizes_copy "
-    "squeeze_copy sum_to_size t_copy take_along_dim transpose_copy unbind_copy "
+    "squeeze_copy sum_to_size t_copy transpose_copy unbind_copy "
     "unfold_copy unravel_index unsafe_chunk unsafe_split unsqueeze_copy view_copy "
     "vsplit",
     "complex numbers": "cdouble cfloat chalf complex imag linalg.eig linalg.eigvals "

@@ -18,9 +18,9 @@ from gradcli.ops import OPS, Fixed, Op, defaults, parameters
 from tests.grouped import by_row
 
 from .draw import draw
-from .forward import ENTRIES, Entry
-from .forward import run as run_entry
-from .recorded import apart
+from .forward import OFFERED, Entry
+from .recorded import Trial, apart
+from .recorded import tensors as as_tensors
 
 BY_NUMBERS = re.compile(r"\b(?:max|min)\(| if | and | or ")
 """What a formula of single numbers has."""
@@ -57,7 +57,7 @@ def _called(entry: Entry) -> set[str]:
 
 CASES = [
     (entry, i)
-    for entry in ENTRIES
+    for entry in OFFERED
     if is_read(entry)
     for i in range(len(entry.cases))
     if says_all(entry, i) and f"{entry.name}-{i}" not in SAYS_LESS
@@ -96,7 +96,7 @@ def test_a_printed_formula_is_read_back_to_the_same_value(
     entry: Entry, number: int
 ) -> None:
     spot = draw(entry, number)
-    made = run_entry(spot)
+    made = Trial(entry.name, number).run(as_tensors(spot.arrays))
     true = [raw(t) for t in (made if isinstance(made, tuple) else (made,))]
     arrays = dict(zip(parameters(entry), spot.arrays, strict=False))
     given = {**defaults(entry), **spot.case.params}

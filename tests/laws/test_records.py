@@ -7,21 +7,23 @@ import numpy as np
 import pytest
 
 from . import in_mpmath
-from .recorded import Records, apart
+from .recorded import Records, Trial, apart
 
-RECORDS = Records("record_sharing", {"abs-0-C": 1, "abs-1-C": 2})
+RECORDS = Records("sharing", {"abs-0-C": 1, "abs-1-C": 2})
 
 
 def test_what_is_not_recorded_says_what_records_it() -> None:
-    with pytest.raises(AssertionError, match=r"of tan-0: .*record_sharing`"):
+    with pytest.raises(AssertionError, match=r"of tan-0: .*record sharing`"):
         RECORDS["tan-0"]
-    with pytest.raises(AssertionError, match=r"of t0, .*, t5 and 2 more: "):
-        RECORDS.demand([*RECORDS, *(f"t{i}" for i in range(8))])
+    first, second = Trial("abs", 0, "C"), Trial("abs", 1, "C")
+    many = [Trial("t", i) for i in range(8)]
+    with pytest.raises(AssertionError, match=r"of t-0, .*, t-5 and 2 more: "):
+        RECORDS.demand([first, second, *many])
     with pytest.raises(AssertionError, match="there is no case any more of abs-1-C: "):
-        RECORDS.demand(["abs-0-C"])
+        RECORDS.demand([first])
     with pytest.raises(AssertionError, match="in another order than the record: "):
-        RECORDS.demand(["abs-1-C", "abs-0-C"])
-    RECORDS.demand(RECORDS)
+        RECORDS.demand([second, first])
+    RECORDS.demand([first, second])
 
 
 def test_values_that_differ_are_shown_with_their_point() -> None:

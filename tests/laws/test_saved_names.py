@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
 import gradcli
-from gradcli.engine.record import apply
-from gradcli.ops import OPS
+from tests.grouped import by_row
 
-from .passes import Trial
-from .saved_names import before_and_after, is_tensor, prepared, recorded
+from .recorded import Records, name_of
+from .saved_names import alike, before_and_after, is_tensor, trials
 
-RECORDED = recorded()
+RECORDED = Records("saved_names")
+TRIALS = {trial.ident: trial for trial in trials()}
 FEWEST = 400
 
 OTHERWISE = {
@@ -27,37 +23,21 @@ could be. Pivots are drawn as whole numbers of 64 bits; its functions, and those
 take them of 32 bits alone."""
 
 
-def ours(trial: Trial) -> tuple[dict[str, Any], list[str]]:
-    y = apply(OPS[trial.name], tuple(prepared(gradcli, trial)), trial.params)
-    return before_and_after(gradcli, trial, y if isinstance(y, tuple) else (y,))
-
-
-def alike(value: Any, expected: Any) -> bool:
-    if isinstance(expected, list) and isinstance(value, list):
-        pairs = zip(value, expected, strict=True)
-        return len(value) == len(expected) and all(alike(a, b) for a, b in pairs)
-    if isinstance(expected, dict) and isinstance(value, dict):
-        near = pytest.approx(expected["digest"], rel=1e-9, abs=1e-9, nan_ok=True)
-        return value | {"digest": 0} == expected | {"digest": 0} and (
-            value["digest"] == near
-        )
-    return type(value) is type(expected) and bool(value == expected)
-
-
 def test_nodes_with_every_choice_of_leaves_are_recorded() -> None:
-    assert sum(map(len, RECORDED.values())) >= FEWEST, RECORDED.way_out
+    RECORDED.demand(TRIALS.values())
+    assert len(RECORDED.told) >= FEWEST, RECORDED.way_out
 
 
-@pytest.mark.parametrize("row", RECORDED)
-def test_a_node_saves_what_pytorchs_node_saves(row: str) -> None:
-    assert row in OPS, f"there is no row {row} any more: {RECORDED.way_out}"
-    for line in RECORDED[row]:
-        found, freed = ours(Trial(row, 0, tuple(line["leaves"])))
-        expected = line["saves"]
-        assert list(found) == list(expected)
-        wrong = [name for name in found if not alike(found[name], expected[name])]
-        assert " ".join(wrong) == OTHERWISE.get(row, "")
-        # What follows from a shape or from a value is freed together with it.
-        assert set(line["freed"]) <= set(freed)
-        beyond = set(freed) - set(line["freed"])
-        assert not [name for name in beyond if is_tensor(expected[name])]
+@by_row("at", RECORDED.told, str, name_of)
+def test_a_node_saves_what_pytorchs_node_saves(at: str) -> None:
+    trial, expected = TRIALS[at], RECORDED[at]
+    y = trial.run(trial.inputs(gradcli))
+    here = before_and_after(gradcli, trial, y if isinstance(y, tuple) else (y,))
+    found, saves = here["saves"], expected["saves"]
+    assert list(found) == list(saves)
+    wrong = [name for name in found if not alike(found[name], saves[name])]
+    assert " ".join(wrong) == OTHERWISE.get(trial.name, "")
+    # What follows from a shape or from a value is freed together with it.
+    assert {*expected["freed"]} <= {*here["freed"]}
+    beyond = {*here["freed"]} - {*expected["freed"]}
+    assert not [name for name in beyond if is_tensor(saves[name])]

@@ -7,29 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, function
-from gradcli.engine.record import apply
+from gradcli.engine import Tensor
 from gradcli.engine.versions import owner
-from gradcli.ops import Op
 from tests.grouped import by_row
 
-from .draw import handed
-from .sharing import OWN_MEMORY, Answer, Trial, answer, load, name_of, trials
+from .recorded import Records, Trial, name_of, tensors
+from .sharing import OWN_MEMORY, Answer, answer, laid_out, trials
 
-RECORDED = load()
-
-
-def run(trial: Trial, inputs: list[Any]) -> Any:
-    entry = trial.entry
-    if isinstance(entry, Op):
-        return apply(entry, tuple(inputs), trial.params)
-    return function(trial.name)(*handed(entry, inputs), **trial.params)
-
-
-def tensors(trial: Trial) -> list[Any]:
-    return [
-        Tensor(x, NUMPY) if isinstance(x, np.ndarray) else x for x in trial.inputs()
-    ]
+RECORDED = Records("sharing")
 
 
 def memory(x: Any) -> int | None:
@@ -38,22 +23,22 @@ def memory(x: Any) -> int | None:
 
 
 def test_every_case_of_every_row_is_recorded() -> None:
-    RECORDED.demand(trial.ident for trial in trials())
+    RECORDED.demand(trials())
 
 
 @by_row("trial", trials(), attrgetter("ident"), name_of)
 def test_entries_lie_in_memory_as_pytorchs_do(trial: Trial) -> None:
-    inputs = tensors(trial)
+    inputs = tensors(laid_out(trial))
     recorded = RECORDED[trial.ident]
     expected = [tuple(shared) for shared in recorded or []]
     try:
-        outputs = run(trial, inputs)
+        outputs = trial.run(inputs)
     except (ValueError, RuntimeError):
         # PyTorch refuses it too: a view that the layout does not allow.
         assert recorded is None
         return
     found = answer(outputs, inputs, memory)
-    if recorded is None or is_elsewhere(trial):
+    if recorded is None or trial.name in ELSEWHERE:
         found, expected = shared(found), shared(expected)
     assert found == expected, (
         f"(output, input or -1, strides, place): {found} here, {expected} in PyTorch"
@@ -66,19 +51,15 @@ def shared(lies: Answer) -> Answer:
 
 ELSEWHERE = {
     "einsum.default": "one node here, products of matrices in PyTorch",
-    "embedding.shares": "a column here, which broadcasts; PyTorch has every entry",
     "local_response_norm": "a quotient of operands of two orders follows the last",
 }
 """Whose results lie in another order than PyTorch's, and why."""
 
 
-def is_elsewhere(trial: Trial) -> bool:
-    return trial.name in ELSEWHERE
-
-
 def test_whoever_is_excused_does_differ() -> None:
     for name in ELSEWHERE:
         own = [trial for trial in trials() if trial.name == name]
-        lies = [answer(run(t, i), i, memory) for t in own for i in [tensors(t)]]
+        given = [(trial, tensors(laid_out(trial))) for trial in own]
+        lies = [answer(trial.run(xs), xs, memory) for trial, xs in given]
         recorded = [[tuple(x) for x in RECORDED[t.ident] or []] for t in own]
         assert lies != recorded

@@ -23,7 +23,8 @@ from gradcli.numbers.taped import TapeNamespace
 from gradcli.ops import Op
 from gradcli.ops.checks import ShapeError
 from tests.grouped import by_row
-from tests.laws.sharing import Answer, Trial, answer, name_of, trials
+from tests.laws.recorded import Trial, name_of
+from tests.laws.sharing import Answer, answer, laid_out, trials
 
 TRIALS = [t for t in trials() if not t.name.startswith(("empty", "view.fits"))]
 SYSTEMS: dict[str, Callable[[], Any]] = {
@@ -44,7 +45,7 @@ def shared(trial: Trial, tensor: Callable[[Any], Tensor]) -> Answer | str:
     """Who shares with whom; the error's words where it does not run."""
     inputs = [
         tensor(x) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
-        for x in trial.inputs()
+        for x in laid_out(trial)
     ]
     entry = trial.entry
     try:
