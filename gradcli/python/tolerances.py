@@ -24,6 +24,7 @@ import numpy as np
 
 from ..autograd.function import Function
 from ..autograd.function_node import FunctionNode
+from ..engine.queries import finfo
 from ..engine.walk import inputs_first
 from ..nn.module import Module
 from .function_call import Both, Call
@@ -159,7 +160,9 @@ class Trial:
             return False
         if abs(c) >= LEAST and self._is_linear(c, other):
             return False
-        for d in [x for x in others if abs(x) <= SMALL and x != c][:MAX_TRIED]:
+        # With a number that is smaller by far the error falls as far in any case.
+        like = [x for x in others if RIGHT * abs(c) < abs(x) <= SMALL and x != c]
+        for d in like[:MAX_TRIED]:
             if self._is_right(self.run(c, d)):
                 return False
         held = [place for place in self.places if c in _numbers(place.value)]
@@ -241,6 +244,9 @@ def _numbers(value: object) -> Iterator[float]:
 
 def _inside(call: Call) -> Iterator[Place]:
     """Yield the values in a call's arguments and in the code that it reaches."""
+    for type_ in {slot.given.dtype.name for slot in call.slots}:
+        eps = float(np.finfo(type_).eps)
+        yield Place(eps, "finfo.eps = {}", partial(_write_eps, eps))
     for nr, (name, value) in enumerate(zip(call.names, call.arguments, strict=False)):
         yield Place(value, f"{name} = {{}}", partial(call.arguments.__setitem__, nr))
     waiting: list[Any] = [*_applied(call), call.function]
@@ -266,6 +272,11 @@ def _inside(call: Call) -> Iterator[Place]:
         elif isinstance(each, FunctionType) and _is_users(each):
             yield from _of_function(each)
             waiting += _named_in(each)
+
+
+def _write_eps(own: float, value: float) -> None:
+    """Let `finfo` give another distance from 1 to the next number, or its own."""
+    finfo.replaced = {} if value == own else {"eps": value}
 
 
 def _applied(call: Call) -> Iterator[type[Function]]:
