@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ops.checks import broadcast_shape, count_of, dim_of
 from .custom import without_derivative
-from .dtypes import DEFAULT, Size, of
+from .dtypes import DEFAULT, Size, of, to_dtype
 from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
@@ -197,7 +197,7 @@ class finfo(_Limits):
     resolution: float
 
     def __init__(self, type: Type | None = None) -> None:
-        chosen = type or DEFAULT.dtype
+        chosen = DEFAULT.dtype if type is None else to_dtype(type)
         if not chosen.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo "
