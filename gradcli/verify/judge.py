@@ -219,7 +219,8 @@ class _Judge:
         if self._is_beyond(to_float(rule)):
             # Both are the same infinity in the engine's type.
             return True
-        allowed = (1 + self.reference.growth) * 2.0 ** -BITS["float64"] * size(self.true)
+        unit = 2.0 ** -BITS["float64"] * size(self.true)
+        allowed = unit * (1 + self.reference.growth)
         if gap.contains(0) or abs(gap) <= CONSTANT_UNITS * allowed:
             return True
         step = self.reference.step

@@ -273,7 +273,7 @@ def test_no_mistake_is_named_for_a_difference_finer_than_mistakes_are_told_by() 
 
 
 class Normalised(Function):
-    """Right, with the factor 1/n that Python rounds; the terms of its gradient cancel."""
+    """Right, with a factor 1/n that Python rounds; terms of its gradient cancel."""
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
