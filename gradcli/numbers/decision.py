@@ -34,8 +34,8 @@ class Deciding(Generic[Element]):
     lost       errors of the engine's numbers beyond their own rounding, by the steps of
                the program's numbers: the absolute error, and one in units of rounding
     unsure     whether rounding decides a tie or a jump
-    computed   whether floats of many digits were computed, so that each of them is off
-               by a rounding of its own
+    inexact    whether floats of many digits were computed, so that each of them is off
+               by a rounding
     kinks      words for what has no derivative there, by step
     zeros      steps of value 0 whose sign, which only floats have, decides something
     """
@@ -45,7 +45,7 @@ class Deciding(Generic[Element]):
         self.tie_break = tie_break
         self.evaluation = Evaluation(graph)
         self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
-        self.unsure = self.computed = False
+        self.unsure = self.inexact = False
         self.kinks: dict[int, str] = {}
         self.lost: dict[int, tuple[float, float]] = {}
         self.zeros: set[int] = set()
@@ -75,7 +75,7 @@ class Deciding(Generic[Element]):
 
     def lift(self, number: Number) -> Element:
         apply: Callable[..., Element] = self.apply  # type: ignore[attr-defined]
-        if self.computed and isinstance(number, float) and has_many_digits(number):
+        if self.inexact and isinstance(number, float) and has_many_digits(number):
             return self._leaf(Fraction(number), abs(number) / 2**53)
         return lifted(number, self._leaf, apply, self._exact)
 

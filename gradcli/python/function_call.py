@@ -268,7 +268,7 @@ class _OfPython:
 
     def __init__(self, system: Any) -> None:
         super().__init__(system)  # type: ignore[call-arg]
-        system.computed = True
+        system.inexact = True
 
     def floats(self, data: object) -> NoReturn:
         raise NoMeaning(LEFT)
