@@ -35,6 +35,7 @@ from ..numbers.arrays import ObjectArray
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.system import NoMeaning
 from ..numbers.taped import TapeNamespace
+from ..verify.subject import objects
 
 NOTHING: Final = (
     "verify expects at least one input tensor to require gradient, but none of them "
@@ -304,12 +305,9 @@ class FunctionTerms(_OfPython, ObjectNamespace):
         if exact is None or exact.dtype.kind != "f":
             return super().elements(x)
         lift = self.system.lift
-        data = np.empty(exact.shape, dtype=object)
         numbers = exact.reshape(-1).tolist()
-        data.reshape(-1)[:] = [
-            lift(Fraction(n) if np.isfinite(n) else n) for n in numbers
-        ]
-        return data
+        exactly = (Fraction(n) if np.isfinite(n) else n for n in numbers)
+        return objects(map(lift, exactly), exact.shape)
 
 
 class FunctionTape(_OfPython, TapeNamespace):
