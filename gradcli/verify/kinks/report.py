@@ -217,7 +217,7 @@ class _Search:
         """Yield the nearest meeting, and all of them if one entry alone decides."""
         largest = max((abs(to_float(v)) for v in self.start), default=0.0)
         within = max(self.radius, self.fine * largest)
-        ends = self.subject.terms, crossing.left, crossing.right
+        ends = crossing.left, crossing.right
         nearest = meeting(*ends, self.by_serial, within)
         if nearest is not None:
             yield nearest
