@@ -201,13 +201,13 @@ class BoxTerms(Terms):
 
 
 class Moved:
-    """The graph of a run, with some inputs at other numbers or in other intervals."""
+    """The graph of a run, with the inputs in another part of the run's box."""
 
-    def __init__(self, terms: Terms, moved: Mapping[int, Any]) -> None:
+    def __init__(self, terms: BoxTerms, box: Mapping[str, Ball]) -> None:
         self.name, self.args, self.carrying = terms.name, terms.args, terms.carrying
         self.steps = terms.steps
         self._leaf = terms.leaf
-        self._moved = moved
+        self._moved = {terms.symbols[label]: value for label, value in box.items()}
 
     def leaf(self, step: int) -> Any:
         return self._moved[step] if step in self._moved else self._leaf(step)

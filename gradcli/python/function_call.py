@@ -35,6 +35,7 @@ from ..numbers.arrays import ObjectArray
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.taped import TapeNamespace
+from ..verify.subject import objects
 
 NOTHING: Final = (
     "verify expects at least one input tensor to require gradient, but none of them "
@@ -310,14 +311,11 @@ class FunctionTerms(_OfPython, ObjectNamespace):
         exact = np.asarray(x) if isinstance(x, np.ndarray | np.generic) else None
         if exact is None or exact.dtype.kind != "f":
             return super().elements(x)
-        data = np.empty(exact.shape, dtype=object)
-        data.reshape(-1)[:] = [
-            self.system.lift(
-                n if has_many_digits(n) or not np.isfinite(n) else Fraction(n)
-            )
+        exactly = (
+            n if has_many_digits(n) or not np.isfinite(n) else Fraction(n)
             for n in exact.reshape(-1).tolist()
-        ]
-        return data
+        )
+        return objects(map(self.system.lift, exactly), exact.shape)
 
 
 class FunctionTape(_OfPython, TapeNamespace):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import copyreg
 import runpy
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
@@ -335,36 +335,42 @@ HOMES: Final[dict[type[Any], str]] = {
 }
 """PyTorch's names of classes, with the modules that they are in."""
 
+CALLED: Final = ("__module__", "__name__", "__qualname__")
+
 
 @contextmanager
 def called_as_pytorch() -> Iterator[None]:
     """Give types PyTorch's names, and errors the names of builtin ones, while the block
     runs."""
-    names: dict[type[Any], list[str]] = {
-        kind: list(home.rpartition(".")[::2]) for kind, home in HOMES.items()
-    }
-    errors: list[type[Any]] = [CallError, *_below(EngineError)]
-    bases = {error: _builtin(error) for error in errors if error not in names}
-    before = {e: (e.__module__, e.__name__, e.__qualname__) for e in (*names, *bases)}
-    for kind, (module, name) in names.items():
-        _call(kind, module, name, name)
-    made_by: dict[type[Any], Callable[..., Any]] = dict(bases)
+    builtin = IndexError, ValueError, TypeError, NotImplementedError
+    said, made_by = dict[type[Any], Any](), dict[type[Any], Any]()
+    errors: set[type[Any]] = {CallError, *_below(EngineError)}
+    for error in errors - HOMES.keys():
+        # PyTorch raises a builtin error in place of this one.
+        base = next((e for e in builtin if issubclass(error, e)), RuntimeError)
+        said[error] = base.__module__, base.__name__, base.__qualname__
+        made_by[error] = base
+    for kind, home in HOMES.items():
+        module, _, name = home.rpartition(".")
+        said[kind] = module, name, name
+    # This error cannot be found under its name in a script.
     made_by[LinAlgError] = _of_linear_algebra
-    for error, base in bases.items():
-        _call(error, base.__module__, base.__name__, base.__qualname__)
+    before = {kind: [getattr(kind, each) for each in CALLED] for kind in said}
+    _call(said)
     for error, make in made_by.items():
-        copyreg.pickle(error, _pickled(make))
+        copyreg.pickle(error, lambda e, make=make: (make, e.args))  # type: ignore[misc]
     try:
         yield
     finally:
-        for kind, said in before.items():
-            _call(kind, *said)
+        _call(before)
         for error in made_by:
             copyreg.dispatch_table.pop(error, None)
 
 
-def _call(kind: type[Any], module: str, name: str, qualified: str) -> None:
-    kind.__module__, kind.__name__, kind.__qualname__ = module, name, qualified
+def _call(said: Mapping[type[Any], Sequence[str]]) -> None:
+    for kind, names in said.items():
+        for attribute, name in zip(CALLED, names, strict=True):
+            setattr(kind, attribute, name)
 
 
 def _below(kind: type[Any]) -> Iterator[type[Any]]:
@@ -374,17 +380,5 @@ def _below(kind: type[Any]) -> Iterator[type[Any]]:
         yield from _below(each)
 
 
-def _builtin(error: type[Any]) -> type[Any]:
-    """Return the builtin error that PyTorch raises in place of an error."""
-    others = (IndexError, ValueError, TypeError, NotImplementedError)
-    return next((e for e in others if issubclass(error, e)), RuntimeError)
-
-
-def _pickled(made_by: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that pickles an error as a call of ``made_by``."""
-    return lambda error: (made_by, error.args)
-
-
 def _of_linear_algebra(*args: object) -> LinAlgError:
-    """Return an error that cannot be found under its name in a script."""
     return LinAlgError(*args)

@@ -217,15 +217,10 @@ class _Search:
         if known is not None:
             self.runs += 1
             self.steps += known.terms.steps
-            yield known, self._moved(known, box)
+            yield known, Moved(known.terms, box).evaluation
             return
         for terms, subject in ways(self._run, box):
             yield subject, terms.evaluation
-
-    def _moved(self, known: Way, box: Mapping[str, Ball]) -> Enclosures:
-        """Return the values of a run's steps in another part of the run's box."""
-        moved = {known.terms.symbols[label]: b for label, b in box.items()}
-        return Moved(known.terms, moved).evaluation
 
     def _numbers(
         self, subject: Way, evaluation: Enclosures
@@ -240,7 +235,7 @@ class _Search:
         """Return bounds of the scalar output, without its derivatives."""
         self.runs += 1
         self.steps += only.terms.steps
-        there = self._moved(only, intervals(ends))
+        there = Moved(only.terms, intervals(ends)).evaluation
         return ends_of(there.value(only.outputs[0], START_BITS))
 
     def work(self) -> None:
@@ -342,7 +337,8 @@ class _Search:
             # The slopes of a program that stops gradients are not its value's slopes.
             slopes = {}
             if few and self.outputs == 1:
-                wide, steps = self._moved(only, intervals(ends)), only.terms.symbols
+                wide = Moved(only.terms, intervals(ends)).evaluation
+                steps = only.terms.symbols
                 self.steps += len(ends) * only.terms.steps
                 slopes = {n: wide.change(only.outputs[0], steps[n]) for n in ends}
         if only is not None and slopes and self.outputs == 1:
@@ -386,9 +382,9 @@ class _Search:
         terms = only.terms
         steps = [terms.symbols[label] for label in self.entries]
         middles = {label: middle(*e) for label, e in ends.items()}
-        centre = self._moved(only, {n: ball(m) for n, m in middles.items()})
+        centre = Moved(only.terms, {n: ball(m) for n, m in middles.items()}).evaluation
         _, at_centre = self._numbers(only, centre)
-        wide = self._moved(only, intervals(ends))
+        wide = Moved(only.terms, intervals(ends)).evaluation
         reach = [ZERO] * len(steps)
         parts: dict[str, list[float]] = {}
         least, most = [dict(ends) for _ in steps], [dict(ends) for _ in steps]
@@ -425,7 +421,7 @@ class _Search:
 
     def _slope(self, label: str, only: Way, at: Mapping[str, Ends]) -> Ends:
         """Return bounds of the gradient by one entry on the box ``at``."""
-        there = self._moved(only, intervals(at))
+        there = Moved(only.terms, intervals(at)).evaluation
         self.steps += only.terms.steps
         return ends_of(self._numbers(only, there)[1][label])
 

@@ -25,12 +25,13 @@ from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import run as run_code
 from ..lang.parser import parse
 from ..lang.run import computed
-from ..numbers.arrays import ObjectArray, boxed
+from ..numbers.arrays import ObjectArray
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.numbers import Balls
 from ..numbers.system import Number, has_many_digits
 from .process.job import Job
+from .subject import objects
 
 BITS_OF_DIGIT: Final = 3.33
 """Number of bits that a decimal digit takes."""
@@ -149,9 +150,8 @@ class _Pass:
 
     def _of(self, value: object) -> ObjectArray:
         array = np.array(value, dtype=object)
-        numbers = np.empty(array.shape, dtype=object)
-        numbers.reshape(-1)[:] = [_read(v) for v in array.reshape(-1).tolist()]
-        return ObjectArray(boxed(numbers), self.namespace)
+        numbers = objects(map(_read, array.reshape(-1).tolist()), array.shape)
+        return ObjectArray(numbers, self.namespace)
 
     def is_sure(self, digits: int) -> bool:
         arrays = [self.output, *[g for g in self.gradients.values() if g is not None]]

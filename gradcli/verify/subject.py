@@ -14,14 +14,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from math import isfinite
+from math import isfinite, prod
 from typing import Any, Final
 
 import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
+from ..engine.raw import Host
 from ..lang.run import evaluate
-from ..numbers.arrays import ObjectArray, boxed
+from ..numbers.arrays import ObjectArray
 from ..numbers.balls import (
     START_BITS,
     in_floats,
@@ -385,11 +386,17 @@ def symbols(
     namespace: ObjectNamespace, requires_grad: bool = True,
 ) -> Tensor:  # fmt: skip
     """Return a tensor of symbols, each named after the input and the entry's index."""
-    data = np.empty(tuple(shape), dtype=object)
     symbol = namespace.system.symbol  # type: ignore[attr-defined]
-    for index, value in zip(np.ndindex(*data.shape), values, strict=True):
-        data[index] = symbol(entry_name(name, index), value)
-    return Tensor(ObjectArray(boxed(data), namespace), namespace, requires_grad)
+    pairs = zip(np.ndindex(*shape), values, strict=True)
+    made = objects([symbol(entry_name(name, at), value) for at, value in pairs], shape)
+    return Tensor(ObjectArray(made, namespace), namespace, requires_grad)
+
+
+def objects(values: Iterable[object], shape: Sequence[int]) -> Host:
+    """Return objects, such as terms or balls in C order, as an array."""
+    found = np.empty(prod(shape), dtype=object)
+    found[:] = list(values)
+    return found.reshape(tuple(shape))
 
 
 def unit(count: int, position: int) -> list[float]:

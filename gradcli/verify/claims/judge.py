@@ -33,6 +33,7 @@ from ..process.job import (
     words_of,
 )
 from ..prove import simplifies_away, vanishes
+from ..subject import objects
 from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
 from .text import (
     Claim,
@@ -55,7 +56,6 @@ from .truth import (
     differing,
     fits,
     fitted_array,
-    grid,
     terms_of,
     values_of,
 )
@@ -510,7 +510,7 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     else:
         positions = visit.positions(claim)
         true = [true[k] for k in positions.reshape(-1).tolist()]
-        given = grid([book.of(t) for t in claimed], said.shape)
+        given = objects([book.of(t) for t in claimed], said.shape)
         found = fitted_array(given, positions.shape)
         said_to_be = [] if found is None else list(found.flat)
     for a, b in zip(said_to_be, true, strict=True):

@@ -12,10 +12,9 @@ Invariant: each side is computed without the other; only `differing` compares th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -30,7 +29,7 @@ from ...numbers.term import Term
 from ...numbers.terms import Terms
 from ...ops.exact import PI, Exact, decimal, fraction, function
 from ..conditions import shown
-from ..subject import of_elements, symbols
+from ..subject import objects, of_elements, symbols
 from .text import Claim, ClaimsTask
 from .text import positions as entry_positions
 
@@ -48,13 +47,6 @@ RELATIVE_TOLERANCE: Final = ball(2) ** -83
 """Relative distance up to which two numbers count as equal."""
 
 ABSOLUTE_TOLERANCE: Final = ball(2) ** -100
-
-
-def grid(values: Iterable[object], shape: Sequence[int]) -> Host:
-    """Return objects, such as balls in C order, as an array."""
-    found = np.empty(prod(shape), dtype=object)
-    found[:] = list(values)
-    return found.reshape(tuple(shape))
 
 
 def are_finite(balls: Host) -> bool:
@@ -112,7 +104,7 @@ class Visit:
         if claim.is_complete:
             return found
         at = self.positions(claim)
-        return grid(found.reshape(-1)[at.reshape(-1)], at.shape)
+        return objects(found.reshape(-1)[at.reshape(-1)], at.shape)
 
     def positions(self, claim: Claim) -> Host:
         """Return the positions in the derivative of the entries that are claimed."""
@@ -157,7 +149,7 @@ class Visit:
         (output,), (entry,) = terms_of(target), self.entries(claim.by[0])
         order = len(claim.by)
         found = derivative(self.terms, output.serial, entry.serial, order)
-        return grid([found], ())
+        return objects([found], ())
 
     def _first(self, target: Tensor, name: str) -> Host:
         entries = [e.serial for e in self.entries(name)]
@@ -167,7 +159,7 @@ class Visit:
             for term in terms_of(target)
             for b in evaluation.gradient([term.serial], [1.0], entries)
         ]
-        return grid(values, (*target.shape, *self.tensors[name].shape))
+        return objects(values, (*target.shape, *self.tensors[name].shape))
 
     def _second(self, target: Tensor, claim: Claim) -> Host:
         first, last = claim.by
@@ -179,7 +171,7 @@ class Visit:
             for along in self.entries(last)
         ]
         values = list(chain.from_iterable(zip(*columns, strict=True)))
-        return grid(values, (*self.tensors[first].shape, *self.tensors[last].shape))
+        return objects(values, (*self.tensors[first].shape, *self.tensors[last].shape))
 
     def _run(
         self, source: str, named: Mapping[str, Any], of: str | None = None
@@ -200,7 +192,7 @@ def terms_of(tensor: Tensor) -> list[Term]:
 def values_of(tensor: Tensor) -> Host:
     """Return a tensor's values as balls."""
     steps = [t.serial for t in terms_of(tensor)]
-    return grid(tensor.xp.system.evaluation.settled(steps), tensor.shape)
+    return objects(tensor.xp.system.evaluation.settled(steps), tensor.shape)
 
 
 def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:

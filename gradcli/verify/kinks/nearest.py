@@ -8,8 +8,8 @@ start is where the gap changes sign, or is closest to 0, among evenly spaced poi
 Invariant: a point that is returned lies far closer to the surface than the width of
 the differences taken there; if the method does not converge, no point is returned.
 
-    meeting(terms, left, right, entries, 1.0).distance          # 0.5
-    [p.distance for p in meetings(terms, left, right, entries, 4.0)]    # [0.5, 3.5]
+    meeting(left, right, entries, 1.0).distance     # 0.5
+    [p.distance for p in meetings(left, right, entries, 4.0)]       # [0.5, 3.5]
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from itertools import pairwise
 from math import isfinite
 from typing import Final
 
-from ...numbers.balls import ZERO, Ball, ball, to_float, working
-from ...numbers.boxes import Moved
-from ...numbers.graph import Evaluation
+from ...engine.walk import accumulate
+from ...numbers.balls import Ball, apply, ball, derivative, to_float, working
+from ...numbers.system import exact
 from ...numbers.term import Term, ordered
-from ...numbers.terms import Terms
 
 WIDE_BITS: Final = 1330
 """Precision, in bits, of non-smooth points and of the search for them."""
@@ -76,59 +75,85 @@ class Point:
 class _Gap:
     """The function ``left - right`` of the entries that may move, without bounds."""
 
-    def __init__(
-        self, terms: Terms, left: Term, right: Term, entries: Mapping[int, Term]
-    ) -> None:
-        self._terms = terms
-        self._ends = [left.serial, right.serial]
-        below = ordered([left, right])
-        self.start: Location = {t.serial: t.value for t in below if t.serial in entries}
+    def __init__(self, left: Term, right: Term, entries: Mapping[int, Term]) -> None:
+        self._left = left.serial
+        self._right = right.serial
+        self._terms = ordered([left, right])
+        self._made = {t.serial: t for t in self._terms}
+        self.start: Location = {
+            s: t.value for t in self._terms if (s := t.serial) in entries
+        }
 
-    def at(self, location: Mapping[int, Ball | float]) -> Evaluation:
-        """Return the values of the program's terms at a location."""
-        return Evaluation(Moved(self._terms, location))
-
-    def height(self, there: Evaluation, bits: int = WIDE_BITS) -> Ball:
-        """Return the gap at a location."""
+    def values(
+        self, location: Mapping[int, Ball | float], bits: int = WIDE_BITS
+    ) -> Location:
+        """Return the value of every term at a location, by serial."""
+        values: Location = {}
         with working(bits):
-            left, right = there.values(self._ends, bits)
-            return (left - right).mid()
+            for term in self._terms:
+                values[term.serial] = self._value(term, location, values).mid()
+        return values
+
+    def _value(
+        self, term: Term, location: Mapping[int, Ball | float], values: Location
+    ) -> Ball:
+        if term.name == "number":
+            return ball(exact(term.content))
+        if term.name == "symbol":
+            start: Ball = ball(0) + location.get(term.serial, term.value)
+            return start
+        arguments = [values[a.serial] for a in term.args]
+        return arguments[0] if term.name == "stop" else apply(term.name, *arguments)
+
+    def of(self, values: Location) -> Ball:
+        gap: Ball = values[self._left] - values[self._right]
+        return gap.mid()
 
     def fast(self, location: Mapping[int, float]) -> float:
         """Return the gap at a location, computed with few bits."""
-        return to_float(self.height(self.at(location), FAST_BITS))
+        return to_float(self.of(self.values(location, FAST_BITS)))
 
-    def slopes(self, there: Evaluation) -> Location:
+    def slopes(self, values: Location) -> Location:
         """Return the derivative of the gap by every entry that may move."""
-        arrived = there.cotangents(self._ends, [1, -1], WIDE_BITS)
-        return {s: arrived.get(s, ZERO).mid() for s in self.start}
+
+        def pull(serial: int, g: Ball) -> Iterator[tuple[int, Ball]]:
+            term = self._made[serial]
+            at = [values[a.serial] for a in term.args]
+            for position, argument in enumerate(term.args):
+                slope = derivative(term.name, position, at)
+                yield argument.serial, (g * slope).mid()
+
+        seeds = {self._left: ball(1)}
+        seeds[self._right] = (seeds.get(self._right) or ball(0)) - 1
+        order = [t.serial for t in reversed(self._terms)]
+        arrived = accumulate(order, seeds, pull)
+        return {s: arrived.get(s, ball(0)) for s in self.start}
 
 
 def meeting(
-    terms: Terms, left: Term, right: Term, entries: Mapping[int, Term], within: float
+    left: Term, right: Term, entries: Mapping[int, Term], within: float
 ) -> Point | None:
     """Return the nearest location where ``left == right``; None if none is found.
 
     Args:
-        terms: the terms of the run.
         left, right: the terms that meet.
         entries: the entries that may move, by serial.
         within: the largest distance of the location.
     """
     if (left.value - right.value).is_zero():
         return Point({}, 0.0)
-    gap = _Gap(terms, left, right, entries)
+    gap = _Gap(left, right, entries)
     with working(WIDE_BITS):
         location = _settled(gap, gap.start, frozenset(gap.start), within)
         return None if location is None else _within(location, gap.start, within)
 
 
 def meetings(
-    terms: Terms, left: Term, right: Term, entries: Mapping[int, Term], within: float
+    left: Term, right: Term, entries: Mapping[int, Term], within: float
 ) -> Iterator[Point]:
     """Yield the locations where ``left == right`` if a single entry moves by at most
     ``within``."""
-    gap = _Gap(terms, left, right, entries)
+    gap = _Gap(left, right, entries)
     for entry in gap.start:
         for begin, end in _brackets(gap, entry, within):
             middle = {**gap.start, entry: ball((begin + end) / 2)}
@@ -181,14 +206,14 @@ def _settled(
     """Return where Newton's method converges if ``moving`` entries move; else None."""
     location, steps, rough = dict(start), [ball(0)], True
     for count in range(MAX_NEWTON_STEPS):
-        there = gap.at(location)
-        height = gap.height(there)
+        values = gap.values(location)
+        height = gap.of(values)
         if (
             not height.is_finite()
             or _distance(location, start) > MAX_STRAYING_FACTOR * within
         ):
             return None
-        slopes = gap.slopes(there)
+        slopes = gap.slopes(values)
         normal = {s: slopes[s] for s in moving}
         flat = _norm(normal.values()) < MIN_SLOPE
         if height.is_zero() or (flat and abs(height) <= GAP_TOLERANCE):

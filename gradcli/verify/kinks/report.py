@@ -22,13 +22,11 @@ from math import fsum, inf, isfinite, isnan, nan
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from ...engine import Tensor
 from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ...lang.parser import parse
 from ...lang.run import computed
-from ...numbers.arrays import ObjectArray, boxed
+from ...numbers.arrays import ObjectArray
 from ...numbers.balls import Ball, ball, text, to_float, working
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.numbers import Balls
@@ -36,7 +34,7 @@ from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
 from ..process.budget import Budget
 from ..process.job import Job
-from ..subject import OnTerms, unit
+from ..subject import OnTerms, objects, unit
 from .nearest import WIDE_BITS, Point, meeting, meetings
 from .watch import Crossing, watched
 
@@ -219,7 +217,7 @@ class _Search:
         """Yield the nearest meeting, and all of them if one entry alone decides."""
         largest = max((abs(to_float(v)) for v in self.start), default=0.0)
         within = max(self.radius, self.fine * largest)
-        ends = self.subject.terms, crossing.left, crossing.right
+        ends = crossing.left, crossing.right
         nearest = meeting(*ends, self.by_serial, within)
         if nearest is not None:
             yield nearest
@@ -416,7 +414,8 @@ class Field:
             if each.claim is not None:
                 numbers = location[start : start + count]
                 start += count
-            given[each.name] = self._tensor(numbers, each.value.shape)
+            array = ObjectArray(objects(numbers, each.value.shape), self._namespace)
+            given[each.name] = Tensor(array, self._namespace)
         factory = ExactFactory(self._namespace, self._job.dtype, self._job.seed)
         with working(WIDE_BITS), self._namespace.taking_numbers():
             library = ExactLibrary(factory)
@@ -426,12 +425,6 @@ class Field:
         with working(WIDE_BITS):
             terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
             return sum(terms, ball(0))
-
-    def _tensor(self, numbers: Sequence[object], shape: tuple[int, ...]) -> Tensor:
-        data = np.empty(len(numbers), dtype=object)
-        data[:] = list(numbers)
-        array = ObjectArray(boxed(data.reshape(shape)), self._namespace)
-        return Tensor(array, self._namespace)
 
 
 @dataclass(frozen=True, slots=True)
