@@ -46,7 +46,7 @@ _HOMES = {
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
     "python.torch_names": "install_as_torch GradScaler amp autocast "
-    "is_autocast_enabled distributed fx jit "
+    "bfloat16 is_autocast_enabled distributed fx jit "
     "multiprocessing "
     "onnx quantization",
 }

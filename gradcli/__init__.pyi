@@ -161,6 +161,7 @@ from .python.torch_names import (
     GradScaler as GradScaler,
     amp as amp,
     autocast as autocast,
+    bfloat16 as bfloat16,
     is_autocast_enabled as is_autocast_enabled,
     distributed as distributed,
     fx as fx,

@@ -137,7 +137,7 @@ def ranges_of(boxes: Sequence[Box], job: Job) -> Ranges:
     """Return the ranges over the box, as narrow as the time for checks allows."""
     from ..verify.box import ranges
     from ..verify.process.budget import Budget
-    from ..verify.process.runner import program_of
+    from ..verify.subject import program_of
 
     return ranges(job, spans_of(boxes), program_of(job), Budget(job.seconds))
 

@@ -22,10 +22,15 @@ from ..lang.nested import nested
 from ..lang.parser import parse
 from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
 from ..lang.suggest import did_you_mean
-from ..verify.claims import task as ruled
-from ..verify.claims.entries import positions
-from ..verify.claims.task import ClaimsTask, Given, Judgement
-from ..verify.claims.text import Claim, read_claim
+from ..verify.claims import text as ruled
+from ..verify.claims.text import (
+    Claim,
+    ClaimsTask,
+    Given,
+    Judgement,
+    positions,
+    read_claim,
+)
 from ..verify.process.job import REFUTED, UNKNOWN, weakest
 from ..views.claims import Piece
 from ..views.fields import Verdict

@@ -18,7 +18,7 @@ from .preset import anything_set
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..render.line import Layout, Line
-    from ..verify.claims.task import ClaimsTask, Judgement
+    from ..verify.claims.text import ClaimsTask, Judgement
     from ..verify.process.job import InputVerdict, Job, Verification
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})

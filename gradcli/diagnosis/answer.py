@@ -18,11 +18,9 @@ from typing import Final
 from ..lang.errors import ProgramError
 from ..lang.nested import bracketed
 from ..numbers.system import NoMeaning
-from ..verify.claims.points import random_points
-from ..verify.claims.proof import derivatives
-from ..verify.claims.task import ClaimsTask
-from ..verify.claims.text import Claim
-from ..verify.claims.truth import Visit, terms_of, values_of
+from ..verify.claims.judge import derivatives
+from ..verify.claims.text import Claim, ClaimsTask, random_points
+from ..verify.claims.truth import Visit, are_finite, terms_of, values_of
 from ..verify.closed import full_form
 from ..verify.conditions import indifferent, side_conditions
 from ..verify.process.budget import Budget, OutOfTime
@@ -71,7 +69,7 @@ def right_derivative(
         except (ProgramError, NoMeaning, KeyError):
             # A point at which the program fails tells nothing.
             continue
-        if visit.is_non_smooth() or not values_of(target).finite():
+        if visit.is_non_smooth() or not are_finite(values_of(target)):
             continue
         branch = side_conditions(visit.terms, terms_of(target))
         if branch in met:

@@ -18,9 +18,7 @@ import numpy as np
 
 from ..lang.parser import parse
 from ..lang.syntax import Call, MethodCall, walk
-from ..verify.claims.points import about_a_point
-from ..verify.claims.task import ClaimsTask
-from ..verify.claims.text import Claim
+from ..verify.claims.text import Claim, ClaimsTask, about_a_point
 from ..verify.process.budget import OutOfTime
 from ..views.claims import Diagnosis
 from .chain_rule import (

@@ -38,8 +38,7 @@ from ..lang.syntax import (
     Unary,
     children,
 )
-from ..verify.claims.task import ClaimsTask
-from ..verify.claims.text import Claim
+from ..verify.claims.text import Claim, ClaimsTask
 from ..views.claims import Diagnosis
 from .chain_rule import UNSPOKEN, candidates
 from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in

@@ -31,12 +31,15 @@ from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.run import Input, evaluate
 from ..lang.syntax import For, Target, While, walk
-from ..verify.claims.entries import positions
-from ..verify.claims.points import Point, given_point, random_points
-from ..verify.claims.task import ClaimsTask
-from ..verify.claims.text import Claim
-from ..verify.claims.truth import fitted_array
-from ..verify.limits import MAX_CLAIM_STEPS
+from ..verify.claims.text import (
+    Claim,
+    ClaimsTask,
+    Point,
+    given_point,
+    positions,
+    random_points,
+)
+from ..verify.claims.truth import MAX_CLAIM_STEPS, fitted_array
 from ..verify.process.budget import OutOfTime
 from ..views.claims import Diagnosis
 from ..views.factors import Factors

@@ -51,10 +51,11 @@ def _wanted(arguments: tuple[object, ...]) -> Params:
         elif isinstance(value, builtins.type):
             found["dtype"] = dtypes.to_dtype(value)
         elif value is not None:
-            raise TypeError(
+            raise dtypes.no_type(
+                value,
                 "to() received an invalid combination of arguments - got "
                 f"({value.__class__.__name__}), but expected a dtype, a device or a "
-                "tensor"
+                "tensor",
             )
     return found
 

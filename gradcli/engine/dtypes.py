@@ -150,6 +150,13 @@ _BY_CLASS = {float: float64, int: int64, bool: bool_}
 """Types by the Python classes that name them; Python's float is a double."""
 
 
+def no_type(given: object, message: str) -> Exception:
+    """Return the error for what is no type: a placeholder's own, which says why gradcli
+    lacks the type that it stands for, or else a `TypeError`."""
+    refused = getattr(type(given), "refused", None)
+    return TypeError(message) if refused is None else refused(given)
+
+
 def to_dtype(given: object, name: str = "") -> dtype:
     """Return the type that an argument of the function ``name`` gives.
 
@@ -161,7 +168,7 @@ def to_dtype(given: object, name: str = "") -> dtype:
     found = _BY_CLASS.get(given) if isinstance(given, type) else None
     if found is None:
         what = f"{name}(): argument 'dtype'" if name else "dtype"
-        raise TypeError(f"{what} must be torch.dtype, not {type(given).__name__}")
+        raise no_type(given, f"{what} must be torch.dtype, not {type(given).__name__}")
     return found
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..ops.checks import broadcast_shape, count_of, dim_of
 from .custom import without_derivative
-from .dtypes import DEFAULT, Size, of
+from .dtypes import DEFAULT, Size, of, to_dtype
 from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
@@ -171,15 +172,20 @@ class _Limits:
 
 
 class finfo(_Limits):
-    """The limits of a type of floats."""
+    """The limits of a type of floats.
 
+    replaced  limits that stand in the place of the types' own, by name; a check of a
+              function sets them, to see what depends on them
+    """
+
+    replaced: ClassVar[Mapping[str, float]] = {}
     eps: float
     tiny: float
     smallest_normal: float
     resolution: float
 
     def __init__(self, type: Type | None = None) -> None:
-        chosen = type or DEFAULT.dtype
+        chosen = DEFAULT.dtype if type is None else to_dtype(type)
         if not chosen.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo "
@@ -187,6 +193,7 @@ class finfo(_Limits):
             )
         names = "resolution min max eps smallest_normal tiny"
         super().__init__(chosen, np.finfo(chosen.name), names)
+        vars(self).update(self.replaced)
 
     def __repr__(self) -> str:
         limits = {n: v for n, v in vars(self).items() if n not in ("dtype", "bits")}

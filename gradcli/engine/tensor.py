@@ -179,6 +179,10 @@ class Tensor(Methods):
     def is_cuda(self) -> bool:
         return self.device.type == "cuda"
 
+    @property
+    def is_cpu(self) -> bool:
+        return self.device.type == "cpu"
+
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
 

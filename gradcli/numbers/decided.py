@@ -40,7 +40,7 @@ from .balls import (
 )
 from .graph import MAX_COMPARISON_BITS, Evaluation
 from .rounding import Roundings
-from .system import RELATIONS, Element, Number, System, lifted
+from .system import RELATIONS, Element, Number, System, has_many_digits, lifted
 
 Choose = Callable[[System[Element], Element, Element], Element]
 """Function that returns one of two elements."""
@@ -332,6 +332,8 @@ class Deciding(System[Step]):
     lost       errors of the engine's numbers beyond their own rounding, by the steps of
                the program's numbers: the absolute error, and one in units of rounding
     unsure     whether rounding decides a tie or a jump
+    inexact    whether floats of many digits were computed, so that each of them is off
+               by a rounding
     kinks      words for what has no derivative there, by step
     zeros      steps of value 0 whose sign, which only floats have, decides something
     """
@@ -341,11 +343,11 @@ class Deciding(System[Step]):
         self.tie_break = tie_break
         self.evaluation = Evaluation(graph)
         self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
-        self.unsure = False
+        self.unsure = self.inexact = False
         self.kinks: dict[int, str] = {}
         self.lost: dict[int, tuple[float, float]] = {}
         self.zeros: set[int] = set()
-        self._numbers: dict[Number, Step] = {}
+        self._numbers: dict[tuple[Number, float], Step] = {}
         self._exact: dict[int, tuple[Exact, Step]] = {}
 
     def written(self, number: Number) -> Step:
@@ -361,16 +363,16 @@ class Deciding(System[Step]):
         raise NotImplementedError
 
     def lift(self, number: Number) -> Step:
+        if self.inexact and isinstance(number, float) and has_many_digits(number):
+            return self._leaf(Fraction(number), abs(number) / 2**53)
         return lifted(number, self._leaf, self.apply, self._exact)
 
     def _leaf(self, number: Number, off: float) -> Step:
-        if off:
-            made = self.written(number)
-            self.lost[int(made)] = off, 0.0
-            return made
-        found = self._numbers.get(number)
+        found = self._numbers.get((number, off))
         if found is None or number != number:
-            found = self._numbers[number] = self.written(number)
+            found = self._numbers[number, off] = self.written(number)
+            if off:
+                self.lost[int(found)] = off, 0.0
         return found
 
     def value(self, element: Step) -> Ball:

@@ -230,6 +230,18 @@ class Roundings:
 
     def bound(self, step: int) -> Ball:
         """Return a first-order bound of one step's error, from those of all steps."""
+        return self._to_first_order(step, self._error)
+
+    def by_numbers(self, step: int) -> Ball:
+        """Return how far a step moves, to first order, with those of the program's
+        numbers that are off by more than their own rounding."""
+        graph: Any = self.evaluation.graph
+        lost = graph.lost
+        of = lambda each, bits: ball(lost[each][0]) if each in lost else ZERO
+        return self._to_first_order(step, of) if lost else ZERO
+
+    def _to_first_order(self, step: int, error: Callable[[int, int], Ball]) -> Ball:
+        """Return the sum of the largest effects of all steps' errors on one step."""
         evaluation, graph = self.evaluation, self.evaluation.graph
         bits = self._bits(step)
         order = evaluation.below([step])
@@ -249,7 +261,7 @@ class Roundings:
             total = ZERO
             for each, g in arrived.items():
                 if not g.is_zero():
-                    total = total + size(g) * self._error(each, bits)
+                    total = total + size(g) * error(each, bits)
             return total
 
     def is_linear(self, step: int) -> bool:

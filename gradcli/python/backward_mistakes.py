@@ -1,21 +1,25 @@
 """Diagnoses of wrong backwards: hypotheses, each tested at several points together.
 
 Invariant: a mistake is named only if correcting it makes every refuted gradient right
-at all points that were tried; simple mistakes are tested first.
+at all points that were tried; simple mistakes are tested first. Where a backward is run
+with other saved values, forward and backward are the user's own: only some tensors that
+``ctx`` gives back differ, each an input, an output, or its value before a change.
 
     diagnosed(checked, proof).repair       # "multiply by -1"
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
+from itertools import combinations
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from ..autograd.function import Function
 from ..diagnosis.hypotheses import (
     CLOSE,
     OWN_ENTRY,
@@ -26,7 +30,8 @@ from ..diagnosis.hypotheses import (
     same,
     transpositions,
 )
-from ..engine.raw import Host
+from ..engine.modes import MODE
+from ..engine.raw import Host, Raw
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
@@ -44,7 +49,6 @@ from .forwards import (
 from .function_call import Call
 from .function_proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
-from .replacements import Replaced, replacements
 from .script_passes import recording
 from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED, matrices
 
@@ -199,7 +203,7 @@ def _is_identity(point: Point, wrong: set[str]) -> bool:
     if len(wrong) != 1 or point.call.custom is None:
         return False
     (name,) = wrong
-    block = point.block(name)
+    block = point.blocks[name]
     ys = point.call.outputs(point.call.leaves())
     given = np.asarray(block.slot.given.raw)
     rows, columns = block.true.shape
@@ -251,7 +255,7 @@ def _called(point: Point, name: str, number: float) -> str:
     own = point.call.name_of(number)
     if own is not None:
         return f", which is {own}"
-    shape = tuple(point.block(name).slot.given.shape)
+    shape = tuple(point.blocks[name].slot.given.shape)
     if number < MIN_SIZE:
         return ""
     if abs(number - prod(shape)) < 1e-8:
@@ -262,7 +266,7 @@ def _called(point: Point, name: str, number: float) -> str:
 
 def _batch_of(point: Point, name: str) -> int | None:
     """Return the outputs' first size, if an input's shape is without it; else None."""
-    block = point.block(name)
+    block = point.blocks[name]
     ys = point.call.outputs(point.call.leaves())
     shapes = {tuple(y.shape) for y in ys}
     if len(shapes) != 1:
@@ -275,14 +279,9 @@ def _batch_of(point: Point, name: str) -> int | None:
 
 def swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Return the diagnosis of inputs whose gradients are exchanged."""
-    names = [b.slot.name for b in points[0].blocks]
     for a in sorted(wrong):
-        for b in (n for n in names if n != a):
-            pairs = []
-            for p in points:
-                mine, other = (next(x for x in p.blocks if x.slot.name == n)
-                               for n in (a, b))  # fmt: skip
-                pairs.append((other.true, mine.given))
+        for b in (n for n in points[0].blocks if n != a):
+            pairs = [(p.blocks[b].true, p.blocks[a].given) for p in points]
             if all(x.shape == y.shape for x, y in pairs) and all_same(pairs):
                 text = f"what is returned for {a} is the gradient by {b}"
                 return Diagnosis("swapped", text, f"return them in order: {a}, {b}")
@@ -361,7 +360,7 @@ def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 def transposed(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Return the diagnosis of a gradient whose dimensions are in another order."""
     for name in sorted(wrong):
-        shape = tuple(points[0].block(name).slot.given.shape)
+        shape = tuple(points[0].blocks[name].slot.given.shape)
         pairs = [
             (a.reshape(-1, *shape), b.reshape(-1, *shape))
             for a, b in pairs_of(points, {name})
@@ -377,14 +376,14 @@ def _by_replacing(
     cause: str, points: Sequence[Point], wrong: set[str]
 ) -> Diagnosis | None:
     """Return the diagnosis of saved values whose replacement corrects all gradients."""
-    for each in replacements(points[0].call, cause):
-        if all(_right_with(each, point, wrong) for point in points):
-            return Diagnosis(cause, each.text, each.repair)
+    for function, text, repair in replacements(points[0].call, cause):
+        if all(_right_with(function, point, wrong) for point in points):
+            return Diagnosis(cause, text, repair)
     return None
 
 
-def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
-    call = point.call.with_function(each.function)
+def _right_with(function: type[Function], point: Point, wrong: set[str]) -> bool:
+    call = point.call.with_function(function)
     try:
         leaves = call.leaves()
         ys = [y for y in call.outputs(leaves) if y.edge is not None]
@@ -392,8 +391,228 @@ def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
     except Exception:
         # A replacement need not have a shape that fits.
         return False
-    pairs = zip(point.blocks, found, strict=True)
+    pairs = zip(point.blocks.values(), found, strict=True)
     return all(same(b.true, g) for b, g in pairs if b.slot.name in wrong)
+
+
+MAX_TENSORS: Final = 8
+"""Largest number of a function's tensors for which replacements are tried."""
+
+Key = int | str
+"""Type of a saved tensor's key: its position, or its attribute's name on ``ctx``."""
+
+Picked = Callable[[Any], Any]
+"""Type of a function that returns, from a ``ctx``, the tensor to put in a place."""
+
+
+Replaced = tuple[type[Function], str, str]
+"""Type of a function that reads other values, with the text and repair of the
+mistake."""
+
+
+class _View:
+    """A ``ctx`` that gives other tensors in some places."""
+
+    def __init__(self, ctx: Any, instead: dict[Key, Picked]) -> None:
+        self._ctx, self._instead = ctx, instead
+
+    @property
+    def saved_tensors(self) -> tuple[object, ...]:
+        return tuple(
+            self._instead[k](self._ctx) if k in self._instead else t
+            for k, t in enumerate(self._ctx.saved_tensors)
+        )
+
+    def __getattr__(self, name: str) -> object:
+        if name in self._instead:
+            return self._instead[name](self._ctx)
+        return getattr(self._ctx, name)
+
+
+def replacements(call: Call, cause: str) -> Iterator[Replaced]:
+    """Yield functions that read other values, each one a mistake of kind ``cause``."""
+    made_by = call.custom
+    if made_by is None:
+        return
+    ctx = _context(made_by, call)
+    places = _places(ctx)
+    if cause == "in-place":
+        for key in places:
+            if _before(ctx, key) is not None:
+                yield (
+                    _reading(made_by, {key: lambda c, k=key: _before(c, k)}),  # type: ignore[misc]
+                    f"{_named(key)} is changed in place after it was saved",
+                    f"write the change as a new tensor, or save {_named(key)}.clone()",
+                )
+        return
+    names = _names(ctx, call)
+    if len(places) > MAX_TENSORS or len(names) > MAX_TENSORS:
+        return
+    if cause == "swapped":
+        for a, b in combinations(places, 2):
+            instead: dict[Key, Picked] = {
+                a: lambda c, k=b: _value(c, k),  # type: ignore[misc]
+                b: lambda c, k=a: _value(c, k),  # type: ignore[misc]
+            }
+            text = f"{_named(a)} and {_named(b)} are taken for one another in backward"
+            yield _reading(made_by, instead), text, "exchange them there"
+        return
+    if cause == "transpose":
+        for key in places:
+            shape = tuple(_value(ctx, key).shape)
+            if len(shape) > 1 and shape[-1] == shape[-2]:
+                yield (
+                    _reading(made_by, {key: lambda c, k=key: _value(c, k).mT}),  # type: ignore[misc]
+                    f"{_named(key)}{_saved_as(ctx, names, key)} is taken for its "
+                    "transpose in backward",
+                    f"write {_named(key)}.mT there, or leave a transposition out",
+                )
+            for count in range(1, min(len(shape), 2) + 1):
+                dims = tuple(range(-count, 0))
+                turned = lambda c, k=key, d=dims: _value(c, k).flip(d)
+                yield (
+                    _reading(made_by, {key: turned}),
+                    f"{_named(key)}{_saved_as(ctx, names, key)} is taken in the wrong "
+                    "order in backward: turned round along its last "
+                    f"{'dimension' if count == 1 else 'two dimensions'}, or not",
+                    f"write {_named(key)}.flip({', '.join(map(str, dims))}) there, or "
+                    "leave a flip out",
+                )
+        return
+    for key in places:
+        held = _value(ctx, key)
+        for name, pick in names.items():
+            there = pick(ctx)
+            if there.shape == held.shape and there is not held:
+                yield (
+                    _reading(made_by, {key: pick}),
+                    f"backward takes {_named(key)} for {name}, but another tensor was "
+                    "saved",
+                    f"save {name} there",
+                )
+
+
+def _reading(made_by: type[Function], instead: dict[Key, Picked]) -> type[Function]:
+    """Return the function with a backward that reads other tensors in some places."""
+
+    def backward(ctx: object, *cotangents: object) -> object:
+        own: Callable[..., object] = made_by.backward
+        if own is Function.backward:
+            own = made_by.vjp
+        return own(_View(ctx, instead), *cotangents)
+
+    return _watched(made_by, backward)
+
+
+def _watched(
+    made_by: type[Function], backward: Callable[..., object]
+) -> type[Function]:
+    """Return the function with a ctx that keeps its inputs, its outputs, and the values
+    that changed tensors had before the change."""
+
+    def noted(ctx: object, args: Sequence[object], run: Callable[[], object]) -> object:
+        had: dict[int, object] = {}
+        ctx.__dict__["_had"] = had
+        outer = MODE.before_change
+
+        def look(raw: Raw) -> None:
+            had.setdefault(id(raw), raw.copy())
+
+        MODE.before_change = look
+        try:
+            output = run()
+        finally:
+            MODE.before_change = outer
+        parts = output if isinstance(output, tuple) else (output,)
+        ctx.__dict__["_given"] = [
+            x.detach() if isinstance(x, Tensor) else x for x in args
+        ]
+        ctx.__dict__["_made"] = [y.detach() for y in parts if isinstance(y, Tensor)]
+        return output
+
+    if made_by.setup_context is not Function.setup_context:
+
+        def setup_context(
+            ctx: object, inputs: tuple[object, ...], output: object
+        ) -> None:
+            noted(ctx, inputs, lambda: output)
+            made_by.setup_context(ctx, inputs, output)
+
+        given: dict[str, object] = {"setup_context": staticmethod(setup_context)}
+    else:
+
+        @wraps(made_by.forward)
+        def forward(ctx: object, *args: object) -> object:
+            return noted(ctx, args, lambda: made_by.forward(ctx, *args))
+
+        given = {"forward": staticmethod(forward)}
+    body = {**given, "backward": staticmethod(backward), "vjp": Function.vjp}
+    return type(made_by.__name__, (made_by,), body)
+
+
+def _context(made_by: type[Function], call: Call) -> Any:
+    """Return the ``ctx`` of one run of the function."""
+    found = []
+
+    def backward(ctx: object, *cotangents: object) -> object:
+        raise NotImplementedError
+
+    watching = _watched(made_by, backward)
+    outputs = call.with_function(watching).outputs(call.leaves())
+    for y in outputs:
+        if y.grad_fn is not None:
+            found.append(y.grad_fn.ctx)
+    return found[0]
+
+
+def _places(ctx: Any) -> list[Key]:
+    saved: list[Key] = [
+        k for k, t in enumerate(ctx.saved_tensors) if isinstance(t, Tensor)
+    ]
+    return saved + [
+        name
+        for name, t in vars(ctx).items()
+        if isinstance(t, Tensor) and not name.startswith("_")
+    ]
+
+
+def _value(ctx: Any, key: Key) -> Any:
+    return ctx.saved_tensors[key] if isinstance(key, int) else getattr(ctx, key)
+
+
+def _before(ctx: Any, key: Key) -> Tensor | None:
+    """Return a saved tensor's value before it was first changed in place; None if it
+    never was changed."""
+    t = _value(ctx, key)
+    raw = ctx._had.get(id(t.raw))
+    return None if raw is None else Tensor(raw, t.xp)
+
+
+def _names(ctx: Any, call: Call) -> dict[str, Picked]:
+    """Return functions that pick an input or output from a ctx, by their names."""
+    found: dict[str, Picked] = {}
+    by_key = {slot.key: slot.name for slot in call.slots}
+    for k, x in enumerate(ctx._given):
+        if isinstance(x, Tensor) and k in by_key:
+            found[f"the input {by_key[k]}"] = lambda c, k=k: c._given[k]  # type: ignore[misc]
+    for k in range(len(ctx._made)):
+        name = "the output" if len(ctx._made) == 1 else f"output {k}"
+        found[name] = lambda c, k=k: c._made[k]  # type: ignore[misc]
+    return found
+
+
+def _saved_as(ctx: Any, names: dict[str, Picked], key: Key) -> str:
+    """Return which tensor was saved in a place, such as ``, the input w,``, if any."""
+    held = _value(ctx, key)
+    for name, pick in names.items():
+        there = pick(ctx)
+        if there.shape == held.shape and np.array_equal(there.raw, held.raw):
+            return f", {name},"
+    return ""
+
+
+def _named(key: Key) -> str:
+    return f"ctx.saved_tensors[{key}]" if isinstance(key, int) else f"ctx.{key}"
 
 
 HYPOTHESES: tuple[Test, ...] = (

@@ -18,21 +18,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..autograd.blocks import filled, pull
 from ..engine.dtypes import formulas_of
 from ..engine.modes import enable_grad
-from ..engine.raw import Raw
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import (
-    NOTHING_SHOWN,
     PROVED,
     REFUTED,
     SAMPLED,
@@ -45,10 +43,10 @@ from ..verify.process.job import (
     timed_out,
     weakest,
 )
-from ..verify.subject import Subject, on_tape, on_terms
+from ..verify.subject import Subject
 from ..verify.verify import MAX_ENTRIES_ON_TERMS, Check
 from .difference_quotients import held_by_differences
-from .function_call import Call, Slot
+from .function_call import Both, Call, FunctionTape, FunctionTerms
 from .function_proof import (
     BALLS,
     Counterexample,
@@ -58,14 +56,10 @@ from .function_proof import (
     OutputEntry,
     SecondOrder,
 )
-from .function_terms import FunctionTape, FunctionTerms
-from .tolerances import MOST, Rows, explained, largest_error
+from .tolerances import MOST, explained
 from .torch_names import lack_in
 from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matrices
 from .user_lines import words_of
-
-if TYPE_CHECKING:
-    from ..numbers.balls import Ball
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
 """Largest number of entries, over all blocks, that are all compared."""
@@ -117,18 +111,6 @@ class Plan:
     seed: int = 0
     second: bool = True
     prove: bool = True
-    rerun: bool = False
-    """Whether this is a run with another number in the code, to see its effect."""
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """A block of the Jacobian as backward gives it, and the true one; rows are the
-    entries of all outputs."""
-
-    slot: Slot
-    given: Any
-    true: Any
 
 
 class FunctionCheck(Check):
@@ -137,6 +119,7 @@ class FunctionCheck(Check):
     failure  why the function does not run on balls; ``rule_failure``: why its backward
     """
 
+    terms, tapes = FunctionTerms, FunctionTape
     failure: str | None = None
     rule_failure: str | None = None
 
@@ -151,20 +134,14 @@ class FunctionCheck(Check):
         below = evaluation.below([int(s) for s in made.outputs])
         return any(graph.name(step) == "stop" for step in below)
 
-    def _run(self, tie_break: int) -> Subject:
-        if self._tape:
-            return on_tape(self.job, self._told, tie_break, FunctionTape)
-        return on_terms(self.job, self._told, tie_break, basis=FunctionTerms)
-
-    def _told(self, tensors: dict[str, Tensor]) -> object:
+    def _output(self, tensors: dict[str, Tensor]) -> object:
         xp = next(iter(tensors.values())).xp
         try:
             with xp.at_home(), formulas_of(self.job.dtype):
-                found = self._evaluate(tensors)
+                return super()._output(tensors)
         except Exception as error:
             self.failure = words_of(error)
             raise NoMeaning(self.failure) from error
-        return found
 
     def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         try:
@@ -173,14 +150,6 @@ class FunctionCheck(Check):
         except Exception as error:
             self.rule_failure = words_of(error)
             raise
-
-    def true_of(self, name: str, position: int) -> tuple[int, int, Ball]:
-        """Return the row of an entry, its place in the row, and its true number, by the
-        entry's position."""
-        own = max(1, next(i for i in self.asked if i.name == name).value.count)
-        number, place = divmod(position, own)
-        row = self.rows[number]
-        return number, place, row.found[row.places.index((name, place))]
 
 
 def slow(seconds: float) -> str:
@@ -196,7 +165,7 @@ class Checked:
         self.began = monotonic()
         self.remarks: list[str] = []
         self.faults: list[Fault] = []
-        self.blocks: list[Both] = []
+        self.blocks: dict[str, Both] = {}
         self.excuse: str | None = None
         """Words for the number in the code that makes a gradient slightly inexact."""
         self.lack: str | None = None
@@ -270,7 +239,7 @@ class Checked:
                 wide = self.call.moved(lambda values: values, "float64")
                 left = self._left(1.0)
                 inputs = held_by_differences(wide, inputs, self.plan.seed, left)
-            second = self._second_order(inputs) if self.plan.second else ()
+            second = self._second(inputs) if self.plan.second else ()
             self._try()
         return self._answer(inputs, second, verification)
 
@@ -278,30 +247,29 @@ class Checked:
         """Return a proof, changed to `sampled` if it is refuted only because a
         tolerance or a rounded literal in the function's code makes the gradient
         slightly inexact."""
-        if proof.verdict != REFUTED or self.plan.rerun:
-            return proof
-        rows = self._rows([proof.name])
-        if not rows:
+        block = self.blocks.get(proof.name)
+        if proof.verdict != REFUTED or block is None:
             return proof
 
-        def rerun() -> Rows:
-            plan = replace(self.plan, rerun=True, second=False, prove=False)
-            other = Checked(self.call, replace(plan, seconds=self._left()))
-            other._by_entries()
-            return other._rows([proof.name])
+        def rerun() -> Both | None:
+            other = Checked(self.call, replace(self.plan, seconds=self._left()))
+            found = {each.name: each.verdict for each in other._by_entries() or ()}
+            block = other.blocks.get(proof.name)
+            if block is None or found.get(proof.name) == REFUTED:
+                return block
+            # What is left of the error is rounding.
+            return replace(block, true=block.given)
 
-        near = explained(self.call, rows, rerun, lambda: self._left() - SPARE)
+        near = explained(self.call, block, rerun, lambda: self._left() - SPARE)
         if near is None:
             return proof
-        off = largest_error(rows)
+        off = block.largest_error()
         said = f"off by {off:.2g}, {near}"
         if off > MOST:
             self.remarks.append(f"{proof.name}: {said}")
             return proof
         self.excuse = said
-        return replace(
-            proof, verdict=SAMPLED, note=said, max_error=None, counterexample=None
-        )
+        return _excused(proof, said)
 
     def _as_first(self, proof: InputProof) -> InputProof:
         """Return the proof of a second derivative, changed to `sampled` if its error is
@@ -309,15 +277,7 @@ class Checked:
         off = proof.max_error or np.inf
         if proof.verdict != REFUTED or self.excuse is None or off > MOST:
             return proof
-        return replace(
-            proof, verdict=SAMPLED, note=self.excuse, max_error=None,
-            counterexample=None,
-        )  # fmt: skip
-
-    def _rows(self, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
-        """Return the given and the true block of each input that has one, by name."""
-        blocks = {block.slot.name: block for block in self.blocks}
-        return {n: (blocks[n].given, blocks[n].true) for n in names if n in blocks}
+        return _excused(proof, self.excuse)
 
     def _doubts(self) -> FunctionProof | None:
         """Return the proof of a function whose runs differ, or whose backward raises;
@@ -403,29 +363,34 @@ class Checked:
         self.remarks += [each.text for each in found if each.kind == LACKED]
         self.faults += [each for each in found if each.kind != LACKED]
 
-    # jobs
-
-    def _inputs(self, claims: Mapping[str, Any]) -> list[Input]:
-        return [
-            Input(
-                slot.name,
-                _block(np.asarray(slot.given.raw, np.float64)),
-                _block(claims[slot.name]) if slot.name in claims else None,
-            )
-            for slot in self.call.slots
-        ]
-
     def _checked(
-        self, inputs: Sequence[Input], output: Block, kind: str,
-        run: Callable[[dict[str, Tensor]], Tensor], share: float = 1,
-        tape: bool = False,
+        self, kind: str, claims: Mapping[str, Any], output: object,
+        run: Callable[[dict[str, Tensor]], Tensor], more: Sequence[Any] = (),
+        share: float = 1,
     ) -> FunctionCheck:  # fmt: skip
-        """Return a check of claims that may use a share of the time that is left."""
+        """Return a check of claims.
+
+        Args:
+            kind: the kind of the `Job`.
+            claims: the numbers of the derivative by each input that is asked about.
+            output: the numbers that ``run`` gives.
+            run: the program.
+            more: the cotangents, where these are inputs, too.
+            share: the part of the time that is left that the check may use.
+        """
+        values = {slot.name: np.asarray(slot.given.raw) for slot in self.call.slots}
+        values |= {_cotangent(k): c for k, c in enumerate(more)}
+        inputs = tuple(
+            Input(name, _block(v), _block(claims[name]) if name in claims else None)
+            for name, v in values.items()
+        )
         seconds = self._left() * share
         job = Job(
-            "", tuple(inputs), output, kind, dtype=self.type.name, seconds=seconds,
+            "", inputs, _block(output), kind, dtype=self.type.name, seconds=seconds,
             seed=self.plan.seed,
         )  # fmt: skip
+        large = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
+        tape = large and kind == "gradient"
         return FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
 
     def _left(self, share: float = FOR_BALLS) -> float:
@@ -448,68 +413,39 @@ class Checked:
         names = [slot.name for slot in self.call.varied]
         claims = dict(zip(names, found, strict=True))
         flat = np.concatenate([v.ravel() for v in self.values])
-        check = self._checked(
-            self._inputs(claims), _block(flat), "jacobian", self._flat, share=1 / 2
-        )
-        answer = self._numbers(check)
+        check = self._checked("jacobian", claims, flat, self._flat, share=1 / 2)
+        answer = check.compared()
         if check.reason is None:
-            self._keep(check, claims)
-        return self._read(check, answer.inputs, self._of_row)
-
-    def _keep(self, check: FunctionCheck, claims: Mapping[str, Any]) -> None:
-        for slot in self.call.varied:
-            given = claims[slot.name]
-            true = np.array(
-                [to_float(check.true_of(slot.name, p)[2]) for p in range(given.size)]
-            )
-            self.blocks.append(Both(slot, given, true.reshape(given.shape)))
+            for slot in self.call.varied:
+                given = claims[slot.name]
+                true = _true(check, slot.name).reshape(given.shape)
+                self.blocks[slot.name] = Both(slot, given, true)
+        shapes = [v.shape for v in self.values]
+        of_row = lambda row: entry_of(row, self.picked, shapes)
+        return self._read(check, answer.inputs, of_row)
 
     def _by_cotangents(
         self, before: Sequence[InputProof] | None
     ) -> tuple[list[InputProof], Verification]:
         """Return proofs from the contraction with cotangents, which are inputs, too."""
         found = gradients(self.outputs, self.wanted, self._seeds())
-        claims = {
-            slot.name: np.asarray(g, np.float64)
-            for slot, g in zip(self.call.varied, found, strict=True)
-        }
-        inputs = self._inputs(claims)
-        inputs += [
-            Input(_cotangent(k), _block(c)) for k, c in enumerate(self.cotangents)
-        ]
+        claims = {slot.name: g for slot, g in zip(self.call.varied, found, strict=True)}
         total = sum(
             float((v * c).sum())
             for v, c in zip(self.values, self.cotangents, strict=True)
         )
-        tape = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
-        output = Block.of((), [total])
-        check = self._checked(inputs, output, "gradient", self._contracted, tape=tape)
+        check = self._checked(
+            "gradient", claims, total, self._contracted, self.cotangents
+        )
         good = before is None or all(
             each.verdict not in (REFUTED, UNKNOWN) for each in before
         )
-        if tape:
-            answer = check.within_time()
-        else:
-            answer = self._numbers(check)
-            if good and self.plan.prove and check.reason is None:
-                answer = check.proved()
+        answer = check.within_time() if check.is_large else check.compared()
+        if not check.is_large and good and self.plan.prove and check.reason is None:
+            answer = check.proved()
         if check.holds:
             self.remarks.append(HELD)
         return self._read(check, answer.inputs, lambda row: None), answer
-
-    def _numbers(self, check: FunctionCheck) -> Verification:
-        """Return the verification of all entries of a check, without SymPy."""
-        reason = NOTHING_SHOWN
-        try:
-            with check.budget.slice(check.budget.left):
-                check.numbers()
-                check._hold_rules()
-        except OutOfTime:
-            check.reason = reason = timed_out(check.job.seconds)
-        return check._now().ended(check.reason or reason)
-
-    def _of_row(self, row: int) -> OutputEntry:
-        return entry_of(row, self.picked, [v.shape for v in self.values])
 
     def _read(
         self, check: FunctionCheck, verdicts: Sequence[InputVerdict],
@@ -545,11 +481,12 @@ class Checked:
         self, check: FunctionCheck, name: str, position: int,
         of_row: Callable[[int], OutputEntry | None],
     ) -> Counterexample:  # fmt: skip
-        row, place, true = check.true_of(name, position)
-        shape = next(i for i in check.asked if i.name == name).value.shape
-        entry = tuple(int(i) for i in np.unravel_index(place, shape)) if shape else ()
-        given = check.reports[name].entries[position].number
-        return Counterexample(of_row(row), entry, given, float(text(true)))
+        wrong = check.reports[name].entries[position]
+        shape = check.claims[name].given.value.shape
+        at = tuple(int(i) for i in np.unravel_index(wrong.place[1], shape))
+        return Counterexample(
+            of_row(wrong.row), at, wrong.number, float(text(wrong.true))
+        )
 
     def _clearly_wrong(self, check: FunctionCheck, name: str) -> list[int]:
         """Return the entries of a backward that balls cannot run whose errors are far
@@ -560,9 +497,7 @@ class Checked:
         nr = self.call.varied.index(slot)
         entries = check.reports[name].entries
         given = np.array([e.number for e in entries])
-        true = np.array(
-            [to_float(check.true_of(name, k)[2]) for k in range(len(given))]
-        )
+        true = _true(check, name)
         moved = self._shaken(nr)
         if moved is None or not (np.isfinite(given).all() and np.isfinite(true).all()):
             return []
@@ -585,17 +520,14 @@ class Checked:
 
     # gradients of gradients
 
-    def _second_order(self, inputs: Sequence[InputProof]) -> tuple[InputProof, ...]:
+    def _second(self, inputs: Sequence[InputProof]) -> tuple[InputProof, ...]:
+        """Return proofs of the Hessian of the contraction, by inputs and cotangents."""
         if any(each.witness != BALLS for each in inputs):
             self.remarks.append(
                 "gradients of gradients were not looked at: only differences follow "
                 "the function"
             )
             return ()
-        return self._second()
-
-    def _second(self) -> tuple[InputProof, ...]:
-        """Return proofs of the Hessian of the contraction, by inputs and cotangents."""
         size = self.count + sum(x.numel() for x in self.wanted)
         if size > MAX_SECOND_ENTRIES:
             self.remarks.append(
@@ -603,8 +535,8 @@ class Checked:
                 f"and outputs are more than {MAX_SECOND_ENTRIES}"
             )
             return ()
-        leaves = self.call.leaves()
-        for k, (c, y) in enumerate(zip(self._seeds(), self.outputs, strict=True)):
+        leaves, seeds = self.call.leaves(), self._seeds()
+        for k, (c, y) in enumerate(zip(seeds, self.outputs, strict=True)):
             leaves[_cotangent(k)] = Tensor(c, y.xp, True)
         names = [s.name for s in self.call.varied]
         names += [_cotangent(k) for k in range(len(self.outputs))]
@@ -619,17 +551,24 @@ class Checked:
                 f"there is no gradient of the gradient: {words_of(error)}"
             )
             return ()
-        inputs = []
-        for name, leaf, claim in zip(names, wanted, found, strict=True):
-            x = np.asarray(leaf.detach().raw, np.float64)
-            inputs.append(Input(name, _block(x), _block(claim)))
-        fixed = [i for i in self._inputs({}) if i.name not in names]
-        value = Block.of((), [float(total.detach().raw)])
-        both = (*inputs, *fixed)
-        check = self._checked(both, value, "hessian", self._contracted)
-        answer = self._numbers(check)
+        claims = dict(zip(names, found, strict=True))
+        value = float(total.detach().raw)
+        check = self._checked("hessian", claims, value, self._contracted, seeds)
+        answer = check.compared()
         read = self._read(check, answer.inputs, lambda row: None)
         return tuple(map(self._as_first, read))
+
+
+def _excused(proof: InputProof, why: str) -> InputProof:
+    """Return a refuted proof as `sampled`, since a number in the code explains it."""
+    return replace(
+        proof, verdict=SAMPLED, note=why, max_error=None, counterexample=None
+    )
+
+
+def _true(check: FunctionCheck, name: str) -> Any:
+    """Return the true numbers of the derivative by an input."""
+    return np.array([to_float(e.true) for e in check.reports[name].entries])
 
 
 def _of_second(proofs: Sequence[InputProof]) -> SecondOrder:
@@ -659,5 +598,6 @@ def _cotangent(k: int) -> str:
     return f"cotangent{k or ''}"
 
 
-def _block(array: Raw) -> Block:
+def _block(numbers: Any) -> Block:
+    array = np.asarray(numbers, np.float64)
     return Block.of(array.shape, array.ravel().tolist())

@@ -28,13 +28,13 @@ from ..diagnosis.hypotheses import largest, number_text, same, simple_number
 from ..engine.dtypes import float64
 from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
-from ..engine.record import call
+from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.survey import below
-from .checker import Both, Checked, Plan
-from .function_call import Call
+from .checker import Checked, Plan
+from .function_call import Both, Call
 from .script_passes import Step, recording
 from .trials import matrices
 from .user_lines import at, caller
@@ -51,14 +51,10 @@ class Point:
     """A function at one point, with its Jacobian's blocks, given and true."""
 
     call: Call
-    blocks: Sequence[Both]
+    blocks: Mapping[str, Both]
 
     def refuted(self, names: set[str]) -> list[Both]:
-        return [b for b in self.blocks if b.slot.name in names]
-
-    def block(self, name: str) -> Both:
-        """Return the block of the Jacobian by the input ``name``."""
-        return next(b for b in self.blocks if b.slot.name == name)
+        return [b for name, b in self.blocks.items() if name in names]
 
 
 Test = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
@@ -133,19 +129,25 @@ def _placed() -> Iterator[dict[object, str]]:
         yield places
 
 
-def recorded_forward(made_by: type[Function]) -> Callable[..., Any]:
-    """Return a function that runs a custom function's forward and records it."""
+def recorded(
+    call: Call, made_by: type[Function]
+) -> tuple[dict[str, Tensor], list[Tensor]]:
+    """Return leaves, and the outputs that carry a gradient of a run of a custom
+    function's forward on them, which is recorded step by step."""
 
     def run(*arguments: object) -> Any:
         # Forward gets copies, because it may change its arguments in place.
-        given = [call("clone", x) if isinstance(x, Tensor) else x for x in arguments]
+        given = [call_of("clone", x) if isinstance(x, Tensor) else x for x in arguments]
         with enable_grad():
             if made_by.setup_context is not Function.setup_context:
                 return made_by.forward(*given)
             needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in given)
             return made_by.forward(FunctionCtx(needs), *given)
 
-    return run
+    plain = call.with_function(run)
+    leaves = plain.leaves()
+    pairs = zip(call.outputs(call.leaves()), plain.outputs(leaves), strict=True)
+    return leaves, [made for y, made in pairs if y.edge is not None]
 
 
 class Forward:
@@ -157,13 +159,8 @@ class Forward:
     """
 
     def __init__(self, point: Point, made_by: type[Function], seed: int) -> None:
-        whole = point.call.outputs(point.call.leaves())
-        picked = [k for k, y in enumerate(whole) if y.edge is not None]
-        plain = point.call.with_function(recorded_forward(made_by))
-        leaves = plain.leaves()
         with _placed() as self.places:
-            outputs = plain.outputs(leaves)
-        made = [outputs[k] for k in picked]
+            leaves, made = recorded(point.call, made_by)
         draws = np.random.default_rng(seed)
         cotangents = [draws.uniform(-1, 1, tuple(y.shape)) for y in made]
         self.seeds: dict[object, Any] = {}
@@ -176,8 +173,8 @@ class Forward:
         self.shapes = {n: tuple(t.shape) for n, t in leaves.items()}
         self.order = list(reversed(inputs_first(self.seeds)))
         row = np.concatenate([g.ravel() for g in cotangents])
-        self.given = {b.slot.name: row @ b.given for b in point.blocks}
-        self.true = {b.slot.name: row @ b.true for b in point.blocks}
+        self.given = {n: row @ b.given for n, b in point.blocks.items()}
+        self.true = {n: row @ b.true for n, b in point.blocks.items()}
 
     def under(self, change: Change) -> dict[object, Any]:
         """Return what arrives at each edge in a reverse pass with a change."""
@@ -416,13 +413,8 @@ class Replayed:
 
     def __init__(self, point: Point, made_by: type[Function]) -> None:
         self.point = point
-        call = point.call
-        whole = call.outputs(call.leaves())
-        plain = call.with_function(recorded_forward(made_by))
-        leaves = plain.leaves()
         with recording() as self.tape:
-            outputs = plain.outputs(leaves)
-        self.roots = [outputs[k] for k, y in enumerate(whole) if y.edge is not None]
+            leaves, self.roots = recorded(point.call, made_by)
         self.names = {id(t): name for name, t in leaves.items()}
 
     @property

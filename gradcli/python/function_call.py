@@ -1,8 +1,12 @@
-"""A function with its inputs, as the checker runs it again and again.
+"""A Python function with its inputs, as the checker runs it again and again: on
+tensors, and on terms and tapes.
 
 Invariant: every run starts from fresh leaves with the given values, so that no run sees
 what another changed; inputs without a gradient are copied, too. Every run starts from
-the same state of the random numbers.
+the same state of the random numbers. On terms a number never leaves a tensor unnoticed:
+a function that takes a number out, writes it elsewhere or casts it to an integer raises
+`NoMeaning`. What a custom function's ``forward`` computes is differentiated there,
+though the engine records nothing.
 
     call = Call.of(f, (x, w))
     call.outputs(call.leaves())         # the float outputs, in order
@@ -12,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from inspect import Parameter, signature
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -21,10 +26,16 @@ from ..autograd.function import DIRTY_LEAF, Function
 from ..engine.draws import get_rng_state, set_rng_state
 from ..engine.dtypes import dtype
 from ..engine.modes import MODE
+from ..engine.raw import Host
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 from ..nn.utils.stateless import functional_call
+from ..numbers.arrays import ObjectArray
+from ..numbers.namespace import ObjectNamespace
+from ..numbers.system import NoMeaning, has_many_digits
+from ..numbers.tape import TapeNamespace
+from ..verify.subject import objects
 
 NOTHING: Final = (
     "verify expects at least one input tensor to require gradient, but none of them "
@@ -44,6 +55,22 @@ class Slot:
     @property
     def varied(self) -> bool:
         return self.given.requires_grad
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A block of the Jacobian as backward gives it, and the true one; rows are the
+    entries of all outputs."""
+
+    slot: Slot
+    given: Any
+    true: Any
+
+    def largest_error(self) -> float:
+        """Return the largest error, relative to the largest entry."""
+        size = float(np.abs(self.true).max(initial=0.0))
+        gap = float(np.abs(self.true - self.given).max(initial=0.0))
+        return gap / size if size and np.isfinite(gap) else np.inf if gap else 0.0
 
 
 class Call:
@@ -206,20 +233,90 @@ def _copied(x: Tensor) -> object:
     return x.xp.clone(x.raw)
 
 
+def parameters_of(function: Any) -> dict[str, Parameter]:
+    """Return the parameters of a function, or of a forward without its ``ctx``."""
+    custom = isinstance(function, type) and issubclass(function, Function)
+    takes_ctx = custom and function.setup_context is Function.setup_context
+    try:
+        found = signature(getattr(function, "forward", function)).parameters
+    except (TypeError, ValueError):
+        return {}
+    return dict(list(found.items())[int(takes_ctx) :])
+
+
 def _names(function: Any, count: int) -> list[str]:
     """Return the arguments' names from the function's signature."""
-    taken: list[str] = []
-    if isinstance(function, type) and issubclass(function, Function):
-        has_setup = function.setup_context is not Function.setup_context
-        known, skipped = function.forward, 0 if has_setup else 1
-    else:
-        known, skipped = getattr(function, "forward", function), 0
-    try:
-        parameters = list(signature(known).parameters.values())[skipped:]
-    except (TypeError, ValueError):
-        parameters = []
     plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    for nr in range(count):
-        own = parameters[nr] if nr < len(parameters) else None
-        taken.append(own.name if own and own.kind in plain else f"input{nr}")
-    return taken
+    known = parameters_of(function).values()
+    names = [p.name if p.kind in plain else None for p in known] + [None] * count
+    return [name or f"input{nr}" for nr, name in enumerate(names[:count])]
+
+
+LEFT: Final = (
+    "a number leaves the tensors there (item(), tolist(), float(), numpy() or a "
+    "write into an array), so what is made of it has no derivative to look at"
+)
+MADE_WHOLE: Final = "numbers are cast to {} there, which has no meaning on balls"
+
+
+class _OfPython:
+    """Methods that Python code needs of a namespace beside the table's functions.
+
+    Its floats may have been computed, such as ``1 / n`` or ``math.sqrt(2)``.
+    """
+
+    watching: bool
+
+    def __init__(self, system: Any) -> None:
+        super().__init__(system)  # type: ignore[call-arg]
+        system.inexact = True
+
+    def floats(self, data: object) -> NoReturn:
+        raise NoMeaning(LEFT)
+
+    def integer(self, x: Any) -> int:
+        return int(x) if not isinstance(x, ObjectArray) else self.floats(x)
+
+    def stop(self, x: object) -> Any:
+        """Return the same values, as constants unless a custom function's forward runs,
+        which is differentiated, though it records nothing."""
+        if not self.watching or not isinstance(x, ObjectArray):
+            return x
+        return super().stop(x)  # type: ignore[misc]
+
+    def to_copy(
+        self, x: object, dtype: Any, device: object, back: object = None
+    ) -> Any:
+        """Return a copy in another type; numbers become only floats or booleans."""
+        copied = super().to_copy(x, dtype, device, back)  # type: ignore[misc]
+        if dtype is None:
+            return copied
+        kind = np.dtype(dtype).kind
+        if not isinstance(x, ObjectArray):
+            cast = copied.astype(dtype)
+            return self.array(cast) if kind == "f" else cast  # type: ignore[attr-defined]
+        if kind == "b":
+            return self.ne(x, 0)  # type: ignore[attr-defined]
+        if kind != "f":
+            raise NoMeaning(MADE_WHOLE.format(dtype))
+        return copied
+
+
+class FunctionTerms(_OfPython, ObjectNamespace):
+    """The namespace of terms for functions written in Python."""
+
+    def elements(self, x: object) -> Host:
+        """Return the numbers of an array as terms; a float stands for itself, not for
+        the decimal that it is written as."""
+        exact = np.asarray(x) if isinstance(x, np.ndarray | np.generic) else None
+        if exact is None or exact.dtype.kind != "f":
+            return super().elements(x)
+        exactly = (
+            n if has_many_digits(n) or not np.isfinite(n) else Fraction(n)
+            for n in exact.reshape(-1).tolist()
+        )
+        return objects(map(self.system.lift, exactly), exact.shape)
+
+
+class FunctionTape(_OfPython, TapeNamespace):
+    """The namespace of a tape for functions written in Python."""

@@ -22,6 +22,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -263,32 +264,36 @@ def _dotted(node: ast.Attribute) -> list[str] | None:
 
 def lack_of(name: str) -> str | None:
     """Return the sentence about a name that gradcli lacks; None if gradcli has it."""
-    first, *rest = name.split(".")
+    first = name.partition(".")[0]
     if first in BESIDE:
         return beside(first)
     if name.endswith(CALLED):
         return refusal(name.removesuffix(CALLED))
-    value = counterpart(first)
-    if value is None:
-        return missing(first)
-    here = first
-    for part in rest:
-        whole = f"{here}.{part}"
-        try:
-            value = getattr(value, part)
-        except AttributeError:
-            below = counterpart(whole) if isinstance(value, ModuleType) else None
-            if below is None:
-                if not isinstance(value, ModuleType | type):
-                    return None
-                return missing(whole, dir(value))
-            value = below
+    owner: Any = ModuleType
+    for whole, value in _along_name(name):
+        if value is None and isinstance(owner, ModuleType | type):
+            return missing(whole, dir(owner) if whole != first else None)
         if isinstance(value, Placeholder) and whole not in PLACES:
             return missing(whole)
         if not isinstance(value, ModuleType | type):
             return None
-        here = whole
+        owner = value
     return None
+
+
+def _along_name(dotted: str) -> Iterator[tuple[str, Any]]:
+    """Yield the beginnings of a PyTorch name, each with gradcli's object for it; None
+    if gradcli has none, as for all that follow."""
+    value: Any = None
+    for whole in accumulate(dotted.split("."), "{}.{}".format):
+        part = whole.rpartition(".")[2]
+        below = getattr(value, part, None)
+        if below is None and (value is None or isinstance(value, ModuleType)):
+            below = counterpart(whole)
+        value = below
+        yield whole, value
+        if value is None:
+            return
 
 
 TENSOR, NUMBER, OPEN = "tensor", "number", "open"
@@ -562,13 +567,7 @@ def _returns_tensor(dotted: str) -> bool:
 
 def _found(dotted: str) -> Any:
     """Return gradcli's object for a PyTorch name; None if gradcli has none."""
-    first, *rest = dotted.split(".")
-    value: Any = counterpart(first)
-    for n, part in enumerate(rest, 1):
-        below = getattr(value, part, None)
-        if below is None and isinstance(value, ModuleType):
-            below = counterpart(".".join([first, *rest[:n]]))
-        value = below
+    *_, (_, value) = _along_name(dotted)
     return value
 
 

@@ -82,7 +82,7 @@ def in_a_region(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
 
 def _wrong_entries(point: Point, name: str) -> Any:
     """Return which entries of an input have a wrong gradient in any output."""
-    block = point.block(name)
+    block = point.blocks[name]
     gap = np.abs(block.true - block.given)
     size = max(largest(block.true), largest(block.given))
     return (gap > CLOSE * size).any(0)

@@ -302,9 +302,9 @@ class Recording:
         and the leaves themselves.
 
         Args:
-            root: a tensor that was computed while recording. instead: plain operands to
-            use instead of a step's own, by the numbers of the     values that the step
-            made.
+            root: a tensor that was computed while recording.
+            instead: plain operands to use instead of a step's own, by the numbers of
+                the values that the step made.
 
         Raises:
             NoMeaning: one of the values cannot be computed again.

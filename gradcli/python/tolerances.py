@@ -4,14 +4,14 @@ an ``rtol``, or a literal that is rounded to ten digits.
 Invariant: a number explains an error only if both change together when the function is
 run with another number in its place.
 
-    explained(call, blocks, rerun)        # "rtol = 1e-09"
+    explained(call, block, rerun, seconds)      # "rtol = 1e-09"
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -24,9 +24,10 @@ import numpy as np
 
 from ..autograd.function import Function
 from ..autograd.function_node import FunctionNode
+from ..engine.queries import finfo
 from ..engine.walk import inputs_first
 from ..nn.module import Module
-from .function_call import Call
+from .function_call import Both, Call
 from .user_lines import is_ours
 
 SMALL: Final = 1e-3
@@ -75,9 +76,6 @@ MAX_TRIED: Final = 6
 MAX_FUNCTIONS: Final = 300
 """Largest number of functions whose code is searched."""
 
-Rows = Mapping[str, tuple[Any, Any]]
-"""Type of blocks of the Jacobian by input: backward's block, and the true one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -92,17 +90,18 @@ _STDLIB = get_paths()["stdlib"]
 
 
 def explained(
-    call: Call, rows: Rows, rerun: Callable[[], Rows], seconds: Callable[[], float]
-) -> str | None:
+    call: Call, block: Both, rerun: Callable[[], Both | None],
+    seconds: Callable[[], float],
+) -> str | None:  # fmt: skip
     """Return the number in a function's code that explains an error, by its name there;
     None if none does.
 
     Args:
-        rows: the blocks of the inputs in question.
-        rerun: a function that computes these blocks anew, with the code as it then is.
+        block: the block of the input in question.
+        rerun: a function that computes it anew, with the code as it then is, or fails.
         seconds: a function that returns the time that is left.
     """
-    error = largest_error(rows)
+    error = block.largest_error()
     if not 0 < error <= SMALL:
         return None
     places = list(_inside(call))
@@ -112,7 +111,7 @@ def explained(
             written = f"{c:g}" if abs(c) <= SMALL else repr(c)
             numbers.setdefault(c, place.text.format(written))
     small = sorted(c for c in numbers if abs(c) <= SMALL and TIMES * abs(c) >= error)
-    trial = Trial(rows, places, rerun, error)
+    trial = Trial(block, places, rerun, error)
     for c in small[:MAX_TRIED]:
         if seconds() > 0 and trial.guards(c, numbers):
             return f"which is at the size of {numbers[c]}"
@@ -123,33 +122,23 @@ def explained(
     return None
 
 
-def largest_error(rows: Rows) -> float:
-    """Return the largest error, relative to the largest entry of its block."""
-    found = [0.0]
-    for given, true in rows.values():
-        size = float(np.abs(true).max(initial=0.0))
-        gap = float(np.abs(true - given).max(initial=0.0))
-        found.append(gap / size if size and np.isfinite(gap) else np.inf if gap else 0)
-    return max(found)
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Runs of a function with changed numbers in its code."""
 
-    rows: Rows
+    block: Both
     places: Sequence[Place]
-    rerun: Callable[[], Rows]
+    rerun: Callable[[], Both | None]
     error: float
 
-    def run(self, old: float, new: float, at: Place | None = None) -> Rows | None:
-        """Return the blocks of a run with one number replaced, everywhere or at one
+    def run(self, old: float, new: float, at: Place | None = None) -> Both | None:
+        """Return the block of a run with one number replaced, everywhere or at one
         place; None if the run fails."""
         with ExitStack() as stack:
             for place in self.places if at is None else [at]:
                 if old in _numbers(place.value):
-                    changed = _other(place.value, old, new)
-                    stack.enter_context(_written(place, changed))
+                    stack.callback(place.write, place.value)
+                    place.write(_other(place.value, old, new))
             try:
                 return self.rerun()
             except Exception:
@@ -164,15 +153,16 @@ class Trial:
         number of the code in its place nor the other sign makes backward right.
         """
         other = self.run(c, SMALLER * c)
-        if other is None or not largest_error(other) <= FALLEN * self.error:
+        if other is None or not other.largest_error() <= FALLEN * self.error:
             return False
-        for name, (given, true) in self.rows.items():
-            gap = float(np.abs(true - given).max(initial=0.0))
-            if not np.abs(other[name][0] - given).max(initial=0.0) >= MOVED * gap:
-                return False
+        given, gaps = self.block.given, _gaps(self.block)
+        if not np.abs(other.given - given).max() >= MOVED * np.abs(gaps).max():
+            return False
         if abs(c) >= LEAST and self._is_linear(c, other):
             return False
-        for d in [x for x in others if abs(x) <= SMALL and x != c][:MAX_TRIED]:
+        # With a number that is smaller by far the error falls as far in any case.
+        like = [x for x in others if RIGHT * abs(c) < abs(x) <= SMALL and x != c]
+        for d in like[:MAX_TRIED]:
             if self._is_right(self.run(c, d)):
                 return False
         held = [place for place in self.places if c in _numbers(place.value)]
@@ -180,25 +170,22 @@ class Trial:
             self._is_right(self.run(c, -c, place)) for place in held[:MAX_TRIED]
         )
 
-    def _is_right(self, found: Rows | None) -> bool:
-        return found is not None and largest_error(found) <= RIGHT * self.error
+    def _is_right(self, found: Both | None) -> bool:
+        return found is not None and found.largest_error() <= RIGHT * self.error
 
-    def _is_linear(self, c: float, smaller: Rows) -> bool:
+    def _is_linear(self, c: float, smaller: Both) -> bool:
         """Tell whether the gradients of backward are linear in a number."""
         far = self.run(c, 1.0)
         if far is None:
             return False
         ratio = (1.0 - c) / (c - SMALLER * c)
-        for name, (given, _) in self.rows.items():
-            moved = far[name][0] - given
-            told = (given - smaller[name][0]) * ratio
-            if not np.abs(moved - told).max() <= BENT * np.abs(moved).max():
-                return False
-        return True
+        moved = far.given - self.block.given
+        told = (self.block.given - smaller.given) * ratio
+        return bool(np.abs(moved - told).max() <= BENT * np.abs(moved).max())
 
     def rounded(self, long: Sequence[float]) -> list[float]:
         """Return the literals whose rounding explains the error; none if unclear."""
-        gaps = _gaps(self.rows)
+        gaps = _gaps(self.block)
         columns = []
         for c in long:
             other = self.run(c, c + _unit(c))
@@ -217,8 +204,8 @@ class Trial:
         return [c for c, each in zip(long, parts, strict=True) if each >= least]
 
 
-def _gaps(rows: Rows) -> Any:
-    return np.concatenate([(given - true).ravel() for given, true in rows.values()])
+def _gaps(block: Both) -> Any:
+    return (block.given - block.true).ravel()
 
 
 def _unit(number: float) -> float:
@@ -230,15 +217,6 @@ def _unit(number: float) -> float:
     if len(parts.digits) not in DIGITS:
         return 0.0
     return float(Decimal(1).scaleb(int(parts.exponent)))
-
-
-@contextmanager
-def _written(place: Place, value: object) -> Iterator[None]:
-    try:
-        place.write(value)
-        yield
-    finally:
-        place.write(place.value)
 
 
 def _other(value: Any, old: float, new: float) -> Any:
@@ -266,6 +244,9 @@ def _numbers(value: object) -> Iterator[float]:
 
 def _inside(call: Call) -> Iterator[Place]:
     """Yield the values in a call's arguments and in the code that it reaches."""
+    for type_ in {slot.given.dtype.name for slot in call.slots}:
+        eps = float(np.finfo(type_).eps)
+        yield Place(eps, "finfo.eps = {}", partial(_write_eps, eps))
     for nr, (name, value) in enumerate(zip(call.names, call.arguments, strict=False)):
         yield Place(value, f"{name} = {{}}", partial(call.arguments.__setitem__, nr))
     waiting: list[Any] = [*_applied(call), call.function]
@@ -291,6 +272,11 @@ def _inside(call: Call) -> Iterator[Place]:
         elif isinstance(each, FunctionType) and _is_users(each):
             yield from _of_function(each)
             waiting += _named_in(each)
+
+
+def _write_eps(own: float, value: float) -> None:
+    """Let `finfo` give another distance from 1 to the next number, or its own."""
+    finfo.replaced = {} if value == own else {"eps": value}
 
 
 def _applied(call: Call) -> Iterator[type[Function]]:

@@ -167,9 +167,13 @@ class Placeholder(ModuleType):
         found = vars(self)[name] = Placeholder(f"{self.__name__}.{name}")
         return found
 
+    def refused(self) -> NotHere:
+        """Return the error that says why the name is not here."""
+        return NotHere(refusal(self.__name__))
+
 
 def _refuse(self: Placeholder, *args: object, **kwargs: object) -> Any:
-    raise NotHere(refusal(self.__name__))
+    raise self.refused()
 
 
 for _use in ("call", "enter", "getitem", "instancecheck", "iter", "mro_entries"):
@@ -263,6 +267,9 @@ _CASTS: Final[dict[str, Callable[..., Any]]] = {
     "GradScaler": GradScaler, "custom_fwd": _as_it_is, "custom_bwd": _as_it_is,
 }  # fmt: skip
 
+bfloat16 = Placeholder("torch.bfloat16")
+"""A type that a tensor's own may be compared with, and that no tensor can have."""
+
 amp = Placeholder("torch.amp", autocast=autocast, **_CASTS)
 cuda_amp = Placeholder("torch.cuda.amp", autocast=_AutocastOnCuda, **_CASTS)
 distributed = Placeholder(
@@ -271,7 +278,7 @@ distributed = Placeholder(
 fx = Placeholder("torch.fx")
 jit = Placeholder(
     "torch.jit", script=_as_it_is, ignore=_as_it_is, unused=_as_it_is,
-    export=_as_it_is, is_scripting=_no, is_tracing=_no,
+    export=_as_it_is, is_scripting=_no, is_tracing=_no, isinstance=isinstance,
 )  # fmt: skip
 multiprocessing = Placeholder("torch.multiprocessing")
 onnx = Placeholder("torch.onnx")

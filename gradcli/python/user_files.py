@@ -14,11 +14,11 @@ from __future__ import annotations
 import copyreg
 import runpy
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
-from inspect import Parameter, signature
+from inspect import Parameter
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Final, get_args, get_origin
@@ -43,7 +43,7 @@ from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from .function_call import Call
+from .function_call import Call, parameters_of
 from .torch_names import as_torch
 from .user_lines import words_of
 
@@ -102,10 +102,8 @@ def load(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ProgramError("E513", f"{path} is no file of Python", hint=WAY)
     module = module_from_spec(spec)
-    before = sys.path[:]
-    sys.path.insert(0, str(path.resolve().parent))
     try:
-        with as_torch():
+        with _beside(path), as_torch():
             spec.loader.exec_module(module)
     except Exception as error:
         raise ProgramError(
@@ -113,21 +111,28 @@ def load(path: Path) -> ModuleType:
             hint="the file is executed, with gradcli as torch, before anything of it "
             "can be verified",
         ) from error  # fmt: skip
+    return module
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[None]:
+    """Look for modules beside a file, too, while the block runs."""
+    before = sys.path[:]
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        yield
     finally:
         sys.path[:] = before
-    return module
 
 
 def run(path: Path, arguments: Sequence[str]) -> None:
     """Execute a file as a script, as Python does."""
-    before = sys.argv, sys.path[:]
-    sys.argv = [str(path), *arguments]
-    sys.path.insert(0, str(path.resolve().parent))
+    before, sys.argv = sys.argv, [str(path), *arguments]
     try:
-        with as_torch(), called_as_pytorch():
+        with _beside(path), as_torch(), called_as_pytorch():
             runpy.run_path(str(path), run_name="__main__")
     finally:
-        sys.argv, sys.path[:] = before
+        sys.argv = before
 
 
 def find(text: str) -> Target:
@@ -149,18 +154,13 @@ def find(text: str) -> Target:
         found = _made(found, text)
     if isinstance(found, Module):
         found = found.double()
-        return Target(text, found, _parameters(found.forward))
-    if isinstance(found, type) and issubclass(found, Function):
-        has_setup = found.setup_context is not Function.setup_context
-        known = _parameters(found.forward)
-        first = () if has_setup else tuple(known)[:1]
-        return Target(text, found, {k: p for k, p in known.items() if k not in first})
-    if not callable(found) or isinstance(found, type):
+    custom = isinstance(found, type) and issubclass(found, Function)
+    if not callable(found) or (isinstance(found, type) and not custom):
         raise ProgramError(
             "E519", f"{name} is no function, Function or module, but "
             f"{type(found).__name__}", hint=WAY,
         )  # fmt: skip
-    return Target(text, found, _parameters(found))
+    return Target(text, found, parameters_of(found))
 
 
 def _made(kind: type[Module], text: str) -> Module:
@@ -172,13 +172,6 @@ def _made(kind: type[Module], text: str) -> Module:
             hint=f"make one in the file and name it: model = {kind.__name__}(...), "
             f"then {text.rpartition(':')[0]}:model",
         ) from error  # fmt: skip
-
-
-def _parameters(function: Callable[..., object]) -> dict[str, Parameter]:
-    try:
-        return dict(signature(function).parameters)
-    except (TypeError, ValueError):
-        return {}
 
 
 def arguments_of(
@@ -342,36 +335,42 @@ HOMES: Final[dict[type[Any], str]] = {
 }
 """PyTorch's names of classes, with the modules that they are in."""
 
+CALLED: Final = ("__module__", "__name__", "__qualname__")
+
 
 @contextmanager
 def called_as_pytorch() -> Iterator[None]:
     """Give types PyTorch's names, and errors the names of builtin ones, while the block
     runs."""
-    names: dict[type[Any], list[str]] = {
-        kind: list(home.rpartition(".")[::2]) for kind, home in HOMES.items()
-    }
-    errors: list[type[Any]] = [CallError, *_below(EngineError)]
-    bases = {error: _builtin(error) for error in errors if error not in names}
-    before = {e: (e.__module__, e.__name__, e.__qualname__) for e in (*names, *bases)}
-    for kind, (module, name) in names.items():
-        _call(kind, module, name, name)
-    made_by: dict[type[Any], Callable[..., Any]] = dict(bases)
+    builtin = IndexError, ValueError, TypeError, NotImplementedError
+    said, made_by = dict[type[Any], Any](), dict[type[Any], Any]()
+    errors: set[type[Any]] = {CallError, *_below(EngineError)}
+    for error in errors - HOMES.keys():
+        # PyTorch raises a builtin error in place of this one.
+        base = next((e for e in builtin if issubclass(error, e)), RuntimeError)
+        said[error] = base.__module__, base.__name__, base.__qualname__
+        made_by[error] = base
+    for kind, home in HOMES.items():
+        module, _, name = home.rpartition(".")
+        said[kind] = module, name, name
+    # This error cannot be found under its name in a script.
     made_by[LinAlgError] = _of_linear_algebra
-    for error, base in bases.items():
-        _call(error, base.__module__, base.__name__, base.__qualname__)
+    before = {kind: [getattr(kind, each) for each in CALLED] for kind in said}
+    _call(said)
     for error, make in made_by.items():
-        copyreg.pickle(error, _pickled(make))
+        copyreg.pickle(error, lambda e, make=make: (make, e.args))  # type: ignore[misc]
     try:
         yield
     finally:
-        for kind, said in before.items():
-            _call(kind, *said)
+        _call(before)
         for error in made_by:
             copyreg.dispatch_table.pop(error, None)
 
 
-def _call(kind: type[Any], module: str, name: str, qualified: str) -> None:
-    kind.__module__, kind.__name__, kind.__qualname__ = module, name, qualified
+def _call(said: Mapping[type[Any], Sequence[str]]) -> None:
+    for kind, names in said.items():
+        for attribute, name in zip(CALLED, names, strict=True):
+            setattr(kind, attribute, name)
 
 
 def _below(kind: type[Any]) -> Iterator[type[Any]]:
@@ -381,17 +380,5 @@ def _below(kind: type[Any]) -> Iterator[type[Any]]:
         yield from _below(each)
 
 
-def _builtin(error: type[Any]) -> type[Any]:
-    """Return the builtin error that PyTorch raises in place of an error."""
-    others = (IndexError, ValueError, TypeError, NotImplementedError)
-    return next((e for e in others if issubclass(error, e)), RuntimeError)
-
-
-def _pickled(made_by: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that pickles an error as a call of ``made_by``."""
-    return lambda error: (made_by, error.args)
-
-
 def _of_linear_algebra(*args: object) -> LinAlgError:
-    """Return an error that cannot be found under its name in a script."""
     return LinAlgError(*args)

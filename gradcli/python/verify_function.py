@@ -71,13 +71,16 @@ def verify(
     Args:
         fn: a function from tensors to tensors: a plain one, a `Function`, or a module.
         inputs: its arguments; the gradients by those that require one, and by a
-        module's     parameters, are verified. at_least: the weakest verdict that
-        passes: ``proved``, ``certified``,     ``sampled``, ``rounded``, or ``unknown``.
+            module's parameters, are verified.
+        at_least: the weakest verdict that passes: ``proved``, ``certified``,
+            ``sampled``, ``rounded``, or ``unknown``.
         raise_exception: whether to raise if the proof does not pass, as `gradcheck`
-        does. seconds: the time that the verification may take. seed: the seed by which
-        cotangents and entries are drawn. double_backward: whether gradients of
-        gradients are verified, too. order: 2 if gradients of gradients must pass as
-        well, else 1. prove: whether SymPy is asked for proofs, which takes longer.
+            does.
+        seconds: the time that the verification may take.
+        seed: the seed by which cotangents and entries are drawn.
+        double_backward: whether gradients of gradients are verified, too.
+        order: 2 if gradients of gradients must pass as well, else 1.
+        prove: whether SymPy is asked for proofs, which takes longer.
 
     Returns:
         The proof, which is true if it passes.

@@ -19,8 +19,6 @@ from heapq import heappop, heappush
 from math import inf, isfinite, nextafter
 from typing import Any, Final
 
-import numpy as np
-
 from ..numbers.balls import (
     START_BITS,
     ZERO,
@@ -34,7 +32,7 @@ from ..numbers.balls import (
 from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Moved, Unresolved, ways
 from .process.budget import Budget, OutOfTime
 from .process.job import Job, words_of
-from .subject import Evaluate, OnTerms, entry_name, on_terms
+from .subject import Evaluate, on_terms
 
 MAX_RUNS: Final = 4_000
 """Largest number of runs of the program, over all pieces."""
@@ -127,6 +125,10 @@ class Ranges:
 
 
 Ends = tuple[float, float]
+
+Way = Any
+"""Type of an `OnTerms` on `BoxTerms`: one way through the program."""
+
 EVERYTHING: Final = (-inf, inf)
 
 
@@ -146,7 +148,7 @@ class _Piece:
     bounds: tuple[Ends, ...] | None
     kinks: tuple[str, ...] = ()
     hole: str | None = None
-    only: OnTerms | None = None
+    only: Way | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -175,15 +177,15 @@ class _Search:
         self.job = job
         self.budget = budget
         self.evaluate = evaluate
+        labels = {i.name: i.labels() for i in job.inputs}
         self.box = {
-            label: ends
+            label: (low, high)
             for name, span in box.items()
-            for label, ends in zip(
-                labels(job, name), zip(span.lower, span.upper, strict=True), strict=True
+            for label, low, high in zip(
+                labels[name], span.lower, span.upper, strict=True
             )
         }
-        self.asked = {i.name: labels(job, i.name) for i in job.inputs
-                      if i.claim is not None}  # fmt: skip
+        self.asked = {i.name: labels[i.name] for i in job.inputs if i.claim}
         self.outputs = job.output.count
         given = job.cotangent
         self.weights = [1.0] * self.outputs if given is None else given.values()
@@ -198,9 +200,9 @@ class _Search:
 
     # running
 
-    def _run(self, terms: BoxTerms) -> OnTerms:
+    def _run(self, terms: BoxTerms) -> Way:
         try:
-            subject = on_terms(self.job, self.evaluate, terms=terms, basis=BoxNamespace)
+            subject = on_terms(self.job, self.evaluate, BoxNamespace(terms))
         except Exception as error:
             raise Unresolved(words_of(error)) from error
         self.runs += 1
@@ -208,12 +210,11 @@ class _Search:
         return subject
 
     def _followed(
-        self, box: Mapping[str, Ball], known: OnTerms | None
-    ) -> Iterator[tuple[OnTerms, Enclosures]]:
+        self, box: Mapping[str, Ball], known: Way | None
+    ) -> Iterator[tuple[Way, Enclosures]]:
         """Yield the program's runs on a box, one for each way its branches may go.
         ``known`` is the only run on a larger box, whose branches hold here, or None."""
         if known is not None:
-            assert isinstance(known.terms, BoxTerms)
             self.runs += 1
             self.steps += known.terms.steps
             yield known, Moved(known.terms, box).evaluation
@@ -222,23 +223,20 @@ class _Search:
             yield subject, terms.evaluation
 
     def _numbers(
-        self, subject: OnTerms, evaluation: Enclosures
+        self, subject: Way, evaluation: Enclosures
     ) -> tuple[list[Ball], dict[str, Ball]]:
         """Return the output's entries, and its derivatives by the entries' labels."""
-        assert isinstance(subject.terms, BoxTerms)
         values = evaluation.values(subject.outputs, START_BITS)
         found = evaluation.cotangents(subject.outputs, self.weights, START_BITS)
         symbols = subject.terms.symbols.items()
         return values, {label: found.get(step, ZERO) for label, step in symbols}
 
-    def _value(self, ends: Mapping[str, Ends], known: OnTerms | None) -> Ends:
+    def _value(self, ends: Mapping[str, Ends], only: Way) -> Ends:
         """Return bounds of the scalar output, without its derivatives."""
-        found: Ends | None = None
-        for subject, evaluation in self._followed(intervals(ends), known):
-            own = ends_of(evaluation.value(subject.outputs[0], START_BITS))
-            found = own if found is None else hull(found, own)
-        assert found is not None
-        return found
+        self.runs += 1
+        self.steps += only.terms.steps
+        there = Moved(only.terms, intervals(ends)).evaluation
+        return ends_of(there.value(only.outputs[0], START_BITS))
 
     def work(self) -> None:
         """Cut the piece with the loosest bound, until all are close or work ends."""
@@ -306,7 +304,7 @@ class _Search:
     # looking at a piece
 
     def _looked_at(
-        self, ends: Mapping[str, Ends], cuts: int, known: OnTerms | None
+        self, ends: Mapping[str, Ends], cuts: int, known: Way | None
     ) -> _Piece:
         nothing = (EVERYTHING,) * len(self.least)
         bounds: list[Ends] | None = None
@@ -318,10 +316,8 @@ class _Search:
                 numbers = [*values, *(slopes[label] for label in self.entries)]
                 own = list(map(ends_of, numbers))
                 if known is None:
-                    terms = subject.terms
-                    assert isinstance(terms, BoxTerms)
-                    what |= dict.fromkeys(terms.kinks.values())
-                    what |= {OPEN: None} if terms.taken else {}
+                    what |= dict.fromkeys(subject.terms.kinks.values())
+                    what |= {OPEN: None} if subject.terms.taken else {}
                     only = subject
                 if any(is_nan(v) for v in values):
                     hole = NO_VALUE
@@ -339,24 +335,21 @@ class _Search:
         few = len(ends) <= MAX_BENT_SIDES
         if only is not None and only.terms.cut:
             # The slopes of a program that stops gradients are not its value's slopes.
-            slopes = self._changes(ends, only) if few and self.outputs == 1 else {}
+            slopes = {}
+            if few and self.outputs == 1:
+                wide = Moved(only.terms, intervals(ends)).evaluation
+                steps = only.terms.symbols
+                self.steps += len(ends) * only.terms.steps
+                slopes = {n: wide.change(only.outputs[0], steps[n]) for n in ends}
         if only is not None and slopes and self.outputs == 1:
             bounds[0] = self._narrowed(bounds[0], ends, slopes, only)
         if only is not None and few:
             shares = self._bent(bounds, ends, slopes, only)
         return _Piece(ends, cuts, tuple(bounds), tuple(what), hole, only, shares)
 
-    def _changes(self, ends: Mapping[str, Ends], only: OnTerms) -> dict[str, Ball]:
-        """Return the derivative of the value by each entry of the box, by label."""
-        terms = only.terms
-        assert isinstance(terms, BoxTerms)
-        wide = Moved(terms, intervals(ends)).evaluation
-        self.steps += len(ends) * terms.steps
-        return {n: wide.change(only.outputs[0], terms.symbols[n]) for n in ends}
-
     def _narrowed(
         self, value: Ends, ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
-        only: OnTerms,
+        only: Way,
     ) -> Ends:  # fmt: skip
         """Return the value's bounds narrowed by its slopes: a monotonic value has its
         extremes at the ends, and small slopes keep it near the value at the middle."""
@@ -382,17 +375,16 @@ class _Search:
 
     def _bent(
         self, bounds: list[Ends], ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
-        only: OnTerms,
+        only: Way,
     ) -> dict[str, float]:  # fmt: skip
         """Narrow the gradient's bounds by second derivatives. Return by side the
         largest part of a bound's width that is due to that side."""
         terms = only.terms
-        assert isinstance(terms, BoxTerms)
         steps = [terms.symbols[label] for label in self.entries]
         middles = {label: middle(*e) for label, e in ends.items()}
-        centre = Moved(terms, {n: ball(m) for n, m in middles.items()}).evaluation
+        centre = Moved(only.terms, {n: ball(m) for n, m in middles.items()}).evaluation
         _, at_centre = self._numbers(only, centre)
-        wide = Moved(terms, intervals(ends)).evaluation
+        wide = Moved(only.terms, intervals(ends)).evaluation
         reach = [ZERO] * len(steps)
         parts: dict[str, list[float]] = {}
         least, most = [dict(ends) for _ in steps], [dict(ends) for _ in steps]
@@ -427,9 +419,8 @@ class _Search:
             for label, own in parts.items()
         }  # fmt: skip
 
-    def _slope(self, label: str, only: OnTerms, at: Mapping[str, Ends]) -> Ends:
+    def _slope(self, label: str, only: Way, at: Mapping[str, Ends]) -> Ends:
         """Return bounds of the gradient by one entry on the box ``at``."""
-        assert isinstance(only.terms, BoxTerms)
         there = Moved(only.terms, intervals(at)).evaluation
         self.steps += only.terms.steps
         return ends_of(self._numbers(only, there)[1][label])
@@ -440,13 +431,12 @@ class _Search:
             for of in (middle, min, max):
                 self._at({n: of(*e) for n, e in piece.ends.items()}, piece.only)
 
-    def _at(self, point: Mapping[str, float], known: OnTerms | None) -> None:
+    def _at(self, point: Mapping[str, float], known: Way | None) -> None:
         """Keep the numbers at a point; derivatives only if nothing is decided there."""
         box = {label: ball(v) for label, v in point.items()}
         try:
             for subject, evaluation in self._followed(box, known):
                 terms = subject.terms
-                assert isinstance(terms, BoxTerms)
                 values, slopes = self._numbers(subject, evaluation)
                 met = known is None and (terms.taken or terms.kinks or terms.tied)
                 found = values if met else [*values, *(slopes[e] for e in self.entries)]
@@ -513,12 +503,6 @@ def sign_of(lower: float, upper: float) -> str:
 def _is_close(found: Range) -> bool:
     gap = max(found.least - found.lower, found.upper - found.most)
     return gap < inf and gap <= CLOSE * max(abs(found.least), abs(found.most), 1e-300)
-
-
-def labels(job: Job, name: str) -> list[str]:
-    """Return the names of an input's entries, such as ``a[0,1]``, in C order."""
-    shape = next(i.value.shape for i in job.inputs if i.name == name)
-    return [entry_name(name, place) for place in np.ndindex(*shape)]
 
 
 def interval(low: float, high: float) -> Ball:
@@ -589,13 +573,17 @@ def _merged(found: Any) -> Iterator[Place]:
     order = sorted(found, key=lambda pair: (pair[0], list(pair[1].ends.values())))
     for what, piece in order:
         last = grown[-1] if grown else None
-        if last is not None and last.what == what and _touch(last.near, piece.ends):
+        touch = (
+            last is not None
+            and last.what == what
+            and all(
+                last.near[n][0] <= high and low <= last.near[n][1]
+                for n, (low, high) in piece.ends.items()
+            )
+        )
+        if last is not None and touch:
             near = {n: hull(last.near[n], e) for n, e in piece.ends.items()}
             grown[-1] = Place(what, near)
         else:
             grown.append(Place(what, piece.ends))
     yield from grown[:MAX_SHOWN_KINKS]
-
-
-def _touch(a: Mapping[str, Ends], b: Mapping[str, Ends]) -> bool:
-    return all(a[n][0] <= b[n][1] and b[n][0] <= a[n][1] for n in a)

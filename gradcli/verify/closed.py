@@ -23,13 +23,17 @@ from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
 from ..ops import OPS
 from ..ops.spellings import SPELLINGS
-from .limits import (
-    MAX_DECIMAL_DIGITS,
-    MAX_FORM_CHARACTERS,
-    MAX_SHORTENED_STEPS,
-    MIN_DECIMAL_DENOMINATOR,
-)
 from .process.budget import OutOfTime
+from .process.job import MAX_FORM_CHARACTERS
+
+MAX_SHORTENED_STEPS: Final = 40
+"""Largest number of steps of an expression that is rewritten to be shorter."""
+
+MIN_DECIMAL_DENOMINATOR: Final = 100
+"""Smallest denominator of a fraction that is written as a decimal."""
+
+MAX_DECIMAL_DIGITS: Final = 40
+"""Largest number of digits of a fraction that is written as a decimal."""
 
 _NAMES: Final = {
     (head, *map(sympy.Integer, given)): name

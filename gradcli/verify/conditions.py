@@ -19,14 +19,21 @@ from ..numbers.expressions import Expressions
 from ..numbers.system import RELATIONS, NoMeaning
 from ..numbers.terms import Choice, Decision, Term, Terms, ordered
 from .closed import formula
-from .implied import Facts
-from .limits import (
-    MAX_CONSIDERED_CONDITIONS,
-    MAX_IMPLIED_TERM_NODES,
-    MAX_SHOWN_CONDITIONS,
-    MAX_SHOWN_TERM_CHARACTERS,
-    MAX_SHOWN_TERM_NODES,
-)
+
+MAX_SHOWN_CONDITIONS: Final = 12
+"""Largest number of side conditions, or of kinks, that are shown."""
+
+MAX_CONSIDERED_CONDITIONS: Final = 8 * MAX_SHOWN_CONDITIONS
+"""Largest number of conditions that are tested for following from others."""
+
+MAX_SHOWN_TERM_NODES: Final = 24
+"""Largest number of nodes in the tree of a term that is shown."""
+
+MAX_SHOWN_TERM_CHARACTERS: Final = 60
+"""Largest length, in characters, of a term that is shown."""
+
+MAX_IMPLIED_TERM_NODES: Final = 200
+"""Largest size of a quantity whose sign is tested for following from other signs."""
 
 PART: Final = "a part of the program"
 """Text that stands for a term that is too long to show."""
@@ -65,9 +72,13 @@ def side_conditions(
         for decision in choice.decisions
     ]
     inside = filter(_holds, terms.domains(ordered(made)))
-    decided = _once(_held(terms, [*terms.decisions.values(), *picked, *inside]))
+    decided: dict[object, Decision] = {}
+    for each in _held(terms, [*terms.decisions.values(), *picked, *inside]):
+        key = each.relation, each.left.serial, each.right.serial
+        decided.setdefault(key, each)
     # A condition that excludes one point often follows from others, so it is last.
-    return _listed(_independent(sorted(decided, key=lambda d: d.relation == "!=")))
+    last = sorted(decided.values(), key=lambda d: d.relation == "!=")
+    return _listed(_independent(last))
 
 
 def _held(terms: Terms, decisions: Iterable[Decision]) -> Iterator[Decision]:
@@ -175,15 +186,6 @@ def _holds(decision: Decision) -> bool:
     return bool(relation((left - right).mid(), 0))
 
 
-def _once(decisions: Iterable[Decision]) -> Iterator[Decision]:
-    seen = set()
-    for decision in decisions:
-        key = decision.relation, decision.left.serial, decision.right.serial
-        if key not in seen:
-            seen.add(key)
-            yield decision
-
-
 def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
     """Yield decisions as text, None if too long; those that follow are left out."""
     facts, book = Facts(), Expressions()
@@ -218,3 +220,53 @@ def _listed(sentences: Iterable[str | None]) -> tuple[str, ...]:
         return (f"conditions too long to show: {hidden}",)
     more = (f"and {hidden} more",) if hidden else ()
     return (*known[:MAX_SHOWN_CONDITIONS], *more)
+
+
+_ASKED: Final = {
+    ">": "is_positive",
+    ">=": "is_nonnegative",
+    "<": "is_negative",
+    "<=": "is_nonpositive",
+    "!=": "is_nonzero",
+    "==": "is_zero",
+}
+_TURNED: Final = {"<": ">", "<=": ">="}
+
+
+class Facts:
+    """A set of relations of quantities to zero that are taken as given."""
+
+    def __init__(self) -> None:
+        self._substitutes: dict[object, object] = {}
+
+    def imply(self, quantity: sympy.Expr, relation: str) -> bool:
+        """Tell whether ``quantity relation 0`` holds wherever the facts do."""
+        known = quantity.xreplace(self._substitutes)
+        return getattr(known, _ASKED[relation]) is True
+
+    def add(self, quantity: sympy.Expr, relation: str) -> None:
+        """Add ``quantity relation 0`` to the facts."""
+        if relation in _TURNED:
+            quantity, relation = -quantity, _TURNED[relation]
+        if relation == ">":
+            self._bounded(quantity, sympy.Dummy(positive=True))
+        elif relation == ">=":
+            self._bounded(quantity, sympy.Dummy(nonnegative=True))
+        elif relation == "!=" and quantity not in self._substitutes:
+            self._stand_in(quantity, sympy.Dummy(nonzero=True, real=True))
+        elif relation == "==":
+            self._bounded(quantity, sympy.S.Zero)
+
+    def _bounded(self, quantity: sympy.Expr, gap: sympy.Expr) -> None:
+        """Put ``gap`` in place of ``quantity``. If that is a symbol plus a constant,
+        the symbol is replaced, which may tell its sign, too."""
+        constant, rest = quantity.as_coeff_Add()
+        factor, symbol = rest.as_coeff_Mul()
+        if symbol.is_Symbol and (constant <= 0 or gap.is_zero):
+            self._stand_in(symbol, (gap - constant) / factor)
+        else:
+            self._stand_in(quantity, gap)
+
+    def _stand_in(self, quantity: sympy.Expr, known: sympy.Expr) -> None:
+        if not quantity.is_number:
+            self._substitutes |= {quantity: known, -quantity: -known}

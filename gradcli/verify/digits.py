@@ -25,12 +25,21 @@ from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import Machine
 from ..lang.parser import parse
 from ..lang.run import computed
-from ..numbers.arrays import ObjectArray, boxed
+from ..numbers.arrays import ObjectArray
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
 from ..numbers.namespace import Balls, ObjectNamespace
 from ..numbers.system import Number, has_many_digits
-from .limits import BITS_OF_DIGIT, MAX_PRECISION_DOUBLINGS, SPARE_BITS
 from .process.job import Job
+from .subject import objects
+
+BITS_OF_DIGIT: Final = 3.33
+"""Number of bits that a decimal digit takes."""
+
+SPARE_BITS: Final = 64
+"""Number of bits added to those that the wanted digits take."""
+
+MAX_PRECISION_DOUBLINGS: Final = 7
+"""Number of doublings of the precision before fewer digits are accepted."""
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
@@ -140,9 +149,8 @@ class _Pass:
 
     def _of(self, value: object) -> ObjectArray:
         array = np.array(value, dtype=object)
-        numbers = np.empty(array.shape, dtype=object)
-        numbers.reshape(-1)[:] = [_read(v) for v in array.reshape(-1).tolist()]
-        return ObjectArray(boxed(numbers), self.namespace)
+        numbers = objects(map(_read, array.reshape(-1).tolist()), array.shape)
+        return ObjectArray(numbers, self.namespace)
 
     def is_sure(self, digits: int) -> bool:
         arrays = [self.output, *[g for g in self.gradients.values() if g is not None]]

@@ -1,4 +1,4 @@
-"""Verdicts on the single numbers of an input, and the verdict on the whole input.
+"""The numbers of a claim, the verdict on each, and the verdict on a whole input.
 
 Invariant: an entry's verdict rests only on what was done for that entry; an input's
 verdict is that of its weakest entry.
@@ -7,42 +7,69 @@ verdict is that of its weakest entry.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Any, Final, Self
 
 import numpy as np
 
 from ..engine.raw import Host
 from ..lang.nested import bracketed
+from ..numbers.balls import ZERO, Ball
 from ..numbers.rounding import Roundings
 from .judge import Reference, judge
-from .limits import (
-    FLOAT_PASS_UNITS,
-    MAX_FORM_CHARACTERS,
-    MIN_FLOAT_GAP,
-    NOTABLE_RELATIVE_ERROR,
-)
 from .process.job import (
     CERTIFIED,
+    MAX_FORM_CHARACTERS,
     PROVED,
     REFUTED,
     ROUNDED,
     SAMPLED,
     UNKNOWN,
+    Input,
     InputVerdict,
+    entry_name,
     weakest,
 )
+from .subject import Place
+
+FLOAT_PASS_UNITS: Final = 2**30
+"""Largest distance of two passes in floats that agree, in roundings of the sum of
+absolute values that were added up."""
+
+MIN_FLOAT_GAP: Final = 1e-300
+"""Largest difference of two floats that always agree: floats this small lose digits."""
+
+NOTABLE_RELATIVE_ERROR: Final = 1e-6
+"""Smallest relative error from rounding that a note mentions."""
 
 OUT_OF_TIME: Final = "SymPy ran out of time"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Entry:
-    """One number of the engine, its verdict, and the evidence for it."""
+    """One number of the engine, its verdict, and the evidence for it.
+
+    row         the row of the derivative that it is in; 0 for a gradient
+    place       the entry that is differentiated by
+    step        the step of that entry
+    true        the true number; set when the entry's row is computed
+    rule        the step that the engine's rules give; None: they did not run
+    derivative  SymPy's derivative of the program, if it meets the true number
+    form        the derivative as a `gradcli.verify.closed.Form`
+    """
 
     label: str
     number: float
+    row: int = 0
+    place: Place = ("", 0)
+    step: int = -1
+    true: Ball = ZERO
+    rule: int | None = None
+    derivative: Any = None
+    form: Any = None
     verdict: str = UNKNOWN
     error: float | None = None
     ulps: float | None = None
@@ -100,38 +127,111 @@ class Entry:
         )
 
 
+class Claimed:
+    """The numbers of an input's claim; its length counts those not handed over, too.
+
+    own     the number of entries of the input, and so of a row of the claim
+    places  the positions of the numbers handed over, in order; None: all were
+    order   the positions of these numbers, in the order that ``draw`` gives
+    """
+
+    def __init__(self, given: Input, draw: Random, drawn: int) -> None:
+        claim = given.claim
+        assert claim is not None
+        self.given = given
+        self.own = max(1, given.value.count)
+        self.numbers = np.frombuffer(claim.data, dtype=np.float64)
+        self.places = None
+        if claim.places is not None:
+            self.places = np.frombuffer(claim.places, dtype=np.int64)
+        self._count = claim.count
+        count = len(self.numbers)
+        first = draw.sample(range(count), min(drawn, count))
+        rest = np.ones(count, dtype=bool)
+        rest[first] = False
+        order = np.concatenate([np.array(first, dtype=np.int64), np.flatnonzero(rest)])
+        self.order: Host = order if self.places is None else self.places[order]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def entries(self, positions: Host, steps: Any, in_rows: bool) -> Iterator[Entry]:
+        """Yield the entries at some positions, which must have been handed over.
+
+        Args:
+            positions: the positions in the claim.
+            steps: the steps of the input's entries.
+            in_rows: whether the claim has several rows, which labels then name.
+        """
+        at = positions
+        if self.places is not None:
+            at = np.searchsorted(self.places, positions)
+        name, shape = self.given.name, self.given.value.shape
+        for position, number in zip(positions, self.numbers[at], strict=True):
+            row, place = divmod(int(position), self.own)
+            label = entry_name(name, [int(i) for i in np.unravel_index(place, shape)])
+            label = f"row {row}, {label}" if in_rows else label
+            step = int(steps[place])
+            yield Entry(label, float(number), row, (name, place), step)
+
+
+class Row:
+    """The chosen entries of a row of the derivative: that of the weighted output.
+
+    engine  a function that runs the engine's rules and returns their steps by input
+    """
+
+    def __init__(
+        self, cotangent: Sequence[float], entries: list[Entry],
+        engine: Callable[[], dict[str, Any]],
+    ) -> None:  # fmt: skip
+        self.cotangent = cotangent
+        self.entries = entries
+        self._engine = engine
+
+    @cached_property
+    def rules(self) -> list[int] | None:
+        """The step of each entry by the engine's rules; None: these do not run."""
+        try:
+            steps = self._engine()
+            rules = [int(steps[e.place[0]][e.place[1]]) for e in self.entries]
+        except Exception:
+            # Without the rules' steps, the numbers alone are judged.
+            return None
+        for entry, rule in zip(self.entries, rules, strict=True):
+            entry.rule = rule
+        return rules
+
+
 @dataclass(slots=True)
 class Report:
     """The entries of one input's claim that were checked, and notes on the others.
 
     closed   the derivative as a formula
     remark   why SymPy did not get further
-    partial  whether entries that were not checked are left out of the verdict
     unseen   the number of entries that were not checked
     sampled  how the checked entries were chosen
     more     how the other entries were compared
     slopes   notes on rules of the program whose slope is not that of the value
-    formulas every entry's derivative as a formula, if formulas are wanted
-    latex    the formulas as LaTeX, with marked symbols
+    wanted   whether every entry's derivative is wanted as a formula
     """
 
     name: str
     entries: list[Entry]
     closed: str | None = None
     remark: str | None = None
-    partial: bool = False
-    formulas: list[str | None] = field(default_factory=list)
-    latex: list[str | None] = field(default_factory=list)
     unseen: int = 0
     sampled: str | None = None
     more: str | None = None
     slopes: tuple[str, ...] = ()
+    wanted: bool = False
 
     def verdict(self) -> InputVerdict:
         verdict = self._verdict()
         checked = [e for e in self.entries if e.verdict != UNKNOWN]
         worst = max((e.error for e in checked if e.error is not None), default=None)
         digits = [e.digits for e in self.entries if e.digits is not None]
+        forms = [e.form for e in self.entries] if self.wanted else []
         return InputVerdict(
             self.name,
             verdict,
@@ -140,25 +240,24 @@ class Report:
             self._note(verdict, worst, len(checked)),
             len(checked),
             len(self.entries) + self.unseen,
-            tuple(self.formulas),
-            self._missing(),
+            tuple(form and form.text for form in forms),
+            self._missing(forms),
             max((e.ulps for e in checked if e.ulps is not None), default=None),
-            tuple(self.latex),
+            tuple(form and form.latex for form in forms),
             min(digits, default=None),
         )
 
-    def _missing(self) -> str | None:
+    def _missing(self, forms: Sequence[object]) -> str | None:
         """Return why fewer formulas than wanted were found; None if all were."""
-        lost = self.formulas.count(None)
+        lost = forms.count(None)
         if not lost:
             return None
-        pairs = zip(self.entries, self.formulas, strict=False)
-        reasons = [e.reason for e, formula in pairs if formula is None and e.reason]
+        reasons = [e.reason for e in self.entries if e.form is None and e.reason]
         if lost == len(reasons):
             return reasons[0]
         return (
-            f"{self.remark or OUT_OF_TIME}: {len(self.formulas) - lost} of "
-            f"{len(self.formulas)} formulas were found"
+            f"{self.remark or OUT_OF_TIME}: {len(forms) - lost} of {len(forms)} "
+            "formulas were found"
         )
 
     def _verdict(self) -> str:
@@ -221,7 +320,7 @@ class Report:
         if len(wrong):
             at = int(wrong[0])
             number = float(gaps.numbers[at])
-            entry = Entry(f"entry {at}", number, REFUTED)
+            entry = Entry(f"entry {at}", number, verdict=REFUTED)
             entry.reason = (
                 f"{self.name}, entry {at}: the engine gave {number!r}, an independent "
                 f"pass in float64 {float(gaps.found[at])!r}"

@@ -52,7 +52,8 @@ FAIR: Final = 16
 
 CONSTANT_UNITS: Final = 8
 """Largest distance, in units of float64's rounding, of a rule's number from the true
-one that comes of the rule's own constants or series."""
+one that comes of the rule's own constants or series; also the largest error of a number
+that a Python program computed."""
 
 LAST_STEPS: Final = 4
 """Number of steps between a type's smallest floats that count as rounding."""
@@ -109,7 +110,7 @@ def judge(
         beside: the largest number of the same row; errors at 0 are measured by it.
     """
     with working(START):
-        return _Judge(number, reference, roundings, beside).finding()
+        return _Judge(number, reference, roundings, max(1.0, beside)).finding()
 
 
 def is_right(number: float, true: Ball, roundings: Roundings) -> bool:
@@ -127,21 +128,27 @@ def _is_near(error: Ball, true: Ball, units: int, roundings: Roundings) -> bool:
     return bool(error <= units * roundings.unit * abs(true) + last)
 
 
+@dataclass(frozen=True, slots=True)
 class _Judge:
-    def __init__(
-        self, number: float, reference: Reference, roundings: Roundings, beside: float
-    ) -> None:
-        self.number = number
-        self.reference = reference
-        self.roundings = roundings
-        self.beside = max(1.0, beside)
-        self.dtype = roundings.dtype
-        self.true = reference.true
-        self.shown = text(self.true)
+    number: float
+    reference: Reference
+    roundings: Roundings
+    beside: float
+
+    @property
+    def true(self) -> Ball:
+        return self.reference.true
+
+    @property
+    def dtype(self) -> str:
+        return self.roundings.dtype
 
     def finding(self) -> Finding:
         if not is_known(self.true, ACCURATE_BITS) and not _is_small(self.true):
-            return Finding(UNKNOWN, reason=self._untold())
+            bits = self.roundings.evaluation.bits
+            untold = f"{bits} bits do not tell the true value"
+            reason = f"the engine gave {self.number!r}; {untold}"
+            return Finding(UNKNOWN, reason=reason)
         if not self.true.is_finite():
             return Finding(UNKNOWN, reason=self._no_number())
         meets = self._rule_meets()
@@ -175,17 +182,13 @@ class _Judge:
         if digits >= DIGITS[self.dtype]:
             off = _up(error) if measures[0] is None else None
             return Finding(CERTIFIED, *measures, absolute=off)
-        return Finding(ROUNDED, *measures, self._rounded(digits), digits)
+        why = "underflow, " if abs(self.true) < least_normal(self.dtype) else ""
+        reason = f"{self._both()}: {why}{digits} correct digits"
+        return Finding(ROUNDED, *measures, reason, digits)
 
     def _least(self) -> float:
         """Return the smallest positive number of the engine's type."""
         return float(2.0 ** LEAST_POWERS[self.dtype])
-
-    def _untold(self) -> str:
-        bits = self.roundings.evaluation.bits
-        return (
-            f"the engine gave {self.number!r}; {bits} bits do not tell the true value"
-        )
 
     def _no_number(self) -> str:
         if isfinite(self.number):
@@ -195,7 +198,7 @@ class _Judge:
         return "the derivative is infinite at this point"
 
     def _both(self) -> str:
-        return f"the engine gave {self.number!r}, the true value is {self.shown}"
+        return f"the engine gave {self.number!r}, the true value is {text(self.true)}"
 
     def _rule_meets(self) -> bool | None:
         """Tell whether the engine's rules, run on balls, give the true number; None if
@@ -217,9 +220,13 @@ class _Judge:
         if self._is_beyond(to_float(rule)):
             # Both are the same infinity in the engine's type.
             return True
-        units = CONSTANT_UNITS * (1 + self.reference.growth)
-        allowed = units * 2.0 ** -BITS["float64"] * size(self.true)
-        return bool(gap.contains(0) or abs(gap) <= allowed)
+        unit = 2.0 ** -BITS["float64"] * size(self.true)
+        allowed = unit * (1 + self.reference.growth)
+        if gap.contains(0) or abs(gap) <= CONSTANT_UNITS * allowed:
+            return True
+        step = self.reference.step
+        moved = self.roundings.by_numbers(step) if step is not None else 0
+        return bool(abs(gap) <= CONSTANT_UNITS * (allowed + moved))
 
     def _beyond(self, meets: bool | None) -> Finding:
         """Return the verdict on an infinity or nan where the true number is finite."""
@@ -278,10 +285,6 @@ class _Judge:
         if not isfinite(power):
             return 0
         return max(0, floor(-log10(power))) if power > 0 else BITS[self.dtype]
-
-    def _rounded(self, digits: int) -> str:
-        why = "underflow, " if abs(self.true) < least_normal(self.dtype) else ""
-        return f"{self._both()}: {why}{digits} correct digits"
 
     def _measures(self, error: Ball) -> tuple[float | None, float | None]:
         """Return bounds of the relative error and of the error in last places."""

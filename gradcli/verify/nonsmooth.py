@@ -7,7 +7,7 @@ is not on a kink because of ties.
 Invariant: this module only gives reasons against a verdict, never one for it.
 
     points = NonSmooth(subject, again)
-    points.under(cotangent, places, balls)      # {place: (what, steps)}
+    points.under(cotangent, entries)            # {step: (what, steps)}
 """
 
 from __future__ import annotations
@@ -17,9 +17,15 @@ from functools import cached_property
 from typing import Final
 
 from ..numbers.balls import STEPS, Ball
+from .entries import Entry
 from .judge import same
-from .limits import MAX_JUMP_OUTPUTS, MAX_TIES
 from .subject import Place, Subject
+
+MAX_JUMP_OUTPUTS: Final = 256
+"""Largest number of the output's entries that are tested for a jump of the value."""
+
+MAX_TIES: Final = 64
+"""Largest number of ties that are searched for one that an entry is a part of."""
 
 TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"
@@ -48,22 +54,20 @@ class NonSmooth:
         return None
 
     def under(
-        self, cotangent: Sequence[float], places: Sequence[Place], found: Sequence[Ball]
+        self, cotangent: Sequence[float], entries: Sequence[Entry]
     ) -> dict[int, Kinked]:
         """Return, by the step of an entry that is on a kink, the kink and its steps.
 
         Args:
             cotangent: the weights of the output's entries.
-            places: the entries that are asked about.
-            found: the derivatives by these entries.
+            entries: the entries that are asked about, with their true numbers.
         """
         subject = self._subject
-        steps = [int(subject.entries[name][at]) for name, at in places]
         on: dict[int, Kinked] = {}
         for what, step in (*subject.kinks, *subject.edges()):
             for entry in self._below(step):
                 on.setdefault(entry, (what, (step,)))
-        lost = [b for b in found if not b.is_finite()]
+        lost = not all(e.true.is_finite() for e in entries)
         for what, step in self._without_slope(cotangent) if lost else ():
             for entry in self._below(step):
                 on.setdefault(entry, (what, (step,)))
@@ -71,19 +75,19 @@ class NonSmooth:
         ties = subject.ties()
         if ties:
             jumps = self._jumps(cotangent)
-            moved = self._moved(cotangent, places, found)
-            for position, step in enumerate(steps):
-                if position in moved or jumps:
+            moved = self._moved(cotangent, entries)
+            for step in (e.step for e in entries):
+                if step in moved or jumps:
                     tie = self._tie_of(step, ties)
                     if tie is not None:
                         on.setdefault(step, (JUMP if jumps else TIE, tie))
-                    elif position in moved:
+                    elif step in moved:
                         on.setdefault(step, (TIE, ties[0]))
             if jumps or moved or self._crowd_matters(cotangent):
                 self.beside = dict.fromkeys(self._crowd_entries, (TIE, ties[0]))
         unsure = self.any() if subject.unsure else None
         if unsure is not None:
-            self.beside = dict.fromkeys(steps, unsure) | self.beside
+            self.beside = {e.step: unsure for e in entries} | self.beside
         return on
 
     def _without_slope(self, cotangent: Sequence[float]) -> Iterator[tuple[str, int]]:
@@ -135,20 +139,15 @@ class NonSmooth:
                 return True
         return False
 
-    def _moved(
-        self, cotangent: Sequence[float], places: Sequence[Place], found: Sequence[Ball]
-    ) -> set[int]:
-        """Return positions of entries whose derivative depends on the decision."""
+    def _moved(self, cotangent: Sequence[float], entries: Sequence[Entry]) -> set[int]:
+        """Return the steps of entries whose derivative depends on the decision."""
         moved: set[int] = set()
         for side in self._sides:
             if side is None:
-                return set(range(len(places)))
-            there = _derivatives(side, cotangent, places)
-            moved |= {
-                k
-                for k, (a, b) in enumerate(zip(there, found, strict=True))
-                if not self._same(a, b)
-            }
+                return {e.step for e in entries}
+            there = _derivatives(side, cotangent, [e.place for e in entries])
+            pairs = zip(entries, there, strict=True)
+            moved |= {e.step for e, b in pairs if not self._same(b, e.true)}
         return moved
 
     def _same(self, a: Ball, b: Ball) -> bool:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from math import isfinite
+from typing import Final
 
 import numpy as np
 
 from ..numbers.balls import text
 from ..numbers.graph import derivative_of_order
-from .limits import MAX_RELATIVE_ERROR_OF_ORDERS
 from .process.budget import Budget, OutOfTime
 from .process.job import (
     CERTIFIED,
@@ -27,8 +27,10 @@ from .process.job import (
     timed_out,
     words_of,
 )
-from .process.runner import program_of
-from .subject import OnTerms, on_terms
+from .subject import OnTerms, on_terms, program_of
+
+MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
+"""Largest relative error of a derivative of higher order that is certified."""
 
 
 def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:

@@ -8,24 +8,39 @@ found. Numbers are used to give up early, never to conclude.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Final
 
 import sympy
+from sympy.polys.domains import QQ
+from sympy.polys.rings import PolyRing
 
 from ..numbers.balls import Ball, ball, size, to_float, working
 from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
-from .limits import (
-    MAX_EXPANDED_STEPS,
-    MAX_REWRITTEN_STEPS,
-    MAX_SIGN_CASES,
-    MAX_SIMPLE_DENOMINATOR,
-    MAX_SIMPLIFIED_STEPS,
-    ZERO_TEST_BITS,
-)
-from .rational import Quotients, TooLarge
+
+MAX_REWRITTEN_STEPS: Final = 600
+"""Largest number of distinct parts of an expression that is rewritten in a proof."""
+
+MAX_SIMPLIFIED_STEPS: Final = 60
+"""Largest number of distinct parts for which SymPy's general simplification is run."""
+
+MAX_EXPANDED_STEPS: Final = 100
+"""Largest number of distinct parts of an expression that is multiplied out."""
+
+MAX_SIGN_CASES: Final = 3
+"""Largest number of quantities whose signs are treated case by case in a proof."""
+
+ZERO_TEST_BITS: Final = 256
+"""Precision, in bits, of an expression's value beside its point."""
+
+MAX_POLYNOMIAL_TERMS: Final = 100_000
+"""Largest number of terms of a polynomial that is multiplied out."""
+
+MAX_SIMPLE_DENOMINATOR: Final = 1000
+"""Largest numerator or denominator of a value that is inserted in a proof."""
 
 
 def vanishes(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
@@ -137,7 +152,7 @@ class _Kernels:
         args = [self.of(a) for a in expression.args]
         rule = _KERNEL_RULES.get(expression.func)
         if rule is not None:
-            return rule(self, expression, args)
+            return rule(self, *args)
         if expression.func in (sympy.Add, sympy.Mul):
             return expression.func(*args)
         return self.symbol(expression.func(*args))
@@ -154,19 +169,16 @@ class _Kernels:
                 self.relations.append((found, power, equal))
         return found
 
-    def log(self, expression: object, args: list[object]) -> sympy.Expr:
-        found = self.symbol(("log", args[0]))
-        self._logarithms[found] = args[0]
+    def log(self, x: sympy.Expr) -> sympy.Expr:
+        found = self.symbol(("log", x))
+        self._logarithms[found] = x
         return found
 
-    def lambert(self, expression: object, args: list[object]) -> sympy.Expr:
+    def lambert(self, x: sympy.Expr, *branch: sympy.Expr) -> sympy.Expr:
         """Return the symbol of Lambert's w; exp(w) is the argument over w."""
-        found = self.symbol(("lambertw", *args))
-        self._exponentials[found] = args[0] / found
+        found = self.symbol(("lambertw", x, *branch))
+        self._exponentials[found] = x / found
         return found
-
-    def exp(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.exponential(args[0])
 
     def exponential(self, exponent: object) -> sympy.Expr:
         """Return ``exp`` as a product, ``exp(c*log(u))`` as a power of ``u``."""
@@ -184,11 +196,10 @@ class _Kernels:
                 result *= self.symbol(key, positive=True) ** factor.p
         return result
 
-    def power(self, expression: sympy.Expr, args: list[sympy.Expr]) -> sympy.Expr:
-        base, exponent = args
+    def power(self, base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         if exponent.is_Rational:
             return self.root(base, exponent)
-        return self.exponential(exponent * self.log(expression, [base]))
+        return self.exponential(exponent * self.log(base))
 
     def root(self, base: sympy.Expr, exponent: object) -> sympy.Expr:
         """Return a rational power, split at positive factors as SymPy splits it."""
@@ -203,64 +214,51 @@ class _Kernels:
                 result *= self.symbol(key, power.q, inner, positive=True) ** power.p
         return result
 
-    def sinc(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.sine(expression, args) / args[0]
+    def sine(self, x: sympy.Expr) -> sympy.Expr:
+        return self.symbol(("sin", x), 2, 1 - self.symbol(("cos", x)) ** 2)
 
-    def sine(self, expression: object, args: list[object]) -> sympy.Expr:
-        cosine = self.symbol(("cos", args[0]))
-        return self.symbol(("sin", args[0]), 2, 1 - cosine**2)
-
-    def cosine(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.symbol(("cos", args[0]))
-
-    def tangent(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.sine(expression, args) / self.cosine(expression, args)
-
-    def hyperbolic(self, expression: sympy.Expr, args: list[object]) -> sympy.Expr:
-        up = self.exp(expression, args)
+    def hyperbolic(self, function: object, x: sympy.Expr) -> sympy.Expr:
+        up = self.exponential(x)
         down = 1 / up
         return {
             sympy.sinh: (up - down) / 2,
             sympy.cosh: (up + down) / 2,
             sympy.tanh: (up - down) / (up + down),
-        }[expression.func]
+        }[function]
 
-    def by_order(self, expression: sympy.Expr, args: list[object]) -> sympy.Expr:
+    def by_order(self, function: Any, *args: sympy.Expr) -> sympy.Expr:
         """Return a Bessel function in terms of orders 0 and 1 (DLMF 10.6.1, 10.29.1),
         or a polylogarithm of an order below 2 as a logarithm or a quotient."""
+        expression = function(*args)
         lower = sympy.expand_func(expression)
-        if lower == expression:
-            return self.symbol((expression.func, *args))
-        return self.of(lower)
+        return self.symbol((function, *args)) if lower == expression else self.of(lower)
 
-    def absolute(self, expression: object, args: list[sympy.Expr]) -> sympy.Expr:
-        return self.symbol(("abs", args[0]), 2, args[0] ** 2, positive=True)
-
-    def sign(self, expression: object, args: list[object]) -> sympy.Expr:
-        return self.absolute(expression, args) / args[0]
+    def absolute(self, x: sympy.Expr) -> sympy.Expr:
+        return self.symbol(("abs", x), 2, x**2, positive=True)
 
 
-_KERNEL_RULES: Final[
-    dict[object, Callable[[_Kernels, object, list[object]], object]]
-] = {
-    sympy.exp: _Kernels.exp,
+_KERNEL_RULES: Final[dict[object, Callable[..., object]]] = {
+    sympy.exp: _Kernels.exponential,
     sympy.log: _Kernels.log,
     sympy.Pow: _Kernels.power,
     sympy.LambertW: _Kernels.lambert,
-    sympy.sinc: _Kernels.sinc,
+    sympy.sinc: lambda kernels, x: kernels.sine(x) / x,
     sympy.sin: _Kernels.sine,
-    sympy.cos: _Kernels.cosine,
-    sympy.tan: _Kernels.tangent,
-    sympy.sinh: _Kernels.hyperbolic,
-    sympy.cosh: _Kernels.hyperbolic,
-    sympy.tanh: _Kernels.hyperbolic,
-    **dict.fromkeys(
-        (sympy.besselj, sympy.bessely, sympy.besseli, sympy.besselk, sympy.polylog),
-        _Kernels.by_order,
-    ),
+    sympy.cos: lambda kernels, x: kernels.symbol(("cos", x)),
+    sympy.tan: lambda kernels, x: kernels.sine(x) / kernels.symbol(("cos", x)),
     sympy.Abs: _Kernels.absolute,
-    sympy.sign: _Kernels.sign,
-}
+    sympy.sign: lambda kernels, x: kernels.absolute(x) / x,
+} | {
+    function: lambda kernels, *args, function=function, rule=rule: rule(
+        kernels, function, *args
+    )
+    for rule, functions in (
+        (_Kernels.hyperbolic, (sympy.sinh, sympy.cosh, sympy.tanh)),
+        (_Kernels.by_order, (sympy.besselj, sympy.bessely, sympy.besseli,
+                             sympy.besselk, sympy.polylog)),
+    )
+    for function in functions
+}  # fmt: skip
 
 
 def _is_rational_zero(expression: object) -> bool:
@@ -268,7 +266,9 @@ def _is_rational_zero(expression: object) -> bool:
     kernels = _Kernels()
     rational = kernels.of(expression)
     equals = [equal for _, _, equal in kernels.relations]
-    symbols = set().union(*[_atoms(part) for part in (rational, *equals)])
+    atoms = set().union(*[part.atoms() for part in (rational, *equals)])
+    # Constants that are no fractions are symbols, too.
+    symbols = {atom for atom in atoms if not atom.is_Rational}
     symbols |= {symbol for symbol, _, _ in kernels.relations}
     quotients = Quotients(sorted(symbols, key=sympy.default_sort_key))
     try:
@@ -280,11 +280,6 @@ def _is_rational_zero(expression: object) -> bool:
     except (TooLarge, ZeroDivisionError):
         return False
     return not numerator
-
-
-def _atoms(expression: sympy.Expr) -> set[object]:
-    """Return the symbols of an expression and its constants that are no fractions."""
-    return {atom for atom in expression.atoms() if not atom.is_Rational}
 
 
 def _inside(expression: sympy.Expr) -> list[object]:
@@ -327,3 +322,128 @@ def _by_expanding(expression: object) -> bool:
 
 
 _TACTICS: Final[tuple[Callable[[object], bool], ...]] = (_by_algebra, _by_expanding)
+
+
+class TooLarge(ValueError):
+    """An error: a polynomial would have too many terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """A polynomial over a product of powers of polynomials."""
+
+    numerator: Any
+    denominator: dict[object, int] = field(default_factory=dict)
+
+
+class Quotients:
+    """The arithmetic of quotients over some symbols."""
+
+    def __init__(self, symbols: Sequence[object]) -> None:
+        self._ring = PolyRing(list(symbols), QQ)
+        self._made = {
+            symbol: Quotient(generator)
+            for symbol, generator in zip(symbols, self._ring.gens, strict=True)
+        }
+
+    def of(self, expression: object) -> Quotient:
+        """Return the quotient that equals a sum, a product or an integer power.
+
+        Raises:
+            TooLarge: a polynomial in it has too many terms.
+        """
+        found = self._made.get(expression)
+        if found is None:
+            found = self._made[expression] = self._make(expression)
+        return found
+
+    def _make(self, expression: Any) -> Quotient:
+        if expression.is_Rational:
+            value = QQ(int(expression.p), int(expression.q))
+            return Quotient(self._ring.ground_new(value))
+        if expression.is_Add:
+            return self.sum([self.of(part) for part in expression.args])
+        if expression.is_Mul:
+            return self.product([self.of(part) for part in expression.args])
+        base, exponent = expression.args
+        return self.power(self.of(base), int(exponent))
+
+    def sum(self, parts: Iterable[Quotient]) -> Quotient:
+        parts = list(parts)
+        common: dict[object, int] = {}
+        for part in parts:
+            for factor, power in part.denominator.items():
+                common[factor] = max(common.get(factor, 0), power)
+        total = self._ring.zero
+        for part in parts:
+            lacking = {f: n - part.denominator.get(f, 0) for f, n in common.items()}
+            total += self._times(part.numerator, lacking)
+        return Quotient(total, common if total else {})
+
+    def product(self, parts: Iterable[Quotient]) -> Quotient:
+        numerator = self._ring.one
+        denominator: dict[object, int] = {}
+        for part in parts:
+            numerator = _multiplied(numerator, part.numerator)
+            for factor, power in part.denominator.items():
+                denominator[factor] = denominator.get(factor, 0) + power
+        return Quotient(numerator, denominator if numerator else {})
+
+    def power(self, base: Quotient, exponent: int) -> Quotient:
+        if exponent < 0:
+            return self.power(self._inverse(base), -exponent)
+        return self.product([base] * exponent)
+
+    def _inverse(self, quotient: Quotient) -> Quotient:
+        constant, factors = self._factors(quotient.numerator)
+        inverse = self._ring.ground_new(QQ(1) / constant)
+        return Quotient(self._times(inverse, quotient.denominator), factors)
+
+    def _factors(self, polynomial: Any) -> tuple[Any, dict[object, int]]:
+        """Return a constant and the factors, by power, that make a polynomial."""
+        if not polynomial:
+            raise ZeroDivisionError("a denominator is zero everywhere")
+        constant, primitive = polynomial.primitive()
+        powers = tuple(map(min, zip(*primitive.monoms(), strict=True)))
+        rest = self._ring.zero
+        for exponents, coefficient in primitive.terms():
+            left = tuple(e - p for e, p in zip(exponents, powers, strict=True))
+            rest[left] = coefficient
+        if rest.LC < 0:
+            constant, rest = -constant, -rest
+        factors = {g: n for g, n in zip(self._ring.gens, powers, strict=True) if n}
+        if rest != self._ring.one:
+            factors[rest] = 1
+        return constant, factors
+
+    def _times(self, polynomial: object, factors: dict[object, int]) -> object:
+        for factor, power in factors.items():
+            for _ in range(power if polynomial else 0):
+                polynomial = _multiplied(polynomial, factor)
+        return polynomial
+
+    def reduced(
+        self, polynomial: Any, symbol: object, power: int, equal: object
+    ) -> Any:
+        """Return a multiple of the polynomial in which ``symbol**power`` is ``equal``;
+        it is zero only if the polynomial is zero under that relation."""
+        position = self._ring.gens.index(self._made[symbol].numerator)
+        by_count: dict[int, Any] = {}
+        for exponents, coefficient in polynomial.terms():
+            count, left = divmod(exponents[position], power)
+            key = (*exponents[:position], left, *exponents[position + 1 :])
+            part = by_count.setdefault(count, self._ring.zero)
+            part[key] = part.get(key, QQ(0)) + coefficient
+        for part in by_count.values():
+            part.strip_zero()
+        value = self.of(equal)
+        return self.sum(
+            self.product([Quotient(part), self.power(value, count)])
+            for count, part in by_count.items()
+        ).numerator
+
+
+def _multiplied(a: Any, b: Any) -> object:
+    if len(a) * len(b) > MAX_POLYNOMIAL_TERMS:
+        raise TooLarge
+    return a * b

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
-from math import isfinite
-from typing import Any
+from math import isfinite, prod
+from typing import Any, Final
 
 import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
-from ..numbers.arrays import ObjectArray, boxed
+from ..engine.raw import Host
+from ..lang.run import evaluate
+from ..numbers.arrays import ObjectArray
 from ..numbers.balls import (
     START_BITS,
-    Ball,
     in_floats,
     is_infinite,
     is_nan,
@@ -35,10 +35,13 @@ from ..numbers.decided import Deciding
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning
-from ..numbers.tape import Tape, TapeNamespace
+from ..numbers.tape import TapeNamespace
 from ..numbers.terms import Term, Terms, ordered
-from .limits import MAX_RULED_STEPS
-from .process.job import Input, Job
+from .process.job import Input, Job, entry_name
+
+MAX_RULED_STEPS: Final = 20_000
+"""Largest program, in steps, whose rules are all run on balls and whose numbers are
+followed in floats; in a larger one, rules are run only for numbers that look wrong."""
 
 Evaluate = Callable[[dict[str, Tensor]], Any]
 """Type of a program: a function from tensors by name to the output tensor."""
@@ -95,8 +98,9 @@ class Subject:
             if each >= self._own_steps and graph.name(each) == "pow":
                 base, exponent = graph.args(each)
                 if graph.name(exponent) == "number":
-                    found += map(_logarithm, self.evaluation.settled([base]))
-        return max(found)
+                    (settled,) = self.evaluation.settled([base])
+                    found.append(abs(to_float(abs(settled).log())))
+        return max(filter(isfinite, found))
 
     def leaves_range(self, step: int | None) -> bool:
         """Tell whether floats that are 0 or infinite made the program, or the rule that
@@ -196,21 +200,16 @@ class Subject:
         return ""
 
 
-def _logarithm(b: Ball) -> float:
-    """Return the absolute value of log(abs(b)); 0 if that is not finite."""
-    found = to_float(abs(b).log())
-    return abs(found) if isfinite(found) else 0.0
-
-
 class OnTerms(Subject):
     """A run on scalar terms, from which SymPy's expressions can be made."""
 
     def __init__(
         self, job: Job, namespace: ObjectNamespace, output: Tensor,
-        tensors: dict[str, Tensor], terms: Terms,
+        tensors: dict[str, Tensor],
     ) -> None:  # fmt: skip
         super().__init__(job, namespace, output, tensors)
-        self.terms = terms
+        terms: Any = namespace.system
+        self.terms: Terms = terms
         self.output_terms = list(namespace.elements(output.raw).flat)
         self.entry_terms = {n: list(tensors[n].raw.data.flat) for n in self.asked}
         self.outputs = [t.serial for t in self.output_terms]
@@ -235,13 +234,9 @@ class OnTerms(Subject):
     def deciding(self) -> Sequence[int]:
         return list(self.terms.looked_at)
 
-    @cached_property
-    def _outside(self) -> frozenset[int]:
+    def outside(self) -> frozenset[int]:
         below = ordered(self.output_terms)
         return frozenset(t.serial for t in below if self.terms.is_outside(t))
-
-    def outside(self) -> frozenset[int]:
-        return self._outside
 
     def terms_of(self, steps: Iterable[int]) -> list[Term]:
         return [self.terms.made[s] for s in steps]
@@ -268,7 +263,7 @@ class OnTerms(Subject):
         # SymPy is imported here, because it is needed only where a kink is named.
         from .conditions import shown
 
-        parts = [text for t in self.terms_of(steps) if (text := shown(t)) is not None]
+        parts = list(filter(None, map(shown, self.terms_of(steps))))
         return f" ({' and '.join(parts)})" if parts else ""
 
 
@@ -322,44 +317,51 @@ class OnTape(Subject):
 
 
 def on_terms(
-    job: Job, evaluate: Evaluate, tie_break: int = 0, terms: Terms | None = None,
-    basis: type[ObjectNamespace] = ObjectNamespace,
-) -> OnTerms:  # fmt: skip
-    """Return the run of a program on terms; ``tie_break`` is used for new terms.
-
-    New terms treat numbers that differ by no more than rounding as tied.
+    job: Job, evaluate: Evaluate, namespace: ObjectNamespace | None = None
+) -> OnTerms:
+    """Return the run of a program on terms: by default new ones, which treat numbers
+    that differ by no more than rounding as tied.
 
     Raises:
         NoMeaning: the program's value is not made of numbers.
     """
-    terms = Terms(tie_break, job.dtype) if terms is None else terms
-    namespace = basis(terms)
-    tensors = {i.name: _tensor_of_terms(i, namespace) for i in job.inputs}
-    output = _output(job, evaluate, namespace, tensors)
-    return OnTerms(job, namespace, output, tensors, terms)
+    basis = ObjectNamespace(Terms(0, job.dtype)) if namespace is None else namespace
+
+    def made(given: Input, asked: bool) -> Tensor:
+        values = given.value.values()
+        return symbols(given.name, given.value.shape, values, basis, asked)
+
+    return OnTerms(job, basis, *_ran(job, evaluate, basis, made))
 
 
-def on_tape(
-    job: Job, evaluate: Evaluate, tie_break: int = 0,
-    basis: type[TapeNamespace] = TapeNamespace,
-) -> OnTape:  # fmt: skip
-    """Return the run of a program on a tape; ``tie_break`` is as in `Tape`.
+def on_tape(job: Job, evaluate: Evaluate, namespace: TapeNamespace) -> OnTape:
+    """Return the run of a program on a tape.
 
     Raises:
         NoMeaning: the program's value is not made of numbers.
     """
-    namespace = basis(Tape(tie_break, job.dtype))
-    tensors = {i.name: _tensor_on_tape(i, namespace) for i in job.inputs}
-    output = _output(job, evaluate, namespace, tensors)
-    return OnTape(job, namespace, output, tensors)
+
+    def made(given: Input, asked: bool) -> Tensor:
+        values = np.array(given.value.values())
+        raw = namespace.symbols(values, given.value.shape, asked)
+        return Tensor(raw, namespace, asked)
+
+    return OnTape(job, namespace, *_ran(job, evaluate, namespace, made))
 
 
-def _output(
-    job: Job,
-    evaluate: Evaluate,
-    namespace: ObjectNamespace | TapeNamespace,
-    tensors: dict[str, Tensor],
-) -> Tensor:
+def _ran(
+    job: Job, evaluate: Evaluate, namespace: ObjectNamespace,
+    made: Callable[[Input, bool], Tensor],
+) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
+    """Return a program's output and its inputs, of which ``made`` makes those that are
+    no integers, told whether a derivative is asked by them."""
+    tensors = {}
+    for given in job.inputs:
+        if given.whole:
+            values = np.array(given.value.values()).astype(np.int64)
+            tensors[given.name] = Tensor(values.reshape(given.value.shape), NUMPY)
+        else:
+            tensors[given.name] = made(given, given.claim is not None)
     with namespace.watched(), working(START_BITS):
         output = of_elements(evaluate(dict(tensors)), namespace)
     if output.shape != job.output.shape:
@@ -367,7 +369,7 @@ def _output(
             f"run by the checker the program gives shape {output.shape}, run by the "
             f"engine {job.output.shape}"
         )
-    return output
+    return output, tensors
 
 
 def of_elements(value: object, namespace: ObjectNamespace) -> Tensor:
@@ -378,42 +380,35 @@ def of_elements(value: object, namespace: ObjectNamespace) -> Tensor:
     return Tensor(namespace.array(raw), namespace)
 
 
-def _whole(given: Input) -> Tensor:
-    values = np.array(given.value.values()).astype(np.int64)
-    return Tensor(values.reshape(given.value.shape), NUMPY)
-
-
-def _tensor_of_terms(given: Input, namespace: ObjectNamespace) -> Tensor:
-    if given.whole:
-        return _whole(given)
-    shape, values = given.value.shape, given.value.values()
-    return symbols(given.name, shape, values, namespace, given.claim is not None)
-
-
 def symbols(
     name: str, shape: Sequence[int], values: Iterable[object],
     namespace: ObjectNamespace, requires_grad: bool = True,
 ) -> Tensor:  # fmt: skip
     """Return a tensor of symbols, each named after the input and the entry's index."""
-    data = np.empty(tuple(shape), dtype=object)
     symbol = namespace.system.symbol  # type: ignore[attr-defined]
-    for index, value in zip(np.ndindex(*data.shape), values, strict=True):
-        data[index] = symbol(entry_name(name, index), value)
-    return Tensor(ObjectArray(boxed(data), namespace), namespace, requires_grad)
+    pairs = zip(np.ndindex(*shape), values, strict=True)
+    made = objects([symbol(entry_name(name, at), value) for at, value in pairs], shape)
+    return Tensor(ObjectArray(made, namespace), namespace, requires_grad)
 
 
-def _tensor_on_tape(given: Input, namespace: TapeNamespace) -> Tensor:
-    if given.whole:
-        return _whole(given)
-    asked = given.claim is not None
-    values = np.array(given.value.values())
-    return Tensor(namespace.symbols(values, given.value.shape, asked), namespace, asked)
-
-
-def entry_name(name: str, index: Sequence[int]) -> str:
-    """Return an entry's name, such as ``a[0,1]``, or the input's name for a scalar."""
-    return f"{name}[{','.join(map(str, index))}]" if index else name
+def objects(values: Iterable[object], shape: Sequence[int]) -> Host:
+    """Return objects, such as terms or balls in C order, as an array."""
+    found = np.empty(prod(shape), dtype=object)
+    found[:] = list(values)
+    return found.reshape(tuple(shape))
 
 
 def unit(count: int, position: int) -> list[float]:
     return [1.0 if i == position else 0.0 for i in range(count)]
+
+
+def program_of(job: Job) -> Evaluate:
+    """Return a function that runs the job's program on tensors of any number system."""
+
+    def run(inputs: dict[str, Tensor]) -> Tensor:
+        output, _, _ = evaluate(
+            job.source, inputs, of=job.of, seed=job.seed, dtype=job.dtype
+        )
+        return output
+
+    return run

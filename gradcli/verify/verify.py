@@ -15,21 +15,25 @@ the bounds on rounding errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import compress
 from math import isfinite, isnan
 from random import Random
 from typing import Any, Final
 
 import numpy as np
 
+from ..engine import Tensor
 from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from ..numbers.balls import Ball, ball, is_infinite, is_nan, size, to_float
+from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import least_normal, unit_roundoff
-from .entries import Entry, Gaps, Report
+from ..numbers.tape import Tape, TapeNamespace
+from ..numbers.terms import Terms
+from .entries import Claimed, Entry, Gaps, Report, Row
 from .judge import FEW_UNITS, Reference, is_right, judge
-from .limits import MAX_RULED_STEPS
 from .nonsmooth import NonSmooth
 from .process.budget import Budget, OutOfTime
 from .process.job import (
@@ -39,19 +43,16 @@ from .process.job import (
     REFUTED,
     ROUNDED,
     UNKNOWN,
-    Input,
     Job,
     Verification,
     timed_out,
     words_of,
 )
-from .rows import Claimed, Row
 from .subject import (
+    MAX_RULED_STEPS,
     Evaluate,
     OnTerms,
-    Place,
     Subject,
-    entry_name,
     on_tape,
     on_terms,
     unit,
@@ -126,7 +127,13 @@ def verify(
 
 
 class Check:
-    """A check of one job; its reports hold what has been shown so far."""
+    """A check of one job; its reports hold what has been shown so far.
+
+    terms, tapes  the namespaces in which its program runs
+    """
+
+    terms: type[ObjectNamespace] = ObjectNamespace
+    tapes: type[TapeNamespace] = TapeNamespace
 
     def __init__(
         self, job: Job, evaluate: Evaluate, tell: Tell, budget: Budget, tape: bool
@@ -135,13 +142,16 @@ class Check:
         self.budget = budget
         self._evaluate = evaluate
         self._tell = tell
-        self._tape = tape
-        self.asked = [i for i in job.inputs if i.claim is not None]
-        self.claims = {i.name: Claimed(i) for i in self.asked}
+        self.is_large = tape
+        draw = Random(job.seed)
+        self.claims = {
+            i.name: Claimed(i, draw, ROUNDS[-1]) for i in job.inputs if i.claim
+        }
         self.reports = {n: Report(n, [], unseen=len(c)) for n, c in self.claims.items()}
         self.rows: list[Row] = []
-        self._unruled: list[tuple[Row, list[Entry], dict[int, Any]]] = []
-        """Certified rows on which the engine's rules have not been run yet."""
+        self._unruled: list[tuple[Row, dict[int, Any]]] = []
+        """Certified rows on which the engine's rules have not been run yet, each with
+        the kinks of entries that are on one unless their number is the true one."""
         self._seen: dict[str, Host] = {}
         """Positions of the entries in the reports, by input."""
         self.reason: str | None = None
@@ -154,8 +164,14 @@ class Check:
         return self._run(0)
 
     def _run(self, tie_break: int) -> Subject:
-        run: Callable[..., Subject] = on_tape if self._tape else on_terms
-        return run(self.job, self._evaluate, tie_break)
+        if self.is_large:
+            tape = self.tapes(Tape(tie_break, self.job.dtype))
+            return on_tape(self.job, self._output, tape)
+        terms = self.terms(Terms(tie_break, self.job.dtype))
+        return on_terms(self.job, self._output, terms)
+
+    def _output(self, tensors: dict[str, Tensor]) -> object:
+        return self._evaluate(tensors)
 
     @cached_property
     def _nonsmooth(self) -> NonSmooth:
@@ -175,28 +191,37 @@ class Check:
         except Exception as error:
             self.reason = words_of(error)
 
+    def compared(self) -> Verification:
+        """Compare all entries with the true numbers, and with the engine's rules."""
+
+        def work() -> None:
+            self.numbers()
+            self._hold_rules()
+
+        self._in_time(work)
+        return self._ended()
+
     def within_time(self) -> Verification:
         """Compare growing numbers of entries, within time and the limits on work."""
-        reason = NOTHING_SHOWN
+        self._in_time(self._rounds)
+        return self._ended()
+
+    def _in_time(self, work: Callable[[], None]) -> None:
+        """Work for the time that is left; note the reason if that ends early."""
         try:
             with self.budget.slice(self.budget.left):
-                self._rounds()
+                work()
         except OutOfTime:
-            reason = timed_out(self.job.seconds)
+            self.reason = timed_out(self.job.seconds)
         except Exception as error:
-            reason = words_of(error)
-        return self._now().ended(reason)
+            self.reason = words_of(error)
 
     def proved(self) -> Verification:
         """Return the verification, with SymPy's proofs unless a reason forbids them."""
         many = sum(map(len, self.claims.values())) > MAX_ROWS_ON_TERMS
         if self.reason is None:
             self._tell(self._now())
-            try:
-                with self.budget.slice(self.budget.left):
-                    self._hold_rules()
-            except OutOfTime:
-                self.reason = timed_out(self.job.seconds)
+            self._in_time(self._hold_rules)
         if self.reason is None and not many:
             from .whole import Whole
 
@@ -210,6 +235,9 @@ class Check:
                 self.reason = timed_out(self.job.seconds)
             except Exception as error:
                 self.reason = words_of(error)
+        return self._ended()
+
+    def _ended(self) -> Verification:
         return self._now().ended(self.reason or NOTHING_SHOWN)
 
     def _now(self) -> Verification:
@@ -235,29 +263,17 @@ class Check:
 
     # choosing entries
 
-    @cached_property
-    def _orders(self) -> dict[str, Host]:
-        """Positions in each input's claim, in the order that the seed draws."""
-        random = Random(self.job.seed)
-        orders = {}
-        for name, claim in self.claims.items():
-            count = len(claim.numbers)
-            first = random.sample(range(count), min(ROUNDS[-1], count))
-            rest = np.ones(count, dtype=bool)
-            rest[first] = False
-            order = np.concatenate(
-                [np.array(first, dtype=np.int64), np.flatnonzero(rest)]
-            )
-            orders[name] = order if claim.places is None else claim.places[order]
-        return orders
-
     def _rounds(self) -> None:
-        most = max(map(len, self._orders.values()), default=0)
+        most = max((len(c.order) for c in self.claims.values()), default=0)
         left = self._left_to_floats()
         for count in (*(r for r in ROUNDS if r < most), most):
             took = self.budget.spent
             work = self._work(count, left)
-            if self.reports_seen and (work > MAX_ROUND_STEPS or self._too_slow(work)):
+            slow = isfinite(self.job.seconds) and (
+                self._cost * work > self.budget.left / 2
+            )
+            seen = any(report.entries for report in self.reports.values())
+            if seen and (work > MAX_ROUND_STEPS or slow):
                 break
             self._round(count, left)
             if count != ROUNDS[0]:
@@ -269,45 +285,32 @@ class Check:
     _cost = 2e-5
     """Estimate of the time that one step takes, in seconds."""
 
-    @property
-    def reports_seen(self) -> bool:
-        return any(report.entries for report in self.reports.values())
-
-    def _too_slow(self, work: int) -> bool:
-        return isfinite(self.job.seconds) and self._cost * work > self.budget.left / 2
-
     def _left_to_floats(self) -> frozenset[str]:
         """Return the inputs of which a few entries already have too many steps."""
         left = set()
-        for name, order in self._orders.items():
-            own = max(1, self._own(name))
-            none = {n: o[:0] for n, o in self._orders.items()}
-            few = none | {name: order[: ROUNDS[0]] % own}
-            if len(order) and self.subject.mark(few) > MAX_SAMPLED_STEPS:
+        for name, claim in self.claims.items():
+            few = dict.fromkeys(self.claims, _NONE)
+            few[name] = claim.order[: ROUNDS[0]] % claim.own
+            if len(claim.order) and self.subject.mark(few) > MAX_SAMPLED_STEPS:
                 left.add(name)
         return frozenset(left)
 
     def _work(self, count: int, left: frozenset[str]) -> int:
         chosen = self._chosen(count, left)
-        steps = self.subject.mark(
-            {n: at % max(1, self._own(n)) for n, at in chosen.items()}
-        )
-        return steps * len(self._row_numbers(chosen))
-
-    def _own(self, name: str) -> int:
-        return next(i.value.count for i in self.asked if i.name == name)
+        at = {name: at % self.claims[name].own for name, at in chosen.items()}
+        return self.subject.mark(at) * len(self._row_numbers(chosen))
 
     def _chosen(self, count: int, left: frozenset[str]) -> dict[str, Host]:
         return {
-            name: np.sort(order[: 0 if name in left else count])
-            for name, order in self._orders.items()
+            name: np.sort(claim.order[: 0 if name in left else count])
+            for name, claim in self.claims.items()
         }
 
     def _row_numbers(self, chosen: dict[str, Host]) -> list[int]:
         """Return the rows to check: 0 for a gradient, for a Jacobian those chosen."""
         if self.job.kind == "gradient":
             return [0]
-        rows = [at // max(1, self._own(name)) for name, at in chosen.items()]
+        rows = [at // self.claims[name].own for name, at in chosen.items()]
         found: list[int] = np.unique(np.concatenate(rows)).tolist()
         return found
 
@@ -316,14 +319,15 @@ class Check:
     def _round(self, count: int, left: frozenset[str] = frozenset()) -> None:
         chosen = self._chosen(count, left)
         reports = {name: self._report(name, at) for name, at in chosen.items()}
+        entries = [e for report in reports.values() for e in report.entries]
         self.rows = []
         for number in self._row_numbers(chosen):
-            pairs = list(self._entries_in(chosen, reports, number))
-            by_name: dict[str, list[int]] = {name: [] for name in chosen}
-            for (name, at), _ in pairs:
-                by_name[name].append(at)
-            self.subject.mark(by_name)
-            self._look(number, pairs)
+            own = [e for e in entries if e.row == number]
+            places: dict[str, list[int]] = {name: [] for name in chosen}
+            for name, at in (e.place for e in own):
+                places[name].append(at)
+            self.subject.mark(places)
+            self._look(number, own)
             self.budget.check()
         # The reports of a round replace the older ones only once the round is complete.
         self.reports, self._seen = reports, chosen
@@ -339,129 +343,89 @@ class Check:
         return tuple(f"the slope of {name}: {text}" for name, text in said.items())
 
     def _report(self, name: str, chosen: Host) -> Report:
-        given = next(i for i in self.asked if i.name == name)
-        numbers = self.claims[name]
-        labels = self._labels(given, chosen)
-        entries = [
-            Entry(label, numbers.at(int(at)))
-            for label, at in zip(labels, chosen, strict=True)
-        ]
-        unseen, every = len(numbers) - len(entries), len(numbers)
+        claim, in_rows = self.claims[name], self.job.kind != "gradient"
+        entries = list(claim.entries(chosen, self.subject.entries[name], in_rows))
+        unseen, every = len(claim) - len(entries), len(claim)
         how = f"{len(entries)} of {every} entries, drawn with seed {self.job.seed}"
         report = Report(name, entries, unseen=unseen, slopes=self._slopes,
-                        sampled=how if entries and unseen else None)  # fmt: skip
-        if self._tape and not unseen:
+                        sampled=how if entries and unseen else None,
+                        wanted=self.job.formulas)  # fmt: skip
+        if self.is_large and not unseen:
             report.remark = TOO_MANY
-        if self.job.formulas:
-            report.formulas = [None] * len(entries)
-            report.latex = [None] * len(entries)
         return report
 
-    def _labels(self, given: Input, chosen: Host) -> Iterator[str]:
-        shape, own = given.value.shape, max(1, given.value.count)
-        for at in chosen:
-            row, place = divmod(int(at), own)
-            where = [int(i) for i in np.unravel_index(place, shape)]
-            name = entry_name(given.name, where)
-            yield name if self.job.kind == "gradient" else f"row {row}, {name}"
-
-    def _entries_in(
-        self, chosen: dict[str, Host], reports: dict[str, Report], number: int
-    ) -> Iterator[tuple[Place, Entry]]:
-        for given in self.asked:
-            own = max(1, given.value.count)
-            entries = reports[given.name].entries
-            for at, entry in zip(chosen[given.name], entries, strict=True):
-                row, place = divmod(int(at), own)
-                if row == number:
-                    yield (given.name, place), entry
-
-    def _look(self, number: int, pairs: Sequence[tuple[Place, Entry]]) -> None:
+    def _look(self, number: int, entries: list[Entry]) -> None:
         """Compare one row's entries with the true numbers, and set their verdicts."""
-        where = [place for place, _ in pairs]
-        entries = [entry for _, entry in pairs]
-        row = self._row(number, where)
+        row = self._row(number, entries)
         self.rows.append(row)
         undefined = self._undefined(row.cotangent)
-        on = self._kinks_under(row)
-        beside = dict(self._nonsmooth.beside)
-        subject = self.subject
-        roundings = subject.roundings
-        right = not self._tape and all(
-            is_right(e.number, b, roundings)
-            for e, b in zip(entries, row.found, strict=True)
-        )
-        if right:
-            references = [Reference(b) for b in row.found]
-            self._unruled.append((row, entries, beside))
+        if self.job.kind == "hessian":
+            kink = self._nonsmooth.any()
+            on = {e.step: kink for e in entries} if kink is not None else {}
         else:
-            references = self._references(row)
-        self._judge(row, entries, references, beside)
-        steps = self._steps(where)
-        if any(e.verdict == REFUTED and isnan(e.number) for e in entries):
-            self._pass_over(zip(steps, entries, strict=True))
-        for step, entry in zip(steps, entries, strict=True):
-            if step in undefined:
-                entry.withhold(undefined[step])
-            elif step in on:
-                entry.at_kink(self._named(*on[step]))
+            on = self._nonsmooth.under(row.cotangent, entries)
+        beside = dict(self._nonsmooth.beside)
+        roundings = self.subject.roundings
+        if not self.is_large and all(
+            is_right(e.number, e.true, roundings) for e in entries
+        ):
+            self._unruled.append((row, beside))
+            self._judge(entries, map(Reference, (e.true for e in entries)), beside)
+        else:
+            self._judge(entries, self._references(row), beside)
+        lost = [e for e in entries if e.verdict == REFUTED and isnan(e.number)]
+        without = self.subject.without_value() if lost else ()
+        for entry in lost:
+            if entry.step in without:
+                entry.withhold(f"{entry.reason}; {NOT_USED}")
+        for entry in entries:
+            if entry.step in undefined:
+                entry.withhold(undefined[entry.step])
+            elif entry.step in on:
+                entry.at_kink(self._named(*on[entry.step]))
 
     def _judge(
-        self, row: Row, entries: Sequence[Entry], references: Sequence[Reference],
+        self, entries: Sequence[Entry], references: Iterable[Reference],
         beside: Mapping[int, Any],
     ) -> None:  # fmt: skip
         """Set verdicts by ``references``; ``beside`` has, by step, the kinks of entries
         that are on one unless their number is the true one."""
-        largest = max((_size(b) for b in row.found), default=0.0)
-        for step, entry, reference in zip(
-            self._steps(row.places), entries, references, strict=True
-        ):
+        largest = max((_size(e.true) for e in entries), default=0.0)
+        for entry, reference in zip(entries, references, strict=True):
             entry.judge(reference, self.subject.roundings, largest)
             if entry.verdict == REFUTED and self.subject.leaves_range(reference.step):
                 entry.leave_range(self.job.dtype)
-            kink = beside.get(step) if entry.verdict == REFUTED else None
+            kink = beside.get(entry.step) if entry.verdict == REFUTED else None
             if kink is None and entry.verdict in (REFUTED, ROUNDED):
                 kink = self._sign_of_zero
             if kink is not None:
                 entry.at_kink(self._named(*kink))
-
-    def _steps(self, where: Sequence[Place]) -> list[int]:
-        return [int(self.subject.entries[name][at]) for name, at in where]
 
     def _hold_rules(self) -> None:
         """Compare the engine's rules with the true numbers for certified entries,
         because a wrong rule may still give a right number."""
         if self._unruled and self.subject.evaluation.graph.steps > MAX_RULED_STEPS:
             return
-        for row, entries, beside in self._unruled:
-            shown = [k for k, e in enumerate(entries) if e.verdict == CERTIFIED]
-            if shown:
-                references = self._references(row)
-                held = Row(row.cotangent, [row.places[k] for k in shown],
-                           [row.found[k] for k in shown], row.engine)  # fmt: skip
-                self._judge(held, [entries[k] for k in shown],
-                            [references[k] for k in shown], beside)  # fmt: skip
+        for row, beside in self._unruled:
+            shown = [e.verdict == CERTIFIED for e in row.entries]
+            if any(shown):
+                references = compress(self._references(row), shown)
+                self._judge(list(compress(row.entries, shown)), references, beside)
         self._unruled = []
 
-    def _kinks_under(self, row: Row) -> dict[int, tuple[str, tuple[int, ...]]]:
-        if self.job.kind == "hessian":
-            kink = self._nonsmooth.any()
-            steps = (s for own in self.subject.entries.values() for s in own)
-            return {} if kink is None else dict.fromkeys(map(int, steps), kink)
-        return self._nonsmooth.under(row.cotangent, row.places, row.found)
-
-    def _row(self, number: int, where: list[Place]) -> Row:
-        subject, job = self.subject, self.job
-        steps = [int(subject.entries[name][at]) for name, at in where]
-        evaluation = subject.evaluation
+    def _row(self, number: int, entries: list[Entry]) -> Row:
+        """Return a row of the derivative, with the true numbers of its entries."""
+        subject, evaluation = self.subject, self.subject.evaluation
+        steps = [e.step for e in entries]
         cotangent = self._cotangent(number)
-        if job.kind == "hessian":
+        if self.job.kind == "hessian":
             along = [int(s) for own in subject.entries.values() for s in own][number]
             found = evaluation.second(subject.outputs, cotangent, steps, along)
         else:
             found = evaluation.gradient(subject.outputs, cotangent, steps)
-        engine = partial(self._engine_row, number, cotangent)
-        return Row(tuple(cotangent), where, found, engine)
+        for entry, true in zip(entries, found, strict=True):
+            entry.true = true
+        return Row(cotangent, entries, partial(self._engine_row, number, cotangent))
 
     def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         if self.job.kind != "hessian":
@@ -476,25 +440,22 @@ class Check:
 
     def _references(self, row: Row) -> list[Reference]:
         """Return each entry's true number and what the engine's rule gives on balls."""
-        if row.steps is None:
-            return [Reference(b) for b in row.found]
+        steps = row.rules
+        if steps is None:
+            return [Reference(e.true) for e in row.entries]
         subject, evaluation = self.subject, self.subject.evaluation
         if evaluation.short:
             # The engine's steps need as many bits as all steps of the program.
-            steps = self._steps(row.places)
-            evaluation.gradient(subject.outputs, row.cotangent, steps, followed=False)
+            entries = [e.step for e in row.entries]
+            evaluation.gradient(subject.outputs, row.cotangent, entries, followed=False)
             evaluation.short = False
-        rules = evaluation.settled(row.steps)
-        return [
-            Reference(b, rule, step)
-            if not is_nan(rule) and (rule - b).contains(0)
-            else Reference(
-                b, rule, step,
-                lone=is_nan(rule) and subject.is_lone(step),
-                growth=subject.growth(step),
-            )
-            for b, rule, step in zip(row.found, rules, row.steps, strict=True)
-        ]  # fmt: skip
+        found, rules = [], evaluation.settled(steps)
+        for entry, rule, step in zip(row.entries, rules, steps, strict=True):
+            true, more = entry.true, (False, 0.0)
+            if is_nan(rule) or not (rule - true).contains(0):
+                more = is_nan(rule) and subject.is_lone(step), subject.growth(step)
+            found.append(Reference(true, rule, step, *more))
+        return found
 
     def _cotangent(self, number: int) -> list[float]:
         """Return the cotangent of one row: a weight for each entry of the output."""
@@ -511,7 +472,9 @@ class Check:
         named = what + subject.text_of(steps)
         if not isinstance(subject, OnTerms):
             return named
-        rule = self._conventions.at(subject.terms_of(steps))
+        from .conditions import shown
+
+        rule = self._conventions.get(frozenset(map(shown, subject.terms_of(steps))))
         return named if rule is None else f"{named}; {rule}"
 
     @cached_property
@@ -519,10 +482,10 @@ class Check:
         return self.subject.sign_of_zero()
 
     @cached_property
-    def _conventions(self) -> Any:
-        from .conventions import Conventions
+    def _conventions(self) -> dict[frozenset[str | None], str]:
+        from .kinks.watch import conventions
 
-        return Conventions(self.job)
+        return conventions(self.job)
 
     # the value itself
 
@@ -531,7 +494,7 @@ class Check:
         """Return why there is no value around the point, by position of the output."""
         subject, numbers = self.subject, self.job.output.values()
         asked: Sequence[int] = range(len(numbers))
-        if self._tape:
+        if self.is_large:
             asked = [k for k in asked if not isfinite(numbers[k])]
             if not asked or _is_large(subject, asked):
                 return {k: self._said(k, "") for k in asked}
@@ -579,19 +542,11 @@ class Check:
             found |= dict.fromkeys(own, self._without_value[k])
         return found
 
-    def _pass_over(self, of_steps: Iterable[tuple[int, Entry]]) -> None:
-        """Withhold the verdict on a NaN whose entry is used by a value that is no
-        number and that no output uses."""
-        without = self.subject.without_value()
-        for step, entry in of_steps:
-            if entry.verdict == REFUTED and isnan(entry.number) and step in without:
-                entry.withhold(f"{entry.reason}; {NOT_USED}")
-
     def _compare_output(self) -> None:
         """Compare the output's value; a wrong one lowers the entries' verdicts."""
         subject, numbers = self.subject, self.job.output.values()
         chosen: Sequence[int] = range(len(numbers))
-        if self._tape:
+        if self.is_large:
             # The value of an output with too many steps is not compared.
             most = min(len(numbers), MAX_COMPARED_OUTPUTS)
             chosen = sorted(Random(self.job.seed).sample(chosen, most))
@@ -664,7 +619,7 @@ class Check:
         if self.subject.mark(chosen) > MAX_SAMPLED_STEPS:
             return
         reports = {name: self._report(name, at) for name, at in chosen.items()}
-        self._look(0, list(self._entries_in(chosen, reports, 0)))
+        self._look(0, [e for report in reports.values() for e in report.entries])
         for name, report in reports.items():
             self.reports[name].add(report.entries)
             self._seen[name] = np.union1d(self._seen.get(name, _NONE), chosen[name])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import chain
 from random import Random
 from typing import Any, Final
@@ -23,47 +24,56 @@ from ..numbers.system import NoMeaning, exact
 from ..numbers.terms import Term, Terms
 from .closed import closed_form, formula, full_form
 from .conditions import indifferent, side_conditions
-from .entries import Entry, Report
-from .limits import (
-    FORMULA_SECONDS,
-    MAX_CHOICES,
-    MAX_DERIVATIVE_BITS,
-    MAX_FORMULAS,
-    MAX_PROVED_ENTRIES,
-    MAX_SHOWN_FORMULAS,
-    MAX_SYMPY_TREE_NODES,
-    MAX_TIMEOUTS,
-)
+from .entries import Entry, Report, Row
 from .process.budget import Budget, OutOfTime
 from .process.job import CERTIFIED, PROVED, Job, words_of
 from .prove import simplifies_away, vanishes, vanishes_at, vanishes_here
 from .subject import OnTerms
 
+MAX_PROVED_ENTRIES: Final = 64
+"""Largest number of an input's entries given to SymPy; the seed chooses among more."""
+
+MAX_FORMULAS: Final = 1024
+"""Largest number of an input's entries given to SymPy if formulas are wanted."""
+
+MAX_CHOICES: Final = 32
+"""Largest number of choices, as of a maximum, that are tested for having an effect."""
+
+MAX_SYMPY_TREE_NODES: Final = 20_000
+"""Largest number of nodes, written out as a tree, of an expression given to SymPy."""
+
+FORMULA_SECONDS: Final = 0.5
+"""Time in seconds that shortening one formula may take."""
+
+MAX_SHOWN_FORMULAS: Final = 9
+"""Largest number of an input's entries whose formulas are shown with the verdict."""
+
+MAX_TIMEOUTS: Final = 3
+"""Number of attempts out of time after which a stage of SymPy's work is given up."""
+
+MAX_DERIVATIVE_BITS: Final = 2048
+"""Largest precision, in bits, at which SymPy's derivative is compared with a ball."""
+
 AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
 """Note on an entry without a formula, though SymPy has its derivative here."""
 
 
+@dataclass
 class Whole:
-    """SymPy's part of the check of one job."""
+    """SymPy's part of the check of one job.
 
-    def __init__(
-        self, job: Job, subject: OnTerms, rows: Sequence[Any],
-        reports: dict[str, Report], budget: Budget, tell: Callable[[], None],
-    ) -> None:  # fmt: skip
-        self.job = job
-        self.subject = subject
-        self.rows = rows
-        self.reports = reports
-        self.budget = budget
-        self.tell = tell
-        self.book = Expressions()
-        self.derivatives: dict[tuple[int, int], Any] = {}
-        self.assumed: dict[str, None] = {}
-        """Conditions, as text, that proofs needed beside those of the program."""
-        self._decided: tuple[str, ...] | None = None
-        self._meeting: dict[Any, Any] | None = None
-        """Expressions of some symbols by the others, valid wherever the ties hold;
-        empty if there are no ties, None if such expressions are not known."""
+    tell     a function that is called after each improvement of the reports
+    assumed  conditions, as text, that proofs needed beside those of the program
+    """
+
+    job: Job
+    subject: OnTerms
+    rows: Sequence[Row]
+    reports: dict[str, Report]
+    budget: Budget
+    tell: Callable[[], None]
+    book: Expressions = field(default_factory=Expressions)
+    assumed: dict[str, None] = field(default_factory=dict)
 
     def work(self) -> None:
         """Prove what can be proved, raise those verdicts, and note why others stay."""
@@ -79,25 +89,26 @@ class Whole:
         except Exception as error:
             self._remark(f"SymPy has no expression of the whole: {words_of(error)}")
             return
-        self._each(
-            lambda row, entry, at, symbol: self._derive(
-                bases[row], row, entry, at, symbol
-            )
-        )
+        self._each(lambda entry: self._derive(bases[entry.row], entry))
         self._close()
         self._each(self._prove)
         self.tell()
 
     def conditions(self) -> tuple[str, ...]:
-        """Return the proofs' conditions; the program's are decided only once."""
-        terms = self.subject.terms
-        if self._decided is None:
-            engine = [self.subject.terms_of(r.steps) for r in self.rows if r.steps]
-            made = [*self.subject.output_terms, *chain.from_iterable(engine)]
-            settled = indifferent(terms, self.book.free)
-            self._decided = side_conditions(terms, made, settled)
+        """Return the proofs' conditions."""
         more = [text for text in self.assumed if text not in self._decided]
         return (*self._decided, *more)
+
+    @cached_property
+    def _decided(self) -> tuple[str, ...]:
+        terms = self.subject.terms
+        rules = chain.from_iterable(row.rules or () for row in self.rows)
+        made = [*self.subject.output_terms, *self.subject.terms_of(rules)]
+        return side_conditions(terms, made, indifferent(terms, self.book.free))
+
+    @cached_property
+    def _meeting(self) -> dict[Any, Any] | None:
+        return meeting(self.book, self.subject.terms)
 
     def _remark(self, text: str) -> None:
         for report in self.reports.values():
@@ -111,7 +122,7 @@ class Whole:
             raise NoMeaning(f"it has more than {MAX_SYMPY_TREE_NODES} parts")
         for row in self.rows:
             # The engine's rules run first, because SymPy must know their choices.
-            row.steps  # noqa: B018
+            row.rules  # noqa: B018
         roots = self.subject.output_terms
         self.book = independent(self.subject.terms, roots, self.budget)
         outputs = [self.book.of(term) for term in roots]
@@ -124,18 +135,14 @@ class Whole:
             for row in self.rows
         ]  # fmt: skip
 
-    def _each(self, step: Callable[[int, Entry, int, object], None]) -> None:
+    def _each(self, step: Callable[[Entry], None]) -> None:
         """Run ``step`` on the chosen entries of all inputs, each in a slice of time."""
         lost = 0
-        for name, report in self.reports.items():
-            terms = self.subject.entry_terms[name]
-            offset = self._offset(name)
-            for position in self._chosen(report):
-                row, at = divmod(position, len(terms))
+        for report in self.reports.values():
+            for entry in self._chosen(report):
                 try:
                     with self.budget.slice(max(0.2, self.budget.left / 4)):
-                        step(row, report.entries[position], offset + at,
-                             self.book.of(terms[at]))  # fmt: skip
+                        step(entry)
                 except OutOfTime:
                     self.budget.check()
                     lost += 1
@@ -150,29 +157,29 @@ class Whole:
                     return
             self.tell()
 
-    def _chosen(self, report: Report) -> list[int]:
+    def _chosen(self, report: Report) -> list[Entry]:
         count = len(report.entries)
         most = MAX_FORMULAS if self.job.formulas else MAX_PROVED_ENTRIES
         if count <= most:
-            return list(range(count))
+            return report.entries
         report.remark = f"SymPy was given {most} of {count} entries of the whole"
-        return sorted(Random(self.job.seed).sample(range(count), most))
+        drawn = sorted(Random(self.job.seed).sample(range(count), most))
+        return [report.entries[k] for k in drawn]
 
-    def _derive(
-        self, base: object, row: int, entry: Entry, at: int, symbol: object
-    ) -> None:
+    def _derive(self, base: object, entry: Entry) -> None:
         """Keep SymPy's derivative for an entry if it meets the certified number."""
+        name, at = entry.place
+        symbol = self.book.of(self.subject.entry_terms[name][at])
         derivative = off_jumps(sympy.diff(base, symbol))
-        if entry.verdict == CERTIFIED and not self._meets(derivative, row, at):
+        if entry.verdict == CERTIFIED and not self._meets(derivative, entry):
             entry.reason = entry.reason or (
                 f"{entry.label}: SymPy's derivative of the whole has no value there"
             )
             return
-        self.derivatives[row, at] = derivative
+        entry.derivative = derivative
 
-    def _meets(self, derivative: sympy.Expr, row: int, at: int) -> bool:
+    def _meets(self, derivative: sympy.Expr, entry: Entry) -> bool:
         """Tell whether SymPy's derivative, evaluated on balls, meets the true one."""
-        true = self.rows[row].found[at]
         program, bits = compiled(derivative), START_BITS
         while True:
             value = program.run(self.book.values, bits)
@@ -180,28 +187,22 @@ class Whole:
                 break
             bits *= 2
         with working(bits):
-            return bool(value.is_finite() and (value - true).contains(0))
+            return bool(value.is_finite() and (value - entry.true).contains(0))
 
-    def _holds(self, row: int, at: int, form: sympy.Expr) -> bool:
+    def _holds(self, entry: Entry, form: sympy.Expr) -> bool:
         """Tell whether a rewritten form has the true value at the point, or there is
         none; rewriting may change where a formula is defined."""
-        true = self.rows[row].found[at]
-        return not true.is_finite() or self._meets(form, row, at)
+        return not entry.true.is_finite() or self._meets(form, entry)
 
-    def _prove(self, row: int, entry: Entry, at: int, symbol: sympy.Expr) -> None:
+    def _prove(self, entry: Entry) -> None:
         """Prove an entry: the reverse pass on symbols minus SymPy's derivative is 0."""
-        steps = self.rows[row].steps
-        if (
-            entry.verdict != CERTIFIED
-            or steps is None
-            or (row, at) not in self.derivatives
-        ):
+        derivative, values = entry.derivative, self.book.values
+        if entry.verdict != CERTIFIED or entry.rule is None or derivative is None:
             return
-        engine = self.subject.terms.made[steps[at]]
+        engine = self.subject.terms.made[entry.rule]
         if engine.size > MAX_SYMPY_TREE_NODES:
             return
         claimed = self.book.of(engine)
-        derivative, values = self.derivatives[row, at], self.book.values
         if entry.is_next_to_zero() and vanishes_at(derivative, values):
             entry.vanish()
         if entry.is_next_to_zero():
@@ -220,33 +221,38 @@ class Whole:
         signs = vanishes_here(difference, self.book.values)
         if signs is None:
             return False
-        shown = [_sign_shown(quantity, sign) for quantity, sign in signs]
-        if None in shown:
+        texts = {formula(part): sign for part, sign in signs}
+        if None in texts:
             return False
-        self.assumed.update(dict.fromkeys(filter(None, shown)))
+        self.assumed |= {
+            f"{t} {'>' if s > 0 else '<'} 0": None for t, s in texts.items()
+        }
         return True
 
-    def _holds_at_ties(self, row: int, at: int) -> bool:
+    def _holds_at_ties(self, entry: Entry) -> bool:
         """Tell whether an entry's formula holds wherever the ties at the point hold:
         the engine's rules then give it there, too."""
         if not self.subject.terms.ties:
             return True
-        steps, known = self.rows[row].steps, self._meeting
-        if steps is None or known is None:
+        known = self._meeting
+        if entry.rule is None or known is None:
             return False
-        engine = self.book.of(self.subject.terms.made[steps[at]])
-        gap = self.book.released(engine - self.derivatives[row, at]).xreplace(known)
+        engine = self.book.of(self.subject.terms.made[entry.rule])
+        gap = self.book.released(engine - entry.derivative).xreplace(known)
         values = {s: v for s, v in self.book.values.items() if s not in known}
         try:
-            with self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8)):
+            with self._attempt():
                 return vanishes(gap, values)
         except OutOfTime:
             self.budget.check()
             return False
 
+    def _attempt(self) -> AbstractContextManager[None]:
+        """Return a block for one formula, limited in time."""
+        return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
+
     def _close(self) -> None:
         """Write formulas of the derivatives: the short ones, and all if asked for."""
-        self._meeting = meeting(self.book, self.subject.terms)
         for report in self.reports.values():
             if self.job.formulas:
                 self._write_out(report)
@@ -254,19 +260,20 @@ class Whole:
                 self._close_shortly(report)
 
     def _close_shortly(self, report: Report) -> None:
-        terms = self.subject.entry_terms[report.name]
-        offset = self._offset(report.name)
-        keys = [(0, offset + at) for at in range(len(terms))]
-        found = {k: self.derivatives[k] for k in keys if k in self.derivatives}
-        if len(found) < len(keys) or not 0 < len(terms) <= MAX_SHOWN_FORMULAS:
+        entries = report.entries
+        if any(e.derivative is None for e in entries):
             return
-        if not all(self._holds_at_ties(*key) for key in keys):
+        if not 0 < len(entries) <= MAX_SHOWN_FORMULAS:
+            return
+        if not all(map(self._holds_at_ties, entries)):
             return
         try:
-            with self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8)):
+            with self._attempt():
                 forms = [
-                    closed_form(self.book.released(d), partial(self._holds, *k))
-                    for k, d in found.items()
+                    closed_form(
+                        self.book.released(e.derivative), partial(self._holds, e)
+                    )
+                    for e in entries
                 ]
         except OutOfTime:
             self.budget.check()
@@ -278,38 +285,22 @@ class Whole:
 
     def _write_out(self, report: Report) -> None:
         """Write every entry as a formula, unsimplified if rewriting takes too long."""
-        count = len(self.subject.entry_terms[report.name])
-        offset = self._offset(report.name)
-
-        def attempt() -> AbstractContextManager[None]:
-            return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
-
-        for position, entry in enumerate(report.entries):
-            row, at = divmod(position, count)
-            derivative = self.derivatives.get((row, offset + at))
-            if derivative is not None and not entry.on_kink:
-                if not self._holds_at_ties(row, offset + at):
+        for entry in report.entries:
+            if entry.derivative is not None and not entry.on_kink:
+                if not self._holds_at_ties(entry):
                     report.remark = AT_A_TIE
                     continue
-                released = self.book.released(derivative)
-                holds = partial(self._holds, row, offset + at)
-                form = full_form(released, attempt, holds)
-                if form is None:
+                released = self.book.released(entry.derivative)
+                holds = partial(self._holds, entry)
+                entry.form = full_form(released, self._attempt, holds)
+                if entry.form is None:
                     report.remark = "programs have no word for a function in it"
-                else:
-                    report.formulas[position], report.latex[position] = form
         self.tell()
-
-    def _offset(self, name: str) -> int:
-        """Return the position of an input's first entry among all entries asked for."""
-        names = list(self.subject.entry_terms)
-        before = names[: names.index(name)]
-        return sum(len(self.subject.entry_terms[n]) for n in before)
 
 
 def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:
-    """Return expressions of symbols that hold wherever the ties at the point hold; None
-    if a tie cannot be solved for a symbol."""
+    """Return expressions of symbols that hold wherever the ties at the point hold: none
+    if there are no ties, and None if a tie cannot be solved for a symbol."""
     known: dict[Any, Any] = {}
     for tie in terms.ties.values():
         gap = book.released(book.of(tie.left) - book.of(tie.right)).xreplace(known)
@@ -359,8 +350,3 @@ def _depends(
 def off_jumps(derivative: sympy.Expr) -> Any:
     """Return a derivative without the impulses at jumps, which are zero elsewhere."""
     return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
-
-
-def _sign_shown(quantity: object, sign: int) -> str | None:
-    text = formula(quantity)
-    return text and f"{text} {'>' if sign > 0 else '<'} 0"

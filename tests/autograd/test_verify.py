@@ -270,3 +270,57 @@ class Almost(Function):
 def test_no_mistake_is_named_for_a_difference_finer_than_mistakes_are_told_by() -> None:
     proof = verify(Almost.apply, (leaf(0.7, -1.3),), prove=False)
     assert (proof.verdict, proof.mistake) == ("refuted", None)
+
+
+class Normalised(Function):
+    """Right, with a factor 1/n that Python rounds; terms of its gradient cancel."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        m = x.mean()
+        r = (x - m).pow(2).mean().rsqrt()
+        ctx.save_for_backward(x, m, r)
+        return (x - m) * r
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, m, r = ctx.saved_tensors
+        k, y = 1 / x.numel(), (x - m) * r
+        return r * (g - k * g.sum() - k * y * (g * y).sum())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_of_a_number_that_python_computed_refutes_nothing(seed: int) -> None:
+    values = np.random.default_rng(seed).normal(size=3).round(1)
+    found = verify(Normalised.apply, (leaf(*values),), double_backward=False)
+    assert found.verdict in ("proved", "certified", "rounded")
+
+
+class Logarithm(Function):
+    """Right up to a number that keeps the quotient finite."""
+
+    small = 1e-15
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.log()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        small = Logarithm.small or torch.finfo(x.dtype).eps
+        return g * x / (x * x + small)
+
+
+@pytest.mark.parametrize(
+    ("small", "said"), [(0.0, "finfo.eps = 2.22045e-16"), (1e-15, "small = 1e-15")]
+)
+def test_a_number_at_the_size_of_rounding_explains_an_error(
+    small: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Logarithm, "small", small)
+    proof = verify(Logarithm.apply, (leaf(0.3, 2.0),), prove=False)
+    assert proof.verdict == "sampled"
+    assert said in str(proof)
+    assert torch.finfo(torch.float64).eps == np.finfo(float).eps

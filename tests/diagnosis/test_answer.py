@@ -9,8 +9,7 @@ import pytest
 from gradcli.diagnosis import answer
 from gradcli.diagnosis.answer import right_derivative
 from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.task import ClaimsTask, Given
-from gradcli.verify.claims.text import Claim, read_claim
+from gradcli.verify.claims.text import Claim, ClaimsTask, Given, read_claim
 
 ANSWERS = {
     ("y = e^x", "dy/dx = x*e^(x-1)"): "exp(x)",

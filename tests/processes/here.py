@@ -11,7 +11,7 @@ from gradcli.cli.limits import MAX_MEMORY_BYTES
 from gradcli.ops.limits import LIMIT
 from gradcli.verify.process import client
 from gradcli.verify.process.budget import Budget
-from gradcli.verify.process.tasks import perform
+from gradcli.verify.process.worker import perform
 
 from .server import PATIENCE, patient
 

@@ -24,8 +24,7 @@ from gradcli.verify.process.budget import Budget
 
 LOADED = (
     "numpy", "gradcli.cli.group", "gradcli.answers.question", "gradcli.verify.whole",
-    "gradcli.verify.process.tasks", "gradcli.verify.process.runner",
-    "gradcli.views", "gradcli.render.jsons",
+    "gradcli.verify.verify", "gradcli.views", "gradcli.render.jsons",
     *(f"gradcli.cli.commands.{name}" for name in COMMANDS),
 )  # fmt: skip
 """What commands and checks import; not what reads the environment when imported."""

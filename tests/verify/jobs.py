@@ -15,7 +15,7 @@ from gradcli.lang.run import evaluate
 from gradcli.verify import whole
 from gradcli.verify.process.job import Block, InputVerdict, Job, Verification
 from gradcli.verify.process.job import Input as Asked
-from gradcli.verify.process.runner import program_of
+from gradcli.verify.subject import program_of
 from gradcli.verify.verify import verify
 
 NEURONS = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"

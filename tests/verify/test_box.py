@@ -16,7 +16,7 @@ from gradcli.verify.box import (
     ranges,
 )
 from gradcli.verify.process.budget import Budget
-from gradcli.verify.process.runner import program_of
+from gradcli.verify.subject import program_of
 
 from .jobs import job
 

@@ -13,7 +13,7 @@ from gradcli.answers.jobs import claim, job_for
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.verify.process.job import REFUTED, SAMPLED, Block, Job
-from gradcli.verify.process.runner import program_of
+from gradcli.verify.subject import program_of
 from gradcli.verify.verify import verify
 
 PROGRAMS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from gradcli.verify.rational import Quotients, TooLarge
+from gradcli.verify.prove import Quotients, TooLarge
 
 X, Y, R = sympy.symbols("x y r", real=True)
 

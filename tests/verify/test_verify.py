@@ -13,8 +13,7 @@ from gradcli.numbers.balls import START_BITS, text, working
 from gradcli.numbers.terms import Terms
 from gradcli.verify.process.budget import OutOfTime
 from gradcli.verify.process.job import Block, Verification
-from gradcli.verify.process.runner import program_of
-from gradcli.verify.subject import OnTerms
+from gradcli.verify.subject import OnTerms, program_of
 from gradcli.verify.verify import Check, verify
 
 from .jobs import (

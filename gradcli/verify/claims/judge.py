@@ -8,18 +8,21 @@ the working precision, `agrees` on all points that were compared, `proved` on Sy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import prod
+from typing import Final
 
-from ..limits import (
-    COMPARING_SHARE,
-    MAX_BRANCH_CONDITIONS,
-    MAX_BRANCHES,
-    MAX_CLAIM_ENTRIES,
-    MAX_REFUSALS,
-    TRIES_PER_POINT,
-)
+import numpy as np
+import sympy
+
+from ...engine import Tensor
+from ...engine.raw import Host
+from ...numbers.balls import to_float
+from ...numbers.expressions import Expressions
+from ...numbers.terms import Term
+from ..conditions import indifferent, side_conditions
 from ..process.budget import Budget, OutOfTime
 from ..process.job import (
     AGREES,
@@ -29,14 +32,65 @@ from ..process.job import (
     timed_out,
     words_of,
 )
-from .points import Point, about_a_point, given_point, random_points
-from .proof import branch, prove
-from .search import Search
-from .task import ClaimsTask, Counterexample, Judgement, Ruling
-from .text import Claim
-from .truth import Grid, Visit, differing, fits, values_of
+from ..prove import simplifies_away, vanishes
+from ..subject import objects
+from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
+from .text import (
+    Claim,
+    ClaimsTask,
+    Counterexample,
+    Given,
+    Judgement,
+    Point,
+    Ruling,
+    about_a_point,
+    counting_point,
+    given_point,
+    random_points,
+    simpler,
+    small_points,
+)
+from .truth import (
+    Visit,
+    are_finite,
+    differing,
+    fits,
+    fitted_array,
+    terms_of,
+    values_of,
+)
+
+MAX_CLAIM_ENTRIES: Final = 5_000
+"""Largest number of entries of all inputs for which a claim is judged."""
+
+TRIES_PER_POINT: Final = 6
+"""Number of random points tried for each one wanted: some are outside the domain."""
+
+COMPARING_SHARE: Final = 0.6
+"""Part of the time that comparing at points may take."""
+
+MAX_REFUSALS: Final = 5
+"""Number of points where the program fails before given values are kept fixed."""
+
+MAX_BRANCHES: Final = 3
+"""Largest number of branches of a program that a claim is proved on."""
+
+MAX_BRANCH_CONDITIONS: Final = 2
+"""Largest number of a branch's conditions with which other branches are proved too."""
+
+MAX_CLAIM_PROOF_ENTRIES: Final = 64
+"""Largest number of entries of a derivative for which a claim is proved."""
+
+SIMPLIFYING_PASSES: Final = 3
+"""Number of times that all numbers of a point are made simpler."""
+
+MAX_SHOWN_ENTRIES: Final = 64
+"""Largest number of entries of an array that is shown whole where shapes differ."""
 
 Report = Callable[[Judgement], None]
+
+Sides = tuple[Host, Host]
+"""Type of the claimed and the true values at a point."""
 
 
 @dataclass(slots=True)
@@ -75,7 +129,7 @@ class Judge:
         self.budget = Budget(task.seconds)
         self.given = given_point(task.inputs, task.seed)
         self.cases = [Case(claim, about_a_point(task, claim)) for claim in task.claims]
-        self.pinned: frozenset[str] = frozenset()
+        self.pinned: Point = {}
         self.tried = 0
         self.refusal: str | None = None
         self.given_used = True
@@ -137,11 +191,17 @@ class Judge:
         for sampled in islice(points, TRIES_PER_POINT * self.task.points):
             self.tried += 1
             refusals = self.refusal
-            point = {**sampled, **self._pinned_values()}
+            point = {**sampled, **self.pinned}
             visit = self._visit(point)
             refused += self.refusal is not refusals
             if refused >= MAX_REFUSALS and not found and not self.pinned:
-                self.pinned = self._pinnable()
+                # Inputs that no claim differentiates by may be sizes.
+                asked = {name for claim in self.task.claims for name in claim.by}
+                self.pinned = {
+                    given.name: given.values
+                    for given in self.task.inputs
+                    if given.values is not None and given.name not in asked
+                }
             if visit is None:
                 continue
             found += 1
@@ -163,10 +223,10 @@ class Judge:
 
     def _alone(self, visit: Visit) -> bool:
         """Tell whether the second program has a value where the first has none."""
-        if visit.is_non_smooth() or values_of(visit.output).finite():
+        if visit.is_non_smooth() or are_finite(values_of(visit.output)):
             return False
         try:
-            return values_of(visit.other()).finite()
+            return are_finite(values_of(visit.other()))
         except Exception:
             # The second program has no value here, like the first.
             return False
@@ -180,22 +240,7 @@ class Judge:
         except KeyError:
             # Only another branch computes this variable; `_look` notes that.
             return True
-        return all(values_of(target).finite() for target in targets)
-
-    def _pinnable(self) -> frozenset[str]:
-        """Return the given inputs that no claim differentiates by, such as sizes."""
-        asked = {name for claim in self.task.claims for name in claim.by}
-        return frozenset(
-            g.name for g in self.task.inputs
-            if g.values is not None and g.name not in asked
-        )  # fmt: skip
-
-    def _pinned_values(self) -> Point:
-        return {
-            g.name: g.values
-            for g in self.task.inputs
-            if g.name in self.pinned and g.values is not None
-        }
+        return all(map(are_finite, map(values_of, targets)))
 
     def _look(self, case: Case, point: Point, visit: Visit) -> None:
         try:
@@ -207,9 +252,9 @@ class Judge:
         except Exception as error:
             case.reason = f"the claim does not run on symbols: {words_of(error)}"
             return
-        if not true.finite():
+        if not are_finite(true):
             return
-        if not claimed.finite():
+        if not are_finite(claimed):
             case.undefined += 1
             return
         if not fits(claimed, true) or differing(claimed, true):
@@ -265,7 +310,8 @@ class Judge:
             case.ruling = self._proved(case)
 
     def _counterexample(self, case: Case, wrong_at: Point) -> Counterexample | None:
-        search = Search(self.task, case.claim, self.pinned, self.budget)
+        pinned = frozenset(self.pinned)
+        search = Search(self.task, case.claim, pinned, self.budget)
         if case.pointed and wrong_at is self.given:
             return search.at(wrong_at)
         return search.smallest(wrong_at)
@@ -320,10 +366,186 @@ def _noted(ruling: Ruling, more: str) -> Ruling:
     return replace(ruling, note=note)
 
 
-def _shape_note(claimed: Grid, true: Grid) -> str | None:
+def _shape_note(claimed: Host, true: Host) -> str | None:
     if claimed.shape == true.shape:
         return None
     said, has = list(claimed.shape), list(true.shape)
     if fits(claimed, true):
         return f"the claim's shape {said} stands for {has}"
     return f"the claim has shape {said}, the derivative {has}"
+
+
+@dataclass(slots=True)
+class Search:
+    """A search for the simplest point at which a claim is false: both sides have finite
+    values there, which differ."""
+
+    task: ClaimsTask
+    claim: Claim
+    pinned: frozenset[str]
+    budget: Budget
+    best: Point = field(default_factory=dict)
+
+    def smallest(self, start: Point) -> Counterexample | None:
+        """Return the simplest counterexample that is found in time, or ``start``."""
+        self.best = start
+        sides = self.wrong_at(start)
+        inputs, pinned = self.task.inputs, self.pinned
+        if sides is not None and not fits(*sides):
+            self._take(counting_point(inputs, pinned))
+            return self.at(self.best)
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                any(map(self._take, small_points(inputs, self.task.seed, pinned)))
+                free = [given for given in inputs if given.name not in pinned]
+                self._clear(free)
+                self._simplify(free)
+        except OutOfTime:
+            self.budget.check()
+        return self.at(self.best)
+
+    def at(self, point: Point) -> Counterexample | None:
+        """Return a point as a counterexample; None if the claim is true there."""
+        sides = self.wrong_at(point)
+        return None if sides is None else shown(self.task, point, sides)
+
+    def _take(self, point: Point) -> bool:
+        """Take a point as the best if the claim is false there; tell whether it is."""
+        if self.wrong_at(point) is None:
+            return False
+        self.best = point
+        return True
+
+    def _put(self, name: str, start: int, numbers: list[float]) -> bool:
+        """Take the best point with some numbers replaced, if it is wrong there."""
+        own = list(self.best[name])
+        own[start : start + len(numbers)] = numbers
+        return self._take({**self.best, name: tuple(own)})
+
+    def wrong_at(self, point: Point) -> Sides | None:
+        """Return the claimed and the true values; None if they agree or fail."""
+        try:
+            visit = Visit(self.task, point)
+            if visit.is_non_smooth():
+                return None
+            true, claimed = visit.truth(self.claim), visit.claimed(self.claim)
+        except Exception:
+            # A point at which the program fails is no counterexample.
+            return None
+        if not (are_finite(true) and are_finite(claimed)):
+            return None
+        if fits(claimed, true) and not differing(claimed, true):
+            return None
+        return claimed, true
+
+    def _clear(self, free: Sequence[Given]) -> None:
+        """Set shorter and shorter runs of entries to zero; the claim stays wrong."""
+        for given in free:
+            size = given.size
+            while size > 1:
+                for start in range(0, given.size, size):
+                    held = self.best[given.name][start : start + size]
+                    if any(held):
+                        self._put(given.name, start, [0.0] * len(held))
+                size //= 2
+
+    def _simplify(self, free: Sequence[Given]) -> None:
+        """Set every entry to the simplest number that leaves the claim wrong."""
+        for _ in range(SIMPLIFYING_PASSES):
+            before = self.best
+            for given in free:
+                for at in range(given.size):
+                    simple = simpler(self.best[given.name][at])
+                    any(self._put(given.name, at, [value]) for value in simple)
+            if self.best == before:
+                return
+
+
+def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
+    """Return the counterexample at a point, with the first entry that differs."""
+    claimed, true = sides
+    inputs = tuple((g.name, g.shape, tuple(point[g.name])) for g in task.inputs)
+    if not fits(claimed, true):
+        return Counterexample(
+            inputs, None, _floats(claimed), _floats(true), claimed.shape, true.shape
+        )
+    wrong = differing(claimed, true)[0]
+    values = fitted_array(claimed, true.shape)
+    assert values is not None
+    return Counterexample(
+        inputs, tuple(map(int, np.unravel_index(wrong, true.shape))),
+        (to_float(values.flat[wrong]),), (to_float(true.flat[wrong]),),
+        claimed.shape, true.shape,
+    )  # fmt: skip
+
+
+def _floats(values: Host) -> tuple[float, ...]:
+    return () if values.size > MAX_SHOWN_ENTRIES else tuple(map(to_float, values.flat))
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The outcome of a proof, with the reason for a failure if it is known."""
+
+    done: bool
+    conditions: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
+    """Return the proof of a claim, for the shapes and the branches of a visit."""
+    target, said = _sides(visit, claim)
+    claimed = terms_of(said)
+    roots = [*target, *claimed]
+    sizes = [len(visit.entries(name)) for name in claim.by]
+    entries = len(target) * prod(sizes)
+    if entries > MAX_CLAIM_PROOF_ENTRIES:
+        return Proof(False, reason=f"{entries} entries are too many for a proof")
+    if sum(term.size for term in roots) > MAX_SYMPY_TREE_NODES:
+        return Proof(False, reason="the expressions are too large for a proof")
+    book = independent(visit.terms, roots, budget)
+    true = derivatives(book, target, visit, claim.by)
+    if claim.expression is None:
+        said_to_be = derivatives(book, claimed, visit, claim.by)
+    else:
+        positions = visit.positions(claim)
+        true = [true[k] for k in positions.reshape(-1).tolist()]
+        given = objects([book.of(t) for t in claimed], said.shape)
+        found = fitted_array(given, positions.shape)
+        said_to_be = [] if found is None else list(found.flat)
+    for a, b in zip(said_to_be, true, strict=True):
+        with budget.slice(max(0.3, budget.left / 2)):
+            if not _equal(book, a, b):
+                return Proof(False)
+    settled = indifferent(visit.terms, book.free)
+    return Proof(True, side_conditions(visit.terms, roots, settled))
+
+
+def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
+    """Return the conditions of a visit's branch, by which two visits are compared."""
+    target, said = _sides(visit, claim)
+    return side_conditions(visit.terms, [*target, *terms_of(said)])
+
+
+def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
+    """Return the terms to differentiate, and the claimed or the compared tensor."""
+    target = terms_of(visit.target(claim))
+    if claim.expression is None:
+        return target, visit.other()
+    return target, visit.expression(claim)
+
+
+def derivatives(
+    book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
+) -> list[sympy.Expr]:
+    """Return SymPy's derivative of each output by each entry, in C order."""
+    found = [book.of(term) for term in outputs]
+    for name in by:
+        symbols = [book.of(term) for term in visit.entries(name)]
+        found = [sympy.diff(e, symbol) for e in found for symbol in symbols]
+    return found
+
+
+def _equal(book: Expressions, a: sympy.Expr, b: sympy.Expr) -> bool:
+    difference = book.released(off_jumps(a - b))
+    return vanishes(difference, book.values) or simplifies_away(difference, book.values)

@@ -1,23 +1,36 @@
-"""Reading of a claim: which derivative of what, and the expression it should equal.
+"""Claims: which derivative of what, and the expression it should equal; tasks on them,
+and the points at which they are tested: the given one, random ones, and simple ones.
 
 Invariant: an error in a claim has a place in the claim's own text; no expression is
-evaluated here.
+evaluated here. A task and its answer come back equal from their JSON, and the same task
+always gives the same points in the same order.
 
     claim = read_claim("d2L/dw dv = outer(w, v)")
     claim.output, claim.by, claim.expression      # "L", ("w", "v"), " outer(w, v)"
     read_claim("w.grad[0] = 1").at                # ("0",)
+    ClaimsTask("x**2", (Given("x", ()),), (read_claim("d/dx = 2*x"),))
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from functools import partial
+from itertools import cycle, islice, product
+from math import prod
+from random import Random
+from typing import ClassVar, Final, NoReturn
 
+import numpy as np
+
+from ...engine.raw import Host
 from ...lang.errors import ProgramError, Span
+from ...lang.parser import parse
 from ...lang.record import Record
+from ...lang.syntax import assigned_names, free_names
+from ..process.job import UNKNOWN, Answer, Told
 
 _NAME: Final = r"[^\W\d²][^\W²]*"
 _AT: Final = r"(?:\s*\[(?P<{}>[^][=]*)\])?"
@@ -221,3 +234,230 @@ def _refuse(
 ) -> NoReturn:
     hint = f'write "d/d{left} = EXPR"' if left in names else _HINT
     raise ProgramError("E595", message, span, text, hint=hint, exit_status=2)
+
+
+Index = tuple[int | slice, ...]
+
+
+def positions(
+    claim: Claim, lead: Sequence[int], inputs: Sequence[Sequence[int]]
+) -> Host:
+    """Return the positions, in the flat derivative, of the entries that are claimed.
+
+    Args:
+        claim: the claim, whose indices choose entries; without any, all are chosen.
+        lead: the shape of the derivative before the dimensions of the inputs.
+        inputs: the shape of each input that is differentiated by.
+
+    Returns:
+        An array of integers, of the shape that the claim should have.
+
+    Raises:
+        IndexError: an index does not fit its input.
+        ValueError: an index is neither a number nor a slice.
+    """
+    shape = (*lead, *(n for sizes in inputs for n in sizes))
+    numbers = np.arange(prod(shape)).reshape(shape)
+    if claim.is_complete:
+        return numbers
+    index: Index = (slice(None),) * len(lead)
+    for text, sizes in zip(claim.at, inputs, strict=True):
+        keys = () if text is None else read_index(text)
+        if len(keys) > len(sizes):
+            raise IndexError(f"{len(keys)} indices for {len(sizes)} dimensions")
+        index += keys + (slice(None),) * (len(sizes) - len(keys))
+    return np.asarray(numbers[index])
+
+
+def read_index(text: str) -> Index:
+    """Return an index as keys, read from a text in brackets such as ``0, 1:``.
+
+    Raises:
+        ValueError: a part is neither a number nor a slice.
+    """
+    return tuple(_key(part) for part in text.split(","))
+
+
+def _key(text: str) -> int | slice:
+    if ":" not in text:
+        return int(text)
+    return slice(*(int(part) if part.strip() else None for part in text.split(":")))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An input: its shape, and its numbers in C order or None if none were given."""
+
+    name: str
+    shape: tuple[int, ...]
+    values: tuple[float, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsTask(Told):
+    """A program, its inputs, and what is claimed of it.
+
+    other   the text of a second program, for claims that compare two programs
+    points  the number of random points to look at
+    prove   whether to attempt a proof
+    """
+
+    source: str
+    inputs: tuple[Given, ...]
+    claims: tuple[Claim, ...]
+    of: str | None = None
+    other: str | None = None
+    points: int = 8
+    seed: int = 0
+    prove: bool = True
+    seconds: float = 5.0
+
+    def unanswered(self) -> Judgement:
+        """Return the judgement in which every claim is still unknown."""
+        return Judgement(tuple(Ruling() for _ in self.claims))
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A point where a claim is false.
+
+    inputs   the name, shape and numbers, in C order, of each input
+    entry    the position of the entry shown; None: shapes differ, so all are shown
+    """
+
+    inputs: tuple[tuple[str, tuple[int, ...], tuple[float, ...]], ...]
+    entry: tuple[int, ...] | None
+    claimed: tuple[float, ...]
+    true: tuple[float, ...]
+    claimed_shape: tuple[int, ...] = ()
+    true_shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A verdict on one claim, with its evidence.
+
+    points  the number of points at which the claim was compared with the truth
+    """
+
+    verdict: str = UNKNOWN
+    points: int = 0
+    counterexample: Counterexample | None = None
+    note: str | None = None
+    side_conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement(Answer):
+    """The rulings on all claims, in order."""
+
+    PARTS: ClassVar[str] = "rulings"
+
+    rulings: tuple[Ruling, ...]
+    seconds: float = 0.0
+    done: bool = False
+
+
+POINT_DECIMALS: Final = 3
+"""Number of decimals of a random coordinate: short, and still in general position."""
+
+MAX_GRID_ENTRIES: Final = 3
+"""Largest number of all inputs' entries for which every small point is tried."""
+
+SMALL_POINT_TRIES: Final = 60
+"""Number of small points tried if there are more entries than `MAX_GRID_ENTRIES`."""
+
+Point = Mapping[str, tuple[float, ...]]
+
+SIMPLE: Final = (0.0, 1.0, 2.0, -1.0, 3.0, -2.0, 0.5, 4.0, -3.0, 1.5, -0.5, 5.0)
+"""Coordinates of simple points, the simplest first."""
+
+Sampler = Callable[[Random], float]
+
+_SAMPLERS: Final[tuple[Sampler, ...]] = (
+    lambda random: random.gauss(0, 1),
+    lambda random: abs(random.gauss(0, 1)) + 0.1,
+    lambda random: random.gauss(0, 2),
+    lambda random: random.uniform(0.05, 0.95),
+    lambda random: random.uniform(1.05, 3),
+)
+"""Ways to draw a coordinate, one for each point in turn; most domains contain points
+of one of them."""
+
+
+def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
+    """Return the typed point, random where it has gaps; None if nothing was typed."""
+    typed = frozenset(given.name for given in inputs if given.values is not None)
+    return next(random_points(inputs, seed, typed)) if typed else None
+
+
+def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
+    """Tell whether a claim uses no name of a program whose every input was typed; such
+    a claim gives numbers for that point."""
+    if claim.expression is None or any(g.values is None for g in task.inputs):
+        return False
+    known = {given.name for given in task.inputs}
+    known |= set(assigned_names(parse(task.source, known)))
+    return known.isdisjoint(free_names(parse(claim.expression, known)))
+
+
+def random_points(
+    inputs: Sequence[Given], seed: int, pinned: frozenset[str] = frozenset()
+) -> Iterator[Point]:
+    """Yield random points without end; inputs in ``pinned`` keep their values."""
+    random = Random(seed)
+    for draw in cycle(_SAMPLERS):
+
+        def numbers(count: int, draw: Sampler = draw) -> list[float]:
+            return [round(draw(random), POINT_DECIMALS) for _ in range(count)]
+
+        yield _filled(inputs, pinned, numbers)
+
+
+def counting_point(inputs: Sequence[Given], pinned: frozenset[str]) -> Point:
+    """Return the point whose inputs have the entries 1, 2, 3, … in C order."""
+    return _filled(inputs, pinned, lambda count: map(float, range(1, count + 1)))
+
+
+def small_points(
+    inputs: Sequence[Given], seed: int, pinned: frozenset[str]
+) -> Iterator[Point]:
+    """Yield finitely many points of simple numbers, roughly the simplest first."""
+    count = sum(given.size for given in inputs if given.name not in pinned)
+    for numbers in map(iter, _small_numbers(count, Random(seed))):
+        yield _filled(inputs, pinned, partial(islice, numbers))
+
+
+def _filled(
+    inputs: Sequence[Given], pinned: frozenset[str],
+    numbers: Callable[[int], Iterable[float]],
+) -> Point:  # fmt: skip
+    """Return the point at which inputs in ``pinned`` have their values, and the others,
+    in order, what ``numbers`` gives for their count of entries."""
+    return {
+        given.name: given.values
+        if given.values is not None and given.name in pinned
+        else tuple(numbers(given.size))
+        for given in inputs
+    }
+
+
+def _small_numbers(count: int, random: Random) -> Iterator[Sequence[float]]:
+    if count <= MAX_GRID_ENTRIES:
+        indices = product(range(len(SIMPLE)), repeat=count)
+        for at in sorted(indices, key=lambda p: (sum(p), max(p, default=0))):
+            yield [SIMPLE[i] for i in at]
+        return
+    yield [1.0] * count
+    for attempt in range(SMALL_POINT_TRIES):
+        among = SIMPLE[: 3 + attempt // 8]
+        yield [random.choice(among) for _ in range(count)]
+
+
+def simpler(value: float) -> Sequence[float]:
+    """Return the simple numbers that come before a number, simplest first."""
+    return SIMPLE[: SIMPLE.index(value)] if value in SIMPLE else SIMPLE

@@ -11,10 +11,10 @@ Invariant: each side is computed without the other; only `differing` compares th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import chain
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -26,12 +26,21 @@ from ...numbers.balls import START_BITS, Ball, ball, close, working
 from ...numbers.graph import derivative_of_order
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.terms import Term, Terms
-from ..limits import MAX_CLAIM_STEPS
-from ..subject import of_elements, symbols
-from .entries import positions as entry_positions
-from .numbers import Meant
-from .task import ClaimsTask
-from .text import Claim
+from ...ops.exact import PI, Exact, decimal, fraction, function
+from ..conditions import shown
+from ..subject import objects, of_elements, symbols
+from .text import Claim, ClaimsTask
+from .text import positions as entry_positions
+
+MAX_CLAIM_STEPS: Final = 50_000
+"""Largest number of steps of a program that a claim is about: at a random point, or
+with a part written differently, a loop may not end."""
+
+CONSTANT_RELATIVE_ERROR: Final = 1e-15
+"""Relative error of a constant that was computed by a few operations on floats."""
+
+MAX_FRACTION_TERM: Final = 1000
+"""Largest numerator or denominator of a fraction that a decimal is taken for."""
 
 RELATIVE_TOLERANCE: Final = ball(2) ** -83
 """Relative distance up to which two numbers count as equal."""
@@ -39,20 +48,8 @@ RELATIVE_TOLERANCE: Final = ball(2) ** -83
 ABSOLUTE_TOLERANCE: Final = ball(2) ** -100
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """An array of balls: its shape, and the balls in C order."""
-
-    shape: tuple[int, ...]
-    values: Sequence[Ball]
-
-    def finite(self) -> bool:
-        return all(v.is_finite() for v in self.values)
-
-    def at(self, positions: Host) -> Grid:
-        """Return the entries at ``positions``, in the shape of that array."""
-        flat = positions.reshape(-1).tolist()
-        return Grid(positions.shape, [self.values[k] for k in flat])
+def are_finite(balls: Host) -> bool:
+    return all(b.is_finite() for b in balls.flat)
 
 
 class Visit:
@@ -100,17 +97,20 @@ class Visit:
                 self._other, _ = self._run(self.task.other, self.tensors)
         return self._other
 
-    def truth(self, claim: Claim) -> Grid:
+    def truth(self, claim: Claim) -> Host:
         """Return the true derivative, or those entries of it that the claim names."""
         found = self._derivative(claim, self.target(claim))
-        return found if claim.is_complete else found.at(self.positions(claim))
+        if claim.is_complete:
+            return found
+        at = self.positions(claim)
+        return objects(found.reshape(-1)[at.reshape(-1)], at.shape)
 
     def positions(self, claim: Claim) -> Host:
         """Return the positions in the derivative of the entries that are claimed."""
         lead = () if len(claim.by) > 1 else tuple(self.target(claim).shape)
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
-    def claimed(self, claim: Claim) -> Grid:
+    def claimed(self, claim: Claim) -> Host:
         """Return the derivative that a claim, or the second program, gives.
 
         Raises:
@@ -134,7 +134,7 @@ class Visit:
     def entries(self, name: str) -> list[Term]:
         return list(self.tensors[name].raw.data.flat)
 
-    def _derivative(self, claim: Claim, target: Tensor) -> Grid:
+    def _derivative(self, claim: Claim, target: Tensor) -> Host:
         if not claim.by:
             return values_of(target)
         if len(claim.by) == 1:
@@ -143,14 +143,14 @@ class Visit:
             return self._higher(target, claim)
         return self._second(target, claim)
 
-    def _higher(self, target: Tensor, claim: Claim) -> Grid:
+    def _higher(self, target: Tensor, claim: Claim) -> Host:
         """Return a scalar's derivative, of the claim's order, by a scalar input."""
         (output,), (entry,) = terms_of(target), self.entries(claim.by[0])
         order = len(claim.by)
         found = derivative_of_order(self.terms, output.serial, entry.serial, order)
-        return Grid((), [found])
+        return objects([found], ())
 
-    def _first(self, target: Tensor, name: str) -> Grid:
+    def _first(self, target: Tensor, name: str) -> Host:
         entries = [e.serial for e in self.entries(name)]
         evaluation = self.terms.evaluation
         values = [
@@ -158,9 +158,9 @@ class Visit:
             for term in terms_of(target)
             for b in evaluation.gradient([term.serial], [1.0], entries)
         ]
-        return Grid((*target.shape, *self.tensors[name].shape), values)
+        return objects(values, (*target.shape, *self.tensors[name].shape))
 
-    def _second(self, target: Tensor, claim: Claim) -> Grid:
+    def _second(self, target: Tensor, claim: Claim) -> Host:
         first, last = claim.by
         evaluation = self.terms.evaluation
         outputs = [t.serial for t in terms_of(target)]
@@ -170,7 +170,7 @@ class Visit:
             for along in self.entries(last)
         ]
         values = list(chain.from_iterable(zip(*columns, strict=True)))
-        return Grid((*self.tensors[first].shape, *self.tensors[last].shape), values)
+        return objects(values, (*self.tensors[first].shape, *self.tensors[last].shape))
 
     def _run(
         self, source: str, named: Mapping[str, Any], of: str | None = None
@@ -188,22 +188,10 @@ def terms_of(tensor: Tensor) -> list[Term]:
     return list(tensor.xp.elements(tensor.raw).flat)
 
 
-def values_of(tensor: Tensor) -> Grid:
+def values_of(tensor: Tensor) -> Host:
     """Return a tensor's values as balls."""
-    terms = terms_of(tensor)
-    evaluation = tensor.xp.system.evaluation
-    values = evaluation.settled([t.serial for t in terms])
-    return Grid(tuple(tensor.shape), values)
-
-
-def fitted(
-    claimed: Sequence[object], shape: Sequence[int], onto: Sequence[int]
-) -> list[Ball] | None:
-    """Return a claim's entries in the derivative's shape; None if they do not fit."""
-    grid = np.empty(prod(shape), dtype=object)
-    grid[:] = list(claimed)
-    found = fitted_array(grid.reshape(tuple(shape)), tuple(onto))
-    return None if found is None else list(found.flat)
+    steps = [t.serial for t in terms_of(tensor)]
+    return objects(tensor.xp.system.evaluation.settled(steps), tensor.shape)
 
 
 def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:
@@ -217,19 +205,70 @@ def fitted_array(claimed: Host, onto: tuple[int, ...]) -> Host | None:
         return None
 
 
-def fits(claimed: Grid, true: Grid) -> bool:
+def fits(claimed: Host, true: Host) -> bool:
     """Tell whether a claim can be brought into the true derivative's shape."""
-    return fitted(claimed.values, claimed.shape, true.shape) is not None
+    return fitted_array(claimed, true.shape) is not None
 
 
-def differing(claimed: Grid, true: Grid) -> list[int]:
+def differing(claimed: Host, true: Host) -> list[int]:
     """Return the positions of the entries, in C order, that the claim has wrong."""
-    values = fitted(claimed.values, claimed.shape, true.shape)
+    values = fitted_array(claimed, true.shape)
     assert values is not None
-    pairs = zip(values, true.values, strict=True)
+    pairs = zip(values.flat, true.flat, strict=True)
     return [k for k, (a, b) in enumerate(pairs) if not _same(a, b)]
 
 
 def _same(a: Ball, b: Ball) -> bool:
     with working(START_BITS):
         return close(a, b, RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE)
+
+
+class Meant:
+    """A reader of decimals that remembers which it has taken for other numbers."""
+
+    def __init__(self) -> None:
+        self._taken: dict[float, float] = {}
+
+    def __call__(self, text: str) -> float:
+        number = decimal(text)
+        if not isinstance(number, Exact) or not _is_printed(number):
+            return number
+        for part, pis, root in _readings(float(number)):
+            found = _exactly(part, pis, root)
+            if found.args == number.args:
+                break
+            if found == number:
+                self._taken[number] = found
+                return found
+        return number
+
+    def taken(self, terms: Terms) -> Iterator[str]:
+        """Yield notes on decimals that were taken for other numbers."""
+        for number, found in self._taken.items():
+            yield f"{float(number)!r} is taken for {shown(terms.lift(found))}"
+
+
+def _is_printed(number: Exact) -> bool:
+    """Tell whether a decimal has exactly the digits that its float is printed with."""
+    printed = decimal(repr(float(number)))
+    return bool(number) and getattr(printed, "args", None) == number.args
+
+
+def _exactly(part: Fraction, pis: int, root: bool) -> Exact:
+    found: Any = fraction(*part.as_integer_ratio())
+    if pis:
+        found = found * PI if pis > 0 else found / PI
+    return function("sqrt", math.sqrt(found), found) if root else found  # type: ignore[return-value]
+
+
+def _readings(number: float) -> Iterator[tuple[Fraction, int, bool]]:
+    """Yield readings, plainest first: a fraction, the power of pi that it is multiplied
+    by, and whether the square root of that is meant."""
+    for root in (False, True):
+        for pis in (0, 1, -1):
+            bare = (number * number if root else number) / math.pi**pis
+            near = Fraction(bare).limit_denominator(MAX_FRACTION_TERM)
+            if 0 < near.numerator <= MAX_FRACTION_TERM and (
+                abs(float(near) - bare) <= CONSTANT_RELATIVE_ERROR * bare
+            ):
+                yield near, pis, root

@@ -14,7 +14,7 @@ the differences taken there; if the method does not converge, no point is return
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
@@ -24,15 +24,27 @@ from ...engine.walk import accumulate
 from ...numbers.balls import Ball, apply, ball, derivative, to_float, working
 from ...numbers.system import exact
 from ...numbers.terms import Term, ordered
-from ..limits import (
-    FAST_BITS,
-    HALVINGS,
-    MAX_NEAREST_STEPS,
-    MAX_NEWTON_STEPS,
-    MAX_STRAYING_FACTOR,
-    SAMPLES_PER_ENTRY,
-    WIDE_BITS,
-)
+
+WIDE_BITS: Final = 1330
+"""Precision, in bits, of non-smooth points and of the search for them."""
+
+FAST_BITS: Final = 53
+"""Precision, in bits, of values that only bracket a root."""
+
+MAX_NEWTON_STEPS: Final = 80
+"""Largest number of steps of Newton's method."""
+
+MAX_NEAREST_STEPS: Final = 50
+"""Largest number of Newton's steps toward the nearest point of the surface."""
+
+MAX_STRAYING_FACTOR: Final = 8
+"""Largest distance of the search from its start, as a multiple of the radius."""
+
+SAMPLES_PER_ENTRY: Final = 512
+"""Number of points along an entry: two meetings closer than those may count as one."""
+
+HALVINGS: Final = 40
+"""Number of times that an interval with a change of sign is halved."""
 
 GAP_TOLERANCE: Final = ball(2) ** (30 - WIDE_BITS)
 """Largest gap that counts as 0 where the slope is almost 0."""
@@ -218,19 +230,14 @@ def _settled(
             and steps[-1] > ROUGH_RELATIVE_STEP * size
             and count < MAX_NEAREST_STEPS
         )
-        if _halving(steps[-3:]):
+        least, most = HALVING_RATIOS
+        halved = (least * a < b < most * a for a, b in pairwise(steps[-3:]))
+        if len(steps) > 2 and all(halved):
+            # Each step is about half of the last, as at a double root.
             following = {s: 2 * following[s] - location[s] for s in location}
             steps = [ball(0)]
         location = following
     return None
-
-
-def _halving(steps: Sequence[Ball]) -> bool:
-    """Tell whether each step is about half of the last, as at a double root."""
-    least, most = HALVING_RATIOS
-    return len(steps) == 3 and all(
-        least * before < after < most * before for before, after in pairwise(steps)
-    )
 
 
 def _within(location: Location, start: Location, within: float) -> Point | None:

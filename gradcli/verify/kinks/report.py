@@ -1,8 +1,12 @@
 """Kinks of a program near a point, and verdicts on the engine's number at each.
 
-Invariant: a verdict rests on one-sided slopes of the program itself (`slopes`). What is
-called a subgradient has been compared with the slopes along every coordinate and along
-directions drawn by the seed.
+Invariant: a verdict rests on one-sided slopes of the program itself, to which no rule
+of the engine and no derivative of SymPy contributes: each run decides as the program
+does on that side, and a slope is a quotient of values with hundreds of digits. It is
+finite only if two steps of very different size agree on it within `SLOPE_TOLERANCE`; it
+is infinite if it keeps growing, and nan otherwise. What is called a subgradient has
+been compared with the slopes along every coordinate and along directions drawn by the
+seed.
 
     report = kinks_of(job, radius=0.0)
     report.kinks[0].condition           # "x - 1 == 0"
@@ -13,33 +17,63 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, isfinite, isnan
+from functools import cached_property
+from math import fsum, inf, isfinite, isnan, nan
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from ...numbers.balls import Ball, text, to_float
+from ...engine import Tensor
+from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
+from ...lang.parser import parse
+from ...lang.run import computed
+from ...numbers.arrays import ObjectArray
+from ...numbers.balls import Ball, ball, text, to_float, working
+from ...numbers.namespace import Balls, ObjectNamespace
 from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
-from ..limits import (
-    MAX_ENTRIES_AT_KINK,
-    MAX_JUMPS_EITHER_WAY,
-    MAX_POINTS,
-    MIN_DISTANCE,
-    POINT_DIGITS,
-    SAME_POINT_ROUNDINGS,
-    SUBGRADIENT_DIRECTIONS,
-    SUBGRADIENT_SLACK,
-)
 from ..process.budget import Budget
 from ..process.job import Job
-from ..subject import OnTerms, entry_name, unit
-from .nearest import Point, meeting, meetings
-from .slopes import Field, slope
+from ..subject import OnTerms, objects, unit
+from .nearest import WIDE_BITS, Point, meeting, meetings
 from .watch import Crossing, watched
 
+if TYPE_CHECKING:
+    from ...lang.code import Code
+
+MAX_ENTRIES_AT_KINK: Final = 100
+"""Largest number of entries at one point whose one-sided slopes are computed."""
+
+SAME_POINT_ROUNDINGS: Final = 4
+"""Distance, in roundings of an entry, at which a point is still the program's own."""
+
+SUBGRADIENT_DIRECTIONS: Final = 8
+"""Number of random directions along which a joint subgradient is tested."""
+
+MIN_DISTANCE: Final = 1e-20
+"""Distance below which a point is the program's own."""
+
+SUBGRADIENT_SLACK: Final = 1e-12
+"""Amount by which a slope may fall below a subgradient because of rounding."""
+
+POINT_DIGITS: Final = 40
+"""Number of digits in which two points must agree to be one."""
+
+MAX_POINTS: Final = 64
+"""Largest number of places with kinks that are examined, nearest first."""
+
+MAX_JUMPS_EITHER_WAY: Final = 32
+"""Number of jumps of a rounding function on each side that are kept for a radius."""
+
+ZERO_DIGITS: Final = 50
+"""Number of decimals that are zero in a slope that is taken for 0."""
+
 Span = tuple[int, int]
+
+WIDE_STEP: Final = ball(2) ** -332
+NARROW_STEP: Final = ball(2) ** -498
+SLOPE_TOLERANCE: Final = ball(10) ** -25
+DIVERGING_RATIO: Final = ball(1.2)
+MIN_DIVERGING_SLOPE: Final = ball(10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +175,8 @@ class _Search:
         self.by_serial = {e.serial: e for e in self.entries}
         self.position = {e.serial: i for i, e in enumerate(self.entries)}
         self.start = [e.value for e in self.entries]
-        self.names = _names(job)
+        self.names = [(i.name, label) for i in job.inputs if i.claim
+                      for label in i.labels()]  # fmt: skip
         self.radius = radius
         self.fine = SAME_POINT_ROUNDINGS * unit_roundoff(job.dtype)
         self.field = Field(job)
@@ -353,10 +388,81 @@ def _kink(group: Sequence[_Candidate], place: int) -> Kink:
     )
 
 
-def _names(job: Job) -> list[tuple[str, str]]:
-    asked = [i for i in job.inputs if i.claim is not None]
-    return [
-        (i.name, entry_name(i.name, index))
-        for i in asked
-        for index in np.ndindex(*i.value.shape)
-    ]
+class Field:
+    """The weighted output as a function of all entries that are asked for."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._weights = job.cotangent.values() if job.cotangent is not None else None
+
+    @cached_property
+    def _namespace(self) -> ObjectNamespace:
+        return ObjectNamespace(Balls())
+
+    @cached_property
+    def _code(self) -> Code:
+        names = {i.name: None for i in self._job.inputs}
+        return exact_code(parse(self._job.source, names))
+
+    def at(self, location: Sequence[Ball | float]) -> Ball:
+        """Return the output there, to hundreds of digits; nan if it has none."""
+        given, start = {}, 0
+        for each in self._job.inputs:
+            count = len(each.value.values())
+            numbers: Sequence[object] = [ball(v) for v in each.value.values()]
+            if each.claim is not None:
+                numbers = location[start : start + count]
+                start += count
+            array = ObjectArray(objects(numbers, each.value.shape), self._namespace)
+            given[each.name] = Tensor(array, self._namespace)
+        factory = ExactFactory(self._namespace, self._job.dtype, self._job.seed)
+        with working(WIDE_BITS), self._namespace.taking_numbers():
+            library = ExactLibrary(factory)
+            output, _, _ = computed(self._code, given, library, self._job.of)
+        parts = self._namespace.elements(output.raw).reshape(-1).tolist()
+        weights = self._weights or [1.0] * len(parts)
+        with working(WIDE_BITS):
+            terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
+            return sum(terms, ball(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """A derivative on one side, and whether the value jumps on that side."""
+
+    value: float
+    jumps: bool
+
+
+def slope(
+    field: Field, location: Sequence[Ball], way: Sequence[float], side: int
+) -> Slope:
+    """Return the derivative along ``way``, ahead of a location (1) or behind."""
+    here = field.at(location)
+    steps, gaps = [], []
+    with working(WIDE_BITS):
+        for width in (WIDE_STEP, NARROW_STEP):
+            first = field.at(_moved(location, way, side * width))
+            second = field.at(_moved(location, way, 2 * side * width))
+            steps.append((second - first) / (side * width))
+            gaps.append(abs(first - here))
+        jumps = not here.is_finite() or not gaps[1] <= SLOPE_TOLERANCE * (1 + abs(here))
+        return Slope(_limit(*steps), jumps)
+
+
+def _moved(
+    location: Sequence[Ball], way: Sequence[float], width: Ball
+) -> list[Ball | float]:
+    return [p + width * w if w else p for p, w in zip(location, way, strict=True)]
+
+
+def _limit(near: Ball, nearer: Ball) -> float:
+    """Return the number that two difference quotients tend to; nan if to none."""
+    if not (near.is_finite() and nearer.is_finite()):
+        return nan
+    if abs(nearer - near) <= SLOPE_TOLERANCE * (1 + abs(nearer)):
+        tiny = abs(nearer) < ball(10) ** -ZERO_DIGITS
+        return 0.0 if tiny else to_float(nearer)
+    if abs(nearer) > DIVERGING_RATIO * abs(near) and abs(nearer) > MIN_DIVERGING_SLOPE:
+        return inf if nearer > 0 else -inf
+    return nan

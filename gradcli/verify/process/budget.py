@@ -58,7 +58,8 @@ class Budget:
             OutOfTime: from inside the block, when the time is over.
         """
         self.check()
-        if isinf(self.end) or not _has_timer():
+        main = threading.current_thread() is threading.main_thread()
+        if isinf(self.end) or not (main and hasattr(signal, "setitimer")):
             yield
             return
         began = monotonic()
@@ -77,11 +78,6 @@ class Budget:
             signal.signal(signal.SIGALRM, before)
             rest = max(1e-3, outer - (monotonic() - began)) if outer else 0
             signal.setitimer(signal.ITIMER_REAL, rest, AGAIN if rest else 0)
-
-
-def _has_timer() -> bool:
-    main = threading.current_thread() is threading.main_thread()
-    return main and hasattr(signal, "setitimer")
 
 
 def _ring_again() -> None:

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from threading import Thread
+    from threading import Thread, Timer
 
-    from ..claims.task import ClaimsTask
+    from ..claims.text import ClaimsTask
     from .job import Job
 
 GRACE: Final = 1.0
@@ -51,8 +51,9 @@ class Checker:
     def __init__(self, process: Any) -> None:
         self.process = process
         self._job: Job | ClaimsTask | None = None
-        self._lines: Any = None
         self._threads: list[Thread] = []
+        self._alarm: Timer | None = None
+        """Thread that kills the process at its limit."""
 
     @classmethod
     def start(cls) -> Checker:
@@ -79,19 +80,16 @@ class Checker:
         Raises:
             RuntimeError: the process was given a job before.
         """
-        from queue import SimpleQueue
         from threading import Thread
 
         if self._job is not None:
             raise RuntimeError("a checking process takes one job")
         self._job = job
-        self._lines = SimpleQueue()
-        self._threads = [
-            Thread(target=self._write, args=(job.to_json(),), daemon=True),
-            Thread(target=self._read, daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._begin(Thread(target=self._write, args=(job.to_json(),), daemon=True))
+
+    def _begin(self, thread: Thread) -> None:
+        self._threads.append(thread)
+        thread.start()
 
     def results(self, timeout: float | None = None) -> Iterator[object]:
         """Yield ever stronger answers until all is done or the time is over: each is a
@@ -100,7 +98,7 @@ class Checker:
         The last one has ``done`` set, even if the process was stopped at its limit or
         broke down; its notes then say so for all that was not shown.
         """
-        from queue import Empty
+        from threading import Timer
         from time import monotonic
 
         from .job import timed_out
@@ -110,31 +108,34 @@ class Checker:
             raise RuntimeError("no job was submitted")
         limit = job.seconds + GRACE if timeout is None else timeout
         start = monotonic()
-        last = job.unanswered()
-        while True:
-            try:
-                line = self._lines.get(timeout=max(0.0, start + limit - monotonic()))
-            except Empty:
-                self.stop()
-                yield last.ended(timed_out(limit), monotonic() - start)
-                return
-            told = _read(last, line)
-            if told is None:
-                reason = self._silence() if line is None else UNREADABLE
-                self.stop()
-                yield last.ended(reason, monotonic() - start)
-                return
-            last = told
-            yield last
-            if last.done:
-                self.stop()
-                return
+        last: Any = job.unanswered()
+        self._alarm = Timer(limit, self.process.kill)
+        self._begin(self._alarm)
+        try:
+            while True:
+                line = self.process.stdout.readline(LONGEST)
+                try:
+                    last = last.from_json(line.decode(errors="replace"))
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    spent = monotonic() - start
+                    if spent >= limit:
+                        reason = timed_out(limit)
+                    else:
+                        reason = UNREADABLE if line else self._silence()
+                    last = last.ended(reason, spent)
+                yield last
+                if last.done:
+                    return
+        finally:
+            self.stop()
 
     def stop(self) -> None:
         """End the process and close its pipes; a process that has ended is no error."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        if self._alarm is not None:
+            self._alarm.cancel()
         for thread in self._threads:
             thread.join()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -158,11 +159,6 @@ class Checker:
             # The process is gone; the reading thread notices this and reports it.
             return
 
-    def _read(self) -> None:
-        while line := self.process.stdout.readline(LONGEST):
-            self._lines.put(line.decode(errors="replace"))
-        self._lines.put(None)
-
     def _silence(self) -> str:
         """Return the reason why the process sends nothing more."""
         from subprocess import TimeoutExpired
@@ -173,11 +169,3 @@ class Checker:
             return "the checking process fell silent"
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return f"the checking process ended: {how}"
-
-
-def _read(last: Any, line: str | None) -> Any:
-    """Return the answer in a line, of the class of ``last``; None if unreadable."""
-    try:
-        return None if line is None else last.from_json(line)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None

@@ -10,13 +10,26 @@ included; arrays travel as the bytes of float64 numbers in C order.
 
 from __future__ import annotations
 
+import json
 from array import array
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from itertools import product
 from math import prod
-from typing import Any, ClassVar, Final, Self
+from types import NoneType
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Self,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from ..wire import Told
+MAX_FORM_CHARACTERS: Final = 60
+"""Largest length, in characters, of a formula that is shown with a verdict."""
 
 PROVED: Final = "proved"
 CERTIFIED: Final = "certified"
@@ -62,14 +75,36 @@ def timed_out(seconds: float) -> str:
     return f"{TIME_OUT} after {seconds:g} s"
 
 
-def packed(values: Sequence[float]) -> bytes:
-    return array("d", values).tobytes()
+class Told:
+    """Base of dataclasses that are written as JSON and read back."""
+
+    __slots__ = ()
+
+    def to_json(self) -> str:
+        text = lambda value: b64encode(value).decode("ascii")
+        return json.dumps(asdict(self), default=text)  # type: ignore[call-overload]
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        told: Self = decoded(cls, json.loads(text))
+        return told
 
 
-def unpacked(data: bytes) -> list[float]:
-    numbers = array("d")
-    numbers.frombytes(data)
-    return numbers.tolist()
+def decoded(kind: object, value: Any) -> Any:
+    """Return a value of type ``kind`` made from lists, objects and plain values."""
+    if is_dataclass(kind):
+        kinds = get_type_hints(kind)
+        return kind(**{name: decoded(kinds[name], v) for name, v in value.items()})  # type: ignore[operator]
+    if kind is bytes:
+        return b64decode(value)
+    args = get_args(kind)
+    if get_origin(kind) is tuple:
+        each = args[:1] * len(value) if args[-1] is ... else args
+        return tuple(map(decoded, each, value))
+    if NoneType in args and value is not None:
+        (own,) = set(args) - {NoneType}
+        return decoded(own, value)
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +121,7 @@ class Block:
 
     @classmethod
     def of(cls, shape: Sequence[int], values: Sequence[float]) -> Block:
-        return cls(tuple(shape), packed(values))
+        return cls(tuple(shape), array("d", values).tobytes())
 
     @property
     def count(self) -> int:
@@ -96,7 +131,7 @@ class Block:
         return len(self.data) // array("d").itemsize
 
     def values(self) -> list[float]:
-        return unpacked(self.data)
+        return array("d", self.data).tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +148,16 @@ class Input:
     value: Block
     claim: Block | None = None
     whole: bool = False
+
+    def labels(self) -> list[str]:
+        """Return the names of the entries, such as ``a[0,1]``, in C order."""
+        places = product(*map(range, self.value.shape))
+        return [entry_name(self.name, place) for place in places]
+
+
+def entry_name(name: str, index: Sequence[int]) -> str:
+    """Return an entry's name, such as ``a[0,1]``, or the input's name for a scalar."""
+    return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
 @dataclass(frozen=True, slots=True)

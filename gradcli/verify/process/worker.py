@@ -9,10 +9,13 @@ it ends with the process that started it, which kills it at the deadline.
 from __future__ import annotations
 
 import gc
+import json
 import os
 import select
 import signal
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from time import process_time
 from typing import Final
 
@@ -40,11 +43,14 @@ def main(parent: int | None = None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # Imports make no garbage, and looking for it takes a seventh of their time.
     gc.disable()
-    from .tasks import perform
+    # This import takes longer than most tasks, so it comes before there is a task.
+    from .. import verify  # noqa: F401
 
-    if not _is_awaited(WAITING_SECONDS):
-        # Proofs need this import; it is made now, while there is nothing else to do.
-        from .. import whole  # noqa: F401
+    # Where pipes cannot be polled, SymPy is imported when it is needed.
+    with suppress(OSError, ValueError):
+        if not select.select([sys.stdin], [], [], WAITING_SECONDS)[0]:
+            # Proofs need this import; it is made now, while there is nothing to do.
+            from .. import whole  # noqa: F401
     spare_the_collector()
     gc.enable()
     line = sys.stdin.readline()
@@ -62,15 +68,6 @@ def main(parent: int | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _is_awaited(seconds: float) -> bool:
-    """Tell whether a job arrives within some seconds."""
-    try:
-        return bool(select.select([sys.stdin], [], [], seconds)[0])
-    except (OSError, ValueError):
-        # Where pipes cannot be polled, SymPy is imported when it is needed.
-        return False
-
-
 def spare_the_collector() -> None:
     """Make Python look for garbage rarely, and only among objects made from now on.
 
@@ -86,6 +83,35 @@ def _limit(seconds: float) -> None:
 
     lowered("CPU", int(process_time() + seconds) + SPARE_SECONDS)
     lowered("AS", bytes_taken("address_space") + MAX_MEMORY_BYTES)
+
+
+def perform(
+    text: str, report: Callable[[str], None], limit: Callable[[float], None]
+) -> None:
+    """Do one task and report its answers, one text each, the last with ``done`` set.
+
+    Args:
+        text: the JSON of a `Job`, or of a `ClaimsTask`, which has claims.
+        report: a function that is called with each answer.
+        limit: a function that is told the task's seconds before work begins.
+    """
+    if "claims" in json.loads(text):
+        from ..claims.judge import judge
+        from ..claims.text import ClaimsTask
+
+        task = ClaimsTask.from_json(text)
+        limit(task.seconds)
+        last = judge(task, lambda step: report(step.to_json()))
+        report(last.to_json())
+        return
+    from ..subject import program_of
+    from ..verify import verify
+    from .job import Job
+
+    job = Job.from_json(text)
+    limit(job.seconds)
+    checked = verify(job, program_of(job), lambda step: report(step.to_json()))
+    report(checked.to_json())
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-from gradcli.verify.claims.task import Ruling
+from gradcli.verify.claims.text import Ruling
 
 from .asking import ruled
 

@@ -12,8 +12,7 @@ import pytest
 
 from gradcli.diagnosis.claim_mistakes import diagnose
 from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
-from gradcli.verify.claims.text import read_claim
+from gradcli.verify.claims.text import ClaimsTask, Given, Ruling, read_claim
 from gradcli.views.claims import Diagnosis
 
 LINES = (Path(__file__).parent / "claims.jsonl").read_text().splitlines()

@@ -9,9 +9,14 @@ import pytest
 
 from gradcli.ops import OPS
 from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.points import SIMPLE
-from gradcli.verify.claims.task import ClaimsTask, Given, Judgement
-from gradcli.verify.claims.text import Claim, read_claim
+from gradcli.verify.claims.text import (
+    SIMPLE,
+    Claim,
+    ClaimsTask,
+    Given,
+    Judgement,
+    read_claim,
+)
 from tests.verify.claims.asking import X, ruled, task
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from gradcli.lang.errors import ProgramError
 from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
-from gradcli.verify.claims.text import Claim, read_claim
+from gradcli.verify.claims.text import Claim, ClaimsTask, Given, Ruling, read_claim
 from tests.verify.claims.asking import ruled
 
 LEFT = {
