@@ -146,10 +146,8 @@ of_floats("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
 
 
 # Xu et al. 2015, arXiv:1505.00853, section 2.4.
-of_floats("rrelu_with_noise.default",
-    node="RreluWithNoiseBackward0", turned="RreluWithNoiseBackward1",
-    formula="x if x > 0 else slope*x",
-    doc="Leaky rectifier whose slopes are drawn in training, and their mean otherwise.",
+of_floats("rrelu_with_noise.default", node="RreluWithNoiseBackward0",
+    turned="RreluWithNoiseBackward1", formula="x if x > 0 else slope*x",
     kink="at 0 the derivative is that of the entries below",
     fwd=lambda xp, x, noise, lower, upper, training: xp.where(
         xp.gt(x, 0), x, x * noise if training else x * ((lower + upper) / 2)),

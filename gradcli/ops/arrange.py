@@ -188,9 +188,8 @@ def _diagonal_row(name: str, node: str, memory: Marker) -> None:
 _diagonal_row("diagonal", "DiagonalBackward0", VIEW)
 _diagonal_row("diagonal_copy", "DiagonalBackward0_copy", PACKED)
 
-row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
-    memory=PACKED,
-    doc="Zeros with the cotangent along a diagonal.", formula="y[i, i + offset] = g[i]",
+row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR, memory=PACKED,
+    formula="y[i, i + offset] = g[i]",
     fwd=lambda xp, x, input_sizes, offset=0, dim1=0, dim2=1:
     on_diagonal(xp, x, input_sizes, offset, dim1, dim2),
     vjp=(lambda xp, g, y, x, input_sizes, **at: xp.diagonal(g, **at),),
@@ -325,7 +324,6 @@ row("unfold", node="UnfoldBackward0", jvp=LINEAR, memory=VIEW, fwd=_unfold,
            case((2, 5, 2), dimension=-2, size=3, step=1)])
 
 row("unfold.backward", node="UnfoldBackwardBackward0", jvp=LINEAR, fwd=_unfold_backward,
-    doc="The cotangents of windows added where they overlap.",
     formula="y[w step + i] += g[w, i]",
     vjp=(lambda xp, g, y, x, input_sizes, **how: xp.unfold(g, **how),),
     cases=[case((3, 3), input_sizes=(7,), dimension=0, size=3, step=2),

@@ -186,11 +186,9 @@ def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, bags: Bags,
 LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
 
 of_floats("embedding_bag.default", node="EmbeddingBagBackward0", fwd=put_together,
-    slope=SCALED,
-    one_type=True,
+    slope=SCALED, one_type=True,
     rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
     formula="y[b] = sum(weight[indices[i]], i in bag b)",
-    doc="Rows of a table, by their numbers, put together bag by bag.",
     kink="of equal largest entries the first one counts",
     vjp=(of_bags(by_weight), None, None, of_bags(by_sample)), jvp=of_bags(tangent),
     saves=("indices offsets per_sample_weights y.1", "", "",

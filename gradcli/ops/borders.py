@@ -38,8 +38,8 @@ def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
     return lines
 
 
-def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc: str,
-                   formula: str) -> None:
+def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], formula: str
+                  ) -> None:
     """Enter a padding's rows, with transposes, for one, two and three dimensions."""
     for rank in (1, 2, 3):
         dims, node = f"{name}_pad{rank}d", f"{title}Pad{rank}DBackward"
@@ -49,7 +49,7 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc:
                                                      strict=True)])
         of_numbers(f"{dims}.default", node=f"{node}0", jvp=LINEAR, memory=PACKED,
             saves="x", always_saves=True,
-            rule=Rule(f"{node}Backward0"), doc=doc, formula=formula,
+            rule=Rule(f"{node}Backward0"), formula=formula,
             fwd=lambda xp, x, padding: gathered(
                 xp, x, bordered(x.shape, padding, inner)),
             vjp=(lambda xp, g, y, x, padding, dims=dims:
@@ -57,7 +57,6 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc:
             cases=[case(size, padding=wide),
                    case((1, *size), padding=(1, -1, *wide[2:]))])
         row(f"{dims}.backward", node=f"{node}Backward0", jvp=LINEAR, memory=PACKED,
-            doc="The cotangent of a border added to that of what it is made of.",
             formula="y[i] = sum(g[j] made of x[i])",
             fwd=lambda xp, x, input_sizes, padding: spread(
                 xp, x, bordered(input_sizes, padding, inner), input_sizes),
@@ -66,11 +65,9 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc:
             cases=[case(grown, input_sizes=size, padding=wide)])
 
 
-rows_of_border("reflection", "Reflection", reflected,
-               "A border that mirrors what is inside.", "[x1, x0, x1, ..., x1]")
+rows_of_border("reflection", "Reflection", reflected, "[x1, x0, x1, ..., x1]")
 rows_of_border("replication", "Replication",
-               lambda at, n: min(max(at, 0), n - 1),
-               "A border that repeats the outermost entries.", "[x0, x0, x1, ...]")
+               lambda at, n: min(max(at, 0), n - 1), "[x0, x0, x1, ...]")
 
 
 Border = Callable[[Call, Array, Shape], Array]

@@ -309,10 +309,9 @@ def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True
 
 
 row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
-    doc="A copy raised to a floor; the gradient passes as if it were not.",
     kink="below the floor the slope stays 1",
-    fwd=lambda xp, x, floor: xp.maximum(x, floor),
-    vjp=(lambda xp, g, y, x, floor: g,), jvp=lambda xp, t, y, x, floor: t[0],
+    fwd=lambda xp, x, floor: xp.maximum(x, floor), vjp=(lambda xp, g, y, x, floor: g,),
+    jvp=lambda xp, t, y, x, floor: t[0],
     cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)], saves="")
 
 

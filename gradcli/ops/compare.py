@@ -79,10 +79,8 @@ row("copysign.Tensor", node="CopysignBackward0",
     cases=[case((3, 4), (4,), low=0.1), case((2,), (3, 1), low=-2.0, high=-0.1)])
 
 row("copysign.Scalar", node="CopysignBackward1", latex=r"|{0}| \operatorname{{sign}} c",
-    formula="abs(x) with the sign of other", result=FLOATS,
-    saves="x y", always_saves=True,
-    doc="The size of a tensor with the sign of a number.",
-    kink="at x = 0 the derivative is 0",
+    formula="abs(x) with the sign of other", result=FLOATS, saves="x y",
+    always_saves=True, kink="at x = 0 the derivative is 0",
     fwd=lambda xp, x, other: copysign(1, other) * xp.abs(x), partials=(same_sign,),
     cases=[case((3, 4), low=0.1, other=-2), case((), low=-2.0, high=-0.1, other=0.5)])
 
@@ -132,9 +130,8 @@ of_numbers("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ce
     fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN, jumps_at=0)
 
 of_numbers("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
-    formula="round(x)", doc="Rounds to the nearest integer, halves to even.",
-    kink=STEPS, result=WHOLE,
-    fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN, jumps_at=0.5)
+    formula="round(x)", kink=STEPS, result=WHOLE, fwd=lambda xp, x: xp.round(x),
+    partials=(0,), cases=BETWEEN, jumps_at=0.5)
 
 
 def power_of_ten(n: int) -> float:
@@ -143,13 +140,13 @@ def power_of_ten(n: int) -> float:
 
 
 of_floats("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}",
-    formula="round(x*10**decimals)/10**decimals", doc="Rounds to so many decimals.",
-    kink=STEPS, result=WHOLE,
+    formula="round(x*10**decimals)/10**decimals", kink=STEPS, result=WHOLE,
     fwd=lambda xp, x, decimals:
         xp.round(x * power_of_ten(decimals)) / power_of_ten(decimals) if decimals >= 0
         else xp.round(x / power_of_ten(-decimals)) * power_of_ten(-decimals),
-    partials=(0,), cases=[case((3,), low=0.101, high=0.104, decimals=2),
-                          case((), low=61, high=64, decimals=-1)], jumps_at=0.5)
+    partials=(0,),
+    cases=[case((3,), low=0.101, high=0.104, decimals=2),
+           case((), low=61, high=64, decimals=-1)], jumps_at=0.5)
 
 function("round", lambda call, x, decimals=None:
          call("round.default", x) if decimals is None
@@ -193,7 +190,7 @@ def shares(*loses: ArrayRule) -> tuple[ArrayRule, ...]:
 
 
 def extremum(name: str, partials: tuple[ArrayRule, ...], *, node: str, latex: str,
-             formula: str, doc: str, fwd: ArrayRule | None = None,
+             formula: str, doc: str = "", fwd: ArrayRule | None = None,
              kink: str = "at a tie each operand gets half",
              cases: Sequence[Case] = EXTREMA) -> None:
     """Enter a row for an extremum of two operands."""
@@ -317,7 +314,6 @@ def upper_takes(xp: Namespace, y: Array, x: Array, min: Array | None,
 
 row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
     latex=r"\operatorname{{clamp}}({0}, {1}, {2})",
-    doc="Limits values to intervals given by tensors.",
     kink=NEW_TIE.format("x keeps it all") + "; bounds that are equal leave it to x at "
          "the bound, else to the one that x lies beyond",
     fwd=lambda xp, x, min=None, max=None: clamped(xp, x, min, max),
@@ -327,12 +323,10 @@ row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
 
 extremum("clamp_min.Tensor", LARGER, node="ClampMinBackward1", latex=r"\max({0}, {1})",
          fwd=lambda xp, x, min: xp.maximum(x, min), formula="max(x, min)",
-         kink=NEW_TIE.format("x keeps it all"),
-         doc="Limits values from one side by a tensor.", cases=PAIR[:2])
+         kink=NEW_TIE.format("x keeps it all"), cases=PAIR[:2])
 extremum("clamp_max.Tensor", SMALLER, node="ClampMaxBackward1", latex=r"\min({0}, {1})",
          fwd=lambda xp, x, max: xp.minimum(x, max), formula="min(x, max)",
-         kink=NEW_TIE.format("x keeps it all"),
-         doc="Limits values from one side by a tensor.", cases=PAIR[:2])
+         kink=NEW_TIE.format("x keeps it all"), cases=PAIR[:2])
 
 
 def choose_clamp(call: Call, x: Array, min: Operand | None = None,

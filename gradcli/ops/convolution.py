@@ -248,10 +248,8 @@ def along(name: str) -> Formula:
 
 
 of_numbers("convolution.default", node="ConvolutionBackward0", fwd=convolve,
-    always_saves=True,
-    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
+    always_saves=True, rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=True,
-    doc="Sums of products of a window that slides over the input, and a weight.",
     formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
     vjp=(lambda xp, g, y, x, weight, bias, **how:
          xp.call("convolution.transposed", g, weight, None, x.shape, **how),
@@ -266,10 +264,8 @@ of_numbers("convolution.default", node="ConvolutionBackward0", fwd=convolve,
                 dilation=(1, 1))], saves="x weight")
 
 of_numbers("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
-    always_saves=True,
-    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
+    always_saves=True, rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=True,
-    doc="Each entry of the input times a weight, added where the windows lie.",
     formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
     vjp=(lambda xp, g, y, x, weight, bias, size, **how:
          at_windows(xp, g, weight, x.shape[2:], **how),
@@ -285,7 +281,7 @@ of_numbers("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
                 dilation=(3,))], saves="x weight")
 
 row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
-    jvp=MULTILINEAR, doc="Sums of products of cotangents and windows of the input.",
+    jvp=MULTILINEAR,
     formula="y[o, c, k] = sum(g[o, p]*x[c, p*stride + k*dilation - padding])",
     vjp=(lambda xp, g, y, a, x, size, **how:
          at_windows(xp, x, g, a.shape[2:], **how),

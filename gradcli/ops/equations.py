@@ -38,16 +38,11 @@ def cholesky_ex_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
 
 of_floats("linalg_cholesky_ex.default", node="LinalgCholeskyExBackward0", returns=2,
     formula="l @ l.T = a, info",
-    doc="The lower triangular factor of a symmetric matrix, read in its lower "
-        "triangle, or with upper its transpose, read in the upper one, and the order "
-        "of the first minor that is not positive.",
-    kink="of a matrix that is not positive definite the factor is NaN",
-    fwd=cholesky_ex,
+    kink="of a matrix that is not positive definite the factor is NaN", fwd=cholesky_ex,
     vjp=(lambda xp, g, y, a, upper=False: cholesky_rule(xp, g, y[0], a, upper),),
     jvp=cholesky_ex_tangent,
     cases=[case((3, 3), make="symmetric"),
-           case((2, 2, 2), upper=True, make="symmetric")],
-    saves="y.0")
+           case((2, 2, 2), upper=True, make="symmetric")], saves="y.0")
 
 
 def torch_cholesky_ex(call: Call, a: Array, upper: bool = False,

@@ -150,14 +150,13 @@ row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log
     cases=POSITIVE_PAIR)
 
 row("xlogy.Scalar_Self", node="XlogyBackward1", latex=r"c \log {0}",
-    formula="number*log(x)", doc="A number times a logarithm.",
+    formula="number*log(x)",
     fwd=lambda xp, x, number: xp.xlogy(xp.new_full(x, (), number), x),
     partials=(lambda xp, y, x, number: number / x,),
     cases=[case((3,), low=0.5, number=2), case((), low=0.5, number=-0.5)])
 
 row("xlogy.Scalar_Other", node="XlogyBackward2", latex=r"{0} \log c",
-    formula="x*log(other)", doc="A tensor times the logarithm of a number.",
-    kink="at x = 0 the derivative is 0 for numbers <= 0",
+    formula="x*log(other)", kink="at x = 0 the derivative is 0 for numbers <= 0",
     fwd=lambda xp, x, other: xp.xlogy(x, xp.new_full(x, (), other)),
     partials=(lambda xp, y, x, other: log_beside(xp, x, other),),
     vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, other),),
@@ -190,14 +189,13 @@ row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})"
     cases=[case((3, 4), (4,), low=0.2), case((), (2,), low=0.2)])
 
 row("xlog1py.Scalar_Self", node="SpecialXlog1PyBackward1", latex=r"c \log(1 + {0})",
-    formula="number*log(1 + x)", doc="A number times log1p.",
+    formula="number*log(1 + x)",
     fwd=lambda xp, x, number: x_log1p(xp, xp.new_full(x, (), number), x),
     partials=(lambda xp, y, x, number: number / (1 + x),),
     cases=[case((3,), low=-0.5, number=2), case((), low=0.5, number=-0.5)])
 
 row("xlog1py.Scalar_Other", node="SpecialXlog1PyBackward2", latex=r"{0} \log(1 + c)",
-    formula="x*log(1 + other)", doc="A tensor times log1p of a number.",
-    kink="at x = 0 the derivative is 0 for numbers <= -1",
+    formula="x*log(1 + other)", kink="at x = 0 the derivative is 0 for numbers <= -1",
     fwd=lambda xp, x, other: x_log1p(xp, x, xp.new_full(x, (), other)),
     partials=(lambda xp, y, x, other: log_beside(xp, x, 1 + other),),
     vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, 1 + other),),

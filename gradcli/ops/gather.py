@@ -110,9 +110,7 @@ row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
     saves="x index")
 
 row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, fwd=_gather_backward,
-    onto_zeros=True,
-    doc="Zeros with the cotangent added at the positions read.",
-    formula="y[i, index[i, j]] += g[i, j]",
+    onto_zeros=True, formula="y[i, index[i, j]] += g[i, j]",
     vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
     cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1),
            case((2,), Fixed([0, 0]), input_sizes=(), dim=0)])
@@ -125,8 +123,7 @@ row("as_index", query=True, doc="Integers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
     internal=True)
 
-row("as_index.beside", query=True, doc="Integers on the device of a tensor.",
-    formula="values", internal=True,
+row("as_index.beside", query=True, formula="values", internal=True,
     fwd=lambda xp, x, values: xp.as_index(values), cases=[case((2,), values=[1, 0])])
 
 
@@ -183,7 +180,6 @@ def surviving(xp: Namespace, g: Array, write: Formula, read: Formula,
 row("scatter.src", node="ScatterBackward0", jvp=LINEAR, one_type=True,
     fwd=lambda xp, x, index, src, dim: put_over(
         xp, x, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
-    doc="Entries of src written at positions along a dimension.",
     formula="y[i, index[i, j]] = src[i, j]",
     vjp=(lambda xp, g, y, x, index, src, dim: xp.scatter(g, dim, index, 0), None,
          lambda xp, g, y, x, index, src, dim: grown(xp, surviving(
@@ -192,9 +188,7 @@ row("scatter.src", node="ScatterBackward0", jvp=LINEAR, one_type=True,
     cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), (2, 2), dim=1),
            case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)])
 
-row("scatter.value", node="ScatterBackward1",
-    doc="A number written at positions along a dimension.",
-    formula="y[i, index[i, j]] = value",
+row("scatter.value", node="ScatterBackward1", formula="y[i, index[i, j]] = value",
     fwd=lambda xp, x, index, dim, value: put_over(
         xp, x, cell(xp, x.shape, dim, index),
         xp.new_full(x, xp.as_index(index).shape, value)),
@@ -225,7 +219,6 @@ function("scatter", _choose_scatter, operands=("x", "index"),
          in_place=True)
 
 row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=True,
-    doc="Entries of src added at positions along a dimension; repeats add up.",
     formula="y[i, index[i, j]] += src[i, j]",
     fwd=lambda xp, x, index, src, dim:
     x + xp.put_add(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
@@ -268,16 +261,13 @@ row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
     cases=[case((3, 4), Fixed([2, 0, 2]), dim=0), case((3, 4), Fixed([1]), dim=-1),
            case((3,), Fixed([0, 0]), dim=0)])
 
-row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR,
-    onto_zeros=True,
-    doc="Zeros with the cotangent's slices added where they were read.",
+row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR, onto_zeros=True,
     formula="y[i, index[j]] += g[i, j]",
     fwd=lambda xp, x, index, input_sizes, dim:
     xp.put_add(input_sizes, slices_at(xp, input_sizes, dim, index), x),
     vjp=(lambda xp, g, y, x, index, input_sizes, dim:
          xp.index_select(g, dim, index), None),
-    cases=[case((3, 4), Fixed([2, 0, 2]), input_sizes=(3, 4), dim=0)],
-    saves="x index")
+    cases=[case((3, 4), Fixed([2, 0, 2]), input_sizes=(3, 4), dim=0)], saves="x index")
 
 function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
@@ -315,9 +305,7 @@ def plus_scaled(x: Array, factor: float, other: Array) -> Array:
 
 
 row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
-    one_type=True,
-    doc="Slices of source added at a list of positions; repeats add up.",
-    formula="y[i, index[j]] += alpha source[i, j]",
+    one_type=True, formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
     plus_scaled(x, alpha, xp.put_add(
         x.shape, slices_at(xp, x.shape, dim, index),
@@ -354,16 +342,13 @@ row("take.default", node="TakeBackward0", jvp=LINEAR,
     cases=[case((3, 4), Fixed([[0, 5], [5, -1]])), case((3,), Fixed([1]))],
     saves="x index")
 
-row("take.backward", node="PutBackward0", jvp=LINEAR,
-    onto_zeros=True,
-    doc="Zeros with the cotangent added at entries by their number.",
+row("take.backward", node="PutBackward0", jvp=LINEAR, onto_zeros=True,
     formula="y[index[k]] += g[k]",
     fwd=lambda xp, x, index, input_sizes: xp.reshape(
         xp.put_add((prod(input_sizes),), numbered(xp, prod(input_sizes), index), x),
         input_sizes),
     vjp=(lambda xp, g, y, x, index, input_sizes: xp.take(g, index), None),
-    cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))],
-    saves="x index")
+    cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))], saves="x index")
 
 function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
@@ -407,18 +392,14 @@ def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value:
 MASK = Fixed([[True, False, False], [False, True, True]])
 
 row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
-    memory=PACKED,
-    doc="A number written where the mask is true.", formula="value where mask, else x",
+    memory=PACKED, formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
-              1 - xp.as_type_of(as_mask(xp, mask), y), None),
-    vjp=(_filled_vjp, None),
+              1 - xp.as_type_of(as_mask(xp, mask), y), None), vjp=(_filled_vjp, None),
     cases=[case((2, 3), MASK, value=0.5), case((2, 1), MASK, value=-1),
            case((2, 3), Fixed([True, False, True]), value=0)], saves="mask")
 
-row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
-    memory=PACKED,
-    doc="A scalar tensor written where the mask is true.",
+row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST, memory=PACKED,
     formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value: 1 - xp.as_type_of(as_mask(xp, mask), y),
@@ -464,10 +445,8 @@ row("masked_select.default", node="MaskedSelectBackward0", fwd=_masked_select,
     cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)],
     saves="x mask")
 
-row("masked_select.backward", node="MaskedScatterBackward0",
-    onto_zeros=True,
-    fwd=_masked_select_backward, jvp=LINEAR,
-    doc="Zeros with the cotangent where the mask is true.", formula="g where mask",
+row("masked_select.backward", node="MaskedScatterBackward0", onto_zeros=True,
+    fwd=_masked_select_backward, jvp=LINEAR, formula="g where mask",
     vjp=(lambda xp, g, y, x, mask, input_sizes:
          xp.masked_select(xp.expand(g, input_sizes), mask), None),
     cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
@@ -492,17 +471,13 @@ def binned(xp: Namespace, at: Array, weights: Array, minlength: int) -> Array:
 
 row("bincount.weights", node="NotImplemented", jvp=LINEAR, result=FLOATS,
     formula="y[n] = sum(weights where x == n)",
-    doc="How much weight lies on each integer from 0 on. PyTorch records that it "
-        "has no derivative for this; here it is that of a sum.",
     fwd=lambda xp, index, weights, minlength=0:
     binned(xp, index, weights, minlength),
     vjp=(None, lambda xp, g, y, index, weights, minlength=0: xp.take(g, index)),
     cases=[case(Fixed([0, 2, 2, 1]), (4,)),
            case(Fixed([1, 1]), (2,), minlength=4)])
 
-of_numbers("bincount.default",
-    formula="y[n] = number of x == n",
-    doc="How often each integer from 0 on occurs.",
+of_numbers("bincount.default", formula="y[n] = number of x == n",
     fwd=lambda xp, index, minlength=0:
     binned(xp, index, xp.as_index([1] * prod(index.shape)), minlength),
     cases=[case(Fixed([0, 2, 2, 1])), case(Fixed([1, 1]), minlength=4)])

@@ -54,20 +54,16 @@ def per_group(xp: Namespace, x: Array, num_groups: int, eps: float = 1e-5) -> No
 
 
 # Wu, He 2018, arXiv:1803.08494.
-of_floats("group_norm.default", node="NativeGroupNormBackward0",
-    one_type=True,
+of_floats("group_norm.default", node="NativeGroupNormBackward0", one_type=True,
     rule=Rule("NativeGroupNormBackward0", (RESULT,), gives=(1,), zeros=False,
-              whole=False),
-    memory=PACKED,
+              whole=False), memory=PACKED,
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per group of channels",
-    doc="Mean 0 and variance 1 per group of channels, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, num_groups, eps=1e-5:
         affine(per_group(xp, x, num_groups, eps), weight, bias),
     **affine_rules(per_group),
     cases=[case((2, 4, 2), (4,), (4,), num_groups=2),
            case((3, 4), Fixed(None), Fixed(None), num_groups=2, eps=0.1),
-           case((1, 2, 2, 2), (2,), Fixed(None), num_groups=1)],
-    saves="x weight")
+           case((1, 2, 2, 2), (2,), Fixed(None), num_groups=1)], saves="x weight")
 
 
 def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = None,

@@ -380,10 +380,7 @@ def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
 
 
 row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cross,
-    one_type=True,
-    memory=PACKED,
-    formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
-    doc="Cross products of vectors of three along a dimension.",
+    one_type=True, memory=PACKED, formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
     vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(
              xp, xp.call("linalg_cross.default", b, g, dim), a.shape),
          lambda xp, g, y, a, b, dim=-1: sum_to(

@@ -44,7 +44,7 @@ SCALED = ("that of the value but for the row padding_idx, which gets none, and w
           "scale_grad_by_freq divided by how often a row is read")
 
 row("embedding.default", node="EmbeddingBackward0", jvp=LINEAR, slope=SCALED,
-    doc="Rows of a table, by their numbers.", formula="y[i] = weight[indices[i]]",
+    formula="y[i] = weight[indices[i]]",
     fwd=lambda xp, weight, indices, padding_idx=NO_PADDING, scale_grad_by_freq=False:
     xp.getitem(weight, checked_size(
         weight.shape, (rows_at(xp, weight.shape[0], indices),))),
@@ -56,7 +56,6 @@ row("embedding.default", node="EmbeddingBackward0", jvp=LINEAR, slope=SCALED,
     cases=[case((4, 3), Fixed([2, 0, 2])), case((4, 3), Fixed([[1, 1], [3, 0]]))])
 
 row("embedding.backward", node="EmbeddingDenseBackwardBackward0", jvp=LINEAR,
-    doc="Zeros with the cotangent's rows added where they were looked up.",
     formula="y[indices[i]] += g[i]",
     fwd=lambda xp, x, indices, count, padding_idx=NO_PADDING: xp.put_add(
         (count, x.shape[-1]), (rows_at(xp, count, indices),),
@@ -67,9 +66,7 @@ row("embedding.backward", node="EmbeddingDenseBackwardBackward0", jvp=LINEAR,
     cases=[case((3, 2), Fixed([2, 0, 2]), count=4),
            case((3, 2), Fixed([2, 0, 2]), count=4, padding_idx=2)])
 
-row("embedding.shares", formula="1/count(indices == indices[i])",
-    memory=PACKED,
-    doc="For each number one over how often it occurs, beside the rows ``x``.",
+row("embedding.shares", formula="1/count(indices == indices[i])", memory=PACKED,
     fwd=lambda xp, x, indices: 1 / xp.unsqueeze(xp.getitem(
         occurrences(xp, x, xp.as_index(indices)), (xp.as_index(indices),)), -1),
     cases=[case((3, 2), Fixed([2, 0, 2]))])

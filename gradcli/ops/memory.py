@@ -30,11 +30,11 @@ def written(xp: Namespace, x: Array, src: Array, at: Array | list[int]) -> Array
     return xp.reshape(put, x.shape)
 
 
-def writing(name: str, node: str, doc: str, overlapping: bool = True) -> None:
+def writing(name: str, node: str, overlapping: bool = True) -> None:
     def write(xp: Namespace, x: Array, src: Array, at: list[int]) -> Array:
         return xp.call("copy_slices.positions", x, src, at)
 
-    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR, always_saves=True,
+    row(name, node=node, formula="y[at] = src", jvp=LINEAR, always_saves=True,
         fwd=lambda xp, x, src, at: written(xp, x, src, at),
         vjp=(lambda xp, g, y, x, src, at: write(xp, g, xp.new_full(g, (), 0), at),
              lambda xp, g, y, x, src, at: sum_to(xp, surviving(
@@ -45,15 +45,12 @@ def writing(name: str, node: str, doc: str, overlapping: bool = True) -> None:
                case((3,), (1,), at=[2, 0])])
 
 
-writing("copy_slices.positions", "CopySlices", "A part of a tensor overwritten.", False)
-writing("copy_slices.overlapping", "CopySlices",
-        "A part overwritten of which several entries may share a place.")
-writing("index_put.positions", "IndexPutBackward0",
-        "Entries overwritten at a list of positions or where a mask is true.")
+writing("copy_slices.positions", "CopySlices", False)
+writing("copy_slices.overlapping", "CopySlices")
+writing("index_put.positions", "IndexPutBackward0")
 
 
 row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
-    doc="A view of a tensor that was changed in place, read from it anew.",
     formula="y[i, j] = x[at[i, j]]",
     fwd=lambda xp, x, at:
     xp.getitem(xp.reshape(x, (prod(x.shape),)), (xp.as_index(at),)),
@@ -67,8 +64,7 @@ def added(xp: Namespace, x: Array, at: Array, input_sizes: Shape) -> Array:
 
 
 row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
-    doc="Zeros with the cotangent added at positions.", formula="y[at] += g",
-    fwd=added,
+    formula="y[at] += g", fwd=added,
     vjp=(lambda xp, g, y, x, at, input_sizes:
          xp.call("as_strided.positions", g, at),),
     cases=[case((2,), at=[1, 5], input_sizes=(2, 3))])
@@ -160,18 +156,15 @@ def _along_view(xp: Namespace, t: Tangents, y: Array, x: Array, **how: Any) -> A
 row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1",
     memory=VIEW, saves="",
     slope="that of the operand's entries; others of its memory get none, as in PyTorch",
-    doc="What lies at given places of a tensor's memory.",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
     fwd=lambda xp, x, size, stride, start, geometry=None:
-    xp.strided(x, size, stride, start),
-    vjp=(_into_view,), jvp=_along_view,
+    xp.strided(x, size, stride, start), vjp=(_into_view,), jvp=_along_view,
     cases=[case((3, 4), size=(2, 2), stride=(4, 1), start=1),
            case((5,), size=(3, 2), stride=(1, 1), start=1),
            case((2, 3), size=(), stride=(), start=4),
            case((4,), size=(2, 3), stride=(0, 1), start=0)])
 
 row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
-    doc="The strides, and where the first entry lies in memory, in entries.",
     formula="geometry(x)", cases=[case((3, 4)), case(())])
 
 
@@ -212,7 +205,6 @@ function("as_strided", _as_strided, operands=("x",),
 # -- entire tensors -------------------------------------------------------------------
 
 row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
-    doc="A tensor overwritten by another, which broadcasts.",
     fwd=lambda xp, x, src: xp.expand(xp.as_type_of(src, x), x.shape),
     vjp=(lambda xp, g, y, x, src: xp.zeros_like(g),
          lambda xp, g, y, x, src: sum_to(xp, g, src.shape)),
@@ -221,7 +213,6 @@ row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
 
 def overwriting(name: str, node: str, *values: float) -> None:
     row(name, node=node, formula="y = value", saves="",
-        doc="A tensor overwritten by one number.",
         fwd=lambda xp, x, value: xp.new_full(x, x.shape, value),
         vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),),
         jvp=lambda xp, t, y, x, value: xp.zeros_like(t[0]),
@@ -232,15 +223,12 @@ overwriting("zero_.default", "ZeroBackward0", 0.0)
 overwriting("fill_.Scalar", "FillBackward2", 0.0, 1.5)
 
 row("fill_.Tensor", node="FillBackward3", jvp=LINEAR, formula="y = value",
-    doc="A tensor overwritten by one number, which carries a gradient.",
     fwd=lambda xp, x, value: xp.expand(xp.as_type_of(value, x), x.shape),
     vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),
-         lambda xp, g, y, x, value: xp.sum(g)),
-    cases=[case((2, 3), ()), case((), ())])
+         lambda xp, g, y, x, value: xp.sum(g)), cases=[case((2, 3), ()), case((), ())])
 
 row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, result=GIVEN,
     formula="y = x",
-    doc="A copy of another type or on another device; ``back`` leads home.",
     fwd=lambda xp, x, dtype, device, back: xp.to_copy(x, dtype, device),
     vjp=(lambda xp, g, y, x, dtype, device, back:
          xp.to_copy(g, *back, (dtype, device)),),

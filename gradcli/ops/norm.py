@@ -110,9 +110,8 @@ def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> 
     return passing(xp, g, y, p) * slope_of(xp, x, y, p, dim)
 
 
-of_floats("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
-    wide=True,
-    formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
+of_floats("linalg_vector_norm.default", node="LinalgVectorNormBackward0", wide=True,
+    formula="sum(abs(x)**ord)**(1/ord)",
     kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
          "an infinity norm share the cotangent evenly",
     fwd=lambda xp, x, ord=2, dim=None, keepdim=False:

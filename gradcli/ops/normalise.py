@@ -156,7 +156,6 @@ def weight_norm_along(xp: Namespace, t: Tangents, y: Array, v: Array, length: Ar
 of_layers("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
-    doc="The slices of v along a dimension, each scaled to the length given for it.",
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
            case((3, 4), (1, 4), dim=1)], saves="v length")
 
@@ -188,19 +187,16 @@ def per_layer(xp: Namespace, x: Array, normalized_shape: Sequence[int],
 
 
 # Ba, Kiros, Hinton 2016, arXiv:1607.06450.
-of_layers("layer_norm.default", node="NativeLayerNormBackward0",
-    always_saves=True,
+of_layers("layer_norm.default", node="NativeLayerNormBackward0", always_saves=True,
     rule=Rule("NativeLayerNormBackwardBackward0", (0, None, None, 1, 2), zeros=False),
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
-    doc="Mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, normalized_shape, eps=1e-5:
         affine(per_layer(xp, x, normalized_shape, eps), weight, bias),
     **affine_rules(per_layer),
     cases=[case((3, 4), (4,), (4,), normalized_shape=(4,)),
            case((2, 3, 2), (3, 2), (3, 2), normalized_shape=(3, 2), eps=0.1),
            case((3, 4), Fixed(None), Fixed(None), normalized_shape=(4,)),
-           case((4,), (4,), Fixed(None), normalized_shape=(4,))],
-    saves="x weight bias")
+           case((4,), (4,), Fixed(None), normalized_shape=(4,))], saves="x weight bias")
 
 
 def layer_norm(call: Call, x: Array, normalized_shape: Sizes,
@@ -255,7 +251,6 @@ def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool =
 of_layers("batch_norm.default", node="NativeBatchNormBackward0",
     rule=Rule("NativeBatchNormBackwardBackward0", (0, 1, None, None), zeros=False),
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
-    doc="Mean 0 and variance 1 per channel, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, mean, var, training=False, eps=1e-5:
         affine(per_batch(xp, x, mean, var, training, eps), weight, bias),
     **affine_rules(per_batch, fixed=2),

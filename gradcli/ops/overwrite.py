@@ -107,9 +107,7 @@ row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
            case((3, 4), Fixed([1]), (3, 1), dim=-1)],
     saves=("index", "", "index source"))
 
-row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
-    memory=KEPT,
-    doc="A number written into slices at a list of positions.",
+row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST, memory=KEPT,
     formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, dim, value: xp.index_fill(g, dim, index, 0), None),
@@ -118,9 +116,7 @@ row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
 row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
-    memory=KEPT,
-    doc="A scalar tensor written into slices at a list of positions.",
-    formula="y[i, index[j]] = value",
+    memory=KEPT, formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, value, dim: xp.index_fill(g, dim, index, 0), None,
          lambda xp, g, y, x, index, value, dim:
@@ -168,10 +164,7 @@ def _index_put(xp: Namespace, x: Array, values: Array, indices: Sequence[object]
 
 
 row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
-    memory=KEPT,
-    always_saves=True,
-    one_type=True,
-    doc="Entries replaced, or added to, at lists of positions or where masks are true.",
+    memory=KEPT, always_saves=True, one_type=True,
     formula="y[i[k], j[k], ...] = values[k]",
     vjp=(lambda xp, g, y, x, values, indices, accumulate=False: g if accumulate else
          xp.call("index_put.default", g, xp.new_full(g, values.shape, 0), indices),

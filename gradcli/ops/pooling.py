@@ -238,7 +238,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
     of_numbers(f"max_pool{dims}.indices", node=f"MaxPool{title}WithIndicesBackward0",
         fwd=max_pool, returns=2,
         rule=Rule(f"MaxPool{title}WithIndicesBackwardBackward0"),
-        doc="The largest entry of each window, and where it stands.",
         formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
         vjp=by_x, jvp=along, saves="x y",
         cases=[case((1, *(4,) * rank), kernel_size=two, stride=two, padding=none,
@@ -252,8 +251,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
     of_floats(f"adaptive_max_pool{dims}.indices",
         node=f"AdaptiveMaxPool{title}Backward0", returns=2,
         rule=Rule(f"AdaptiveMaxPool{title}BackwardBackward0"), fwd=adaptive_max_pool,
-        doc="The largest entry of each of a given number of windows, and where it "
-            "stands.",
         formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
         vjp=by_x, jvp=along, saves="x y",
         cases=[case((1, 4, 5, 2)[:rank + 1], output_size=(2, 3, 1)[:rank],
@@ -264,7 +261,7 @@ def rows_of_rank(rank: int, refused: str) -> None:
         refuses=refused,
         saves="x", always_saves=True, memory=PACKED,
         rule=Rule(f"AvgPool{title}BackwardBackward0"), wide=True,
-        doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
+        formula="y[p] = mean(x[p*stride + k])",
         fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
         count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(
             x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
@@ -281,7 +278,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
 
     row(f"{mean}.backward", node=f"AvgPool{title}BackwardBackward0", jvp=LINEAR,
         memory=PACKED,
-        doc="Each window's cotangent in equal shares where the window lies.",
         formula="y[p*stride + k] += g[p]/count(k)",
         fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
         count_include_pad=True, divisor_override=None: scattered(xp, x, *in_windows(
@@ -309,7 +305,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
 
     row(f"{parts}.backward", node=f"AdaptiveAvgPool{title}BackwardBackward0",
         memory=PACKED, jvp=LINEAR,
-        doc="Each window's cotangent in equal shares where the window lies.",
         formula="y[window p] += g[p]/count(window p)",
         fwd=lambda xp, x, input_sizes, output_size: scattered(
             xp, x, *in_parts(input_sizes, output_size), input_sizes),

@@ -370,7 +370,6 @@ function("linalg.vecdot", lambda call, a, b, dim=-1:
 of_numbers("bilinear.trilinear", node="TrilinearBackward0",
     fwd=lambda xp, a, weight, b: xp.einsum("ni,kij,nj->nk", a, weight, b),
     jvp=MULTILINEAR, one_type=True,
-    doc="For each row and each output, a vector times a matrix times a vector.",
     formula="y[n, k] = sum(a[n, i]*weight[k, i, j]*b[n, j])",
     vjp=(lambda xp, g, y, a, weight, b: xp.einsum("nk,kij,nj->ni", g, weight, b),
          lambda xp, g, y, a, weight, b: xp.einsum("nk,ni,nj->kij", g, a, b),

@@ -90,10 +90,7 @@ def pinv_change(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
 
 
 of_wide("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
-    formula="a @ y @ a = a",
-    doc="The pseudoinverse of a matrix; singular values up to a bound count as 0, with "
-        "hermitian those of a symmetric matrix, read in its lower triangle.",
-    kink=RANK, fwd=pinv,
+    formula="a @ y @ a = a", kink=RANK, fwd=pinv,
     vjp=(lambda xp, g, y, a, atol=None, rtol=None, hermitian=False:
          of_its_kind(xp, pinv_slopes(xp, g, y, of_its_kind(xp, a, hermitian)),
                      hermitian), None, None),

@@ -220,7 +220,7 @@ def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> 
             lambda xp, x, output_size, scale_factors=None: gathered(
                 xp, x, lines_of(xp, line, x.shape, output_size, scale_factors))),
         refuses=REFUSED.get(line, NOT_WIDE),
-        doc="Entries at another size.", formula="y[p] = sum(w[p, q]*x[q])",
+        formula="y[p] = sum(w[p, q]*x[q])",
         vjp=(lambda xp, g, y, x, **how: xp.call(back, g, x.shape, **how),),
         cases=[case(shape, output_size=grown),
                cornered(case(shape, output_size=None, scale_factors=(2.6,) * rank),
@@ -235,7 +235,6 @@ def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> 
             lambda xp, x, input_sizes, output_size, scale_factors=None: spread(
                 xp, x, lines_of(xp, line, input_sizes, output_size, scale_factors),
                 input_sizes)),
-        doc="The cotangents of entries at another size at those they are made of.",
         formula="y[q] = sum(w[p, q]*g[p])",
         vjp=(lambda xp, g, y, x, input_sizes, **how: xp.call(f"{name}.vec", g, **how),),
         cases=[case((*shape[:2], *grown), input_sizes=shape, output_size=grown)])

@@ -66,24 +66,20 @@ row("is_contiguous", query=True, fwd=lambda xp, x: xp.is_contiguous(x),
     formula="is_contiguous(x)", cases=[case((3, 4)), case(())])
 
 row("view.fits", query=True, fwd=lambda xp, x, shape: xp.is_viewable(x, shape),
-    doc="Whether the array can be seen under another shape without moving entries.",
     formula="fits(x, shape)", cases=[case((3, 4), shape=(4, 3)), case((), shape=(1,))])
 
 
-def _reshaping(name: str, node: str, doc: str, memory: Marker = VIEW) -> None:
-    row(name, node=node, doc=doc, formula="x under the new shape", jvp=LINEAR,
-        memory=memory,
+def _reshaping(name: str, node: str, memory: Marker = VIEW) -> None:
+    row(name, node=node, formula="x under the new shape", jvp=LINEAR, memory=memory,
         fwd=lambda xp, x, shape: xp.reshape(x, shape),
         vjp=(lambda xp, g, y, x, shape: xp.reshape(g, x.shape),),
         cases=[case((3, 4), shape=(2, 6)), case((), shape=(1, 1)),
                case((2, 3), shape=(6,)), case((1, 1), shape=())])
 
 
-_reshaping("view.default", "ViewBackward0", "The same entries under another shape.")
-_reshaping("reshape.alias", "ReshapeAliasBackward0",
-           "A reshape that the strides of a non-contiguous array allow.")
-_reshaping("reshape.unsafe", "UnsafeViewBackward0", "A fresh copy seen another way.",
-           SHARED)
+_reshaping("view.default", "ViewBackward0")
+_reshaping("reshape.alias", "ReshapeAliasBackward0")
+_reshaping("reshape.unsafe", "UnsafeViewBackward0", SHARED)
 
 CONTIGUOUS = "contiguous"
 

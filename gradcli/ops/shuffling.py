@@ -131,7 +131,6 @@ of_numbers("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LIN
 
 row("affine_grid_generator.backward", jvp=LINEAR,
     node="AffineGridGeneratorBackwardBackward0",
-    doc="The cotangents of places at the matrices that moved them.",
     formula="y = sum(g[h, w] @ [x_w, y_h, 1])",
     fwd=lambda xp, x, size, align_corners: matrix_of(
         xp, x, as_sizes(size), align_corners),

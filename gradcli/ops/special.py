@@ -136,10 +136,9 @@ def polygamma_of(xp: Namespace, x: Array, n: int) -> Array:
 
 # DLMF 5.15.
 row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
-    formula="n-th derivative of digamma", doc="Derivatives of digamma.",
+    formula="n-th derivative of digamma",
     kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",
-    fwd=polygamma_of,
-    partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
+    fwd=polygamma_of, partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
     cases=[case((3, 4), low=0.5, high=3.0, n=1), case((), low=0.5, n=2),
            case((2,), low=1.0, n=0)])
 
@@ -214,20 +213,16 @@ row("zeta.default", node="SpecialZetaBackward0",
     cases=[case(Fixed([1.5, 2.0, 3.0, 4.5]), (3, 4), low=0.5, high=3.0),
            case(Fixed(2.5), (2,), low=0.5, high=3.0)])
 
-row("zeta.self_scalar", node="SpecialZetaBackward1",
-    refuses=HALF, latex=r"\zeta(c, {0})",
-    formula="sum of 1/(n + x)**number over n = 0, 1, 2, ...",
-    doc="Hurwitz' zeta function of a number as the exponent.",
+row("zeta.self_scalar", node="SpecialZetaBackward1", refuses=HALF,
+    latex=r"\zeta(c, {0})", formula="sum of 1/(n + x)**number over n = 0, 1, 2, ...",
     fwd=lambda xp, x, number: xp.zeta(xp.new_full(x, (), number), x),
     partials=(lambda xp, y, x, number:
               -number * xp.zeta(xp.new_full(x, (), number + 1), x),),
     cases=[case((3, 4), low=0.5, high=3.0, number=2),
            case((), low=0.5, high=3.0, number=1.5)])
 
-row("zeta.other_scalar", node="SpecialZetaBackward2",
-    refuses=HALF, latex=r"\zeta({0}, c)",
-    formula="sum of 1/(n + other)**x over n = 0, 1, 2, ...",
-    doc="Hurwitz' zeta function from a number on; without a derivative.",
+row("zeta.other_scalar", node="SpecialZetaBackward2", refuses=HALF,
+    latex=r"\zeta({0}, c)", formula="sum of 1/(n + other)**x over n = 0, 1, 2, ...",
     fwd=lambda xp, x, other: xp.zeta(x, xp.new_full(x, (), other)),
     partials=(unknown_slope("zeta"),),
     cases=[case(Fixed([1.5, 2.0, 3.0, 4.5]), other=1), case(Fixed(2.5), other=0.5)])

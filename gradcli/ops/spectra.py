@@ -116,11 +116,9 @@ def svd_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
 
 of_wide("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
     formula="u @ diag(s) @ vh = a",
-    doc="Singular vectors and singular values, from the largest on; vectors have a "
-        "derivative up to their signs.",
     kink=EQUAL.format("singular values") + "; so is that of the vectors at a singular "
-         "value 0 of a matrix that is not square",
-    fwd=svd, vjp=(svd_rule,), jvp=svd_tangent,
+         "value 0 of a matrix that is not square", fwd=svd, vjp=(svd_rule,),
+    jvp=svd_tangent,
     cases=[case((2, 2), make="regular"),
            case((4, 2), full_matrices=False, make="regular"),
            case((2, 2, 2), make="regular"),
@@ -188,12 +186,8 @@ def eigh_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, UPLO: str = "
 
 
 of_wide("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
-    formula="v @ diag(l) @ v.T = a",
-    doc="Eigenvalues of a symmetric matrix, read in its lower triangle or with "
-        "UPLO='U' in the upper one, from the least on, and eigenvectors, which have a "
-        "derivative up to their signs.",
-    kink=EQUAL.format("eigenvalues"),
-    fwd=eigh, vjp=(eigh_rule,), jvp=eigh_tangent,
+    formula="v @ diag(l) @ v.T = a", kink=EQUAL.format("eigenvalues"), fwd=eigh,
+    vjp=(eigh_rule,), jvp=eigh_tangent,
     cases=[case((2, 2), make="symmetric"), case((2, 2, 2), make="symmetric", UPLO="U"),
            case((1, 1), low=0.5), case((3, 3), make="symmetric")], saves="y")
 

@@ -93,7 +93,6 @@ split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
                 vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
 
 split("split.Tensor", node="SplitBackward0", fwd=_split, memory=VIEW,
-      doc="Pieces of one size along a dimension.",
       cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
              case((3,), split_size=5)])
 

@@ -110,7 +110,6 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
 
     of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
         formula=formula, kink=kink,
-        doc=f"{words}; the divisor is n minus the correction.",
         fwd=value, vjp=(pulled,),
         jvp=lambda xp, t, y, x, **over: moved(xp, t[0], y, x, **over),
         saves="x y" if root else None)
@@ -181,14 +180,12 @@ def median_of_all(xp: Namespace, find: ArrayRule, x: Array) -> Array:
 
 
 def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
-    of_numbers(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)",
-        doc=f"{doc}, of all entries.", **in_shares(),
+    of_numbers(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)", **in_shares(),
         fwd=lambda xp, x: median_of_all(xp, find, x),
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
 
     of_numbers(f"{name}.dim", node=f"{node}Backward1", kink=FIRST, **BY_CHOICE,
         formula=f"{name}(x, dim)",
-        doc=f"{doc}, along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False:
             chosen(xp, "median", x, find, dim, keepdim),
         cases=[case((3, 4), dim=0, make="distinct"), case((), dim=0),

@@ -157,11 +157,8 @@ SHAPES = [case((3, 3), make="regular"), case((2, 3, 2), make="regular"),
           case((2, 4), make="regular"), case((1, 1), low=0.5)]
 
 of_wide("linalg_lu_factor_ex.default", node="LinalgLuFactorExBackward0", returns=3,
-    formula="l + u - 1, pivots, info",
-    doc="The lower and the upper triangle of a matrix in one, the exchanges of its "
-        "rows, and the number of the first pivot that is zero.",
-    fwd=lu_factor, vjp=(lu_factor_rule,), jvp=lu_factor_tangent, cases=SHAPES,
-    saves="y.0 y.1")
+    formula="l + u - 1, pivots, info", fwd=lu_factor, vjp=(lu_factor_rule,),
+    jvp=lu_factor_tangent, cases=SHAPES, saves="y.0 y.1")
 
 ZERO_PIVOT = ("torch.linalg.{}: U[{i},{i}] is zero and using it on lu_solve would "
               "result in a division by zero. If you still want to perform the "
@@ -260,9 +257,8 @@ def unpack_tangent(xp: Namespace, t: Tangents, y: Outputs, data: Array, pivots: 
 
 
 row("lu_unpack.default", node="LuUnpackBackward0", returns=3, carries=3,
-    formula="p, tril(lu, -1) + 1, triu(lu)",
-    doc="The permutation and the two triangles that lu_factor gives in one matrix.",
-    memory=PACKED, fwd=unpack, jvp=unpack_tangent, saves="",
+    formula="p, tril(lu, -1) + 1, triu(lu)", memory=PACKED, fwd=unpack,
+    jvp=unpack_tangent, saves="",
     vjp=(lambda xp, g, y, data, pivots, unpack_data=True, unpack_pivots=True:
          None if not unpack_data or (g[1] is None and g[2] is None) else
          joined(xp, g[1], g[2], *data.shape[-2:]), None),

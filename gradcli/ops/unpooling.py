@@ -70,8 +70,7 @@ def repeats(at: Positions, rank: int) -> bool:
 def row_of_unpooling(rank: int, indices: Nested, size: Shape) -> None:
     of_floats(f"max_unpool{rank}d.default", node=f"MaxUnpool{rank}DBackward0",
         jvp=LINEAR, memory=PACKED,
-        doc="Zeros with entries at the positions that they were found at; of those "
-            "that share one the last.", formula="y[indices[p]] = x[p]",
+        formula="y[indices[p]] = x[p]",
         fwd=unpool, vjp=(unpool_by_x, None),
         cases=[case(size, Fixed(indices), output_size=(4, 3, 2)[:rank])])
 
