@@ -17,6 +17,8 @@ from .checks import (
     demand_rank,
     dim_of,
     dims_of,
+    real_dim,
+    refuse,
 )
 from .index import along
 from .limits import LISTED, check_size
@@ -61,17 +63,12 @@ def roll_by(shape: Shape, shifts: Sizes, dims: Dims) -> tuple[Sizes, Dims]:
     the flattened tensor."""
     by = as_sizes(shifts)
     over = () if dims is None else as_sizes(dims)
-    if not by:
-        raise ShapeError("`shifts` required")
-    if over and not shape:
-        raise IndexError(
-            f"Dimension specified as {over[0]} but tensor has no dimensions")
-    if len(by) != len(over) and not (len(by) == 1 and not over):
-        raise ShapeError("shifts and dimensions must align. "
-                         f"shifts: {len(by)}, dims:{len(over)}")
+    refuse(not by, "`shifts` required")
+    refuse(len(by) != len(over) and not (len(by) == 1 and not over),
+           "shifts and dimensions must align. shifts: {}, dims:{}", len(by), len(over))
     if not over or not prod(shape):
         return by[0], None
-    return by, tuple([dim_of(shape, d) for d in over])
+    return by, tuple([real_dim(shape, d) for d in over])
 
 
 def _roll(xp: Namespace, x: Array, shifts: Sizes, dims: Dims = None) -> Array:
@@ -92,12 +89,10 @@ row("roll", node="RollBackward0", jvp=LINEAR,
 
 def rotation_dims(shape: Shape, dims: Sizes) -> tuple[int, int]:
     asked = as_sizes(dims)
-    if len(asked) != 2:
-        raise ShapeError("expected total rotation dims == 2, but got dims = "
-                         f"{len(asked)}")
-    if len(shape) < 2:
-        raise ShapeError("expected total dims >= 2, but got total dims = "
-                         f"{len(shape)}")
+    refuse(len(asked) != 2, "expected total rotation dims == 2, but got dims = {}",
+           len(asked))
+    refuse(len(shape) < 2, "expected total dims >= 2, but got total dims = {}",
+           len(shape))
     a, b = (dim_of(shape, d) for d in asked)
     if a == b:
         raise ShapeError("expected rotation dims to be different, but got dim0 = "
@@ -145,8 +140,7 @@ _triangle("triu", "TriuBackward0", "y[i, j] = x[i, j] if j >= i + diagonal else 
 
 def two_dims(shape: Shape, dim1: int, dim2: int) -> tuple[int, int]:
     a, b = dim_of(shape, dim1), dim_of(shape, dim2)
-    if a == b:
-        raise ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    refuse(a == b, "diagonal dimensions cannot be identical {}, {}", dim1, dim2)
     return a, b
 
 
@@ -229,13 +223,10 @@ function("diagflat", lambda call, x, offset=0:
 def pad_pairs(shape: Shape, pad: Sizes) -> list[tuple[int, int]]:
     """Return ``(before, after)`` per dimension; ``pad`` begins with the last one's."""
     flat = as_sizes(pad)
-    if len(flat) % 2:
-        raise ShapeError("Padding length must be divisible by 2")
-    if len(flat) > 2 * len(shape):
-        raise ShapeError(
-            "Padding length should be less than or equal to two times the input "
-            f"dimension but got padding length {len(flat)} and input of dimension "
-            f"{len(shape)}")
+    refuse(len(flat) % 2, "Padding length must be divisible by 2")
+    refuse(len(flat) > 2 * len(shape), "Padding length should be less than or equal to "
+           "two times the input dimension but got padding length {} and input of "
+           "dimension {}", len(flat), len(shape))
     pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
     untouched = [(0, 0)] * (len(shape) - len(pairs))
     for n, (before, after) in zip(shape, untouched + pairs[::-1], strict=True):
@@ -352,15 +343,13 @@ def _interleaved(call: Call, x: Array, repeats: Sizes, dim: int | None) -> Array
         counts = as_sizes(repeats.tolist() if hasattr(repeats, "tolist") else repeats)
         if len(counts) == 1:
             counts *= x.shape[d]
-        if len(counts) != x.shape[d]:
-            raise ShapeError(
-                "repeats must have the same size as input along dim, but got "
-                f"repeats.size(0) = {len(counts)} and input.size({d}) = {x.shape[d]}")
+        refuse(len(counts) != x.shape[d], "repeats must have the same size as input "
+               "along dim, but got repeats.size(0) = {} and input.size({}) = {}",
+               len(counts), d, x.shape[d])
         check_size((*x.shape[:d], sum(counts), *x.shape[d + 1:]), LISTED)
         return call("index_select", x, d, [i for i, n in enumerate(counts)
                                            for _ in range(n)])
-    if repeats < 0:
-        raise ShapeError("Repeats must be non-negative")
+    refuse(repeats < 0, "Repeats must be non-negative")
     apart = call("unsqueeze", x, d + 1)
     sizes = (*x.shape[:d + 1], repeats, *x.shape[d + 1:])
     spread = call("clone", call("expand", apart, sizes), "contiguous")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple, cast
 
-from .checks import KindError, ShapeError, ValueRangeError, demand_rank
+from .checks import KindError, ShapeError, ValueRangeError, demand_rank, refuse
 from .limits import LISTED, check_size
 from .lookup import NO_PADDING, SCALED
 from .op import Fixed, Formula, Rule, case, function, of_floats
@@ -46,9 +46,8 @@ def bags_of(xp: Namespace, count: int, indices: Array, offsets: Array,
             with_end: bool, padding: int) -> Bags:
     rows, begins = xp.as_index(indices).tolist(), xp.as_index(offsets).tolist()
     for extreme in (min(rows), max(rows)) if rows else ():
-        if not 0 <= extreme < count:
-            raise ShapeError("embedding_bag: Expected idx >= 0 && idx < num_embeddings "
-                             f"but found idx to be {extreme}")
+        refuse(not 0 <= extreme < count, "embedding_bag: Expected idx >= 0 && idx < "
+               "num_embeddings but found idx to be {}", extreme)
     ends = begins[1:] if with_end else [*begins[1:], len(rows)]
     spans = list(zip(begins, ends, strict=False))
     whole = [(at, bag) for bag, (begin, end) in enumerate(spans)
@@ -204,17 +203,13 @@ def check_offsets(begins: list[int], count: int, with_end: bool) -> None:
     if with_end and not begins:
         raise ShapeError("include_last_offset: number of offset should be at least 1")
     if not begins:
-        if count:
-            raise ShapeError("numbers are looked up, but no bag begins: offsets has no "
-                             "entries")
+        refuse(count,
+               "numbers are looked up, but no bag begins: offsets has no entries")
         return
-    if begins[0] != 0:
-        raise ShapeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to "
-            f"start from position 0. However, got {begins[0]}")
-    if begins[-1] > count:
-        raise ShapeError(f"offsets[-1] can not be greater than input's length {count} "
-                         f"but got offsets[-1] of {begins[-1]}")
+    refuse(begins[0] != 0, "offsets[0] has to be 0, i.e., the first sequence in the "
+           "mini-batch has to start from position 0. However, got {}", begins[0])
+    refuse(begins[-1] > count, "offsets[-1] can not be greater than input's length {} "
+           "but got offsets[-1] of {}", count, begins[-1])
     if begins != sorted(begins):
         raise ShapeError(f"offsets must not become smaller, but got {begins}")
 
@@ -222,9 +217,8 @@ def check_offsets(begins: list[int], count: int, with_end: bool) -> None:
 def row_of_padding(padding_idx: int | None, count: int) -> int:
     if padding_idx is None:
         return NO_PADDING
-    if not -count <= padding_idx < count:
-        raise ShapeError("padding_idx must be within the number of embeddings, "
-                         f"{-count} through {count - 1}, but got {padding_idx}")
+    refuse(not -count <= padding_idx < count, "padding_idx must be within the number "
+           "of embeddings, {} through {}, but got {}", -count, count - 1, padding_idx)
     return padding_idx % count
 
 
@@ -265,9 +259,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
     if mode == "max" and scale_grad_by_freq:
         raise ValueRangeError(
             "max mode does not support scaling the gradient by the frequency")
-    if samples is not None and mode != "sum":
-        raise KindError("embedding_bag: per_sample_weights are part of mode='sum' "
-                        f"alone, not of '{mode}'")
+    refuse(samples is not None and mode != "sum", "embedding_bag: per_sample_weights "
+           "are part of mode='sum' alone, not of '{}'", mode, kind=KindError)
     padding = row_of_padding(padding_idx, weight.shape[0])
     given = cast("Positions", call("as_index", offsets)).tolist()
     check_offsets(given, input.shape[0], include_last_offset)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .arrange import pad_pairs
-from .checks import KindError, ShapeError, as_sizes, count_of
+from .checks import KindError, ShapeError, as_sizes, count_of, refuse
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
 from .op import LINEAR, PACKED, Rule, case, function, of_numbers, row
@@ -97,11 +97,9 @@ def by_line(name: str, mirrored: bool) -> Border:
 
 def check_filled(x: Array, rank: int) -> None:
     """Raise `ShapeError` if a dimension other than the batch has size 0."""
-    if 0 in x.shape[len(x.shape) - rank - 1:]:
-        raise ShapeError(
-            f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 "
-            "batch size and other non-zero dimensions for input, but got: "
-            f"{list(x.shape)}")
+    refuse(0 in x.shape[len(x.shape) - rank - 1:], "Expected {}D or {}D (batch mode) "
+           "tensor with possibly 0 batch size and other non-zero dimensions for input, "
+           "but got: {}", rank + 1, rank + 2, list(x.shape))
 
 
 def circular(call: Call, x: Array, padding: Shape) -> Array:
@@ -114,9 +112,8 @@ def circular(call: Call, x: Array, padding: Shape) -> Array:
         n = x.shape[-d]
         if before > n or after > n:
             raise ShapeError("Padding value causes wrapping around more than once.")
-        if n + before + after < 0:
-            raise ShapeError(
-                "Negative padding value is resulting in an empty dimension")
+        refuse(n + before + after < 0,
+               "Negative padding value is resulting in an empty dimension")
         shape[-d] += before + after
         inside[-d] = slice(max(before, 0), shape[-d] - max(after, 0))
         part = call("slice.Tensor", part, -d, max(-before, 0), n - max(-after, 0))
@@ -149,20 +146,16 @@ def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
     widths = as_sizes(pad)
     if mode == "constant":
         return call("constant_pad_nd", x, widths, 0 if value is None else value)
-    if len(widths) % 2:
-        raise ShapeError("Padding length must be divisible by 2")
-    if value:
-        raise ShapeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    refuse(len(widths) % 2, "Padding length must be divisible by 2")
+    refuse(value, "Padding mode \"{}\" doesn't take in value argument", mode)
     rank, dims = len(widths) // 2, len(x.shape)
-    if mode not in BORDERS:
-        raise KindError(f"Unrecognised padding mode {mode}")
-    if rank not in (1, 2, 3) or dims not in (rank + 1, rank + 2):
-        raise KindError(
-            f"Padding size {len(widths)} is not supported for {dims}D input tensor.\n"
-            "Supported combinations for non-constant padding:\n"
-            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
-            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
-            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)")
+    refuse(mode not in BORDERS, "Unrecognised padding mode {}", mode, kind=KindError)
+    refuse(rank not in (1, 2, 3) or dims not in (rank + 1, rank + 2),
+           "Padding size {} is not supported for {}D input tensor.\nSupported "
+           "combinations for non-constant padding:\n  - 2D or 3D input: padding size = "
+           "2 (pads last dimension)\n  - 3D or 4D input: padding size = 4 (pads last 2 "
+           "dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)",
+           len(widths), dims, kind=KindError)
     return BORDERS[mode](call, x, widths)
 
 

@@ -48,6 +48,15 @@ class ArgumentError(EngineError):
     """An error: the operation does not know a parameter's value."""
 
 
+def refuse(
+    wrong: object, words: str, *shown: object, kind: type[Exception] = ShapeError
+) -> None:
+    """Raise an error of a kind if something is wrong; ``words`` has a place ``{}`` for
+    each value that its message shows."""
+    if wrong:
+        raise kind(words.format(*shown))
+
+
 def demand_fixed(function: str, operand: str, value: object) -> None:
     """Raise `NoSlope` if ``value`` needs a gradient or has a tangent."""
     if getattr(value, "_is_followed", False):
@@ -112,6 +121,13 @@ def dim_of(shape: Sequence[int], dim: int) -> int:
             f"{ndim - 1}], but got {dim})"
         )
     return dim % ndim
+
+
+def real_dim(shape: Sequence[int], dim: int) -> int:
+    """Return a dimension counted from the front; a scalar has none."""
+    words = "Dimension specified as {} but tensor has no dimensions"
+    refuse(not shape, words, dim, kind=IndexError)
+    return dim_of(shape, dim)
 
 
 def dims_of(shape: Sequence[int], dim: Dims) -> tuple[int, ...]:

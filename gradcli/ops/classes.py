@@ -17,6 +17,7 @@ from .checks import (
     count_of,
     demand_shape,
     holds,
+    refuse,
 )
 from .exact import PI, beside, logarithm
 from .gather import in_place
@@ -141,17 +142,15 @@ nll_row("nll_loss.2d", "NllLoss2DBackward0", "nll_loss2d_forward",
 
 def check_classes(x: Array, target: Array, weight: Array | None) -> None:
     shape = tuple(x.shape)
-    if not shape:
-        raise ShapeError("Expected 1 or more dimensions (got 0)")
+    refuse(not shape, "Expected 1 or more dimensions (got 0)")
     wanted = shape[:1] + shape[2:] if len(shape) > 1 else ()
     if weight is None and tuple(target.shape) == wanted:
         return
     if len(x.shape) > 1 and target.shape and target.shape[0] != x.shape[0]:
         raise ShapeError(f"Expected input batch_size ({x.shape[0]}) to match target "
                          f"batch_size ({target.shape[0]}).")
-    if tuple(target.shape) != tuple(wanted):
-        raise ShapeError(f"Expected target size {list(wanted)}, got "
-                         f"{list(target.shape)}")
+    refuse(tuple(target.shape) != tuple(wanted), "Expected target size {}, got {}",
+           list(wanted), list(target.shape))
     classes = x.shape[class_dim(x)]
     if weight is not None:
         demand_shape("weight of classes", weight, (classes,))
@@ -248,8 +247,7 @@ def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = No
     if not 0 <= label_smoothing <= 1:
         raise ValueRangeError("label_smoothing must be between 0.0 and 1.0. Got: "
                               f"{label_smoothing}")
-    if not x.shape:
-        raise ShapeError("Expected 1 or more dimensions (got 0)")
+    refuse(not x.shape, "Expected 1 or more dimensions (got 0)")
     form = by_probability if tuple(target.shape) == tuple(x.shape) else by_class
     if form is by_class:
         check_classes(x, target, weight)
@@ -349,11 +347,10 @@ def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.
 
 def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
                         margin: float = 0.0, reduction: str = "mean") -> Array:
-    if not len(input1.shape) == len(input2.shape) == len(target.shape):
-        raise ShapeError(
-            "margin_ranking_loss : All input tensors should have same dimension but "
-            f"got sizes: input1: {list(input1.shape)}, input2: {list(input2.shape)}, "
-            f"target: {list(target.shape)}")
+    refuse(not len(input1.shape) == len(input2.shape) == len(target.shape),
+           "margin_ranking_loss : All input tensors should have same dimension but got "
+           "sizes: input1: {}, input2: {}, target: {}", list(input1.shape),
+           list(input2.shape), list(target.shape))
     order = call("add.Scalar", -target * (input1 - input2), margin)
     return averaged(call, call("clamp_min", order, 0), reduction)
 

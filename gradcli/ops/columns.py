@@ -16,6 +16,7 @@ from .checks import (
     ShapeError,
     demand_multiple,
     each_dim,
+    refuse,
 )
 from .convolution import Windows, entries, overlaid
 from .limits import PIECE, check_size
@@ -108,10 +109,9 @@ def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
              padding: Sizes = 0, stride: Sizes = 1) -> Array:
     how = options(kernel_size, dilation, padding, stride)
     shape = tuple(input.shape)
-    if len(shape) not in (3, 4) or 0 in shape[-3:]:
-        raise ShapeError(
-            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
-            f"other non-zero dimensions for input, but got: {list(shape)}")
+    refuse(len(shape) not in (3, 4) or 0 in shape[-3:], "Expected 3D or 4D (batch "
+           "mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+           "input, but got: {}", list(shape))
     counts = counted(shape[-2:], *how)
     if min(counts) < 1:
         kernel, gaps, edges, _ = how
@@ -128,10 +128,9 @@ def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
     size = each_dim("output_size", output_size, RANK)
     how = options(kernel_size, dilation, padding, stride)
     shape, kernel = tuple(input.shape), how[0]
-    if len(shape) not in (2, 3) or 0 in shape[-2:]:
-        raise ShapeError(
-            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
-            f"size and non-zero dimensions for input, but got: {list(shape)}")
+    refuse(len(shape) not in (2, 3) or 0 in shape[-2:], "Expected 2D or 3D (batch "
+           "mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+           "for input, but got: {}", list(shape))
     batch = len(shape) - RANK
     demand_multiple(f"Size of input's dimension {batch}", shape[batch], prod(kernel))
     tall, wide = (max(n, 0) for n in counted(size, *how))

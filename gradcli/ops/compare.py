@@ -14,7 +14,7 @@ from math import copysign, inf
 from sys import float_info
 
 from .arithmetic import is_number
-from .checks import ArgumentError
+from .checks import ArgumentError, refuse
 from .op import (
     FLOATS,
     KEPT,
@@ -331,10 +331,9 @@ extremum("clamp_max.Tensor", SMALLER, node="ClampMaxBackward1", latex=r"\min({0}
 
 def choose_clamp(call: Call, x: Array, min: Operand | None = None,
                  max: Operand | None = None) -> Array:
-    if min is None and max is None:
-        raise ArgumentError(
-            "torch.clamp: At least one of 'min' or 'max' must not be None"
-        )
+    refuse(min is None and max is None,
+           "torch.clamp: At least one of 'min' or 'max' must not be None",
+           kind=ArgumentError)
     if all(bound is None or is_number(bound) for bound in (min, max)):
         return call("clamp.Scalar", x, min=min, max=max)
     return call("clamp.Tensor", x, min, max)
@@ -415,9 +414,8 @@ def close(
     equal_nan: bool = False,
 ) -> Array:
     for name, bound in (("rtol", rtol), ("atol", atol)):
-        if bound < 0:
-            raise ArgumentError(
-                f"{name} must be greater than or equal to zero, but got {bound:g}")
+        refuse(bound < 0, "{} must be greater than or equal to zero, but got {:g}",
+               name, bound, kind=ArgumentError)
     same = xp.logical_or(xp.eq(a, b), xp.logical_and(
         xp.isfinite(b), xp.le(xp.abs(1.0 * a - b), atol + rtol * xp.abs(b))))
     if not equal_nan:

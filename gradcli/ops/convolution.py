@@ -20,6 +20,7 @@ from .checks import (
     ShapeError,
     ValueRangeError,
     each_dim,
+    refuse,
 )
 from .limits import check_size
 from .op import (
@@ -303,10 +304,8 @@ def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
     if len(sizes) != len(wide):
         raise ShapeError(f"a weight of shape {wide} needs an input of {len(wide)} "
                          f"dimensions, not one of shape {sizes}")
-    if wide[0] % groups:
-        raise ShapeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at "
-            f"dimension 0, but got weight of size [{wide}] instead")
+    refuse(wide[0] % groups, "Given groups={}, expected weight to be divisible by {} "
+           "at dimension 0, but got weight of size [{}] instead", groups, groups, wide)
     wanted = wide[0] if transposed else wide[1] * groups
     if sizes[1] != wanted:
         words = f"Given transposed={groups}" if transposed else f"Given groups={groups}"
@@ -314,11 +313,11 @@ def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
             f"{words}, weight of size {wide}, expected input{sizes} to have {wanted} "
             f"channels, but got {sizes[1]} channels instead")
     outputs = wide[1] * groups if transposed else wide[0]
-    if bias is not None and list(bias.shape) != [outputs]:
-        raise ShapeError(
-            f"Given {'transposed=1, ' * transposed}weight of size {wide}, expected "
-            f"bias to be 1-dimensional with {outputs} elements, but got bias of size "
-            f"{list(bias.shape)} instead")
+    given = [outputs] if bias is None else list(bias.shape)
+    refuse(given != [outputs],
+           "Given {}weight of size {}, expected bias to be 1-dimensional with {} "
+           "elements, but got bias of size {} instead", "transposed=1, " * transposed,
+           wide, outputs, given)
 
 
 def check_windows(windows: Windows, size: Shape) -> None:
@@ -341,10 +340,8 @@ def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
                 stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
                 output_padding: Sizes, groups: int) -> Array:
     rank = len(weight.shape) - 2
-    if rank < 1:
-        raise ShapeError("weight should have at least three dimensions")
-    if groups < 1:
-        raise ValueRangeError("non-positive groups is not supported")
+    refuse(rank < 1, "weight should have at least three dimensions")
+    refuse(groups < 1, "non-positive groups is not supported", kind=ValueRangeError)
     steps, edges, gaps, extra = (
         each_dim(name, value, rank) for name, value in (
             ("stride", stride), ("padding", padding), ("dilation", dilation),
@@ -356,16 +353,14 @@ def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
     windows = Windows(tuple(weight.shape[2:]), steps, edges, gaps)
     if not transposed:
         check_windows(windows, tuple(input.shape[2:]))
-    if 0 in input.shape[2:]:
-        raise ShapeError("Only zero batch or zero channel inputs are supported, "
-                         f"but got input shape: {list(input.shape)}")
+    refuse(0 in input.shape[2:], "Only zero batch or zero channel inputs are "
+           "supported, but got input shape: {}", list(input.shape))
     if not transposed:
         return call("convolution.default", input, weight, bias, steps, edges, gaps,
                     groups)
-    if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):
-        raise ValueRangeError(
-            f"output padding {list(extra)} must be smaller than either stride "
-            f"{list(steps)} or dilation {list(gaps)}")
+    refuse(any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)),
+           "output padding {} must be smaller than either stride {} or dilation {}",
+           list(extra), list(steps), list(gaps), kind=ValueRangeError)
     spans = zip(input.shape[2:], steps, edges, windows.reach(), extra, strict=True)
     inner = [(n - 1) * s - 2 * p + r + e for n, s, p, r, e in spans]
     if min(inner) < 1:
@@ -384,10 +379,9 @@ function("convolution", convolution, operands=("input", "weight"),
 
 
 def check_rank(input: Array, rank: int, name: str) -> None:
-    if len(input.shape) not in (rank + 1, rank + 2):
-        raise ShapeError(f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) "
-                         f"input to {name}, but got input of size: "
-                         f"{list(input.shape)}")
+    refuse(len(input.shape) not in (rank + 1, rank + 2), "Expected {}D (unbatched) or "
+           "{}D (batched) input to {}, but got input of size: {}", rank + 1, rank + 2,
+           name, list(input.shape))
 
 
 def in_batch(call: Call, input: Array, rank: int, run: Callable[[Array], Array]

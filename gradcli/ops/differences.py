@@ -8,7 +8,7 @@ Invariant: all functions consist of slices, sums and products, with PyTorch's no
 
 from __future__ import annotations
 
-from .checks import ShapeError, dim_of, dims_of, holds
+from .checks import ShapeError, dim_of, dims_of, holds, real_dim, refuse
 from .op import TRUTHS, case, function
 from .types import Array, Call, Dims, Operand
 
@@ -37,10 +37,8 @@ def _diff(
     call: Call, x: Array, n: int = 1, dim: int = -1, prepend: Array | None = None,
     append: Array | None = None,
 ) -> Array:
-    if not x.shape:
-        raise ShapeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise ShapeError(f"order must be non-negative but got {n}")
+    refuse(not x.shape, "diff expects input to be at least one-dimensional")
+    refuse(n < 0, "order must be non-negative but got {}", n)
     if n == 0:
         return call("copy_.default", call("zeros_like", x), x)
     d = dim_of(x.shape, dim)
@@ -61,9 +59,8 @@ function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] -
 def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
     """Return ``x`` with as many dimensions as ``y``; a vector is put along ``dim``."""
     if len(x.shape) == 1:
-        if x.shape[0] != y.shape[dim]:
-            raise ShapeError(
-                f"{name}: There must be one `x` value for each sample point")
+        refuse(x.shape[0] != y.shape[dim],
+               "{}: There must be one `x` value for each sample point", name)
         lone = [1] * len(y.shape)
         lone[dim] = x.shape[0]
         return call("view", x, tuple(lone))
@@ -71,16 +68,10 @@ def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
     return call("view", x, (*[1] * missing, *x.shape)) if missing > 0 else x
 
 
-def checked_dim(y: Array, dim: int) -> int:
-    if not y.shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return dim_of(y.shape, dim)
-
-
 def _trapezoid(
     call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
-    d = checked_dim(y, dim)
+    d = real_dim(y.shape, dim)
     if not y.shape[d]:
         return call("zeros_like", call("sum", y, d))
     if x is None:
@@ -95,7 +86,7 @@ def _trapezoid(
 def _cumulative_trapezoid(
     call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
-    d = checked_dim(y, dim)
+    d = real_dim(y.shape, dim)
     left, right = sides(call, y, d)
     heights = left + right
     if x is None:
@@ -178,9 +169,8 @@ def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims
         raise ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     dims = dims_of(x.shape, dim)
     for d in dims:
-        if x.shape[d] < edge_order + 1:
-            raise ShapeError("torch.gradient expected each dimension size to be at "
-                             "least edge_order+1")
+        refuse(x.shape[d] < edge_order + 1, "torch.gradient expected each dimension "
+               "size to be at least edge_order+1")
     given = 1 if spacing is None else spacing
     if isinstance(given, list | tuple) and len(given) != len(dims):
         raise ShapeError(f"torch.gradient: {len(given)} spacings for {len(dims)} "

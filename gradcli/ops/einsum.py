@@ -12,7 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_letters, ascii_lowercase, ascii_uppercase
 
-from .checks import ArgumentError, Number, ShapeError, ValueRangeError, as_integer
+from .checks import (
+    ArgumentError,
+    Number,
+    ShapeError,
+    ValueRangeError,
+    as_integer,
+    refuse,
+)
 from .op import MULTILINEAR, VIEW, case, function, row
 from .types import Array, Call, Namespace, Outputs
 
@@ -34,9 +41,8 @@ def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
         raise ShapeError(f"einsum(): {fewer} operands were provided than specified in "
                          "the equation")
     for letter in (left + right).replace("...", "").replace(",", ""):
-        if letter not in ascii_letters:
-            raise ValueRangeError(f"einsum(): invalid subscript given: {letter!r}, "
-                                  "subscripts must be in [a-zA-Z]")
+        refuse(letter not in ascii_letters, "einsum(): invalid subscript given: {!r}, "
+               "subscripts must be in [a-zA-Z]", letter, kind=ValueRangeError)
     unused = [c for c in ascii_letters if c not in equation]
     batch = max([len(s) - len(t) + 3 for t, s in zip(terms, shapes, strict=True)
                  if "..." in t], default=0)
@@ -74,9 +80,8 @@ def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
     labels, output = written_out(equation, shapes)
     sizes = sizes_of(labels, shapes)
     for label in output:
-        if label not in sizes:
-            raise ValueRangeError(f"einsum(): output subscript {label} does not appear "
-                                  "in the equation for any input operand")
+        refuse(label not in sizes, "einsum(): output subscript {} does not appear in "
+               "the equation for any input operand", label, kind=ValueRangeError)
         if output.count(label) > 1:
             raise ValueRangeError(f"einsum(): output subscript {label} appears more "
                                   "than once in the output")
@@ -164,9 +169,8 @@ def as_term(labels: object) -> str:
 
 def as_letter(number: Number) -> str:
     n = as_integer(number)
-    if not 0 <= n < len(LETTERS):
-        raise ValueRangeError("einsum(): subscript in subscript list is not within the "
-                              f"valid range [0, {len(LETTERS)})")
+    refuse(not 0 <= n < len(LETTERS), "einsum(): subscript in subscript list is not "
+           "within the valid range [0, {})", len(LETTERS), kind=ValueRangeError)
     return LETTERS[n]
 
 

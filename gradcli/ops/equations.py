@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import nan
 
-from .checks import EngineError, ShapeError, ValueRangeError, demand_rank
+from .checks import EngineError, ValueRangeError, demand_rank, refuse
 from .linalg import cholesky_rule, cholesky_tangent, factor, lifted, square
 from .norm import INFINITY, matrix_norm
 from .op import case, function, of_floats
@@ -49,11 +49,9 @@ def torch_cholesky_ex(call: Call, a: Array, upper: bool = False,
                       check_errors: bool = False) -> Result:
     found = call("linalg_cholesky_ex.default", a, upper)
     number = int(found[1].max()) if check_errors and 0 not in found[1].shape else 0
-    if number:
-        raise ValueRangeError(
-            "linalg.cholesky_ex: The factorization could not be completed because the "
-            "input is not positive-definite (the leading minor of order "
-            f"{number} is not positive-definite).")
+    refuse(number, "linalg.cholesky_ex: The factorization could not be completed "
+           "because the input is not positive-definite (the leading minor of order {} "
+           "is not positive-definite).", number, kind=ValueRangeError)
     return found
 
 
@@ -79,9 +77,8 @@ def cond(call: Call, a: Array, p: float | str | None = None) -> Array:
         ratio = call("div", last, first) if p == -2 else call("div", first, last)
         return call("squeeze", ratio, -1)
     n, m = a.shape[-2:]
-    if n != m:
-        raise ShapeError(f"linalg.cond(ord={p}): A must be batches of square matrices, "
-                         f"but they are {n} by {m} matrices")
+    refuse(n != m, "linalg.cond(ord={}): A must be batches of square matrices, but "
+           "they are {} by {} matrices", p, n, m)
     if p == "nuc":
         s = call("linalg.svdvals", a)
         return call("mul", call("sum", s, -1), call("sum", call("reciprocal", s), -1))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import cast
 
 from .arithmetic import is_number
-from .checks import ValueRangeError
+from .checks import ValueRangeError, refuse
 from .exact import reciprocal
 from .op import Formula, case, function, of_floats, row
 from .types import Array, Call, Namespace, Operand
@@ -233,8 +233,7 @@ def real_root(call: Call, x: Array, n: Operand) -> Array:
     negative."""
     if not is_number(n):
         return call("pow", x, call("reciprocal", n))
-    if not n:
-        raise ValueRangeError("there is no root of order 0")
+    refuse(not n, "there is no root of order 0", kind=ValueRangeError)
     if n in (2, 3):
         return call("sqrt" if n == 2 else "cbrt", x)
     power = reciprocal(x, n)

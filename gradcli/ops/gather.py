@@ -11,7 +11,14 @@ from __future__ import annotations
 from math import prod
 
 from .arithmetic import doubled
-from .checks import ArgumentError, PositionError, ShapeError, broadcast_shape, dim_of
+from .checks import (
+    ArgumentError,
+    PositionError,
+    ShapeError,
+    broadcast_shape,
+    dim_of,
+    refuse,
+)
 from .index import OUTSIDE, along, check_positions, checked_size
 from .op import (
     FIRST,
@@ -286,15 +293,13 @@ def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array
     if d >= max(len(have), 1):
         raise ShapeError(f"{name}: Indexing dim {d} is out of bounds of the source "
                          f"tensor with dim {len(have)}")
-    if have and have[d] != count:
-        raise ShapeError(
-            f"{name}: Number of indices ({count}) should be equal to "
-            f"source.size(dim): ({have[d]}), for dim: {d}")
+    slices = have[d] if have else count
+    refuse(slices != count, "{}: Number of indices ({}) should be equal to "
+           "source.size(dim): ({}), for dim: {}", name, count, slices, d)
     own = tuple(x.shape)
-    if len(have) != len(own) or have[:d] + have[d + 1:] != own[:d] + own[d + 1:]:
-        raise ShapeError(
-            "source tensor shape must match self tensor shape, excluding the specified "
-            f"dimension. Got self.shape = {list(own)} source.shape = {list(have)}")
+    refuse(len(have) != len(own) or have[:d] + have[d + 1:] != own[:d] + own[d + 1:],
+           "source tensor shape must match self tensor shape, excluding the specified "
+           "dimension. Got self.shape = {} source.shape = {}", list(own), list(have))
     return source
 
 
@@ -358,10 +363,8 @@ def _put(xp: Namespace, x: Array, index: Array, source: Array, accumulate: bool 
         ) -> Array:
     at = numbered(xp, prod(x.shape), index)
     have, want = prod(source.shape), prod(at[0].shape)
-    if have != want:
-        raise ShapeError(
-            "put_(): Expected source and index to have the same number of elements, "
-            f"but got source.numel() = {have}, index.numel() = {want}")
+    refuse(have != want, "put_(): Expected source and index to have the same number of "
+           "elements, but got source.numel() = {}, index.numel() = {}", have, want)
     flat, src = xp.reshape(x, (-1,)), xp.reshape(source, at[0].shape)
     return xp.reshape(put_over(xp, flat, at, src, accumulate), x.shape)
 
@@ -413,9 +416,8 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST, memory=PACKE
 def _masked_fill(call: Call, x: Array, mask: Array, value: Operand) -> Array:
     if isinstance(value, int | float):
         return call("masked_fill.Scalar", x, mask, value)
-    if value.shape:
-        raise ShapeError("masked_fill only supports a 0-dimensional value tensor, but "
-                         f"got tensor with {value.ndim} dimension(s).")
+    refuse(value.shape, "masked_fill only supports a 0-dimensional value tensor, but "
+           "got tensor with {} dimension(s).", value.ndim)
     return call("masked_fill.Tensor", x, mask, value)
 
 
@@ -461,8 +463,7 @@ def binned(xp: Namespace, at: Array, weights: Array, minlength: int) -> Array:
     at = xp.as_index(at)
     if at.ndim != 1 or (at.size and int(at.min()) < 0):
         raise ShapeError("bincount only supports 1-d non-negative integral inputs.")
-    if minlength < 0:
-        raise ShapeError("minlength should be >= 0")
+    refuse(minlength < 0, "minlength should be >= 0")
     if tuple(weights.shape) != tuple(at.shape):
         raise ShapeError("weights should be 1-d and have the same length as input")
     count = max(int(at.max()) + 1 if at.size else 0, minlength)

@@ -15,6 +15,7 @@ from .checks import (
     ValueRangeError,
     demand_rank,
     demand_shape,
+    refuse,
 )
 from .normalise import (
     Normal,
@@ -69,10 +70,9 @@ of_floats("group_norm.default", node="NativeGroupNormBackward0", one_type=True,
 def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = None,
                bias: Array | None = None, eps: float = 1e-5) -> Array:
     demand_rank("group_norm", x, 2)
-    if num_groups < 1 or x.shape[1] % num_groups:
-        raise ValueRangeError(
-            "Expected number of channels in input to be divisible by num_groups, but "
-            f"got input of shape {list(x.shape)} and num_groups={num_groups}")
+    refuse(num_groups < 1 or x.shape[1] % num_groups, "Expected number of channels in "
+           "input to be divisible by num_groups, but got input of shape {} and "
+           "num_groups={}", list(x.shape), num_groups, kind=ValueRangeError)
     if x.shape[0] * x.shape[1] == num_groups and all(n == 1 for n in x.shape[2:]):
         raise ValueRangeError("Expected more than 1 value per channel when training, "
                               f"got input size {list(x.shape)}")

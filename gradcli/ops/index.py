@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TypeVar
 
-from .checks import ShapeError, broadcast_shape, count_of, dim_of
+from .checks import broadcast_shape, count_of, dim_of, refuse
 from .limits import LIMIT, check_size
 from .op import LINEAR, READ, VIEW, Fixed, case, function, row
 from .types import Array, Entries, Namespace, Place, Positions, Shape
@@ -216,18 +216,15 @@ row("as_entries", query=True, doc="Positions, or a mask, to index with.", formul
 
 def narrow_at(x: Array, dim: int, start: int, length: int) -> tuple[int, int, int]:
     """Return the dimension, start and end of a slice, after checks."""
-    if not x.shape:
-        raise ShapeError("narrow() cannot be applied to a 0-dim tensor.")
+    refuse(not x.shape, "narrow() cannot be applied to a 0-dim tensor.")
     size = x.shape[dim_of(x.shape, dim)]
-    if length < 0:
-        raise ShapeError("narrow(): length must be non-negative.")
+    refuse(length < 0, "narrow(): length must be non-negative.")
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, "
                          f"{size}], but got {start})")
     begin = start + size if start < 0 else start
-    if begin + length > size:
-        raise ShapeError(
-            f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
+    refuse(begin + length > size,
+           "start ({}) + length ({}) exceeds dimension size ({}).", begin, length, size)
     return dim, begin, begin + length
 
 

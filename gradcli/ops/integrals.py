@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .arithmetic import is_number
 from .bessel import BESIDE_0, SMALL, ratio
-from .checks import ArgumentError
+from .checks import ArgumentError, refuse
 from .op import case, function, row
 from .trigonometric import is_beside_0, pi
 from .types import Array, Call, Namespace, Operand, Result
@@ -142,9 +142,8 @@ row("polylog.order", node="PolylogBackward0", ours=True,
 
 
 def polylog(call: Call, s: Operand, x: Array) -> Result:
-    if not is_number(s):
-        raise ArgumentError("polylog(s, x) needs a plain number as its order s: by it "
-                            "no derivative is known")
+    refuse(not is_number(s), "polylog(s, x) needs a plain number as its order s: by it "
+           "no derivative is known", kind=ArgumentError)
     return call("polylog.order", x, s=s)
 
 

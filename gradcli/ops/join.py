@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from math import prod
 
-from .checks import ShapeError, as_sizes, dim_of
+from .checks import ShapeError, as_sizes, dim_of, refuse
 from .limits import check_size
 from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
 from .shape import sum_to
@@ -67,9 +67,8 @@ function("expand_as", lambda call, x, other: call("expand", x, tuple(other.shape
 def repeated(shape: Shape, repeats: Sizes) -> tuple[Shape, Shape]:
     """Return the counts, and the shape with 1s in front, so that both are as long."""
     counts = as_sizes(repeats)
-    if len(counts) < len(shape):
-        raise ShapeError("Number of dimensions of repeat dims can not be smaller than "
-                         "number of dimensions of tensor")
+    refuse(len(counts) < len(shape), "Number of dimensions of repeat dims can not be "
+           "smaller than number of dimensions of tensor")
     if any(n < 0 for n in counts):
         raise ShapeError(f"Trying to create tensor with negative dimension: {counts}")
     return counts, (*([1] * (len(counts) - len(shape))), *shape)
@@ -126,9 +125,7 @@ def join_dim(tensors: Sequence[Array], dim: int) -> int:
     first = solid(tensors)[0].shape
     if first == NOTHING and len(tensors) > 1:
         return 0
-    if not first:
-        raise ShapeError("zero-dimensional tensor (at position 0) cannot be "
-                         "concatenated")
+    refuse(not first, "zero-dimensional tensor (at position 0) cannot be concatenated")
     d = dim_of(first, dim)
     for number, tensor in enumerate(tensors):
         shape = tensor.shape
@@ -138,11 +135,9 @@ def join_dim(tensors: Sequence[Array], dim: int) -> int:
             raise ShapeError("Tensors must have same number of dimensions: got "
                              f"{len(first)} and {len(shape)}")
         for at, (expected, got) in enumerate(zip(first, shape, strict=True)):
-            if at != d and expected != got:
-                raise ShapeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected "
-                    f"size {expected} but got size {got} for tensor number {number} "
-                    "in the list.")
+            refuse(at != d and expected != got, "Sizes of tensors must match except in "
+                   "dimension {}. Expected size {} but got size {} for tensor number "
+                   "{} in the list.", d, expected, got, number)
     return d
 
 
@@ -150,10 +145,9 @@ def stack_dim(tensors: Sequence[Array], dim: int) -> int:
     """Return the new dimension of a stack; raise if the tensors' shapes differ."""
     first = tensors[0].shape
     for number, tensor in enumerate(tensors):
-        if tensor.shape != first:
-            raise ShapeError(f"stack expects each tensor to be equal size, but got "
-                             f"{list(first)} at entry 0 and {list(tensor.shape)} at "
-                             f"entry {number}")
+        refuse(tensor.shape != first, "stack expects each tensor to be equal size, but "
+               "got {} at entry 0 and {} at entry {}", list(first), list(tensor.shape),
+               number)
     return dim_of((*first, 1), dim)
 
 
@@ -262,9 +256,8 @@ function("column_stack", lambda call, tensors: call(
 
 def as_matrix(shape: Shape) -> Shape:
     """Return a block's shape as a matrix: a vector is a row, a number one entry."""
-    if len(shape) > 2:
-        raise ShapeError("torch.block_diag: Input tensors must have 2 or fewer "
-                         f"dimensions. An input has {len(shape)} dimensions")
+    refuse(len(shape) > 2, "torch.block_diag: Input tensors must have 2 or fewer "
+           "dimensions. An input has {} dimensions", len(shape))
     return (*(1,) * (2 - len(shape)), *shape)
 
 

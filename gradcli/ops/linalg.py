@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .checks import ShapeError, as_integer, broadcast_shape, demand_rank, dim_of
+from .checks import ShapeError, as_integer, broadcast_shape, demand_rank, dim_of, refuse
 from .op import (
     LINEAR,
     MULTILINEAR,
@@ -181,9 +181,8 @@ def check_equation(name: str, a: Array, b: Array, left: bool) -> None:
 def solve(xp: Namespace, a: Array, b: Array, left: bool = True) -> Array:
     square("linalg.solve", a)
     vector = is_vector(a, b)
-    if vector and not left:
-        raise ShapeError("linalg.solve: Vector broadcasting of the left hand side is "
-                         "not supported for left=False.")
+    refuse(vector and not left, "linalg.solve: Vector broadcasting of the left hand "
+           "side is not supported for left=False.")
     m = column(xp, b, vector)
     broadcast_shape(a.shape[:-2], m.shape[:-2])
     check_equation("linalg.solve", a, m, left)
@@ -366,14 +365,12 @@ function("matrix_power", matrix_power, aliases=("linalg.matrix_power",),
 
 
 def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
-    if len(a.shape) != len(b.shape):
-        raise ShapeError(
-            "linalg.cross: inputs must have the same number of dimensions.")
+    refuse(len(a.shape) != len(b.shape),
+           "linalg.cross: inputs must have the same number of dimensions.")
     d = dim_of(a.shape, dim)
-    if not a.shape or (a.shape[d], b.shape[d]) != (3, 3):
-        raise ShapeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got shapes "
-            f"{list(a.shape)} and {list(b.shape)}")
+    refuse(not a.shape or (a.shape[d], b.shape[d]) != (3, 3),
+           "linalg.cross: inputs dimension {} must have length 3. Got shapes {} and {}",
+           dim, list(a.shape), list(b.shape))
     broadcast_shape(a.shape, b.shape)
     return (xp.roll(a, -1, d) * xp.roll(b, -2, d)
             - xp.roll(a, -2, d) * xp.roll(b, -1, d))
@@ -392,8 +389,7 @@ row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cr
 def torch_cross(call: Call, a: Array, b: Array, dim: int | None = None) -> Array:
     if dim is not None:
         return call("linalg_cross.default", a, b, dim)
-    if 3 not in a.shape:
-        raise ShapeError("no dimension of size 3 in input")
+    refuse(3 not in a.shape, "no dimension of size 3 in input")
     return call("linalg_cross.default", a, b, a.shape.index(3))
 
 

@@ -9,7 +9,7 @@ of rows carry no gradient.
 
 from __future__ import annotations
 
-from .checks import PositionError, ValueRangeError, demand_rank
+from .checks import PositionError, ValueRangeError, demand_rank, refuse
 from .index import check_positions, checked_size
 from .limits import check_size
 from .op import LINEAR, PACKED, Fixed, case, function, row
@@ -98,8 +98,7 @@ def one_hot(xp: Namespace, x: Array, num_classes: int = -1) -> Array:
     if at.size and int(at.min()) < 0:
         raise ValueRangeError("Class values must be non-negative.")
     count = int(at.max()) + 1 if num_classes == -1 else num_classes
-    if count < 1:
-        raise ValueRangeError("num_classes should be positive")
+    refuse(count < 1, "num_classes should be positive", kind=ValueRangeError)
     if at.size and int(at.max()) >= count:
         raise ValueRangeError("Class values must be smaller than num_classes.")
     check_size((*at.shape, count))

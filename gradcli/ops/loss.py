@@ -16,6 +16,7 @@ from .checks import (
     count_of,
     demand_fixed,
     demand_shape,
+    refuse,
 )
 from .exact import reciprocal
 from .op import Fixed, Rule, Rules, case, function, of_floats, row
@@ -166,9 +167,8 @@ def l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
 
 def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
                    beta: float = 1.0) -> Array:
-    if beta < 0:
-        raise ValueRangeError(
-            "smooth_l1_loss does not support negative values for beta.")
+    refuse(beta < 0, "smooth_l1_loss does not support negative values for beta.",
+           kind=ValueRangeError)
     if beta == 0:
         return l1_loss(call, x, target, reduction)
     x, target = alike(call, x, target)
@@ -177,9 +177,8 @@ def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
 
 def huber_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
                delta: float = 1.0, weight: Array | None = None) -> Array:
-    if delta <= 0:
-        raise ValueRangeError("huber_loss does not support non-positive values for "
-                              "delta.")
+    refuse(delta <= 0, "huber_loss does not support non-positive values for delta.",
+           kind=ValueRangeError)
     x, target = alike(call, x, target)
     if weight is None:
         return call("huber_loss.default", x, target, reduction, delta)
@@ -214,9 +213,8 @@ def check_shares(xp: Namespace, name: str, p: Array) -> None:
     within = xp.all(xp.logical_and(xp.ge(p, 0), xp.le(p, 1)))
 
     def check() -> None:
-        if not bool(within):
-            raise ValueRangeError(
-                f"all elements of {name} should be between 0 and 1")
+        refuse(not bool(within), "all elements of {} should be between 0 and 1", name,
+               kind=ValueRangeError)
 
     xp.later(check)
 
@@ -294,11 +292,9 @@ of_floats("binary_cross_entropy_with_logits.default",
 
 def binary_cross_entropy(call: Call, x: Array, target: Array,
                          weight: Array | None = None, reduction: str = "mean") -> Array:
-    if tuple(x.shape) != tuple(target.shape):
-        raise ShapeError(
-            f"Using a target size ({list(target.shape)}) that is different to the "
-            f"input size ({list(x.shape)}) is deprecated. Please ensure they have the "
-            "same size.")
+    refuse(tuple(x.shape) != tuple(target.shape), "Using a target size ({}) that is "
+           "different to the input size ({}) is deprecated. Please ensure they have "
+           "the same size.", list(target.shape), list(x.shape))
     within(x, weight)
     return call("binary_cross_entropy.default", x, target, weight, reduction)
 

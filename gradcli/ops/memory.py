@@ -13,7 +13,7 @@ from itertools import accumulate
 from math import prod
 from typing import Any, cast
 
-from .checks import ShapeError, as_sizes
+from .checks import as_sizes, refuse
 from .gather import put_over, surviving
 from .limits import BYTES_PER_ENTRY, LISTED, check_size
 from .op import GIVEN, LINEAR, VIEW, case, function, row
@@ -112,14 +112,12 @@ def check_bounds(
     count: int, each: int, size: Shape, stride: Shape, start: int
 ) -> None:
     """Refuse a view beyond a memory of ``count`` entries of ``each`` bytes."""
-    if start < 0:
-        raise ShapeError(f"Tensor: invalid storage offset {start}")
+    refuse(start < 0, "Tensor: invalid storage offset {}", start)
     last = start + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if prod(size) and last >= count:
-        raise ShapeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
-            f"{start}, and itemsize {each} requiring a storage size of "
-            f"{(last + 1) * each} are out of bounds for storage of size {count * each}")
+    refuse(prod(size) and last >= count, "setStorage: sizes {}, strides {}, storage "
+           "offset {}, and itemsize {} requiring a storage size of {} are out of "
+           "bounds for storage of size {}", list(size), list(stride), start, each,
+           (last + 1) * each, count * each)
 
 
 def _read_at(xp: Namespace, x: Array, at: list[int], size: Shape) -> Array:
@@ -176,11 +174,9 @@ def as_strided_how(
     call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None
 ) -> How:
     sizes, steps = as_sizes(size), as_sizes(stride)
-    if len(sizes) != len(steps):
-        raise ShapeError("mismatch in length of strides and shape")
-    if any(step < 0 for step in steps):
-        raise ShapeError("as_strided: Negative strides are not supported at the "
-                         f"moment, got strides: {list(steps)}")
+    refuse(len(sizes) != len(steps), "mismatch in length of strides and shape")
+    refuse(any(step < 0 for step in steps), "as_strided: Negative strides are not "
+           "supported at the moment, got strides: {}", list(steps))
     mine = cast("Geometry", call("view.geometry", x))
     start = mine[1] if storage_offset is None else storage_offset
     plain = mine == (contiguous_strides(tuple(x.shape)), 0)

@@ -20,6 +20,7 @@ from .checks import (
     demand_rank,
     dim_of,
     dims_of,
+    refuse,
 )
 from .exact import reciprocal
 from .op import (
@@ -186,9 +187,8 @@ def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims 
                 keepdim: bool = False) -> Array:
     if ord is None:
         return vector_norm(call, x, 2, dim, keepdim)
-    if dim is None and len(x.shape) not in (1, 2):
-        raise ShapeError("linalg.norm: If dim is not specified but ord is, the input "
-                         f"must be 1D or 2D. Got {len(x.shape)}D.")
+    refuse(dim is None and len(x.shape) not in (1, 2), "linalg.norm: If dim is not "
+           "specified but ord is, the input must be 1D or 2D. Got {}D.", len(x.shape))
     pair = dim if isinstance(dim, list | tuple) else None if dim is None else (dim,)
     if isinstance(ord, str) or (
             len(pair) == 2 if pair is not None else len(x.shape) == 2):
@@ -259,8 +259,7 @@ def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
 def row_norms(xp: Namespace, d: Array, p: float) -> Array:
     """Return the norms along the last dimension, which is kept. For order 0 a NaN makes
     the norm NaN, whereas `norm_of` counts it as an entry that is not 0."""
-    if p < 0:
-        raise ValueRangeError("cdist only supports non-negative p values")
+    refuse(p < 0, "cdist only supports non-negative p values", kind=ValueRangeError)
     if not d.shape[-1]:
         return xp.sum(d, -1, True)
     if p == 0 and not xp.symbolic:
@@ -360,8 +359,7 @@ of_wide("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i
 
 def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
     demand_rank("pdist", input, 2, 2)
-    if p < 0:
-        raise ValueRangeError("pdist only supports non-negative p values")
+    refuse(p < 0, "pdist only supports non-negative p values", kind=ValueRangeError)
     if input.shape[0] > 10**4:
         raise KindError(f"pdist of {input.shape[0]} rows has too many pairs; use cdist "
                         "on parts of them")

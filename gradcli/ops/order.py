@@ -8,7 +8,7 @@ direction; NaN counts as the largest.
 
 from __future__ import annotations
 
-from .checks import ShapeError, dim_of
+from .checks import ShapeError, dim_of, refuse
 from .op import KEPT, PACKED, case, function, of_numbers, row
 from .reduce import BY_CHOICE, chosen
 from .scan import BY_POSITION
@@ -41,9 +41,8 @@ def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
 def _kthvalue(xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
              ) -> Pair:
     d = dim_of(x.shape, dim)
-    if not 1 <= k <= (x.shape[d] if x.shape else 1):
-        raise ShapeError(
-            f"kthvalue(): selected number k out of range for dimension {d}")
+    refuse(not 1 <= k <= (x.shape[d] if x.shape else 1),
+           "kthvalue(): selected number k out of range for dimension {}", d)
     return chosen(xp, "kthvalue", x, lambda xp, x, d:
                   xp.narrow(xp.argsort(x, d), d, k - 1, 1), d, keepdim)
 

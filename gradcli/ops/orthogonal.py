@@ -8,7 +8,7 @@ and for complete factors of a tall matrix they are refused.
 
 from __future__ import annotations
 
-from .checks import EngineError, demand_choice, demand_rank
+from .checks import EngineError, demand_choice, demand_rank, refuse
 from .op import case, function, of_wide
 from .products import turned
 from .types import Array, Cotangents, Namespace, Outputs, Tangents
@@ -27,13 +27,11 @@ def qr(xp: Namespace, a: Array, mode: str = "reduced") -> Outputs:
 
 def demand_slope(a: Array, mode: str) -> None:
     """Raise `EngineError` if the factors of ``a`` have no derivative in this mode."""
-    if mode == "r":
-        raise EngineError("linalg.qr with mode='r' has no derivative, which takes Q: "
-                          "use mode='reduced'")
+    refuse(mode == "r", "linalg.qr with mode='r' has no derivative, which takes Q: use "
+           "mode='reduced'", kind=EngineError)
     m, n = a.shape[-2:]
-    if mode == "complete" and m > n:
-        raise EngineError("The QR decomposition is not differentiable when "
-                          "mode='complete' and nrows > ncols.")
+    refuse(mode == "complete" and m > n, "The QR decomposition is not differentiable "
+           "when mode='complete' and nrows > ncols.", kind=EngineError)
 
 
 def divided(xp: Namespace, x: Array, r: Array) -> Array:

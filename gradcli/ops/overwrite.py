@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from .checks import PositionError, ShapeError, broadcast_shape, dim_of
+from .checks import PositionError, ShapeError, broadcast_shape, dim_of, refuse
 from .gather import MASK, as_mask, grown, put_over, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
 from .op import FIRST, KEPT, LINEAR, Fixed, case, function, row
@@ -24,9 +24,8 @@ from .types import Array, Call, Index, Namespace, Operand, Shape
 def replaced(xp: Namespace, x: Array, at: Index, src: Array) -> Array:
     """Return ``x`` with ``src``, whose shape must fit, written at an index."""
     want = xp.getitem(x, at).shape
-    if want != src.shape:
-        raise ShapeError("expected src to have a size equal to the slice of self. src "
-                         f"size = {list(src.shape)}, slice size = {list(want)}")
+    refuse(want != src.shape, "expected src to have a size equal to the slice of self. "
+           "src size = {}, slice size = {}", list(src.shape), list(want))
     return put_over(xp, x, at, src)
 
 
@@ -70,24 +69,19 @@ def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
 def demand_slices(own: Shape, index: Shape, source: Shape, dim: int) -> None:
     """Raise unless slices have the shape and number of those that they replace."""
     d, count = dim_of(own, dim), prod(index)
-    if len(index) > 1:
-        raise PositionError("index_copy_(): Index should have dimension 1 or 0 (got "
-                            f"{len(index)})")
-    if not source and count != 1:
-        raise PositionError("index_copy_(): When source is scalar, index should have "
-                            f"one element (got {count})")
-    if own and source and len(own) != len(source):
-        raise PositionError(
-            "index_copy_(): When source and destination are not scalars, their "
-            f"dimensionality must match. Source dimensionality ({len(source)}), "
-            f"destination dimensionality ({len(own)})")
+    refuse(len(index) > 1, "index_copy_(): Index should have dimension 1 or 0 (got {})",
+           len(index), kind=PositionError)
+    refuse(not source and count != 1, "index_copy_(): When source is scalar, index "
+           "should have one element (got {})", count, kind=PositionError)
+    refuse(own and source and len(own) != len(source), "index_copy_(): When source and "
+           "destination are not scalars, their dimensionality must match. Source "
+           "dimensionality ({}), destination dimensionality ({})", len(source),
+           len(own), kind=PositionError)
     want, have = (" ".join(map(str, shape[:d] + shape[d + 1:]))
                   for shape in (own, source))
-    if want != have:
-        raise ShapeError(
-            "index_copy_(): Source/destination tensor must have same slice shapes. "
-            f"Destination slice shape: {want} at dimension {d} and source slice shape: "
-            f"{have} at dimension 0.")
+    refuse(want != have, "index_copy_(): Source/destination tensor must have same "
+           "slice shapes. Destination slice shape: {} at dimension {} and source slice "
+           "shape: {} at dimension 0.", want, d, have)
     if source and source[d] != count:
         raise PositionError(f"index_copy_(): Number of indices ({count}) should be "
                             f"equal to source.size(dim) ({source[d]})")
@@ -134,9 +128,8 @@ function("index_copy", lambda call, x, dim, index, source:
 def _index_fill(call: Call, x: Array, dim: int, index: Array, value: Operand) -> Array:
     if isinstance(value, int | float):
         return call("index_fill.Scalar", x, index, dim, value)
-    if value.shape:
-        raise ShapeError("index_fill_ only supports a 0-dimensional value tensor, but "
-                         f"got tensor with {len(value.shape)} dimension(s).")
+    refuse(value.shape, "index_fill_ only supports a 0-dimensional value tensor, but "
+           "got tensor with {} dimension(s).", len(value.shape))
     return call("index_fill.Tensor", x, index, value, dim)
 
 

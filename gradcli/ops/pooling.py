@@ -17,6 +17,7 @@ from .checks import (
     ShapeError,
     ValueRangeError,
     each_dim,
+    refuse,
 )
 from .limits import LISTED, check_size
 from .lines import Line, evenly, gathered, spread
@@ -85,8 +86,7 @@ def level(spots: Spots, n: int) -> list[list[int]]:
     first position."""
     real = [inside(window, n) for window in spots]
     longest, shortest = (extreme(map(len, real)) for extreme in (max, min))
-    if not shortest:
-        raise ShapeError("a window lies in the padding alone")
+    refuse(not shortest, "a window lies in the padding alone")
     check_size((len(real), longest), LISTED)
     return [[*window, *[window[0]] * (longest - len(window))] for window in real]
 
@@ -335,9 +335,8 @@ def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: 
                 (1, kernel), (1, given), (0, edges), (1, gaps)))
     for values, name in ((kernel, "kernel size"), (given, "stride"),
                          (gaps, "dilation")):
-        if min(values) < 1:
-            raise ValueRangeError(f"{name} should be greater than zero, but got "
-                                  f"{list(values)}")
+        refuse(min(values) < 1, "{} should be greater than zero, but got {}", name,
+               list(values), kind=ValueRangeError)
     for p, k, d in zip(edges, kernel, gaps, strict=True):
         if not 0 <= p <= (d * (k - 1) + 1) // 2:
             raise ValueRangeError(
@@ -350,9 +349,8 @@ def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: 
 def check_picture(input: Array, rank: int, name: str) -> None:
     if len(input.shape) in (rank + 1, rank + 2):
         return
-    if rank == 1:
-        raise ShapeError(f"{name}: Expected 2D or 3D (batch mode) tensor with optional "
-                         f"0 dim batch size for input, but got:{list(input.shape)}")
+    refuse(rank == 1, "{}: Expected 2D or 3D (batch mode) tensor with optional 0 dim "
+           "batch size for input, but got:{}", name, list(input.shape))
     raise ShapeError(f"non-empty {rank + 1}D or {rank + 2}D (batch mode) tensor "
                      "expected for input")
 
@@ -436,8 +434,7 @@ def enter(rank: int) -> None:
                  divisor_override: int | None = None) -> Result | Outputs:
         check_picture(input, rank, f"avg_pool{rank}d")
         check_filled(input, rank, f"avg_pool{rank}d")
-        if divisor_override == 0:
-            raise ValueRangeError("divisor must be not zero")
+        refuse(divisor_override == 0, "divisor must be not zero", kind=ValueRangeError)
         kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
         if rank == 3 and any(map(int.__lt__, input.shape[-3:], kernel)):
             raise ShapeError(f"avg_pool3d: volumes of {list(input.shape[-3:])} are "

@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from .checks import ShapeError, broadcast_shape, count_of, demand_rank, dim_of, holds
+from .checks import (
+    ShapeError,
+    broadcast_shape,
+    count_of,
+    demand_rank,
+    dim_of,
+    holds,
+    refuse,
+)
 from .limits import check_size
 from .op import (
     MULTILINEAR,
@@ -278,18 +286,14 @@ def tensordot(call: Call, a: Array, b: Array,
     """Return sums of products over ``dims``: a number of dimensions, the last of ``a``
     and the first of ``b``, or two lists of dimensions, of ``a`` and of ``b``."""
     if isinstance(dims, int):
-        if dims < 0:
-            raise ShapeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(len(a.shape), len(b.shape)):
-            raise ShapeError("tensordot expects dims < ndim_a or ndim_b, but got "
-                             f"dims={dims}")
+        refuse(dims < 0, "tensordot expects dims >= 0, but got dims={}", dims)
+        refuse(dims > min(len(a.shape), len(b.shape)),
+               "tensordot expects dims < ndim_a or ndim_b, but got dims={}", dims)
         dims = (tuple(range(-dims, 0)), tuple(range(dims)))
-    if len(dims) != 2:
-        raise ShapeError("tensordot: dims has to hold two lists of dimensions, one for "
-                         f"each tensor, not {len(dims)}")
+    refuse(len(dims) != 2, "tensordot: dims has to hold two lists of dimensions, one "
+           "for each tensor, not {}", len(dims))
     gone = [(d,) if isinstance(d, int) else d for d in dims]
-    if len(gone[0]) != len(gone[1]):
-        raise ShapeError("both dimension lists should have same length")
+    refuse(len(gone[0]) != len(gone[1]), "both dimension lists should have same length")
     for x, ds in zip((a, b), gone, strict=True):
         if len(ds) > len(x.shape):
             raise ShapeError(f"tensordot: {len(ds)} dims are given for a tensor with "
@@ -331,9 +335,8 @@ def summed(call: Call, x: Array, *over: object) -> Result:
 def inner(call: Call, a: Array, b: Array) -> Array:
     if not a.shape or not b.shape:
         return call("mul", a, b)
-    if a.shape[-1] != b.shape[-1]:
-        raise ShapeError("inner() the last dimension must match on both input tensors "
-                         f"but got shapes {list(a.shape)} and {list(b.shape)}")
+    refuse(a.shape[-1] != b.shape[-1], "inner() the last dimension must match on both "
+           "input tensors but got shapes {} and {}", list(a.shape), list(b.shape))
     return tensordot(call, a, b, ((-1,), (-1,)))
 
 
@@ -385,9 +388,8 @@ def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None =
         raise ShapeError("bilinear(): input dimensions do not match: got "
                          f"{len(a.shape)} and {len(b.shape)}")
     for dim, (m, n) in enumerate(zip(a.shape[:-1], b.shape[:-1], strict=True)):
-        if m != n:
-            raise ShapeError("bilinear(): input batch dimensions do not match at dim "
-                             f"{dim}: got {m} and {n}")
+        refuse(m != n, "bilinear(): input batch dimensions do not match at dim {}: got "
+               "{} and {}", dim, m, n)
     for i, x in enumerate((a, b), 1):
         if not x.shape or x.shape[-1] != weight.shape[i]:
             raise ShapeError(f"bilinear(): input{i} size does not match weight size: "

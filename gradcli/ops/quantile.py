@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .checks import ShapeError, ValueRangeError, demand_rank, dim_of
+from .checks import ValueRangeError, demand_rank, dim_of, refuse
 from .op import Formula, case, function
 from .types import Array, Call
 
@@ -25,9 +25,8 @@ ORDER = "one result per entry of q: the entry of rank q*(n - 1), between two of 
 def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
     """Return ``q`` as a tensor like ``x``; raise unless all of it is in [0, 1]."""
     if isinstance(q, int | float):
-        if not 0 <= q <= 1:
-            raise ValueRangeError(
-                f"{name}() q must be in the range [0, 1] but got {q}")
+        refuse(not 0 <= q <= 1, "{}() q must be in the range [0, 1] but got {}", name,
+               q, kind=ValueRangeError)
         return call("new_full", x, (), q)
     if isinstance(q, list | tuple):
         q = call("as_type_of", q, x)
@@ -90,12 +89,10 @@ def interpolated(call: Call, ordered: Array, ranks: Array, mode: str) -> Array:
 def quantile_of(name: str, skips_nan: bool) -> Formula:
     def quantile(call: Call, x: Array, q: Array, dim: int | None = None,
                  keepdim: bool = False, *, interpolation: str = "linear") -> Array:
-        if interpolation not in MODES:
-            raise ValueRangeError(
-                f"{name}() interpolation must be one of linear, lower, higher, "
-                f"midpoint or nearest, but got {interpolation}")
-        if 0 in x.shape:
-            raise ShapeError(f"{name}() input tensor must be non-empty")
+        refuse(interpolation not in MODES, "{}() interpolation must be one of linear, "
+               "lower, higher, midpoint or nearest, but got {}", name, interpolation,
+               kind=ValueRangeError)
+        refuse(0 in x.shape, "{}() input tensor must be non-empty", name)
         d = None if dim is None else dim_of(x.shape, dim)
         fractions = fractions_of(call, name, x, q)
         ordered = in_order(call, x, d)

@@ -14,7 +14,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from .checks import ArgumentError, ShapeError, count_of, dim_of, dims_of, kept_shape
+from .checks import (
+    ArgumentError,
+    ShapeError,
+    count_of,
+    dim_of,
+    dims_of,
+    kept_shape,
+    refuse,
+)
 from .op import (
     LINEAR,
     PACKED,
@@ -309,9 +317,8 @@ def extremum(name: str, node: str, word: str) -> None:
             return call(f"{name}.default", x)
         if isinstance(dim, int):
             return call(f"{name}.dim", x, dim, keepdim)
-        if keepdim:
-            raise ArgumentError(f"{name} of two operands goes entry by entry and keeps "
-                                "every dimension: leave keepdim out, or give dim")
+        refuse(keepdim, "{} of two operands goes entry by entry and keeps every "
+               "dimension: leave keepdim out, or give dim", name, kind=ArgumentError)
         return call(f"{name}imum", x, dim)
 
     function(name, public,

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from .checks import (
     ShapeError,
     demand_choice,
+    refuse,
 )
 from .limits import check_size
 from .op import PACKED, Formula, Rule, case, function, of_floats
@@ -219,20 +220,17 @@ def check_sampled(x: Shape, grid: Shape, mode: int, rank: int) -> None:
     """Raise `ShapeError` unless the shapes of input and grid fit each other and the
     row of ``rank`` dimensions."""
     sizes = f"input with sizes {list(x)} and grid with sizes {list(grid)}"
-    if x[:1] != grid[:1]:
-        raise ShapeError("grid_sampler(): expected grid and input to have same batch "
-                         f"size, but got {sizes}")
+    refuse(x[:1] != grid[:1], "grid_sampler(): expected grid and input to have same "
+           "batch size, but got {}", sizes)
     if not grid or grid[-1] != len(x) - 2:
         raise ShapeError(f"grid_sampler(): expected grid to have size {len(x) - 2} in "
                          f"last dimension, but got grid with sizes {list(grid)}")
     for d, n in enumerate(x[2:], start=2):
-        if not n:
-            raise ShapeError(
-                "grid_sampler(): expected input to have non-empty spatial dimensions, "
-                f"but input has sizes {list(x)} with dimension {d} being empty")
-    if not len(x) == len(grid) == rank + 2:
-        raise ShapeError(f"grid_sampler(): expected {rank + 2}D input and grid with "
-                         f"same number of dimensions, but got {sizes}")
+        refuse(not n, "grid_sampler(): expected input to have non-empty spatial "
+               "dimensions, but input has sizes {} with dimension {} being empty",
+               list(x), d)
+    refuse(not len(x) == len(grid) == rank + 2, "grid_sampler(): expected {}D input "
+           "and grid with same number of dimensions, but got {}", rank + 2, sizes)
     if mode == BICUBIC and rank == 3:
         raise ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
 
@@ -282,11 +280,10 @@ def grid_sample(call: Call, input: Array, grid: Array, mode: str = "bilinear",
     demand_choice("grid_sample: padding_mode", padding_mode, PADDINGS)
     corners = aligned(align_corners)
     rank = len(input.shape) - 2
-    if rank not in (2, 3) or len(grid.shape) != len(input.shape):
-        raise ShapeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of "
-            f"dimensions, but got input with sizes {list(input.shape)} and grid with "
-            f"sizes {list(grid.shape)}")
+    refuse(rank not in (2, 3) or len(grid.shape) != len(input.shape),
+           "grid_sampler(): expected 4D or 5D input and grid with same number of "
+           "dimensions, but got input with sizes {} and grid with sizes {}",
+           list(input.shape), list(grid.shape))
     return call(f"grid_sampler_{rank}d", input, grid, MODES.index(mode),
                 PADDINGS.index(padding_mode), corners)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .checks import ShapeError, as_sizes, demand_rank, dim_of, dims_of
+from .checks import ShapeError, as_sizes, demand_rank, dim_of, dims_of, real_dim, refuse
 from .op import LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
 from .reduce import unsqueezed
 from .types import Array, Call, Dims, Namespace, Shape, Sizes
@@ -126,9 +126,8 @@ def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
 
 def _flatten(call: Call, x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     start, end = dim_of(x.shape, start_dim), dim_of(x.shape, end_dim)
-    if start > end:
-        raise ShapeError(
-            "flatten() has invalid args: start_dim cannot come after end_dim")
+    refuse(start > end,
+           "flatten() has invalid args: start_dim cannot come after end_dim")
     if start == end and x.shape:
         return x
     merged = prod(x.shape[start:end + 1])
@@ -136,16 +135,13 @@ def _flatten(call: Call, x: Array, start_dim: int = 0, end_dim: int = -1) -> Arr
 
 
 def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
-    if not x.shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    d = dim_of(x.shape, dim)
+    d = real_dim(x.shape, dim)
     split = list(as_sizes(sizes))
     size, known = x.shape[d], prod(n for n in split if n != -1)
     if -1 in split and known and size % known == 0:
         split = [size // known if n == -1 else n for n in split]
-    if prod(split) != size:
-        raise ShapeError(f"unflatten: Provided sizes {split} don't multiply up to the "
-                         f"size of dim {d} ({size}) in the input tensor")
+    refuse(prod(split) != size, "unflatten: Provided sizes {} don't multiply up to the "
+           "size of dim {} ({}) in the input tensor", split, d, size)
     return _view(call, x, (*x.shape[:d], *split, *x.shape[d + 1:]))
 
 
@@ -273,11 +269,9 @@ for _name in ("mT", "mH", "adjoint"):
 def _movedim(call: Call, x: Array, source: Sizes, destination: Sizes) -> Array:
     asked = [tuple(d) if isinstance(d, list | tuple) else (d,)
              for d in (source, destination)]
-    if len(asked[0]) != len(asked[1]):
-        raise ShapeError(
-            "movedim: Invalid source or destination dims: source "
-            f"({list(asked[0])} dims) should contain the same number of dims as "
-            f"destination ({list(asked[1])} dims)")
+    refuse(len(asked[0]) != len(asked[1]), "movedim: Invalid source or destination "
+           "dims: source ({} dims) should contain the same number of dims as "
+           "destination ({} dims)", list(asked[0]), list(asked[1]))
     froms, tos = ([dim_of(x.shape, d) for d in dims] for dims in asked)
     for kind, dims in (("source", froms), ("destination", tos)):
         if len(set(dims)) < len(dims):

@@ -18,6 +18,7 @@ from .checks import (
     as_sizes,
     demand_multiple,
     demand_rank,
+    refuse,
 )
 from .exact import fraction
 from .limits import check_size
@@ -29,9 +30,8 @@ from .types import Array, Call, Namespace, Shape, Sizes
 
 
 def check_factor(name: str, word: str, factor: int) -> None:
-    if factor < 1:
-        raise ValueRangeError(
-            f"{name} expects a positive {word}scale_factor, but got {factor}")
+    refuse(factor < 1, "{} expects a positive {}scale_factor, but got {}", name, word,
+           factor, kind=ValueRangeError)
 
 
 # Shi et al. 2016, arXiv:1609.05158, section 3.1.
@@ -103,10 +103,9 @@ def base_of(xp: Namespace, like: Array, size: Shape, align_corners: bool) -> Arr
 
 def grid_of(xp: Namespace, theta: Array, size: Shape, align_corners: bool) -> Array:
     rank = len(size) - 1
-    if theta.shape[0] != size[0]:
-        raise ShapeError(
-            "Expected size for first two dimensions of batch2 tensor to be: "
-            f"[{size[0]}, {rank}] but got: [{theta.shape[0]}, {rank}].")
+    refuse(theta.shape[0] != size[0], "Expected size for first two dimensions of "
+           "batch2 tensor to be: [{}, {}] but got: [{}, {}].", size[0], rank,
+           theta.shape[0], rank)
     base = base_of(xp, theta, size, align_corners)
     return xp.reshape(xp.matmul(base, turned(xp, theta)),
                       (theta.shape[0], *size[2:], len(size) - 2))
@@ -177,13 +176,11 @@ function("affine_grid", affine_grid, operands=("theta",),
 def local_response_norm(call: Call, input: Array, size: int, alpha: float = 1e-4,
                         beta: float = 0.75, k: float = 1.0) -> Array:
     rank = len(input.shape)
-    if rank < 3:
-        raise ValueRangeError(
-            f"Expected 3D or higher dimensionality input (got {rank} dimensions)")
+    refuse(rank < 3, "Expected 3D or higher dimensionality input (got {} dimensions)",
+           rank, kind=ValueRangeError)
     if 0 in input.shape:
         return input
-    if size < 1:
-        raise ValueRangeError(f"size has to be positive, but got {size}")
+    refuse(size < 1, "size has to be positive, but got {}", size, kind=ValueRangeError)
     squares, edges = call("mul", input, input), (size // 2, (size - 1) // 2)
     if rank == 3:
         lines = call("constant_pad_nd", call("unsqueeze", squares, 1), (0, 0, *edges))

@@ -26,6 +26,8 @@ from .checks import (
     demand_choice,
     demand_rank,
     dim_of,
+    real_dim,
+    refuse,
 )
 from .index import along, as_view
 from .join import as_list
@@ -82,9 +84,7 @@ def _split_with_sizes(
 
 
 def _unbind(xp: Namespace, x: Array, dim: int = 0) -> tuple[Array, ...]:
-    if not x.shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    d = dim_of(x.shape, dim)
+    d = real_dim(x.shape, dim)
     check_size((x.shape[d],), PIECE)
     return tuple([xp.getitem(x, as_view(along(d, i))) for i in range(x.shape[d])])
 
@@ -123,8 +123,7 @@ def _split_any(
 
 def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "chunk")
-    if chunks <= 0:
-        raise ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    refuse(chunks <= 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
     size = x.shape[d]
     if not size:
         check_size((chunks,), PIECE)
@@ -150,8 +149,7 @@ def _broadcast_tensors(call: Call, *tensors: Array) -> tuple[Array, ...]:
 
 def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array, ...]:
     xs = as_list(tensors)
-    if not xs:
-        raise ShapeError("meshgrid expects a non-empty TensorList")
+    refuse(not xs, "meshgrid expects a non-empty TensorList")
     demand_choice("meshgrid: indexing", indexing, ("ij", "xy"))
     for x in xs:
         demand_rank("meshgrid", x, 0, 1)
@@ -183,8 +181,7 @@ def _combinations(
     call: Call, x: Array, r: int = 2, with_replacement: bool = False
 ) -> Array:
     demand_rank("combinations", x, 1, 1)
-    if r < 0:
-        raise ShapeError(f"Expect a non-negative number, but got {r}")
+    refuse(r < 0, "Expect a non-negative number, but got {}", r)
     if r > MOST_DIMS:
         raise ShapeError(f"combinations of {r} entries are not offered; of up to "
                          f"{MOST_DIMS} they are")

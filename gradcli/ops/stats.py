@@ -180,7 +180,8 @@ def median_of_all(xp: Namespace, find: ArrayRule, x: Array) -> Array:
 
 
 def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
-    of_numbers(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)", **in_shares(),
+    of_numbers(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)",
+        **in_shares(),
         fwd=lambda xp, x: median_of_all(xp, find, x),
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from .checks import (
     EngineError,
-    ShapeError,
     broadcast_shape,
     demand_rank,
     demand_shape,
     holds,
+    refuse,
 )
 from .linalg import check_equation, filled_up, square, system_rules
 from .op import PACKED, Fixed, case, function, of_wide, row
@@ -286,9 +286,8 @@ def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = Tru
     name = "linalg.lu_solve"
     square(f"torch.{name}", LU)
     demand_rank(f"{name}: B", B, 2)
-    if pivots.shape[-1:] != LU.shape[-1:]:
-        raise ShapeError(f"{name}: Number of pivots per batch should be same as the "
-                         "dimension of the matrix")
+    refuse(pivots.shape[-1:] != LU.shape[-1:], "{}: Number of pivots per batch should "
+           "be same as the dimension of the matrix", name)
     demand_shape(f"{name}: pivots", pivots, LU.shape[:-1])
     check_equation(name, LU, B, left)
     broadcast_shape(LU.shape[:-2], B.shape[:-2])

@@ -8,7 +8,7 @@ the other triangle is 0.
 
 from __future__ import annotations
 
-from .checks import ShapeError, broadcast_shape, demand_rank
+from .checks import broadcast_shape, demand_rank, refuse
 from .linalg import check_equation, oriented, square, system_rules
 from .op import FIRST, case, function, of_wide
 from .products import turned
@@ -157,9 +157,8 @@ def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Ar
     demand_rank("cholesky_solve: b", b, 2)
     demand_rank("cholesky_solve: u", l, 2)
     n, m = l.shape[-2:]
-    if n != m:
-        raise ShapeError("A must be batches of square matrices, but they are "
-                         f"{n} by {m} matrices")
+    refuse(n != m,
+           "A must be batches of square matrices, but they are {} by {} matrices", n, m)
     check_equation("cholesky_solve", l, b, True)
     broadcast_shape(l.shape[:-2], b.shape[:-2])
     return by_factor(xp, b, l, upper)

@@ -17,6 +17,7 @@ from .checks import (
     as_sizes,
     demand_shape,
     each_dim,
+    refuse,
 )
 from .gather import surviving
 from .index import check_positions
@@ -90,9 +91,8 @@ def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
     rank, wanted = len(kernel), tuple(output_size)
     if len(wanted) == rank + 2:
         wanted = wanted[2:]
-    if len(wanted) != rank:
-        raise ValueRangeError(f"max_unpool{rank}d: output_size {wanted} is not of "
-                              f"{rank} dimensions")
+    refuse(len(wanted) != rank, "max_unpool{}d: output_size {} is not of {} dimensions",
+           rank, wanted, rank, kind=ValueRangeError)
     for d, (n, least, s) in enumerate(zip(wanted, usual, stride, strict=True)):
         if not least - s < n < least + s:
             raise ValueRangeError(f'invalid output_size "{output_size}" (dim {d} must '
@@ -102,10 +102,9 @@ def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
 
 def on_planes(call: Call, x: Array, at: Array, size: Shape) -> Array:
     rank, have = len(size), len(x.shape)
-    if have not in (rank + 1, rank + 2):
-        raise ShapeError(
-            f"Input to max_unpooling{rank}d should be a {rank + 1}d or {rank + 2}d "
-            f"Tensor, but got a tensor with {have} dimensions.")
+    refuse(have not in (rank + 1, rank + 2), "Input to max_unpooling{}d should be a "
+           "{}d or {}d Tensor, but got a tensor with {} dimensions.", rank, rank + 1,
+           rank + 2, have)
     demand_shape(f"max_unpool{rank}d: indices", at, tuple(x.shape))
     return call(f"max_unpool{rank}d.default", x, at, size)
 
