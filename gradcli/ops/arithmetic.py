@@ -82,24 +82,13 @@ def factor_last(b: Operand, alpha: Operand) -> tuple[Operand, Operand]:
     return (alpha, b) if is_number(b) and not is_number(alpha) else (b, alpha)
 
 
+@function("add", formula="a + alpha*b", either="alpha", overflows=True, roundings=1)
 def _add(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
     if is_number(alpha) and alpha == 1:
         return call("add.Tensor", a, b)
     return call("add.alpha", a, b, alpha=alpha)
 
-
-def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
-    b, alpha = factor_last(b, alpha)
-    if not is_number(alpha) or alpha != 1:
-        return call("sub.alpha", a, b, alpha=alpha)
-    if is_number(a):
-        return call("rsub.Scalar", b, number=a)
-    return call("sub.Tensor", a, b)
-
-
-function("add", _add, formula="a + alpha*b", either="alpha", overflows=True,
-         roundings=1)
 
 by_sum_rule("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     fwd=lambda xp, x, number: x + number, partials=(1,),
@@ -116,8 +105,17 @@ by_sum_rule("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
-function("sub", _sub, aliases=("subtract",), formula="a - alpha*b", either="alpha",
-         overflows=True, roundings=1)
+
+@function("sub", aliases=("subtract",), formula="a - alpha*b", either="alpha",
+          overflows=True, roundings=1)
+def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
+    b, alpha = factor_last(b, alpha)
+    if not is_number(alpha) or alpha != 1:
+        return call("sub.alpha", a, b, alpha=alpha)
+    if is_number(a):
+        return call("rsub.Scalar", b, number=a)
+    return call("sub.Tensor", a, b)
+
 
 by_sum_rule("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
     in_rules="sub.Tensor", no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
@@ -140,6 +138,8 @@ by_sum_rule("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
     saves="")
 
 
+@function("rsub", doc="Difference, the other way round.", formula="b - alpha*a",
+          in_place=False)
 def rsub(call: Call, a: Array, b: Operand, alpha: float = 1) -> Array:
     if is_number(b):
         return call("rsub.Scalar", a, number=b) if alpha == 1 else (
@@ -147,9 +147,6 @@ def rsub(call: Call, a: Array, b: Operand, alpha: float = 1) -> Array:
     return call("rsub.Tensor", a, b) if alpha == 1 else (
         call("rsub.alpha", a, b, alpha=alpha))
 
-
-function("rsub", rsub, doc="Difference, the other way round.", formula="b - alpha*a",
-         in_place=False)
 
 of_numbers("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
     taught="constant factor rule",
@@ -183,25 +180,23 @@ row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a 
     partials=(lambda xp, y, a, b: over(xp, 1, b), lambda xp, y, a, b: -(a / b) / b),
     cases=AWAY, saves=("b", "a b"))
 
-
 row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
     taught="constant factor rule", result=AS_IS, fwd=lambda xp, x, number: x / number,
     partials=(lambda xp, y, x, number: over(xp, 1, number),),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 
+@of_numbers("div.Tensor_mode", node="DivBackward2",
+    formula="floor(a / b) or trunc(a / b)", saves=("b", "a b"), always_saves=True,
+    latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
+    kink="the derivative is 0 everywhere, also at the steps", partials=(0, 0),
+    result=WHOLE,
+    cases=[case((3, 4), (4,), low=0.6, high=0.9, rounding_mode="floor"),
+           case((), (2,), low=0.6, high=0.9, rounding_mode="trunc")])
 def rounded_quotient(xp: Namespace, a: Array, b: Array, rounding_mode: str) -> Array:
     demand_choice("div: rounding_mode", rounding_mode, ("floor", "trunc"))
     return xp.floor_divide(a, b) if rounding_mode == "floor" else xp.trunc(a / b)
 
-
-of_numbers("div.Tensor_mode", node="DivBackward2",
-    formula="floor(a / b) or trunc(a / b)", saves=("b", "a b"), always_saves=True,
-    latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
-    kink="the derivative is 0 everywhere, also at the steps", fwd=rounded_quotient,
-    partials=(0, 0), result=WHOLE,
-    cases=[case((3, 4), (4,), low=0.6, high=0.9, rounding_mode="floor"),
-           case((), (2,), low=0.6, high=0.9, rounding_mode="trunc")])
 
 function("div", lambda call, a, b, rounding_mode=None:
          call("div.Tensor_mode", a, b, rounding_mode=rounding_mode)
@@ -398,13 +393,13 @@ of_floats("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
 
 def valued(name: str) -> None:
     """Enter a composite of a row whose factor may also be given before the operands."""
+
+    @function(name, either="value")
     def build(call: Call, x: Array, a: Operand, b: Operand, value: Operand = 1
              ) -> Array:
         if is_number(a) and not is_number(value):
             a, b, value = b, value, a
         return call(f"{name}.default", x, a, b, value=value)
-
-    function(name, build, either="value")
 
 
 valued("addcmul")

@@ -116,21 +116,6 @@ def filled(xp: Namespace, x: Array, bags: Bags) -> Array:
     return xp.gt(beside(xp, x, bags.sizes).reshape((-1, 1)), 0)
 
 
-def put_together(xp: Namespace, weight: Array, indices: Array, offsets: Array,
-                 per_sample_weights: Array | None = None, mode: int = SUM,
-                 scale_grad_by_freq: bool = False, include_last_offset: bool = False,
-                 padding_idx: int = NO_PADDING) -> tuple[Array, Positions]:
-    """Return a row for each bag; and, for mode MAX the numbers of the rows with the
-    largest entries, for MEAN the bags' sizes, for SUM zeros."""
-    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
-                   padding_idx)
-    if mode == MAX:
-        at = largest_at(xp, weight, bags)
-        return largest(xp, weight, at, bags), at
-    counts = xp.as_index(bags.sizes if mode else [0] * len(bags.sizes)).reshape((-1,))
-    return sums(xp, weight, per_sample_weights, bags, mode), counts
-
-
 def sums(xp: Namespace, weight: Array, samples: Array | None, bags: Bags, mode: int
          ) -> Array:
     check_size((len(bags.rows), weight.shape[1]))
@@ -184,9 +169,9 @@ def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, bags: Bags,
 
 LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
 
-of_floats("embedding_bag.default", node="EmbeddingBagBackward0", fwd=put_together,
-    slope=SCALED, one_type=True,
-    rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
+
+@of_floats("embedding_bag.default", node="EmbeddingBagBackward0", slope=SCALED,
+    one_type=True, rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
     formula="y[b] = sum(weight[indices[i]], i in bag b)",
     kink="of equal largest entries the first one counts",
     vjp=(of_bags(by_weight), None, None, of_bags(by_sample)), jvp=of_bags(tangent),
@@ -197,6 +182,19 @@ of_floats("embedding_bag.default", node="EmbeddingBagBackward0", fwd=put_togethe
            case((4, 3), LOOKED_UP, BEGINS, Fixed(None), mode=MAX, make="distinct"),
            case((4, 2), LOOKED_UP, Fixed([0, 3, 6]), Fixed(None), mode=MEAN,
                 padding_idx=0, include_last_offset=True)])
+def put_together(xp: Namespace, weight: Array, indices: Array, offsets: Array,
+                 per_sample_weights: Array | None = None, mode: int = SUM,
+                 scale_grad_by_freq: bool = False, include_last_offset: bool = False,
+                 padding_idx: int = NO_PADDING) -> tuple[Array, Positions]:
+    """Return a row for each bag; and, for mode MAX the numbers of the rows with the
+    largest entries, for MEAN the bags' sizes, for SUM zeros."""
+    bags = bags_of(xp, weight.shape[0], indices, offsets, include_last_offset,
+                   padding_idx)
+    if mode == MAX:
+        at = largest_at(xp, weight, bags)
+        return largest(xp, weight, at, bags), at
+    counts = xp.as_index(bags.sizes if mode else [0] * len(bags.sizes)).reshape((-1,))
+    return sums(xp, weight, per_sample_weights, bags, mode), counts
 
 
 def check_offsets(begins: list[int], count: int, with_end: bool) -> None:
@@ -226,6 +224,15 @@ def shown(shape: tuple[int, ...]) -> str:
     return f"torch.Size({list(shape)})"
 
 
+@function("embedding_bag",
+          operands=("input", "weight", "offsets", "per_sample_weights"),
+          formula="y[b] = mean(weight[input[i]], i in bag b)",
+          doc="Rows of a table, by their numbers, put together bag by bag; a padding "
+              "row belongs to no bag.",
+          kink="of equal largest entries the first one counts",
+          cases=[case(Fixed([2, 0, 1]), (3, 2), Fixed([0, 1])),
+                 case(Fixed([[2, 0], [1, 1]]), (3, 2), mode="sum", padding_idx=0),
+                 case(Fixed([[2, 0], [1, 2]]), (3, 2), mode="max", make="distinct")])
 def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None = None,
                   scale_grad_by_freq: bool = False, mode: str = "mean",
                   per_sample_weights: Array | None = None,
@@ -268,14 +275,3 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
         "embedding_bag.default", weight, input, offsets, samples, MODES[mode],
         scale_grad_by_freq, include_last_offset, padding))
     return found
-
-
-function("embedding_bag", embedding_bag,
-         operands=("input", "weight", "offsets", "per_sample_weights"),
-         formula="y[b] = mean(weight[input[i]], i in bag b)",
-         doc="Rows of a table, by their numbers, put together bag by bag; a padding "
-             "row belongs to no bag.",
-         kink="of equal largest entries the first one counts",
-         cases=[case(Fixed([2, 0, 1]), (3, 2), Fixed([0, 1])),
-                case(Fixed([[2, 0], [1, 1]]), (3, 2), mode="sum", padding_idx=0),
-                case(Fixed([[2, 0], [1, 2]]), (3, 2), mode="max", make="distinct")])

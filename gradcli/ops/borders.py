@@ -69,7 +69,6 @@ rows_of_border("reflection", "Reflection", reflected, "[x1, x0, x1, ..., x1]")
 rows_of_border("replication", "Replication",
                lambda at, n: min(max(at, 0), n - 1), "[x0, x0, x1, ...]")
 
-
 Border = Callable[[Call, Array, Shape], Array]
 """A function that pads a tensor by the given widths."""
 
@@ -141,6 +140,12 @@ BORDERS: dict[str, Border] = {
 }
 
 
+@function("pad", operands=("x",), formula="[v, x, v]",
+          doc="A border; widths in pairs, the last dimension's first.",
+          cases=[case((3, 4), pad=(1, 2)), case((2, 3, 4), pad=(1, 2, 2, 0),
+                                                mode="reflect"),
+                 case((2, 3), pad=(1, 2), mode="replicate"),
+                 case((1, 3, 2), pad=(1, 2, -1, 2), mode="circular")])
 def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
         value: float | None = None) -> Array:
     widths = as_sizes(pad)
@@ -157,11 +162,3 @@ def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
            "dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)",
            len(widths), dims, kind=KindError)
     return BORDERS[mode](call, x, widths)
-
-
-function("pad", pad, operands=("x",), formula="[v, x, v]",
-         doc="A border; widths in pairs, the last dimension's first.",
-         cases=[case((3, 4), pad=(1, 2)), case((2, 3, 4), pad=(1, 2, 2, 0),
-                                               mode="reflect"),
-                case((2, 3), pad=(1, 2), mode="replicate"),
-                case((1, 3, 2), pad=(1, 2, -1, 2), mode="circular")])

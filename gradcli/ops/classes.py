@@ -156,12 +156,6 @@ def check_classes(x: Array, target: Array, weight: Array | None) -> None:
         demand_shape("weight of classes", weight, (classes,))
 
 
-def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
-             ignore_index: int = -100, reduction: str = "mean") -> Array:
-    check_classes(x, target, weight)
-    return by_number(call, x, target, weight, ignore_index, reduction)
-
-
 def by_number(call: Call, x: Array, target: Array, weight: Array | None,
               ignore_index: int, reduction: str) -> Array:
     """Return the loss of classes that `check_classes` has passed. Scores of rank 3, or
@@ -177,7 +171,12 @@ def by_number(call: Call, x: Array, target: Array, weight: Array | None,
     return call("view", y, target.shape) if reduction == "none" else y
 
 
-function("nll_loss", nll_loss, operands=("x", "target", "weight"))
+@function("nll_loss", operands=("x", "target", "weight"))
+def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
+             ignore_index: int = -100, reduction: str = "mean") -> Array:
+    check_classes(x, target, weight)
+    return by_number(call, x, target, weight, ignore_index, reduction)
+
 
 # cross entropy of scores
 
@@ -239,6 +238,14 @@ def by_probability(call: Call, scores: Array, target: Array, weight: Array | Non
     return call("div.Scalar", total, count_of(scores.shape) / classes)
 
 
+@function("cross_entropy", operands=("x", "target", "weight"),
+          formula="-mean(log_softmax(x)[i, target[i]])",
+          doc="Cross entropy of scores and classes, or and probabilities.",
+          cases=[case((3, 4), Fixed([0, 3, 1])), case((3, 4), (3, 4)),
+                 case((3, 4), Fixed([0, 3, 1]), (4,), low=0.2),
+                 case((3, 4), Fixed([0, 3, 1]), ignore_index=3, reduction="sum"),
+                 case((2, 3, 2), Fixed([[0, 2], [1, 1]]), reduction="none"),
+                 case((3, 4), Fixed([0, 3, 1]), label_smoothing=0.1)])
 def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = None,
                   ignore_index: int = -100, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Array:
@@ -255,34 +262,11 @@ def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = No
     return form(call, scores, target, weight, ignore_index, reduction, label_smoothing)
 
 
-function("cross_entropy", cross_entropy, operands=("x", "target", "weight"),
-         formula="-mean(log_softmax(x)[i, target[i]])",
-         doc="Cross entropy of scores and classes, or and probabilities.",
-         cases=[case((3, 4), Fixed([0, 3, 1])), case((3, 4), (3, 4)),
-                case((3, 4), Fixed([0, 3, 1]), (4,), low=0.2),
-                case((3, 4), Fixed([0, 3, 1]), ignore_index=3, reduction="sum"),
-                case((2, 3, 2), Fixed([[0, 2], [1, 1]]), reduction="none"),
-                case((3, 4), Fixed([0, 3, 1]), label_smoothing=0.1)])
-
 # losses made of elementwise functions
 
 
 def averaged(call: Call, losses: Array, reduction: str) -> Array:
     return losses if known(reduction) == "none" else call(reduction, losses)
-
-
-def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
-           log_target: bool = False) -> Array:
-    if holds(WHOLES, x) or holds(WHOLES, target):
-        raise KindError("kl_div: Integral inputs not supported.")
-    if log_target:
-        losses = call("exp", target) * (target - x)
-    else:
-        losses = call("xlogy", target, target) - target * x
-    if reduction != "batchmean":
-        return averaged(call, losses, reduction)
-    total = call("sum", losses)
-    return total / x.shape[0] if x.shape else total
 
 
 # DLMF 5.11.1, the first terms.
@@ -292,18 +276,6 @@ def stirling(call: Call, target: Array) -> Array:
     tail = call("mul.Scalar", call("log", turned), 0.5)
     found = target * call("log", target) - target + tail
     return call("masked_fill", found, call("le", target, 1), 0)
-
-
-def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True,
-                     full: bool = False, eps: float = 1e-8, reduction: str = "mean"
-                     ) -> Array:
-    if log_input:
-        losses: Array = call("exp", x) - target * x
-    else:
-        losses = x - target * call("log", call("add.Scalar", x, eps))
-    if full:
-        losses = losses + stirling(call, target)
-    return averaged(call, losses, reduction)
 
 
 row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
@@ -319,6 +291,48 @@ def has_one_size_less(whole: Shape, part: Shape) -> bool:
         n for m, n in zip(whole, part, strict=True) if m != n) == 1
 
 
+@function("kl_div", operands=("x", "target"), formula="mean(target*(log(target) - x))",
+          doc="Kullback-Leibler divergence of log probabilities from a target.",
+          cases=[case((3, 4), (3, 4), low=0.1),
+                 case((3,), (3,), reduction="batchmean", low=0.1),
+                 case((3,), (3,), reduction="sum", log_target=True)])
+def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
+           log_target: bool = False) -> Array:
+    if holds(WHOLES, x) or holds(WHOLES, target):
+        raise KindError("kl_div: Integral inputs not supported.")
+    if log_target:
+        losses = call("exp", target) * (target - x)
+    else:
+        losses = call("xlogy", target, target) - target * x
+    if reduction != "batchmean":
+        return averaged(call, losses, reduction)
+    total = call("sum", losses)
+    return total / x.shape[0] if x.shape else total
+
+
+@function("poisson_nll_loss", operands=("x", "target"),
+          formula="mean(exp(x) - target*x)", doc="Negative log likelihood of counts.",
+          cases=[case((3,), (3,), low=0.1),
+                 case((3, 2), (3, 2), log_input=False, reduction="sum", low=0.1),
+                 case((3,), (3,), full=True, low=0.5, high=4.0)])
+def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True,
+                     full: bool = False, eps: float = 1e-8, reduction: str = "mean"
+                     ) -> Array:
+    if log_input:
+        losses: Array = call("exp", x) - target * x
+    else:
+        losses = x - target * call("log", call("add.Scalar", x, eps))
+    if full:
+        losses = losses + stirling(call, target)
+    return averaged(call, losses, reduction)
+
+
+@function("gaussian_nll_loss", operands=("x", "target", "var"),
+          formula="mean(log(var) + (x - target)**2/var)/2",
+          doc="Negative log likelihood of normal observations.",
+          kink="a variance below eps counts as eps, with slope 1",
+          cases=[case((2, 3), (2, 3), (2, 3), low=0.5),
+                 case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
 def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
                       full: bool = False, eps: float = 1e-6, reduction: str = "mean"
                      ) -> Array:
@@ -336,6 +350,11 @@ def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
     return averaged(call, losses, reduction)
 
 
+@function("hinge_embedding_loss", operands=("x", "target"),
+          formula="mean(where(target == 1, x, maximum(0, margin - x)))",
+          doc="Loss of distances that are to be small (1) or large (-1).",
+          cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
+                 case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
 def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.0,
                          reduction: str = "mean") -> Array:
     zeros = call("zeros_like", x)
@@ -345,6 +364,11 @@ def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.
     return averaged(call, apart + close, reduction)
 
 
+@function("margin_ranking_loss", operands=("input1", "input2", "target"),
+          formula="mean(max(0, margin - target*(input1 - input2)))",
+          doc="Loss of pairs that stand in the wrong order.",
+          cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
+                 case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])
 def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
                         margin: float = 0.0, reduction: str = "mean") -> Array:
     refuse(not len(input1.shape) == len(input2.shape) == len(target.shape),
@@ -355,6 +379,11 @@ def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
     return averaged(call, call("clamp_min", order, 0), reduction)
 
 
+@function("cosine_similarity", operands=("x", "other"),
+          formula="sum(x*other, dim)/(norm(x, 2, dim)*norm(other, 2, dim))",
+          doc="Cosine of the angle between vectors along a dimension.",
+          cases=[case((2, 3), (2, 3)), case((2, 3), (2, 3), dim=0),
+                 case((3,), (2, 3), dim=-1)])
 def cosine_similarity(call: Call, x: Array, other: Array, dim: int = 1,
                       eps: float = 1e-8) -> Array:
     def unit(v: Array) -> Array:
@@ -365,41 +394,3 @@ def cosine_similarity(call: Call, x: Array, other: Array, dim: int = 1,
         shape = broadcast_shape(x.shape, other.shape)
         x, other = call("expand", x, shape), call("expand", other, shape)
     return call("sum", unit(x) * unit(other), dim)
-
-
-function("kl_div", kl_div, operands=("x", "target"),
-         formula="mean(target*(log(target) - x))",
-         doc="Kullback-Leibler divergence of log probabilities from a target.",
-         cases=[case((3, 4), (3, 4), low=0.1),
-                case((3,), (3,), reduction="batchmean", low=0.1),
-                case((3,), (3,), reduction="sum", log_target=True)])
-function("poisson_nll_loss", poisson_nll_loss, operands=("x", "target"),
-         formula="mean(exp(x) - target*x)",
-         doc="Negative log likelihood of counts.",
-         cases=[case((3,), (3,), low=0.1),
-                case((3, 2), (3, 2), log_input=False, reduction="sum", low=0.1),
-                case((3,), (3,), full=True, low=0.5, high=4.0)])
-function("gaussian_nll_loss", gaussian_nll_loss,
-         operands=("x", "target", "var"),
-         formula="mean(log(var) + (x - target)**2/var)/2",
-         doc="Negative log likelihood of normal observations.",
-         kink="a variance below eps counts as eps, with slope 1",
-         cases=[case((2, 3), (2, 3), (2, 3), low=0.5),
-                case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
-function("hinge_embedding_loss", hinge_embedding_loss,
-         operands=("x", "target"),
-         formula="mean(where(target == 1, x, maximum(0, margin - x)))",
-         doc="Loss of distances that are to be small (1) or large (-1).",
-         cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
-                case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
-function("margin_ranking_loss", margin_ranking_loss,
-         operands=("input1", "input2", "target"),
-         formula="mean(max(0, margin - target*(input1 - input2)))",
-         doc="Loss of pairs that stand in the wrong order.",
-         cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
-                case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])
-function("cosine_similarity", cosine_similarity, operands=("x", "other"),
-         formula="sum(x*other, dim)/(norm(x, 2, dim)*norm(other, 2, dim))",
-         doc="Cosine of the angle between vectors along a dimension.",
-         cases=[case((2, 3), (2, 3)), case((2, 3), (2, 3), dim=0),
-                case((3,), (2, 3), dim=-1)])

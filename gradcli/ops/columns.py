@@ -38,6 +38,17 @@ def in_batch(xp: Namespace, x: Array, rank: int, run: Callable[[Array], Array]
     return xp.reshape(y, y.shape[1:])
 
 
+HOW: list[dict[str, Any]] = [
+    {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)},
+    {"kernel_size": (2, 1), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
+]
+
+
+@row("im2col.default", node="Im2ColBackward0", jvp=LINEAR, memory=PACKED,
+    refuses=INTEGERS, doc="Each window that slides over pictures as a column.",
+    formula="y[c*k, p] = x[c, p*stride + k*dilation - padding]",
+    vjp=(lambda xp, g, y, x, **how: xp.call("col2im.default", g, x.shape[-2:], **how),),
+    cases=[case((1, 2, 3, 4), **HOW[0]), case((1, 3, 4), **HOW[1])])
 def to_columns(xp: Namespace, x: Array, kernel_size: Shape, dilation: Shape,
                padding: Shape, stride: Shape) -> Array:
     check_size(kernel_size, PIECE)
@@ -51,6 +62,12 @@ def to_columns(xp: Namespace, x: Array, kernel_size: Shape, dilation: Shape,
     return in_batch(xp, x, 4, run)
 
 
+@row("col2im.default", node="Col2ImBackward0", jvp=LINEAR, memory=PACKED,
+    refuses=INTEGERS, doc="Columns added up where the windows lie that they are.",
+    formula="y[c, p*stride + k*dilation - padding] += x[c*k, p]",
+    vjp=(lambda xp, g, y, x, output_size, **how: xp.call("im2col.default", g, **how),),
+    cases=[case((1, 8, 6), output_size=(3, 4), **HOW[0]),
+           case((2, 8), output_size=(3, 4), **HOW[1])])
 def to_picture(xp: Namespace, x: Array, output_size: Shape, kernel_size: Shape,
                dilation: Shape, padding: Shape, stride: Shape) -> Array:
     check_size(kernel_size, PIECE)
@@ -61,27 +78,6 @@ def to_picture(xp: Namespace, x: Array, output_size: Shape, kernel_size: Shape,
         check_size((*size[:2], *windows.padded(output_size)))
         return overlaid(xp, batch, size, windows, windows.counts(output_size))
     return in_batch(xp, x, 3, run)
-
-
-HOW: list[dict[str, Any]] = [
-    {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)},
-    {"kernel_size": (2, 1), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
-]
-
-row("im2col.default", node="Im2ColBackward0", jvp=LINEAR, memory=PACKED,
-    refuses=INTEGERS,
-    doc="Each window that slides over pictures as a column.",
-    formula="y[c*k, p] = x[c, p*stride + k*dilation - padding]", fwd=to_columns,
-    vjp=(lambda xp, g, y, x, **how: xp.call("col2im.default", g, x.shape[-2:], **how),),
-    cases=[case((1, 2, 3, 4), **HOW[0]), case((1, 3, 4), **HOW[1])])
-
-row("col2im.default", node="Col2ImBackward0", jvp=LINEAR, memory=PACKED,
-    refuses=INTEGERS,
-    doc="Columns added up where the windows lie that they are.",
-    formula="y[c, p*stride + k*dilation - padding] += x[c*k, p]", fwd=to_picture,
-    vjp=(lambda xp, g, y, x, output_size, **how: xp.call("im2col.default", g, **how),),
-    cases=[case((1, 8, 6), output_size=(3, 4), **HOW[0]),
-           case((2, 8), output_size=(3, 4), **HOW[1])])
 
 
 def options(kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
@@ -105,6 +101,9 @@ def counted(size: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride:
     return Windows(kernel, stride, padding, dilation).counts(size)
 
 
+@function("im2col", operands=("input",),
+          cases=[case((1, 2, 3, 4), kernel_size=2),
+                 case((2, 3, 4), kernel_size=(2, 3), padding=1, stride=2)])
 def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
              padding: Sizes = 0, stride: Sizes = 1) -> Array:
     how = options(kernel_size, dilation, padding, stride)
@@ -123,6 +122,10 @@ def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
     return call("im2col.default", input, *how)
 
 
+@function("col2im", operands=("input",), also=("fold",),
+          cases=[case((1, 8, 6), output_size=(3, 4), kernel_size=2),
+                 case((12, 4), output_size=(3, 4), kernel_size=(2, 3), padding=1,
+                      stride=2)])
 def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
            dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Array:
     size = each_dim("output_size", output_size, RANK)
@@ -143,12 +146,3 @@ def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
             f"{wide} = {tall * wide}, but got input.size({batch + 1})="
             f"{shape[batch + 1]}.")
     return call("col2im.default", input, size, *how)
-
-
-function("im2col", unfolded, operands=("input",),
-         cases=[case((1, 2, 3, 4), kernel_size=2),
-                case((2, 3, 4), kernel_size=(2, 3), padding=1, stride=2)])
-function("col2im", folded, operands=("input",), also=("fold",),
-         cases=[case((1, 8, 6), output_size=(3, 4), kernel_size=2),
-                case((12, 4), output_size=(3, 4), kernel_size=(2, 3), padding=1,
-                     stride=2)])

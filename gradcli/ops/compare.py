@@ -58,25 +58,23 @@ row("signbit", fwd=lambda xp, x: xp.signbit(x), partials=(None,), in_place=False
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
 
 
-def with_sign(xp: Namespace, x: Array, other: Array) -> Array:
-    size = xp.abs(x)
-    return xp.where(xp.signbit(other), -size, size)
-
-
 def same_sign(xp: Namespace, y: Array, x: Array, other: Array) -> Array:
     """Return 1 where ``y`` has the sign of ``x``, else -1; 0 where x is 0."""
     at_zero = xp.eq(x, 0)
     return xp.where(at_zero, 0, y / xp.where(at_zero, 1, x))
 
 
-row("copysign.Tensor", node="CopysignBackward0",
-    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS,
-    saves=("x y", ""), always_saves=True,
-    formula="abs(x) with the sign of other",
+@row("copysign.Tensor", node="CopysignBackward0",
+    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS, saves=("x y", ""),
+    always_saves=True, formula="abs(x) with the sign of other",
     doc="The size of one with the sign of another.",
     kink="at x = 0 the derivative is 0; by other it is 0 everywhere",
-    fwd=with_sign, partials=(same_sign, 0),
+    partials=(same_sign, 0),
     cases=[case((3, 4), (4,), low=0.1), case((2,), (3, 1), low=-2.0, high=-0.1)])
+def with_sign(xp: Namespace, x: Array, other: Array) -> Array:
+    size = xp.abs(x)
+    return xp.where(xp.signbit(other), -size, size)
+
 
 row("copysign.Scalar", node="CopysignBackward1", latex=r"|{0}| \operatorname{{sign}} c",
     formula="abs(x) with the sign of other", result=FLOATS, saves="x y",
@@ -329,6 +327,8 @@ extremum("clamp_max.Tensor", SMALLER, node="ClampMaxBackward1", latex=r"\min({0}
          kink=NEW_TIE.format("x keeps it all"), cases=PAIR[:2])
 
 
+@function("clamp", aliases=("clip",),
+          doc="Limits values to an interval; a bound may be left out.", kink=BOUND)
 def choose_clamp(call: Call, x: Array, min: Operand | None = None,
                  max: Operand | None = None) -> Array:
     refuse(min is None and max is None,
@@ -338,9 +338,6 @@ def choose_clamp(call: Call, x: Array, min: Operand | None = None,
         return call("clamp.Scalar", x, min=min, max=max)
     return call("clamp.Tensor", x, min, max)
 
-
-function("clamp", choose_clamp, aliases=("clip",),
-         doc="Limits values to an interval; a bound may be left out.", kink=BOUND)
 
 function("clamp_min", lambda call, x, min:
          call("clamp_min.Scalar", x, min=min) if is_number(min)
@@ -409,6 +406,11 @@ infinite("isposinf", inf, "Whether it is the positive infinity.")
 infinite("isneginf", -inf, "Whether it is the negative infinity.")
 
 
+@row("isclose", partials=(None, None), one_type=True,
+    formula="abs(a - b) <= atol + rtol*abs(b)",
+    doc="Whether two are equal within tolerances.",
+    cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)],
+    in_place=False)
 def close(
     xp: Namespace, a: Array, b: Array, rtol: float = 1e-5, atol: float = 1e-8,
     equal_nan: bool = False,
@@ -421,11 +423,3 @@ def close(
     if not equal_nan:
         return same
     return xp.logical_or(same, xp.logical_and(xp.isnan(a), xp.isnan(b)))
-
-
-row("isclose", fwd=close, partials=(None, None),
-    one_type=True,
-    formula="abs(a - b) <= atol + rtol*abs(b)",
-    doc="Whether two are equal within tolerances.",
-    cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)],
-    in_place=False)

@@ -137,40 +137,6 @@ def windows_of(kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
     return Windows(kernel[2:], tuple(stride), tuple(padding), tuple(dilation))
 
 
-def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride: Shape,
-             padding: Shape, dilation: Shape, groups: int = 1) -> Array:
-    windows = windows_of(weight.shape, stride, padding, dilation)
-    counts = windows.counts(x.shape[2:])
-    matrices = by_group(xp, weight, groups)
-
-    def items(x: Array) -> Array:
-        y = xp.matmul(matrices, entries(xp, x, windows, groups, counts))
-        return with_bias(
-            xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
-
-    return xp.in_parts(items, (x,), in_windows(x, windows, counts))
-
-
-def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Shape,
-           stride: Shape, padding: Shape, dilation: Shape, groups: int = 1) -> Array:
-    """Return the transpose of `convolve` in its input, whose shape is ``size``."""
-    windows = windows_of(weight.shape, stride, padding, dilation)
-    if is_turnable(xp, weight, windows, groups):
-        y = xp.in_parts(lambda part: turned(xp, part, weight, size, windows, groups),
-                        (x,), prod(size[1:]) * prod(windows.kernel))
-        return with_bias(xp, y, bias)
-    matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
-    counts = tuple(x.shape[2:])
-
-    def lay(part: Array) -> Array:
-        cells = xp.matmul(matrices, outputs_by_group(xp, part, groups))
-        return overlaid(xp, cells, (part.shape[0], *size[1:]), windows, counts)
-
-    made = size[1] * prod(windows.kernel) * prod(counts)
-    y = xp.in_parts(lay, (x,), made)
-    return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
-
-
 MOST_OUTPUTS_TO_TURN = 4
 """Largest number of output channels per input channel for which `turned` is faster than
 `overlaid`: it copies windows of the outputs, the other adds up those of the inputs."""
@@ -224,21 +190,6 @@ def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: obj
     return y
 
 
-def correlate(xp: Namespace, g: Array, x: Array, size: Shape, stride: Shape,
-              padding: Shape, dilation: Shape, groups: int = 1) -> Array:
-    """Return the transpose of `convolve` in its weight, whose shape is ``size``."""
-    check_size(size)
-    windows = windows_of(tuple(size), stride, padding, dilation)
-    counts = tuple(g.shape[2:])
-
-    def items(g: Array, x: Array) -> Array:
-        cells = entries(xp, x, windows, groups, counts)
-        return xp.matmul(cells, xp.transpose(outputs_by_group(xp, g, groups), -2, -1))
-
-    each = xp.in_parts(items, (g, x), in_windows(x, windows, counts))
-    return xp.packed(xp.reshape(xp.transpose(xp.sum(each, 0), -2, -1), tuple(size)))
-
-
 def along(name: str) -> Formula:
     """Return a forward rule of a row: the product rule plus the tangent of the bias."""
     def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array,
@@ -248,9 +199,8 @@ def along(name: str) -> Formula:
     return tangent
 
 
-of_numbers("convolution.default", node="ConvolutionBackward0", fwd=convolve,
-    always_saves=True, rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
-    one_type=True,
+@of_numbers("convolution.default", node="ConvolutionBackward0", always_saves=True,
+    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False), one_type=True,
     formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
     vjp=(lambda xp, g, y, x, weight, bias, **how:
          xp.call("convolution.transposed", g, weight, None, x.shape, **how),
@@ -263,10 +213,22 @@ of_numbers("convolution.default", node="ConvolutionBackward0", fwd=convolve,
                 dilation=(2,), groups=2),
            case((1, 2, 3, 4), (1, 2, 2, 2), (1,), stride=(1, 2), padding=(1, 0),
                 dilation=(1, 1))], saves="x weight")
+def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride: Shape,
+             padding: Shape, dilation: Shape, groups: int = 1) -> Array:
+    windows = windows_of(weight.shape, stride, padding, dilation)
+    counts = windows.counts(x.shape[2:])
+    matrices = by_group(xp, weight, groups)
 
-of_numbers("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
-    always_saves=True, rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
-    one_type=True,
+    def items(x: Array) -> Array:
+        y = xp.matmul(matrices, entries(xp, x, windows, groups, counts))
+        return with_bias(
+            xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
+
+    return xp.in_parts(items, (x,), in_windows(x, windows, counts))
+
+
+@of_numbers("convolution.transposed", node="ConvolutionBackward0", always_saves=True,
+    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False), one_type=True,
     formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
     vjp=(lambda xp, g, y, x, weight, bias, size, **how:
          at_windows(xp, g, weight, x.shape[2:], **how),
@@ -280,9 +242,27 @@ of_numbers("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
                 padding=(0,), dilation=(2,), groups=2),
            case((1, 1, 2), (1, 1, 2), (1,), size=(1, 1, 8), stride=(2,), padding=(0,),
                 dilation=(3,))], saves="x weight")
+def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Shape,
+           stride: Shape, padding: Shape, dilation: Shape, groups: int = 1) -> Array:
+    """Return the transpose of `convolve` in its input, whose shape is ``size``."""
+    windows = windows_of(weight.shape, stride, padding, dilation)
+    if is_turnable(xp, weight, windows, groups):
+        y = xp.in_parts(lambda part: turned(xp, part, weight, size, windows, groups),
+                        (x,), prod(size[1:]) * prod(windows.kernel))
+        return with_bias(xp, y, bias)
+    matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
+    counts = tuple(x.shape[2:])
 
-row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
-    jvp=MULTILINEAR,
+    def lay(part: Array) -> Array:
+        cells = xp.matmul(matrices, outputs_by_group(xp, part, groups))
+        return overlaid(xp, cells, (part.shape[0], *size[1:]), windows, counts)
+
+    made = size[1] * prod(windows.kernel) * prod(counts)
+    y = xp.in_parts(lay, (x,), made)
+    return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
+
+
+@row("convolution.weight", node="ConvolutionBackwardBackward0", jvp=MULTILINEAR,
     formula="y[o, c, k] = sum(g[o, p]*x[c, p*stride + k*dilation - padding])",
     vjp=(lambda xp, g, y, a, x, size, **how:
          at_windows(xp, x, g, a.shape[2:], **how),
@@ -292,6 +272,19 @@ row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
                 dilation=(1,)),
            case((2, 2, 2), (2, 2, 4), size=(2, 1, 2), stride=(2,), padding=(1,),
                 dilation=(2,), groups=2)], saves=("x", "g"))
+def correlate(xp: Namespace, g: Array, x: Array, size: Shape, stride: Shape,
+              padding: Shape, dilation: Shape, groups: int = 1) -> Array:
+    """Return the transpose of `convolve` in its weight, whose shape is ``size``."""
+    check_size(size)
+    windows = windows_of(tuple(size), stride, padding, dilation)
+    counts = tuple(g.shape[2:])
+
+    def items(g: Array, x: Array) -> Array:
+        cells = entries(xp, x, windows, groups, counts)
+        return xp.matmul(cells, xp.transpose(outputs_by_group(xp, g, groups), -2, -1))
+
+    each = xp.in_parts(items, (g, x), in_windows(x, windows, counts))
+    return xp.packed(xp.reshape(xp.transpose(xp.sum(each, 0), -2, -1), tuple(size)))
 
 
 def shown(sizes: Sequence[int]) -> str:
@@ -336,6 +329,10 @@ def check_windows(windows: Windows, size: Shape) -> None:
             "size")
 
 
+@function("convolution", operands=("input", "weight"),
+          formula="y[o, p] = sum(weight[o, c, k]*input[c, p + k])",
+          doc="A convolution, or its transpose, over as many dimensions as the weight "
+              "has beyond two.")
 def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
                 stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
                 output_padding: Sizes, groups: int) -> Array:
@@ -372,12 +369,6 @@ def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
                 gaps, groups)
 
 
-function("convolution", convolution, operands=("input", "weight"),
-         formula="y[o, p] = sum(weight[o, c, k]*input[c, p + k])",
-         doc="A convolution, or its transpose, over as many dimensions as the weight "
-             "has beyond two.")
-
-
 def check_rank(input: Array, rank: int, name: str) -> None:
     refuse(len(input.shape) not in (rank + 1, rank + 2), "Expected {}D (unbatched) or "
            "{}D (batched) input to {}, but got input of size: {}", rank + 1, rank + 2,
@@ -410,6 +401,16 @@ def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes
 
 def enter(rank: int) -> None:
     """Enter the functions ``conv{rank}d`` and ``conv_transpose{rank}d``."""
+
+    lengths = ("a sequence", "a picture", "a volume")[rank - 1]
+    kernel, size = (2,) * rank, (5, 3, 2)[:rank]
+
+    @function(f"conv{rank}d", operands=("input", "weight", "bias"),
+              formula="y[o, p] = sum(weight[o, c, k]*input[c, p*stride + k])",
+              doc=f"A weight's window slid over {lengths}, channel by channel.",
+              cases=[case((1, 2, *size), (3, 2, *kernel), (3,)),
+                     case((2, *size), (2, 1, *kernel), stride=2, padding=1, groups=2),
+                     case((1, 1, *size), (1, 1, *kernel), padding="same")])
     def conv(call: Call, input: Array, weight: Array, bias: Array | None = None,
              stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
              groups: int = 1) -> Array:
@@ -427,6 +428,11 @@ def enter(rank: int) -> None:
                         0, groups)
         return in_batch(call, input, rank, run)
 
+    @function(f"conv_transpose{rank}d", operands=("input", "weight", "bias"),
+              formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
+              doc=f"The transpose of conv{rank}d: windows laid over {lengths}.",
+              cases=[case((1, 2, *size), (2, 1, *kernel), (1,)),
+                     case((1, *size), (1, 2, *kernel), stride=2, padding=1)])
     def transposed(call: Call, input: Array, weight: Array, bias: Array | None = None,
                    stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
                    groups: int = 1, dilation: Sizes = 1) -> Array:
@@ -434,21 +440,6 @@ def enter(rank: int) -> None:
         return in_batch(call, input, rank, lambda x: call(
             "convolution", x, weight, bias, stride, padding, dilation, True,
             output_padding, groups))
-
-    lengths = ("a sequence", "a picture", "a volume")[rank - 1]
-    kernel, size = (2,) * rank, (5, 3, 2)[:rank]
-    function(f"conv{rank}d", conv, operands=("input", "weight", "bias"),
-             formula="y[o, p] = sum(weight[o, c, k]*input[c, p*stride + k])",
-             doc=f"A weight's window slid over {lengths}, channel by channel.",
-             cases=[case((1, 2, *size), (3, 2, *kernel), (3,)),
-                    case((2, *size), (2, 1, *kernel), stride=2, padding=1, groups=2),
-                    case((1, 1, *size), (1, 1, *kernel), padding="same")])
-    function(f"conv_transpose{rank}d", transposed,
-             operands=("input", "weight", "bias"),
-             formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
-             doc=f"The transpose of conv{rank}d: windows laid over {lengths}.",
-             cases=[case((1, 2, *size), (2, 1, *kernel), (1,)),
-                    case((1, *size), (1, 2, *kernel), stride=2, padding=1)])
 
 
 for dims in (1, 2, 3):

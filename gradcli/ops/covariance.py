@@ -32,6 +32,12 @@ def check_weights(call: Call, name: str, w: Array, whole: bool, x: Array) -> Non
         raise EngineError(f"cov(): {name} cannot be negative")
 
 
+@function("cov", operands=("x", "fweights", "aweights"),
+          formula="(x - mean(x)) @ (x - mean(x)).T / (n - correction)",
+          doc="The covariances of variables, whose observations are columns; with "
+              "fweights each is counted so often, aweights say how much each counts.",
+          also=("covariance",),
+          cases=[case((3, 4)), case((4,)), case((2, 3), correction=0)])
 def cov(call: Call, x: Array, *, correction: int = 1, fweights: Array | None = None,
         aweights: Array | None = None) -> Array:
     if holds("b", x):
@@ -56,6 +62,11 @@ def cov(call: Call, x: Array, *, correction: int = 1, fweights: Array | None = N
     return call("squeeze", call("mm", x, call("t", weighted)) / divisor)
 
 
+@function("corrcoef", operands=("x",),
+          formula="cov(x)[i, j] / sqrt(cov(x)[i, i]*cov(x)[j, j])",
+          doc="The correlations of variables, whose observations are columns.",
+          kink="of a variable that is constant they are NaN", also=("correlation",),
+          cases=[case((3, 4)), case((2, 3))])
 def corrcoef(call: Call, x: Array) -> Array:
     if len(x.shape) > 2:
         observations(call, "corrcoef", x)
@@ -65,16 +76,3 @@ def corrcoef(call: Call, x: Array) -> Array:
     spread = call("sqrt", call("diagonal", c))
     c = c / call("view", spread, (spread.shape[0], 1))
     return call("clamp", c / call("view", spread, (1, spread.shape[0])), -1, 1)
-
-
-function("cov", cov, operands=("x", "fweights", "aweights"),
-         formula="(x - mean(x)) @ (x - mean(x)).T / (n - correction)",
-         doc="The covariances of variables, whose observations are columns; with "
-             "fweights each is counted so often, aweights say how much each counts.",
-         also=("covariance",),
-         cases=[case((3, 4)), case((4,)), case((2, 3), correction=0)])
-function("corrcoef", corrcoef, operands=("x",),
-         formula="cov(x)[i, j] / sqrt(cov(x)[i, i]*cov(x)[j, j])",
-         doc="The correlations of variables, whose observations are columns.",
-         kink="of a variable that is constant they are NaN",
-         also=("correlation",), cases=[case((3, 4)), case((2, 3))])

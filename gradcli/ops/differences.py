@@ -33,6 +33,10 @@ def changes(call: Call, x: Array, dim: int) -> Array:
     return call("logical_xor", right, left)
 
 
+@function("diff", operands=("x", "prepend", "append"), formula="x[i + 1] - x[i]",
+          doc="Differences of neighbours along a dimension, n times; of truth values, "
+              "whether neighbours differ.",
+          cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
 def _diff(
     call: Call, x: Array, n: int = 1, dim: int = -1, prepend: Array | None = None,
     append: Array | None = None,
@@ -50,12 +54,6 @@ def _diff(
     return x
 
 
-function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] - x[i]",
-         doc="Differences of neighbours along a dimension, n times; of truth values, "
-             "whether neighbours differ.",
-         cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
-
-
 def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
     """Return ``x`` with as many dimensions as ``y``; a vector is put along ``dim``."""
     if len(x.shape) == 1:
@@ -68,6 +66,10 @@ def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
     return call("view", x, (*[1] * missing, *x.shape)) if missing > 0 else x
 
 
+@function("trapezoid", operands=("y", "x"), aliases=("trapz",),
+          formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i]))",
+          doc="The area under points along a dimension, dx or x apart.",
+          cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5), case((1,))])
 def _trapezoid(
     call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
@@ -83,6 +85,10 @@ def _trapezoid(
     return call("div.Scalar", call("sum", areas, d), 2)
 
 
+@function("cumulative_trapezoid", operands=("y", "x"),
+          formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i])) up to each point",
+          doc="The areas under points up to each one, along a dimension.",
+          cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5)])
 def _cumulative_trapezoid(
     call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
@@ -93,16 +99,6 @@ def _cumulative_trapezoid(
         return call("cumsum", call("mul.Scalar", heights, dx / 2), d)
     widths = gaps(call, abscissas(call, "cumulative_trapezoid", x, y, d), d)
     return call("div.Scalar", call("cumsum", heights * widths, d), 2)
-
-
-function("trapezoid", _trapezoid, operands=("y", "x"), aliases=("trapz",),
-         formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i]))",
-         doc="The area under points along a dimension, dx or x apart.",
-         cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5), case((1,))])
-function("cumulative_trapezoid", _cumulative_trapezoid, operands=("y", "x"),
-         formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i])) up to each point",
-         doc="The areas under points up to each one, along a dimension.",
-         cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5)])
 
 
 # -- slopes between points of a grid --------------------------------------------------
@@ -163,6 +159,10 @@ Spacing = Operand | list[Operand] | tuple[Operand, ...]
 """Spacing of points: a distance or coordinates, or a list with one per dimension."""
 
 
+@function("gradient", operands=("x",), formula="(x[i + 1] - x[i - 1])/(2*spacing)",
+          doc="Slopes between points of a grid, along each dimension: of the second "
+              "order inside, of edge_order at the ends.",
+          cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])
 def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims = None,
               edge_order: int = 1) -> tuple[Array, ...]:
     if edge_order not in (1, 2):
@@ -180,10 +180,3 @@ def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims
         _even_slope(call, x, gap, d, edge_order) if isinstance(gap, int | float)
         else _uneven_slope(call, x, gap, d, edge_order)
         for gap, d in zip(each, dims, strict=True)])
-
-
-function("gradient", _gradient, operands=("x",),
-         formula="(x[i + 1] - x[i - 1])/(2*spacing)",
-         doc="Slopes between points of a grid, along each dimension: of the second "
-             "order inside, of edge_order at the ends.",
-         cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])

@@ -75,19 +75,6 @@ def sizes_of(labels: list[str], shapes: Shapes) -> dict[str, int]:
     return sizes
 
 
-def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
-    shapes = [tuple(x.shape) for x in operands]
-    labels, output = written_out(equation, shapes)
-    sizes = sizes_of(labels, shapes)
-    for label in output:
-        refuse(label not in sizes, "einsum(): output subscript {} does not appear in "
-               "the equation for any input operand", label, kind=ValueRangeError)
-        if output.count(label) > 1:
-            raise ValueRangeError(f"einsum(): output subscript {label} appears more "
-                                  "than once in the output")
-    return xp.einsum(f"{','.join(labels)}->{output}", *operands)
-
-
 def cotangent(xp: Namespace, g: Array, operands: Sequence[Array], k: int,
               labels: list[str], output: str, sizes: dict[str, int]) -> Array:
     """Return the cotangent of operand ``k``, an einsum whose output labels are those of
@@ -123,11 +110,9 @@ def cotangents(xp: Namespace, g: Array, y: Array, *operands: Array, equation: st
                   for k in range(len(operands))])
 
 
-row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
-    memory=VIEW,
-    one_type=True, formula="sum of products over repeated labels",
-    doc="Sums of products, by one letter per dimension.",
-    fwd=contracted, vjp=cotangents,
+@row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
+    memory=VIEW, one_type=True, formula="sum of products over repeated labels",
+    doc="Sums of products, by one letter per dimension.", vjp=cotangents,
     cases=[case((3, 4), (4, 2), equation="ij,jk->ik"), case((3, 3), equation="ii"),
            case((3, 3), equation="ii->i"), case((3, 4), equation="ij->j"),
            case((3, 4), (3, 4), equation="ij,ij->"), case((3,), (4,), equation="i,j"),
@@ -136,12 +121,17 @@ row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
            case((3,), (3,), (3,), equation="i,i,i->i"),
            case((2, 3, 3), (3,), equation="bii,i->b"),
            case((), (3,), equation=",i->i"), case((2, 3), (1,), equation="ij,j->i")])
-
-def einsum(call: Call, equation: Array, *operands: Array) -> Array:
-    if not isinstance(equation, str):
-        return call("einsum.default", *operands_of([equation, *operands]),
-                    equation=in_letters([equation, *operands]))
-    return call("einsum.default", *spread_out(operands), equation=equation)
+def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
+    shapes = [tuple(x.shape) for x in operands]
+    labels, output = written_out(equation, shapes)
+    sizes = sizes_of(labels, shapes)
+    for label in output:
+        refuse(label not in sizes, "einsum(): output subscript {} does not appear in "
+               "the equation for any input operand", label, kind=ValueRangeError)
+        if output.count(label) > 1:
+            raise ValueRangeError(f"einsum(): output subscript {label} appears more "
+                                  "than once in the output")
+    return xp.einsum(f"{','.join(labels)}->{output}", *operands)
 
 
 LETTERS = ascii_uppercase + ascii_lowercase
@@ -174,7 +164,12 @@ def as_letter(number: Number) -> str:
     return LETTERS[n]
 
 
-function("einsum", einsum)
+@function("einsum")
+def einsum(call: Call, equation: Array, *operands: Array) -> Array:
+    if not isinstance(equation, str):
+        return call("einsum.default", *operands_of([equation, *operands]),
+                    equation=in_letters([equation, *operands]))
+    return call("einsum.default", *spread_out(operands), equation=equation)
 
 
 def spread_out(operands: Sequence[Array]) -> Sequence[Array]:

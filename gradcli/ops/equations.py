@@ -20,6 +20,19 @@ from .types import Array, Call, Namespace, Outputs, Result, Tangents
 # fmt: off
 
 
+def cholesky_ex_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
+                        upper: bool = False) -> Outputs:
+    moved = cholesky_tangent(xp, t, y[0], a, upper)
+    return moved, xp.new_full(moved, y[1].shape, 0)
+
+
+@of_floats("linalg_cholesky_ex.default", node="LinalgCholeskyExBackward0", returns=2,
+    formula="l @ l.T = a, info",
+    kink="of a matrix that is not positive definite the factor is NaN",
+    vjp=(lambda xp, g, y, a, upper=False: cholesky_rule(xp, g, y[0], a, upper),),
+    jvp=cholesky_ex_tangent,
+    cases=[case((3, 3), make="symmetric"),
+           case((2, 2, 2), upper=True, make="symmetric")], saves="y.0")
 def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
     read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
     info = xp.indefinite_minors(read)
@@ -30,21 +43,10 @@ def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
     return xp.where(lifted(xp, bad), nan, factor(xp, held, upper)), info
 
 
-def cholesky_ex_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
-                        upper: bool = False) -> Outputs:
-    moved = cholesky_tangent(xp, t, y[0], a, upper)
-    return moved, xp.new_full(moved, y[1].shape, 0)
-
-
-of_floats("linalg_cholesky_ex.default", node="LinalgCholeskyExBackward0", returns=2,
-    formula="l @ l.T = a, info",
-    kink="of a matrix that is not positive definite the factor is NaN", fwd=cholesky_ex,
-    vjp=(lambda xp, g, y, a, upper=False: cholesky_rule(xp, g, y[0], a, upper),),
-    jvp=cholesky_ex_tangent,
-    cases=[case((3, 3), make="symmetric"),
-           case((2, 2, 2), upper=True, make="symmetric")], saves="y.0")
-
-
+@function("linalg.cholesky_ex", formula="l @ l.T = a, info", operands=("a",),
+          doc="The triangular factor of a positive definite matrix, and the order of "
+              "the first minor that is not positive.",
+          cases=[case((3, 3), make="symmetric")])
 def torch_cholesky_ex(call: Call, a: Array, upper: bool = False,
                       check_errors: bool = False) -> Result:
     found = call("linalg_cholesky_ex.default", a, upper)
@@ -55,15 +57,18 @@ def torch_cholesky_ex(call: Call, a: Array, upper: bool = False,
     return found
 
 
-function("linalg.cholesky_ex", torch_cholesky_ex,
-         formula="l @ l.T = a, info", operands=("a",),
-         doc="The triangular factor of a positive definite matrix, and the order of "
-             "the first minor that is not positive.",
-         cases=[case((3, 3), make="symmetric")])
-
 # condition numbers
 
 
+@function("linalg.cond", operands=("a",),
+          formula="norm(a, p)*norm(inverse(a), p) = cond",
+          doc="How many times errors grow where a system with this matrix is solved: "
+              "the norm of a matrix times that of its inverse.",
+          kink="where the largest or the least singular value is repeated the "
+               "derivative is one of several",
+          cases=[case((2, 2), make="regular"), case((3, 2), p=-2, make="regular"),
+                 case((2, 2), p=1, make="regular"), case((2, 2), p="nuc",
+                                                         make="regular")])
 def cond(call: Call, a: Array, p: float | str | None = None) -> Array:
     demand_rank("linalg.cond", a, 2)
     if p is not None and p not in ("fro", "nuc", INFINITY, -INFINITY, 1, -1, 2, -2):
@@ -88,14 +93,3 @@ def cond(call: Call, a: Array, p: float | str | None = None) -> Array:
     inverted = call("masked_fill", call("inverse", held), singular, INFINITY)
     both = call("mul", matrix_norm(call, a, p), matrix_norm(call, inverted, p))
     return call("nan_to_num", both, INFINITY, INFINITY, -INFINITY)
-
-
-function("linalg.cond", cond, operands=("a",),
-         formula="norm(a, p)*norm(inverse(a), p) = cond",
-         doc="How many times errors grow where a system with this matrix is solved: "
-             "the norm of a matrix times that of its inverse.",
-         kink="where the largest or the least singular value is repeated the "
-              "derivative is one of several",
-         cases=[case((2, 2), make="regular"), case((3, 2), p=-2, make="regular"),
-                case((2, 2), p=1, make="regular"), case((2, 2), p="nuc",
-                                                        make="regular")])

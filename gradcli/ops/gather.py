@@ -85,6 +85,15 @@ def lined(shape: Shape) -> Shape:
     return shape or (1,)
 
 
+@row("gather.default", node="GatherBackward0", jvp=LINEAR, memory=PACKED,
+    doc="Entries read along a dimension by a tensor of positions.",
+    formula="y[i, j] = x[i, index[i, j]]",
+    vjp=(lambda xp, g, y, x, index, dim:
+         xp.call("gather.backward", g, index, x.shape, dim), None),
+    cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
+           case((3, 4), Fixed([[0, 0], [3, 2]]), dim=-1),
+           case((3,), Fixed([2, 0]), dim=0), case((), Fixed([0, 0]), dim=0),
+           case((3,), Fixed(1), dim=0)], saves="x index")
 def _gather(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
     at = xp.as_index(index)
     if 0 in at.shape:
@@ -94,6 +103,11 @@ def _gather(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
     return xp.reshape(xp.getitem(line, where), at.shape)
 
 
+@row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, onto_zeros=True,
+    formula="y[i, index[i, j]] += g[i, j]",
+    vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
+    cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1),
+           case((2,), Fixed([0, 0]), input_sizes=(), dim=0)])
 def _gather_backward(xp: Namespace, x: Array, index: Array, input_sizes: Shape, dim: int
                     ) -> Array:
     at = xp.as_index(index)
@@ -104,27 +118,8 @@ def _gather_backward(xp: Namespace, x: Array, index: Array, input_sizes: Shape, 
     return xp.reshape(put, input_sizes)
 
 
-row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
-    memory=PACKED,
-    doc="Entries read along a dimension by a tensor of positions.",
-    formula="y[i, j] = x[i, index[i, j]]",
-    vjp=(lambda xp, g, y, x, index, dim:
-         xp.call("gather.backward", g, index, x.shape, dim), None),
-    cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
-           case((3, 4), Fixed([[0, 0], [3, 2]]), dim=-1),
-           case((3,), Fixed([2, 0]), dim=0), case((), Fixed([0, 0]), dim=0),
-           case((3,), Fixed(1), dim=0)],
-    saves="x index")
-
-row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, fwd=_gather_backward,
-    onto_zeros=True, formula="y[i, index[i, j]] += g[i, j]",
-    vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
-    cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1),
-           case((2,), Fixed([0, 0]), input_sizes=(), dim=0)])
-
 function("gather", lambda call, x, dim, index: call("gather.default", x, index, dim),
          operands=("x", "index"))
-
 
 row("as_index", query=True, doc="Integers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
@@ -205,6 +200,9 @@ row("scatter.value", node="ScatterBackward1", formula="y[i, index[i, j]] = value
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
 
+@function("scatter", operands=("x", "index"),
+          doc="A tensor's entries, or a number, written at positions, or added there.",
+          in_place=True)
 def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
                     src: Operand | None = None, value: Operand | None = None,
                     reduce: str | None = None) -> Array:
@@ -220,10 +218,6 @@ def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
                             "reduce=\"add\" is")
     return call("scatter_add.default", x, call("as_index", index), src, dim)
 
-
-function("scatter", _choose_scatter, operands=("x", "index"),
-         doc="A tensor's entries, or a number, written at positions, or added there.",
-         in_place=True)
 
 row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=True,
     formula="y[i, index[i, j]] += src[i, j]",
@@ -359,18 +353,7 @@ function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
 
 
-def _put(xp: Namespace, x: Array, index: Array, source: Array, accumulate: bool = False
-        ) -> Array:
-    at = numbered(xp, prod(x.shape), index)
-    have, want = prod(source.shape), prod(at[0].shape)
-    refuse(have != want, "put_(): Expected source and index to have the same number of "
-           "elements, but got source.numel() = {}, index.numel() = {}", have, want)
-    flat, src = xp.reshape(x, (-1,)), xp.reshape(source, at[0].shape)
-    return xp.reshape(put_over(xp, flat, at, src, accumulate), x.shape)
-
-
-row("put.default", node="PutBackward0", fwd=_put, jvp=LINEAR, memory=KEPT,
-    one_type=True,
+@row("put.default", node="PutBackward0", jvp=LINEAR, memory=KEPT, one_type=True,
     doc="Entries replaced, or added to, by their number in the flattened tensor.",
     formula="y[index[k]] = source[k]",
     vjp=(lambda xp, g, y, x, index, source, accumulate=False:
@@ -381,6 +364,15 @@ row("put.default", node="PutBackward0", fwd=_put, jvp=LINEAR, memory=KEPT,
     cases=[case((3, 4), Fixed([0, 5, -1]), (3,)),
            case((3,), Fixed([[1, 0], [1, 2]]), (2, 2), accumulate=True)],
     saves=("index", "", "index source"))
+def _put(xp: Namespace, x: Array, index: Array, source: Array, accumulate: bool = False
+        ) -> Array:
+    at = numbered(xp, prod(x.shape), index)
+    have, want = prod(source.shape), prod(at[0].shape)
+    refuse(have != want, "put_(): Expected source and index to have the same number of "
+           "elements, but got source.numel() = {}, index.numel() = {}", have, want)
+    flat, src = xp.reshape(x, (-1,)), xp.reshape(source, at[0].shape)
+    return xp.reshape(put_over(xp, flat, at, src, accumulate), x.shape)
+
 
 function("put", lambda call, x, index, source, accumulate=False:
          call("put.default", x, call("as_index", index), source, accumulate),
@@ -413,6 +405,8 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST, memory=PACKE
     cases=[case((2, 3), MASK, ()), case((2, 1), MASK, ())], saves="mask")
 
 
+@function("masked_fill", operands=("x", "mask"),
+          doc="A number, or a scalar tensor, written where the mask is true.")
 def _masked_fill(call: Call, x: Array, mask: Array, value: Operand) -> Array:
     if isinstance(value, int | float):
         return call("masked_fill.Scalar", x, mask, value)
@@ -421,16 +415,22 @@ def _masked_fill(call: Call, x: Array, mask: Array, value: Operand) -> Array:
     return call("masked_fill.Tensor", x, mask, value)
 
 
-function("masked_fill", _masked_fill, operands=("x", "mask"),
-         doc="A number, or a scalar tensor, written where the mask is true.")
-
-
+@row("masked_select.default", node="MaskedSelectBackward0", jvp=LINEAR,
+    doc="The entries where the mask is true, in one dimension.", formula="x where mask",
+    vjp=(lambda xp, g, y, x, mask:
+         xp.call("masked_select.backward", g, mask, x.shape), None),
+    cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)], saves="x mask")
 def _masked_select(xp: Namespace, x: Array, mask: Array) -> Array:
     keep = as_mask(xp, mask)
     shape = broadcast_shape(keep.shape, x.shape)
     return xp.getitem(xp.expand(x, shape), (xp.as_index(xp.expand(keep, shape)),))
 
 
+@row("masked_select.backward", node="MaskedScatterBackward0", onto_zeros=True,
+    jvp=LINEAR, formula="g where mask",
+    vjp=(lambda xp, g, y, x, mask, input_sizes:
+         xp.masked_select(xp.expand(g, input_sizes), mask), None),
+    cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
 def _masked_select_backward(xp: Namespace, x: Array, mask: Array, input_sizes: Shape
                            ) -> Array:
     keep = as_mask(xp, mask)
@@ -438,20 +438,6 @@ def _masked_select_backward(xp: Namespace, x: Array, mask: Array, input_sizes: S
     put = xp.put_view(shape, (xp.as_index(xp.expand(keep, shape)),), x)
     return sum_to(xp, put, input_sizes)
 
-
-row("masked_select.default", node="MaskedSelectBackward0", fwd=_masked_select,
-    jvp=LINEAR, doc="The entries where the mask is true, in one dimension.",
-    formula="x where mask",
-    vjp=(lambda xp, g, y, x, mask:
-         xp.call("masked_select.backward", g, mask, x.shape), None),
-    cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)],
-    saves="x mask")
-
-row("masked_select.backward", node="MaskedScatterBackward0", onto_zeros=True,
-    fwd=_masked_select_backward, jvp=LINEAR, formula="g where mask",
-    vjp=(lambda xp, g, y, x, mask, input_sizes:
-         xp.masked_select(xp.expand(g, input_sizes), mask), None),
-    cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
 
 function("masked_select", lambda call, x, mask: call("masked_select.default", x, mask),
          operands=("x", "mask"))
@@ -484,6 +470,9 @@ of_numbers("bincount.default", formula="y[n] = number of x == n",
     cases=[case(Fixed([0, 2, 2, 1])), case(Fixed([1, 1]), minlength=4)])
 
 
+@function("bincount", operands=("input", "weights"),
+          doc="How often each integer from 0 on occurs, or how much weight lies on "
+              "it.")
 def _bincount(call: Call, input: Array, weights: Array | None = None, minlength: int = 0
              ) -> Array:
     if weights is None or tuple(input.shape) == (0,):
@@ -491,8 +480,3 @@ def _bincount(call: Call, input: Array, weights: Array | None = None, minlength:
     single = getattr(getattr(weights, "dtype", None), "name", "") == "float32"
     heavy = weights if single else doubled(call, weights)
     return call("bincount.weights", input, heavy, minlength)
-
-
-function("bincount", _bincount, operands=("input", "weights"),
-         doc="How often each integer from 0 on occurs, or how much weight lies on "
-             "it.")

@@ -67,6 +67,9 @@ of_floats("group_norm.default", node="NativeGroupNormBackward0", one_type=True,
            case((1, 2, 2, 2), (2,), Fixed(None), num_groups=1)], saves="x weight")
 
 
+@function("group_norm", operands=("x", "weight", "bias"),
+          formula="(x - mean)/sqrt(var + eps)*weight + bias",
+          doc="Mean 0 and variance 1 per item and group of channels.")
 def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = None,
                bias: Array | None = None, eps: float = 1e-5) -> Array:
     demand_rank("group_norm", x, 2)
@@ -80,8 +83,3 @@ def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = Non
         if given is not None:
             demand_shape(f"group_norm: {name}", given, (x.shape[1],))
     return call("group_norm.default", x, weight, bias, num_groups, eps)
-
-
-function("group_norm", group_norm, operands=("x", "weight", "bias"),
-         formula="(x - mean)/sqrt(var + eps)*weight + bias",
-         doc="Mean 0 and variance 1 per item and group of channels.")

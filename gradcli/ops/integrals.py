@@ -102,13 +102,6 @@ row("lambertw", node="LambertwBackward0", latex="W({0})", ours=True,
     not_finite={"nan": "its argument is below -1/e"})
 
 
-def polylog_of(xp: Namespace, x: Array, s: float) -> Array:
-    if abs(s) > MAX_ORDER or s != int(s):
-        raise ArgumentError(f"polylog(s, x) needs an integer s from {-MAX_ORDER} to "
-                            f"{MAX_ORDER}, not {s}")
-    return xp.polylog(int(s), x)
-
-
 def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
     """Return ``polylog(s - 1, x)/x``; near 0 it is computed as a series, so that
     nothing cancels in its derivatives."""
@@ -127,25 +120,27 @@ def over_power(x: Array, base: int, n: int) -> Array:
 
 
 # DLMF 25.12.10.
-row("polylog.order", node="PolylogBackward0", ours=True,
+@row("polylog.order", node="PolylogBackward0", ours=True,
     latex=r"\operatorname{{Li}}_{{{s}}}({0})",
     formula="x + x**2/2**s + x**3/3**s + ...",
     doc="Polylogarithm of an integer order s.",
-    kink="at 1 the derivative is inf for s of 1 and 2",
-    fwd=polylog_of, partials=(polylog_slope,),
+    kink="at 1 the derivative is inf for s of 1 and 2", partials=(polylog_slope,),
     cases=[case((3, 4), low=-3.0, high=0.9, s=2), case((), low=-0.5, high=0.9, s=3),
            case((3,), low=-0.019, high=0.019, s=3),
            case((3,), low=-8.0, high=-5.0, s=2), case((3,), low=-2.0, high=0.9, s=1),
            case((3,), low=-2.0, high=0.9, s=-1),
            case((3,), low=-0.019, high=0.019, s=-1)],
     not_finite={"nan": "its argument is above 1"}, tame=("0",))
+def polylog_of(xp: Namespace, x: Array, s: float) -> Array:
+    if abs(s) > MAX_ORDER or s != int(s):
+        raise ArgumentError(f"polylog(s, x) needs an integer s from {-MAX_ORDER} to "
+                            f"{MAX_ORDER}, not {s}")
+    return xp.polylog(int(s), x)
 
 
+@function("polylog", formula="polylog(s, x)", literal=True, in_place=False,
+          doc="Polylogarithm of an integer order s.")
 def polylog(call: Call, s: Operand, x: Array) -> Result:
     refuse(not is_number(s), "polylog(s, x) needs a plain number as its order s: by it "
            "no derivative is known", kind=ArgumentError)
     return call("polylog.order", x, s=s)
-
-
-function("polylog", polylog, formula="polylog(s, x)", literal=True, in_place=False,
-         doc="Polylogarithm of an integer order s.")

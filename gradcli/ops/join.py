@@ -78,15 +78,6 @@ def interleaved(counts: Shape, shape: Shape) -> Shape:
     return tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
 
 
-def _repeat(xp: Namespace, x: Array, repeats: Sizes) -> Array:
-    counts, shape = repeated(x.shape, repeats)
-    lone = xp.reshape(x, interleaved((1,) * len(shape), shape))
-    spread = xp.expand(lone, interleaved(counts, shape))
-    y = xp.reshape(spread, tuple(map(int.__mul__, counts, shape)))
-    seen = all(1 in pair for pair in zip(counts, shape, strict=True))
-    return xp.clone(y, "contiguous") if seen else y
-
-
 def _repeat_vjp(xp: Namespace, g: Array, y: Array, x: Array, repeats: Sizes) -> Array:
     counts, shape = repeated(x.shape, repeats)
     if not counts:
@@ -95,11 +86,19 @@ def _repeat_vjp(xp: Namespace, g: Array, y: Array, x: Array, repeats: Sizes) -> 
     return xp.reshape(xp.sum(apart, tuple(range(0, 2 * len(counts), 2))), x.shape)
 
 
-row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
+@row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
     doc="The tensor repeated a number of times along each dimension.",
-    formula="y[i] = x[i mod n]", fwd=_repeat, vjp=(_repeat_vjp,),
+    formula="y[i] = x[i mod n]", vjp=(_repeat_vjp,),
     cases=[case((2, 3), repeats=(2, 1)), case((2, 3), repeats=(2, 1, 3)),
            case((), repeats=(3,)), case((1, 2), repeats=(1, 1))])
+def _repeat(xp: Namespace, x: Array, repeats: Sizes) -> Array:
+    counts, shape = repeated(x.shape, repeats)
+    lone = xp.reshape(x, interleaved((1,) * len(shape), shape))
+    spread = xp.expand(lone, interleaved(counts, shape))
+    y = xp.reshape(spread, tuple(map(int.__mul__, counts, shape)))
+    seen = all(1 in pair for pair in zip(counts, shape, strict=True))
+    return xp.clone(y, "contiguous") if seen else y
+
 
 function("tile", lambda call, x, dims: call(
              "repeat", x, (*([1] * (x.ndim - len(as_sizes(dims)))), *as_sizes(dims))),
@@ -226,11 +225,6 @@ for _ndim in (1, 2, 3):
              formula="x", doc=f"At least {_ndim} dimensions, new ones of size 1.")
 
 
-def _hstack(call: Call, tensors: Sequence[Array]) -> Array:
-    raised = [_at_least(call, x, 1) for x in listed("hstack", tensors)]
-    return call("cat.default", *raised, dim=0 if raised[0].ndim == 1 else 1)
-
-
 def _column(call: Call, x: Array) -> Array:
     return x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
 
@@ -239,8 +233,15 @@ function("cat", lambda call, tensors, dim=0: joined(call, "cat", tensors, 0, dim
          aliases=("concat", "concatenate"))
 function("stack", lambda call, tensors, dim=0:
          joined(call, "stack", tensors, 0, dim, "stack.default"))
-function("hstack", _hstack, formula="[a, b, ...]", doc="Tensors side by side.",
-         cases=[case((2, 3), (2, 1)), case((3,), (2,))])
+
+
+@function("hstack", formula="[a, b, ...]", doc="Tensors side by side.",
+          cases=[case((2, 3), (2, 1)), case((3,), (2,))])
+def _hstack(call: Call, tensors: Sequence[Array]) -> Array:
+    raised = [_at_least(call, x, 1) for x in listed("hstack", tensors)]
+    return call("cat.default", *raised, dim=0 if raised[0].ndim == 1 else 1)
+
+
 function("vstack", lambda call, tensors: joined(call, "vstack", tensors, 2, 0),
          aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.",
          cases=[case((2, 3), (1, 3)), case((3,), (3,))])
@@ -261,6 +262,21 @@ def as_matrix(shape: Shape) -> Shape:
     return (*(1,) * (2 - len(shape)), *shape)
 
 
+def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
+                   ) -> tuple[Array, ...]:
+    pulled, row_at, column_at = [], 0, 0
+    for block in blocks:
+        rows, columns = as_matrix(block.shape)
+        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
+        pulled.append(xp.reshape(own, block.shape))
+        row_at, column_at = row_at + rows, column_at + columns
+    return tuple(pulled)
+
+
+@row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
+    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
+    vjp=_block_diag_vjp,
+    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
 def _block_diag(xp: Namespace, *blocks: Array) -> Array:
     shapes = [as_matrix(b.shape) for b in blocks]
     height, width = map(sum, zip(*shapes, strict=True))
@@ -274,21 +290,5 @@ def _block_diag(xp: Namespace, *blocks: Array) -> Array:
         before += columns
     return xp.cat(bands, 0)
 
-
-def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
-                   ) -> tuple[Array, ...]:
-    pulled, row_at, column_at = [], 0, 0
-    for block in blocks:
-        rows, columns = as_matrix(block.shape)
-        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
-        pulled.append(xp.reshape(own, block.shape))
-        row_at, column_at = row_at + rows, column_at + columns
-    return tuple(pulled)
-
-
-row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
-    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
-    fwd=_block_diag, vjp=_block_diag_vjp,
-    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
 
 function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices))

@@ -57,16 +57,14 @@ def filled_up(xp: Namespace, x: Array, dim: int, size: int) -> Array:
 # trace and determinants
 
 
-def trace(xp: Namespace, x: Array) -> Array:
-    demand_rank("trace", x, 2, 2)
-    return xp.sum(xp.diagonal(x))
-
-
-of_numbers("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
-    doc="The sum of a matrix's diagonal.", fwd=trace,
+@of_numbers("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
+    doc="The sum of a matrix's diagonal.",
     vjp=(lambda xp, g, y, x:
          xp.where(xp.ne(identity(xp, g, x.shape), 0), g, 0),),
     cases=[case((3, 3)), case((2, 4)), case((1, 1))], also=("tr",))
+def trace(xp: Namespace, x: Array) -> Array:
+    demand_rank("trace", x, 2, 2)
+    return xp.sum(xp.diagonal(x))
 
 
 def without(xp: Namespace, a: Array, i: int, dim: int) -> Array:
@@ -129,16 +127,15 @@ of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     cases=SQUARES, saves="a y")
 
 
+@function("logdet", formula="log(det(a))",
+          doc="Logarithm of the determinant; NaN where that is negative.",
+          kink="for a singular matrix the derivative is NaN",
+          cases=[case((3, 3), make="spd")])
 def logdet(call: Call, a: Array) -> Array:
     sign, log = call("slogdet", a)
     absent = call("new_full", log, log.shape, float("nan"))
     return call("where", call("lt", sign, 0), absent, log)
 
-
-function("logdet", logdet, formula="log(det(a))",
-         doc="Logarithm of the determinant; NaN where that is negative.",
-         kink="for a singular matrix the derivative is NaN",
-         cases=[case((3, 3), make="spd")])
 
 # inverses and systems
 
@@ -176,21 +173,6 @@ def check_equation(name: str, a: Array, b: Array, left: bool) -> None:
     raise ShapeError(
         f"{name}: Incompatible shapes of A and B for the equation "
         f"{equation} ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})")
-
-
-def solve(xp: Namespace, a: Array, b: Array, left: bool = True) -> Array:
-    square("linalg.solve", a)
-    vector = is_vector(a, b)
-    refuse(vector and not left, "linalg.solve: Vector broadcasting of the left hand "
-           "side is not supported for left=False.")
-    m = column(xp, b, vector)
-    broadcast_shape(a.shape[:-2], m.shape[:-2])
-    check_equation("linalg.solve", a, m, left)
-    y = solution(xp, a, m, left)
-    if not vector:
-        return y
-    y = xp.squeeze(y, -1)
-    return turned(xp, xp.contiguous(turned(xp, y))) if len(y.shape) > 1 else y
 
 
 def system_rules(again: ArrayRule, slope: ArrayRule, change: ArrayRule, b_at: int
@@ -262,15 +244,28 @@ def solve_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
     return xp.squeeze(found, -1) if vector else found
 
 
-of_floats("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
+@of_floats("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
-    fwd=solve, vjp=(solve_slope(0), solve_slope(1)), jvp=solve_tangent,
-    one_type=True,
+    vjp=(solve_slope(0), solve_slope(1)), jvp=solve_tangent, one_type=True,
     cases=[case((3, 3), (3, 2), make="regular"), case((3, 3), (3,), make="regular"),
            case((2, 3, 3), (2, 3, 1), make="regular"),
            case((2, 3, 3), (3, 2), make="regular"),
            case((2, 3, 3), (2, 3), make="regular"),
            case((3, 3), (2, 3), left=False, make="regular")], saves=("a b y", "a b"))
+def solve(xp: Namespace, a: Array, b: Array, left: bool = True) -> Array:
+    square("linalg.solve", a)
+    vector = is_vector(a, b)
+    refuse(vector and not left, "linalg.solve: Vector broadcasting of the left hand "
+           "side is not supported for left=False.")
+    m = column(xp, b, vector)
+    broadcast_shape(a.shape[:-2], m.shape[:-2])
+    check_equation("linalg.solve", a, m, left)
+    y = solution(xp, a, m, left)
+    if not vector:
+        return y
+    y = xp.squeeze(y, -1)
+    return turned(xp, xp.contiguous(turned(xp, y))) if len(y.shape) > 1 else y
+
 
 # Cholesky factors
 
@@ -332,6 +327,10 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
 # powers and cross products
 
 
+@function("matrix_power", aliases=("linalg.matrix_power",), operands=("a",),
+          formula="a @ a @ ...", doc="An integer power of a square matrix.",
+          cases=[case((3, 3), n=2), case((2, 2), n=3),
+                 case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
 def matrix_power(call: Call, a: Array, n: int) -> Array:
     """Return ``a`` to the power ``n`` by squaring, in PyTorch's order of products."""
     square("linalg.matrix_power", a)
@@ -357,13 +356,14 @@ def matrix_power(call: Call, a: Array, n: int) -> Array:
     return y
 
 
-function("matrix_power", matrix_power, aliases=("linalg.matrix_power",),
-         operands=("a",),
-         formula="a @ a @ ...", doc="An integer power of a square matrix.",
-         cases=[case((3, 3), n=2), case((2, 2), n=3),
-                case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
-
-
+@row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR,
+    one_type=True, memory=PACKED, formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
+    vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(
+             xp, xp.call("linalg_cross.default", b, g, dim), a.shape),
+         lambda xp, g, y, a, b, dim=-1: sum_to(
+             xp, xp.call("linalg_cross.default", g, a, dim), b.shape)),
+    cases=[case((3,), (3,)), case((3, 4), (3, 4), dim=0), case((2, 3), (1, 3)),
+           case((2, 3, 2), (2, 3, 2), dim=-2)], saves=("b", "a"))
 def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
     refuse(len(a.shape) != len(b.shape),
            "linalg.cross: inputs must have the same number of dimensions.")
@@ -374,16 +374,6 @@ def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
     broadcast_shape(a.shape, b.shape)
     return (xp.roll(a, -1, d) * xp.roll(b, -2, d)
             - xp.roll(a, -2, d) * xp.roll(b, -1, d))
-
-
-row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cross,
-    one_type=True, memory=PACKED, formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
-    vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(
-             xp, xp.call("linalg_cross.default", b, g, dim), a.shape),
-         lambda xp, g, y, a, b, dim=-1: sum_to(
-             xp, xp.call("linalg_cross.default", g, a, dim), b.shape)),
-    cases=[case((3,), (3,)), case((3, 4), (3, 4), dim=0), case((2, 3), (1, 3)),
-           case((2, 3, 2), (2, 3, 2), dim=-2)], saves=("b", "a"))
 
 
 def torch_cross(call: Call, a: Array, b: Array, dim: int | None = None) -> Array:

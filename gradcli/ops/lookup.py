@@ -72,6 +72,8 @@ row("embedding.shares", formula="1/count(indices == indices[i])", memory=PACKED,
     cases=[case((3, 2), Fixed([2, 0, 2]))])
 
 
+@function("embedding", operands=("input", "weight"), formula="y[i] = weight[input[i]]",
+          doc="Rows of a table, by their numbers; a padding row gets no gradient.")
 def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None = None,
               scale_grad_by_freq: bool = False) -> Array:
     demand_rank("embedding: weight", weight, 2, 2)
@@ -85,11 +87,9 @@ def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None =
     return call("embedding.default", weight, input, row_of_padding, scale_grad_by_freq)
 
 
-function("embedding", embedding, operands=("input", "weight"),
-         formula="y[i] = weight[input[i]]",
-         doc="Rows of a table, by their numbers; a padding row gets no gradient.")
-
-
+@row("one_hot", formula="y[i, j] = 1 if x[i] == j, else 0",
+    doc="Each number as a row of zeros with a one.",
+    cases=[case(Fixed([0, 2, 1])), case(Fixed([[0], [3]]), num_classes=5)])
 def one_hot(xp: Namespace, x: Array, num_classes: int = -1) -> Array:
     at = xp.as_index(x)
     if num_classes == -1 and not at.size:
@@ -104,8 +104,3 @@ def one_hot(xp: Namespace, x: Array, num_classes: int = -1) -> Array:
     check_size((*at.shape, count))
     hits = xp.eq(xp.unsqueeze(at, -1), xp.as_index(range(count)))
     return xp.as_type_of(hits, at)
-
-
-row("one_hot", fwd=one_hot, formula="y[i, j] = 1 if x[i] == j, else 0",
-    doc="Each number as a row of zeros with a one.",
-    cases=[case(Fixed([0, 2, 1])), case(Fixed([[0], [3]]), num_classes=5)])

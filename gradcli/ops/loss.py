@@ -66,6 +66,7 @@ def fixed(name: str, **operands: object) -> None:
 PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
         case((2, 3), (2, 3), reduction="none"), case((), ())]
 
+
 def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> Rules:
     """Return the rules of a loss, given the slopes of each entry's loss.
 
@@ -136,16 +137,6 @@ of_floats("huber_loss.default", node="HuberLossBackward0",
     cases=[*PAIR, case((3, 4), (3, 4), delta=0.3), case((3,), (3,), delta=9.0)])
 
 
-def mse_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
-             weight: Array | None = None) -> Array:
-    known(reduction)
-    x, target = alike(call, x, target)
-    if weight is None:
-        return call("mse_loss.default", x, target, reduction)
-    squares = call("pow", call("sub", x, target), 2)
-    return counted(call, squares, weight, reduction)
-
-
 def counted(call: Call, losses: Array, weight: Array, reduction: str) -> Array:
     """Return the weighted losses, their sum, or their sum over that of the weights."""
     if tuple(weight.shape) != tuple(losses.shape):
@@ -156,6 +147,22 @@ def counted(call: Call, losses: Array, weight: Array, reduction: str) -> Array:
     return call("sum", losses) if reduction == "sum" else losses
 
 
+@function("mse_loss", operands=("x", "target", "weight"))
+def mse_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
+             weight: Array | None = None) -> Array:
+    known(reduction)
+    x, target = alike(call, x, target)
+    if weight is None:
+        return call("mse_loss.default", x, target, reduction)
+    squares = call("pow", call("sub", x, target), 2)
+    return counted(call, squares, weight, reduction)
+
+
+@function("l1_loss", operands=("x", "target", "weight"),
+          formula="mean(abs(x - target))", doc="Mean absolute error.",
+          kink="where x equals its target the slope is 0",
+          cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
+                 case((3,), (3,), reduction="none")])
 def l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
             weight: Array | None = None) -> Array:
     known(reduction)
@@ -165,6 +172,7 @@ def l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
     return gaps if reduction == "none" else call(reduction, gaps)
 
 
+@function("smooth_l1_loss", operands=("x", "target"))
 def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
                    beta: float = 1.0) -> Array:
     refuse(beta < 0, "smooth_l1_loss does not support negative values for beta.",
@@ -175,6 +183,8 @@ def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
     return call("smooth_l1_loss.default", x, target, reduction, beta)
 
 
+@function("huber_loss", operands=("x", "target", "weight"),
+          formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))")
 def huber_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
                delta: float = 1.0, weight: Array | None = None) -> Array:
     refuse(delta <= 0, "huber_loss does not support non-positive values for delta.",
@@ -185,18 +195,6 @@ def huber_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
     losses = call("huber_loss.default", x, target, "none", delta)
     return counted(call, losses, weight, reduction)
 
-
-function("mse_loss", mse_loss, operands=("x", "target", "weight"))
-function("l1_loss", l1_loss, operands=("x", "target", "weight"),
-         formula="mean(abs(x - target))",
-         doc="Mean absolute error.", kink="where x equals its target the slope is 0",
-         cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
-                case((3,), (3,), reduction="none")])
-function("smooth_l1_loss", smooth_l1_loss,
-         operands=("x", "target"))
-function("huber_loss", huber_loss,
-         operands=("x", "target", "weight"),
-         formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))")
 
 # losses of probabilities and of logits
 
@@ -290,6 +288,7 @@ of_floats("binary_cross_entropy_with_logits.default",
     saves="x target weight pos_weight")
 
 
+@function("binary_cross_entropy", operands=("x", "target", "weight"))
 def binary_cross_entropy(call: Call, x: Array, target: Array,
                          weight: Array | None = None, reduction: str = "mean") -> Array:
     refuse(tuple(x.shape) != tuple(target.shape), "Using a target size ({}) that is "
@@ -299,6 +298,8 @@ def binary_cross_entropy(call: Call, x: Array, target: Array,
     return call("binary_cross_entropy.default", x, target, weight, reduction)
 
 
+@function("binary_cross_entropy_with_logits",
+          operands=("x", "target", "weight", "pos_weight"))
 def with_logits(call: Call, x: Array, target: Array, weight: Array | None = None,
                 reduction: str = "mean", pos_weight: Array | None = None) -> Array:
     demand_shape("target", target, x.shape)
@@ -307,22 +308,14 @@ def with_logits(call: Call, x: Array, target: Array, weight: Array | None = None
                 pos_weight, reduction)
 
 
-function("binary_cross_entropy", binary_cross_entropy,
-         operands=("x", "target", "weight"))
-function("binary_cross_entropy_with_logits", with_logits,
-         operands=("x", "target", "weight", "pos_weight"))
-
-def _soft_margin(xp: Namespace, x: Array, target: Array, reduction: str = "mean"
-                ) -> Array:
-    within(x, target)
-    return reduced(xp, -xp.logsigmoid(target * x), reduction)
-
-
-of_floats("soft_margin_loss", node="SoftMarginLossBackward0",
+@of_floats("soft_margin_loss", node="SoftMarginLossBackward0",
     rule=Rule("SoftMarginLossBackwardBackward0", passes=True),
-    formula="mean(log(1 + exp(-target*x)))",
-    doc="Logistic loss for targets 1 and -1.", fwd=_soft_margin,
+    formula="mean(log(1 + exp(-target*x)))", doc="Logistic loss for targets 1 and -1.",
     **by_slopes(lambda xp, x, target: -target * xp.sigmoid(-target * x), fixed=1),
     fixed="soft_margin_loss target",
     cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
            case((2,), Fixed([1.0, -1.0]), reduction="none")])
+def _soft_margin(xp: Namespace, x: Array, target: Array, reduction: str = "mean"
+                ) -> Array:
+    within(x, target)
+    return reduced(xp, -xp.logsigmoid(target * x), reduction)

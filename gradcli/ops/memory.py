@@ -49,7 +49,6 @@ writing("copy_slices.positions", "CopySlices", False)
 writing("copy_slices.overlapping", "CopySlices")
 writing("index_put.positions", "IndexPutBackward0")
 
-
 row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
     formula="y[i, j] = x[at[i, j]]",
     fwd=lambda xp, x, at:
@@ -58,16 +57,15 @@ row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
     cases=[case((2, 3), at=[1, 5]), case((3,), at=[[2], [0]])])
 
 
+@row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
+    formula="y[at] += g",
+    vjp=(lambda xp, g, y, x, at, input_sizes:
+         xp.call("as_strided.positions", g, at),),
+    cases=[case((2,), at=[1, 5], input_sizes=(2, 3))])
 def added(xp: Namespace, x: Array, at: Array, input_sizes: Shape) -> Array:
     flat = xp.put_add((prod(input_sizes),), (xp.as_index(at),), x)
     return xp.reshape(flat, input_sizes)
 
-
-row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
-    formula="y[at] += g", fwd=added,
-    vjp=(lambda xp, g, y, x, at, input_sizes:
-         xp.call("as_strided.positions", g, at),),
-    cases=[case((2,), at=[1, 5], input_sizes=(2, 3))])
 
 # -- views of a memory by strides -----------------------------------------------------
 
@@ -165,7 +163,6 @@ row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1"
 row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
     formula="geometry(x)", cases=[case((3, 4)), case(())])
 
-
 How = tuple[Shape, Shape, int, Geometry | None]
 """A view's sizes, strides and offset; the tensor's geometry unless it is contiguous."""
 
@@ -183,19 +180,17 @@ def as_strided_how(
     return sizes, steps, start, None if plain else mine
 
 
+@function("as_strided", operands=("x",),
+          formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
+          doc="What lies at given places of a tensor's memory, as a view of it. No "
+              "gradient reaches what lies beside the tensor itself.",
+          cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
+                 case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
 def _as_strided(
     call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None = None
 ) -> Array:
     return call("as_strided.default", x,
                 *as_strided_how(call, x, size, stride, storage_offset))
-
-
-function("as_strided", _as_strided, operands=("x",),
-         formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
-         doc="What lies at given places of a tensor's memory, as a view of it. No "
-             "gradient reaches what lies beside the tensor itself.",
-         cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
-                case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
 
 
 # -- entire tensors -------------------------------------------------------------------

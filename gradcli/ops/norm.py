@@ -40,6 +40,7 @@ from .types import Array, ArrayRule, Call, Dims, Namespace
 
 INFINITY = float("inf")
 
+
 def unless_zero(xp: Namespace, x: Array, formula: ArrayRule) -> Array:
     """Return ``formula(x)``, but 0 where ``x`` is 0, in derivatives of every order."""
     none = xp.eq(x, 0)
@@ -129,12 +130,6 @@ of_floats("linalg_vector_norm.default", node="LinalgVectorNormBackward0", wide=T
            case((4,), ord=0.5, low=0.3), case((4,), ord=-1.5, low=0.5),
            case(()), case((), ord=1, dim=0)], saves="x y")
 
-
-def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
-                keepdim: bool = False) -> Array:
-    return call("linalg_vector_norm.default", x, ord, dim, keepdim)
-
-
 OF_SINGULAR_VALUES = {2: "amax", -2: "amin", "nuc": "sum"}
 """Reductions of the singular values that are matrix norms, by the norm's order."""
 
@@ -150,6 +145,38 @@ def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
     return call("permute", call("unsqueeze", found, -1), inverse_order(order))
 
 
+@function("norm", formula="sum(abs(x)**p)**(1/p)",
+          doc="The norm of order p of all entries, or over dimensions.",
+          cases=[case((3, 4)), case((3, 4), p=1, dim=1), case((3,), p=float("inf")),
+                 case((3, 4), p=3.0, dim=0, keepdim=True)], casts=True, tame=("1",),
+          also=("norm2",))
+def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
+         keepdim: bool = False) -> Array:
+    if p == "nuc":
+        dims = tuple(range(len(x.shape))) if dim is None else dim
+        return matrix_norm(call, x, "nuc", dims, keepdim)
+    order = 2 if p is None or p == "fro" else p
+    return vector_norm(call, x, order, dim, keepdim)
+
+
+@function("linalg.vector_norm", formula="sum(abs(x)**ord)**(1/ord)",
+          doc="The norm of order ord of all entries, or over dimensions.",
+          cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)],
+          casts=True)
+def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
+                keepdim: bool = False) -> Array:
+    return call("linalg_vector_norm.default", x, ord, dim, keepdim)
+
+
+@function("linalg.matrix_norm", operands=("x",), formula="sum(abs(x)**2, dim)**0.5",
+          doc="The Frobenius norm of a matrix, its largest column or row sum, its "
+              "largest or least singular value (2, -2), or the sum of all ('nuc').",
+          kink="where the singular values that make a norm are repeated the derivative "
+               "is one of several",
+          cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf")),
+                 case((3, 2), ord=2, make="regular"),
+                 case((3, 2), ord=-2, make="regular"),
+                 case((2, 3, 2), ord="nuc", dim=(0, 2), keepdim=True, make="regular")])
 def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
                 dim: int | Sequence[int] = (-2, -1), keepdim: bool = False) -> Array:
     """Return a matrix's Frobenius norm, its largest or smallest sum of absolute values
@@ -174,15 +201,9 @@ def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
     return call("amax" if ord > 0 else "amin", sums, left, keepdim)
 
 
-def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
-         keepdim: bool = False) -> Array:
-    if p == "nuc":
-        dims = tuple(range(len(x.shape))) if dim is None else dim
-        return matrix_norm(call, x, "nuc", dims, keepdim)
-    order = 2 if p is None or p == "fro" else p
-    return vector_norm(call, x, order, dim, keepdim)
-
-
+@function("linalg.norm", operands=("x",), formula="norm(x)",
+          doc="A vector norm, or with an order and two dimensions a matrix norm.",
+          cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)
 def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims = None,
                 keepdim: bool = False) -> Array:
     if ord is None:
@@ -195,29 +216,6 @@ def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims 
         return matrix_norm(call, x, ord, pair or (-2, -1), keepdim)
     return vector_norm(call, x, ord, dim, keepdim)
 
-
-function("norm", norm, formula="sum(abs(x)**p)**(1/p)",
-         doc="The norm of order p of all entries, or over dimensions.",
-         cases=[case((3, 4)), case((3, 4), p=1, dim=1), case((3,), p=float("inf")),
-                case((3, 4), p=3.0, dim=0, keepdim=True)],
-         casts=True, tame=("1",), also=("norm2",))
-function("linalg.vector_norm", vector_norm, formula="sum(abs(x)**ord)**(1/ord)",
-         doc="The norm of order ord of all entries, or over dimensions.",
-         cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)],
-         casts=True)
-function("linalg.matrix_norm", matrix_norm, operands=("x",),
-         formula="sum(abs(x)**2, dim)**0.5",
-         doc="The Frobenius norm of a matrix, its largest column or row sum, its "
-             "largest or least singular value (2, -2), or the sum of all ('nuc').",
-         kink="where the singular values that make a norm are repeated the derivative "
-              "is one of several",
-         cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf")),
-                case((3, 2), ord=2, make="regular"),
-                case((3, 2), ord=-2, make="regular"),
-                case((2, 3, 2), ord="nuc", dim=(0, 2), keepdim=True, make="regular")])
-function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
-         doc="A vector norm, or with an order and two dimensions a matrix norm.",
-         cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)
 
 # distances
 
@@ -357,6 +355,7 @@ of_wide("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i
     cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
 
 
+@function("pdist", operands=("input",))
 def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
     demand_rank("pdist", input, 2, 2)
     refuse(p < 0, "pdist only supports non-negative p values", kind=ValueRangeError)
@@ -365,8 +364,6 @@ def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
                         "on parts of them")
     return call("pdist.default", call("contiguous", input), p)
 
-
-function("pdist", pdist, operands=("input",))
 
 # slices shortened to a bound
 
@@ -385,11 +382,6 @@ def slice_norms(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
     return norm_of(xp, x, p, over), over
 
 
-def shortened(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float) -> Array:
-    norm, _ = slice_norms(xp, x, p, dim, maxnorm)
-    return xp.where(xp.gt(norm, maxnorm), x * (maxnorm / (norm + ROOM)), x)
-
-
 def shortened_change(xp: Namespace, change: Array, x: Array, p: float, dim: int,
                      maxnorm: float, pulled: bool) -> Array:
     """Return the input's cotangent if ``pulled``, else the result's tangent."""
@@ -400,7 +392,7 @@ def shortened_change(xp: Namespace, change: Array, x: Array, p: float, dim: int,
     return xp.where(xp.gt(norm, maxnorm), maxnorm * inverse * turned, change)
 
 
-of_floats("renorm", node="RenormBackward0", fwd=shortened, wide=True, memory=PACKED,
+@of_floats("renorm", node="RenormBackward0", wide=True, memory=PACKED,
     doc="Slices along a dimension whose norm is larger than a bound, shortened to it.",
     formula="x[i]*min(1, maxnorm/norm(x[i], p))",
     kink="where a norm is the bound itself, the slice counts as within it",
@@ -409,3 +401,6 @@ of_floats("renorm", node="RenormBackward0", fwd=shortened, wide=True, memory=PAC
     cases=[case((3, 4), p=2, dim=0, maxnorm=1.0),
            case((3, 4), p=1, dim=1, maxnorm=2.0),
            case((2, 3, 2), p=3, dim=-1, maxnorm=1.5)], saves="x", in_place=True)
+def shortened(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float) -> Array:
+    norm, _ = slice_norms(xp, x, p, dim, maxnorm)
+    return xp.where(xp.gt(norm, maxnorm), x * (maxnorm / (norm + ROOM)), x)

@@ -199,6 +199,9 @@ of_layers("layer_norm.default", node="NativeLayerNormBackward0", always_saves=Tr
            case((4,), (4,), Fixed(None), normalized_shape=(4,))], saves="x weight bias")
 
 
+@function("layer_norm", operands=("x", "weight", "bias"),
+          formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias",
+          doc="Mean 0 and variance 1 over the last dimensions.")
 def layer_norm(call: Call, x: Array, normalized_shape: Sizes,
                weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
               ) -> Array:
@@ -210,10 +213,6 @@ def layer_norm(call: Call, x: Array, normalized_shape: Sizes,
                 f"{name} of shape {list(given.shape)} and normalized_shape = {wanted}")
     return call("layer_norm.default", x, weight, bias, tuple(wanted), eps)
 
-
-function("layer_norm", layer_norm, operands=("x", "weight", "bias"),
-         formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias",
-         doc="Mean 0 and variance 1 over the last dimensions.")
 
 # batch normalisation: per channel, which is dimension 1
 
@@ -314,13 +313,11 @@ function("batch_norm", batch_norm,
 # vectors scaled to length 1
 
 
+@function("normalize", operands=("x",), either="eps",
+          formula="x/maximum(norm(x, p, dim, keepdim=True), eps)",
+          doc="Vectors along a dimension, scaled to length 1.",
+          cases=[case((3, 4)), case((3, 4), p=1.0, dim=0)])
 def normalize(call: Call, x: Array, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12
               ) -> Array:
     length = call("norm", x, p, dim, True)
     return call("div", x, call("expand_as", call("clamp_min", length, eps), x))
-
-
-function("normalize", normalize, operands=("x",), either="eps",
-         formula="x/maximum(norm(x, p, dim, keepdim=True), eps)",
-         doc="Vectors along a dimension, scaled to length 1.",
-         cases=[case((3, 4)), case((3, 4), p=1.0, dim=0)])

@@ -29,24 +29,6 @@ def read(xp: Namespace, x: Array, dim: int, at: Array) -> Pair:
     return xp.gather(x, dim, at), at
 
 
-def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
-          sorted: bool = True) -> Pair:
-    d = dim_of(x.shape, dim)
-    if not 0 <= k <= (x.shape[d] if x.shape else 1):
-        raise ShapeError("selected index k out of range")
-    order = ranked(xp, x, dim, largest)
-    return read(xp, x, dim, xp.narrow(order, d, 0, k) if x.shape else order)
-
-
-def _kthvalue(xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
-             ) -> Pair:
-    d = dim_of(x.shape, dim)
-    refuse(not 1 <= k <= (x.shape[d] if x.shape else 1),
-           "kthvalue(): selected number k out of range for dimension {}", d)
-    return chosen(xp, "kthvalue", x, lambda xp, x, d:
-                  xp.narrow(xp.argsort(x, d), d, k - 1, 1), d, keepdim)
-
-
 def _sorting(name: str, node: str) -> None:
     row(name, node=node, memory=KEPT, **BY_POSITION,
         fwd=lambda xp, x, dim=-1, descending=False:
@@ -60,29 +42,35 @@ def _sorting(name: str, node: str) -> None:
 _sorting("sort.default", "SortBackward0")
 _sorting("sort.stable", "SortBackward1")
 
-of_numbers("topk", node="TopkBackward0", fwd=_topk, **BY_POSITION,
-    memory=PACKED,
+
+@of_numbers("topk", node="TopkBackward0", **BY_POSITION, memory=PACKED,
     doc="The k largest, or smallest, entries of a dimension and where they stand.",
     formula="y[i] = x[indices[i]]",
     cases=[case((3, 4), k=2, make="distinct"),
            case((3, 4), k=2, dim=0, largest=False, make="distinct"),
            case((5,), k=5, make="distinct")])
+def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
+          sorted: bool = True) -> Pair:
+    d = dim_of(x.shape, dim)
+    if not 0 <= k <= (x.shape[d] if x.shape else 1):
+        raise ShapeError("selected index k out of range")
+    order = ranked(xp, x, dim, largest)
+    return read(xp, x, dim, xp.narrow(order, d, 0, k) if x.shape else order)
 
-of_numbers("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, **BY_CHOICE,
-    memory=PACKED,
+
+@of_numbers("kthvalue", node="KthvalueBackward0", **BY_CHOICE, memory=PACKED,
     doc="The k-th smallest entry of a dimension and where it stands.",
     formula="y = x[indices]",
     cases=[case((3, 4), k=2, make="distinct"),
            case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
            case((5,), k=1, make="distinct")])
-
-
-def _sort_any(
-    call: Call, x: Array, dim: int = -1, descending: bool = False,
-    *, stable: bool | None = None,
-) -> Result:
-    name = "sort.default" if stable is None else "sort.stable"
-    return call(name, x, dim, descending)
+def _kthvalue(xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
+             ) -> Pair:
+    d = dim_of(x.shape, dim)
+    refuse(not 1 <= k <= (x.shape[d] if x.shape else 1),
+           "kthvalue(): selected number k out of range for dimension {}", d)
+    return chosen(xp, "kthvalue", x, lambda xp, x, d:
+                  xp.narrow(xp.argsort(x, d), d, k - 1, 1), d, keepdim)
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",
@@ -91,4 +79,11 @@ row("argsort", doc="The positions of the entries in order.", formula="indices",
     ranked(xp, x, dim, descending),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, descending=True)])
 
-function("sort", _sort_any, operands=("x",))
+
+@function("sort", operands=("x",))
+def _sort_any(
+    call: Call, x: Array, dim: int = -1, descending: bool = False,
+    *, stable: bool | None = None,
+) -> Result:
+    name = "sort.default" if stable is None else "sort.stable"
+    return call(name, x, dim, descending)

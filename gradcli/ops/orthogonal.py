@@ -18,13 +18,6 @@ from .types import Array, Cotangents, Namespace, Outputs, Tangents
 MODES = ("reduced", "complete", "r")
 
 
-def qr(xp: Namespace, a: Array, mode: str = "reduced") -> Outputs:
-    demand_rank("linalg.qr", a, 2)
-    demand_choice("linalg.qr: mode", mode, MODES)
-    q, r = xp.qr_factors(a, "complete" if mode == "complete" else "reduced")
-    return (xp.new_full(a, (0,), 0) if mode == "r" else q), r
-
-
 def demand_slope(a: Array, mode: str) -> None:
     """Raise `EngineError` if the factors of ``a`` have no derivative in this mode."""
     refuse(mode == "r", "linalg.qr with mode='r' has no derivative, which takes Q: use "
@@ -94,11 +87,17 @@ def qr_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, mode: str = "re
 TALL = [case((3, 3), make="regular"), case((4, 2), make="regular"),
         case((2, 2, 3), make="regular")]
 
-of_wide("linalg_qr.default", node="LinalgQrBackward0", returns=2, carries=2,
-    formula="q @ r = a",
-    doc="A matrix as orthonormal columns times an upper triangle.",
-    fwd=qr, vjp=(qr_rule,), jvp=qr_tangent, saves="y",
+
+@of_wide("linalg_qr.default", node="LinalgQrBackward0", returns=2, carries=2,
+    formula="q @ r = a", doc="A matrix as orthonormal columns times an upper triangle.",
+    vjp=(qr_rule,), jvp=qr_tangent, saves="y",
     cases=[*TALL, case((2, 3), mode="complete", make="regular"), case((1, 1), low=0.5)])
+def qr(xp: Namespace, a: Array, mode: str = "reduced") -> Outputs:
+    demand_rank("linalg.qr", a, 2)
+    demand_choice("linalg.qr: mode", mode, MODES)
+    q, r = xp.qr_factors(a, "complete" if mode == "complete" else "reduced")
+    return (xp.new_full(a, (0,), 0) if mode == "r" else q), r
+
 
 function("linalg.qr", lambda call, a, mode="reduced":
          call("linalg_qr.default", a, mode), operands=("a",), cases=TALL)

@@ -428,6 +428,29 @@ def enter(rank: int) -> None:
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
+    def wanted(input: Array, output_size: Wanted) -> Shape:
+        sizes = output_size if isinstance(output_size, list | tuple) else [
+            output_size] * rank
+        own = input.shape[len(input.shape) - rank:]
+        found = tuple([n if size is None else int(size)
+                       for size, n in zip(sizes, own, strict=True)])
+        return found if rank > 1 else (1, *found)
+
+    size = (4, 5, 4)[:rank]
+    function(f"max_pool{rank}d", max_pool, operands=("input",),
+             cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
+                    case((2, *size), kernel_size=3, stride=1, padding=1,
+                         ceil_mode=True, make="distinct")],
+             formula="y[p] = max(input[p*stride + k])",
+             kink="equal entries: the first of them",
+             doc="The largest entry of each window that slides over the input.")
+
+    @function(f"avg_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), kernel_size=2),
+                     case((2, *size), kernel_size=3, stride=2, padding=1,
+                          count_include_pad=False)],
+              formula="y[p] = mean(input[p*stride + k])",
+              doc="The mean of each window that slides over the input.")
     def avg_pool(call: Call, input: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True,
@@ -446,14 +469,11 @@ def enter(rank: int) -> None:
                         count_include_pad, divisor_override)
         return as_picture(call, input, rank, run)
 
-    def wanted(input: Array, output_size: Wanted) -> Shape:
-        sizes = output_size if isinstance(output_size, list | tuple) else [
-            output_size] * rank
-        own = input.shape[len(input.shape) - rank:]
-        found = tuple([n if size is None else int(size)
-                       for size, n in zip(sizes, own, strict=True)])
-        return found if rank > 1 else (1, *found)
-
+    @function(f"adaptive_avg_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), output_size=2),
+                     case((2, *size), output_size=1)],
+              formula="y[p] = mean(input[window p])",
+              doc="The mean of each of a given number of windows.")
     def adaptive_avg(call: Call, input: Array, output_size: Wanted
                      ) -> Result | Outputs:
         if rank > 1 and output_size == 1 and len(input.shape) == rank:
@@ -473,6 +493,11 @@ def enter(rank: int) -> None:
             call, input, rank,
             lambda x: call(f"adaptive_avg_pool{dims}.default", x, size))
 
+    @function(f"adaptive_max_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), output_size=2, make="distinct")],
+              formula="y[p] = max(input[window p])",
+              kink="equal entries: the first of them",
+              doc="The largest entry of each of a given number of windows.")
     def adaptive_max(call: Call, input: Array, output_size: Wanted,
                      return_indices: bool = False) -> Result | Outputs:
         check_picture(input, rank, f"adaptive_max_pool{rank}d")
@@ -488,31 +513,6 @@ def enter(rank: int) -> None:
             found = call(f"adaptive_max_pool{dims}.indices", x, size)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
-
-    size = (4, 5, 4)[:rank]
-    function(f"max_pool{rank}d", max_pool, operands=("input",),
-             cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
-                    case((2, *size), kernel_size=3, stride=1, padding=1,
-                         ceil_mode=True, make="distinct")],
-             formula="y[p] = max(input[p*stride + k])",
-             kink="equal entries: the first of them",
-             doc="The largest entry of each window that slides over the input.")
-    function(f"avg_pool{rank}d", avg_pool, operands=("input",),
-             cases=[case((1, 2, *size), kernel_size=2),
-                    case((2, *size), kernel_size=3, stride=2, padding=1,
-                         count_include_pad=False)],
-             formula="y[p] = mean(input[p*stride + k])",
-             doc="The mean of each window that slides over the input.")
-    function(f"adaptive_avg_pool{rank}d", adaptive_avg, operands=("input",),
-             cases=[case((1, 2, *size), output_size=2),
-                    case((2, *size), output_size=1)],
-             formula="y[p] = mean(input[window p])",
-             doc="The mean of each of a given number of windows.")
-    function(f"adaptive_max_pool{rank}d", adaptive_max, operands=("input",),
-             cases=[case((1, 2, *size), output_size=2, make="distinct")],
-             formula="y[p] = max(input[window p])",
-             kink="equal entries: the first of them",
-             doc="The largest entry of each of a given number of windows.")
 
 
 for rank in (1, 2, 3):

@@ -46,26 +46,6 @@ def identity(xp: Namespace, like: Array, shape: Sequence[int]) -> Array:
     return xp.tril(xp.triu(xp.new_full(like, tuple(shape), 1)))
 
 
-def mm(xp: Namespace, a: Array, b: Array) -> Array:
-    for name, x in (("self", a), ("mat2", b)):
-        demand_rank(f"mm: {name}", x, 2, 2)
-    if a.shape[1] != b.shape[0]:
-        (n, m), (p, q) = a.shape, b.shape
-        raise ShapeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    return xp.matmul(a, b)
-
-
-def mv(xp: Namespace, a: Array, v: Array) -> Array:
-    if (len(a.shape), len(v.shape)) != (2, 1):
-        raise ShapeError(f"matrix @ vector expected, got {len(a.shape)}-D and "
-                         f"{len(v.shape)}-D")
-    if a.shape[1] != v.shape[0]:
-        (n, m), (p,) = a.shape, v.shape
-        raise ShapeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({p})")
-    return xp.matmul(a, v)
-
-
 def dot(xp: Namespace, a: Array, b: Array) -> Array:
     if (len(a.shape), len(b.shape)) != (1, 1):
         raise ShapeError(f"1D tensors expected, but got {len(a.shape)}D and "
@@ -78,6 +58,50 @@ def dot(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.matmul(a, b)
 
 
+@of_numbers("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
+    aliases=("spmm",), jvp=MULTILINEAR, one_type=True,
+    vjp=(lambda xp, g, y, a, b: xp.matmul(g, xp.t(b)),
+         lambda xp, g, y, a, b: xp.matmul_like(xp.t(a), g, b)),
+    cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
+    saves=("b", "a"))
+def mm(xp: Namespace, a: Array, b: Array) -> Array:
+    for name, x in (("self", a), ("mat2", b)):
+        demand_rank(f"mm: {name}", x, 2, 2)
+    if a.shape[1] != b.shape[0]:
+        (n, m), (p, q) = a.shape, b.shape
+        raise ShapeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
+    return xp.matmul(a, b)
+
+
+@of_numbers("mv", node="MvBackward0", formula="a @ v",
+    doc="Product of a matrix and a vector.", jvp=MULTILINEAR, one_type=True,
+    vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
+         lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
+    cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
+def mv(xp: Namespace, a: Array, v: Array) -> Array:
+    if (len(a.shape), len(v.shape)) != (2, 1):
+        raise ShapeError(f"matrix @ vector expected, got {len(a.shape)}-D and "
+                         f"{len(v.shape)}-D")
+    if a.shape[1] != v.shape[0]:
+        (n, m), (p,) = a.shape, v.shape
+        raise ShapeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({p})")
+    return xp.matmul(a, v)
+
+
+for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
+    of_numbers(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
+        fwd=dot, jvp=MULTILINEAR, saves=("b", "a"),
+        one_type=True,
+        vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
+        cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
+
+
+@of_numbers("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
+    doc="Products of two stacks of matrices.", jvp=MULTILINEAR, one_type=True,
+    vjp=(lambda xp, g, y, a, b: xp.bmm(g, turned(xp, b)),
+         lambda xp, g, y, a, b: xp.bmm(turned(xp, a), g)),
+    cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
 def bmm(xp: Namespace, a: Array, b: Array) -> Array:
     for name, m in (("batch1", a), ("batch2", b)):
         demand_rank(f"bmm: {name}", m, 3, 3)
@@ -87,62 +111,9 @@ def bmm(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.matmul(a, b)
 
 
-of_numbers("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
-    aliases=("spmm",),
-    fwd=mm, jvp=MULTILINEAR,
-    one_type=True,
-    vjp=(lambda xp, g, y, a, b: xp.matmul(g, xp.t(b)),
-         lambda xp, g, y, a, b: xp.matmul_like(xp.t(a), g, b)),
-    cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
-    saves=("b", "a"))
-
-of_numbers("mv", node="MvBackward0", formula="a @ v",
-    doc="Product of a matrix and a vector.", fwd=mv, jvp=MULTILINEAR, one_type=True,
-    vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
-         lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
-    cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
-
-for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
-    of_numbers(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
-        fwd=dot, jvp=MULTILINEAR, saves=("b", "a"),
-        one_type=True,
-        vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
-        cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
-
-of_numbers("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
-    doc="Products of two stacks of matrices.",
-    fwd=bmm, jvp=MULTILINEAR, one_type=True,
-    vjp=(lambda xp, g, y, a, b: xp.bmm(g, turned(xp, b)),
-         lambda xp, g, y, a, b: xp.bmm(turned(xp, a), g)),
-    cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
-
-
 def is_asked(x: Array) -> bool:
     """Return whether a tensor needs a gradient."""
     return bool(cast("Recorded", x).requires_grad)
-
-
-def matmul(call: Call, a: Array, b: Array) -> Array:
-    """Return the product by PyTorch's steps: a single one up to rank 2, a single one
-    with the stack merged to a matrix where `_folds` says so, else one of stacks."""
-    ranks = (len(a.shape), len(b.shape))
-    if 0 in ranks:
-        raise ShapeError("both arguments to matmul need to be at least 1D, but they "
-                         f"are {ranks[0]}D and {ranks[1]}D")
-    if ranks == (1, 1):
-        return call("dot", a, b)
-    if ranks == (2, 1):
-        return call("mv", a, b)
-    if ranks == (2, 2):
-        return call("mm", a, b)
-    if ranks == (1, 2):
-        return call("squeeze_.dim", call("mm", call("unsqueeze", a, 0), b), 0)
-    if ranks == (3, 3) and a.shape[0] != b.shape[0]:
-        if a.shape[0] == 1 and is_asked(a):
-            return matmul(call, call("squeeze", a, 0), b)
-        if b.shape[0] == 1 and is_asked(b):
-            return matmul(call, a, call("squeeze", b, 0))
-    return (_folded if _folds(call, a, b) else _batched)(call, a, b)
 
 
 def _folds(call: Call, a: Array, b: Array) -> bool:
@@ -189,11 +160,32 @@ def _batched(call: Call, a: Array, b: Array) -> Array:
     return call("reshape.unsafe", y, (*batch, *rows, right[1]))
 
 
-function("matmul", matmul, operands=("a", "b"),
-         formula="a @ b", aliases=("linalg.matmul",),
-         doc="Matrix product, over stacks of matrices with broadcasting.",
-         cases=[case((3, 4), (4, 2)), case((4,), (4, 2)), case((3, 4), (4,)),
-                case((4,), (4,)), case((2, 3, 4), (4, 2)), case((2, 2, 3), (2, 3, 2))])
+@function("matmul", operands=("a", "b"), formula="a @ b", aliases=("linalg.matmul",),
+          doc="Matrix product, over stacks of matrices with broadcasting.",
+          cases=[case((3, 4), (4, 2)), case((4,), (4, 2)), case((3, 4), (4,)),
+                 case((4,), (4,)), case((2, 3, 4), (4, 2)), case((2, 2, 3), (2, 3, 2))])
+def matmul(call: Call, a: Array, b: Array) -> Array:
+    """Return the product by PyTorch's steps: a single one up to rank 2, a single one
+    with the stack merged to a matrix where `_folds` says so, else one of stacks."""
+    ranks = (len(a.shape), len(b.shape))
+    if 0 in ranks:
+        raise ShapeError("both arguments to matmul need to be at least 1D, but they "
+                         f"are {ranks[0]}D and {ranks[1]}D")
+    if ranks == (1, 1):
+        return call("dot", a, b)
+    if ranks == (2, 1):
+        return call("mv", a, b)
+    if ranks == (2, 2):
+        return call("mm", a, b)
+    if ranks == (1, 2):
+        return call("squeeze_.dim", call("mm", call("unsqueeze", a, 0), b), 0)
+    if ranks == (3, 3) and a.shape[0] != b.shape[0]:
+        if a.shape[0] == 1 and is_asked(a):
+            return matmul(call, call("squeeze", a, 0), b)
+        if b.shape[0] == 1 and is_asked(b):
+            return matmul(call, a, call("squeeze", b, 0))
+    return (_folded if _folds(call, a, b) else _batched)(call, a, b)
+
 
 # a product added to a tensor
 
@@ -207,17 +199,9 @@ def fused(name: str, node: str, product: str, left: ArrayRule, right: ArrayRule,
           doc: str, formula: str, cases: list[Case]) -> None:
     """Enter a row for ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the
     product's reverse rules for a and b."""
-    def fwd(xp: Namespace, x: Array, a: Array, b: Array, beta: float = 1,
-            alpha: float = 1) -> Array:
-        y = scaled(xp.call(product, a, b), alpha)
-        if x.shape != y.shape[-len(x.shape):] and (
-                broadcast_shape(x.shape, y.shape) != y.shape):
-            raise ShapeError(f"{name}: input of shape {list(x.shape)} does not expand "
-                             f"to the product's shape {list(y.shape)}")
-        return xp.plus(y, scaled(x, beta))
 
-    of_numbers(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
-        one_type=True, result=WHOLE, in_place=True, saves=("", "b", "a"),
+    @of_numbers(name, node=node, doc=doc, formula=formula, cases=cases, one_type=True,
+        result=WHOLE, in_place=True, saves=("", "b", "a"),
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
              sum_to(xp, scaled(g, beta), x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1:
@@ -226,6 +210,14 @@ def fused(name: str, node: str, product: str, left: ArrayRule, right: ArrayRule,
              right(xp, scaled(g, alpha), a, b)),
         jvp=lambda xp, t, y, x, a, b, beta=1, alpha=1: scaled(t[0], beta) + scaled(
             xp.call(product, t[1], b) + xp.call(product, a, t[2]), alpha))
+    def fwd(xp: Namespace, x: Array, a: Array, b: Array, beta: float = 1,
+            alpha: float = 1) -> Array:
+        y = scaled(xp.call(product, a, b), alpha)
+        if x.shape != y.shape[-len(x.shape):] and (
+                broadcast_shape(x.shape, y.shape) != y.shape):
+            raise ShapeError(f"{name}: input of shape {list(x.shape)} does not expand "
+                             f"to the product's shape {list(y.shape)}")
+        return xp.plus(y, scaled(x, beta))
 
 
 fused("addmm", "AddmmBackward0", "mm",
@@ -247,6 +239,14 @@ fused("baddbmm", "BaddbmmBackward0", "bmm",
 # products made of others
 
 
+def summed(call: Call, x: Array, *over: object) -> Result:
+    """Return the sum of ``x``; for integers it has the dtype of ``x``."""
+    y = call("sum", x, *over)
+    return call("as_type_of", y, x) if holds(WHOLES, x) else y
+
+
+@function("outer", operands=("a", "b"), formula="y[i, j] = a[i]*b[j]", aliases=("ger",),
+          doc="Outer product of two vectors.", cases=[case((3,), (2,))])
 def outer(call: Call, a: Array, b: Array) -> Array:
     for name, v in (("self", a), ("vec2", b)):
         demand_rank(f"outer: {name}", v, 1, 1)
@@ -254,6 +254,10 @@ def outer(call: Call, a: Array, b: Array) -> Array:
     return call("mul", call("reshape", a, (a.shape[0], 1)), b)
 
 
+@function("linear", operands=("x", "weight", "bias"), formula="x @ weight.T + bias",
+          doc="A linear layer.",
+          cases=[case((2, 4), (3, 4), (3,)), case((2, 4), (3, 4)),
+                 case((4,), (3, 4), (3,))])
 def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``x @ weight.T + bias``; with a bias per output it is one ``addmm`` of
     ``x`` with all dimensions but the last merged, as in PyTorch."""
@@ -271,6 +275,8 @@ def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Ar
     return call("reshape", y, (*x.shape[:-1], y.shape[1]))
 
 
+@function("kron", operands=("a", "b"), formula="y[i*p + k, j*q + l] = a[i, j]*b[k, l]",
+          doc="Kronecker product.", cases=[case((2, 2), (1, 3)), case((2,), (3,))])
 def kron(call: Call, a: Array, b: Array) -> Array:
     """Return the Kronecker product: a block ``a[i, j]*b`` for every entry of ``a``."""
     rank = max(len(a.shape), len(b.shape))
@@ -281,6 +287,10 @@ def kron(call: Call, a: Array, b: Array) -> Array:
     return call("reshape.unsafe", call("mul", tall, wide), sizes)
 
 
+@function("tensordot", operands=("a", "b"), formula="sum over dims of a*b",
+          doc="Sums of products over chosen dimensions of two tensors.",
+          cases=[case((2, 3), (3, 4), dims=1), case((2, 3), (2, 3), dims=2),
+                 case((2, 3), (2,), dims=([0], [0]))])
 def tensordot(call: Call, a: Array, b: Array,
               dims: int | Sequence[Sequence[int] | int] = 2) -> Array:
     """Return sums of products over ``dims``: a number of dimensions, the last of ``a``
@@ -326,12 +336,9 @@ def tensordot(call: Call, a: Array, b: Array,
     return call("reshape", y, (*rows, *columns))
 
 
-def summed(call: Call, x: Array, *over: object) -> Result:
-    """Return the sum of ``x``; for integers it has the dtype of ``x``."""
-    y = call("sum", x, *over)
-    return call("as_type_of", y, x) if holds(WHOLES, x) else y
-
-
+@function("inner", operands=("a", "b"), formula="y[i, j] = sum(a[i]*b[j])",
+          doc="Sums of products over the last dimensions.",
+          cases=[case((2, 3), (4, 3)), case((3,), (3,)), case((), (3,))])
 def inner(call: Call, a: Array, b: Array) -> Array:
     if not a.shape or not b.shape:
         return call("mul", a, b)
@@ -340,26 +347,6 @@ def inner(call: Call, a: Array, b: Array) -> Array:
     return tensordot(call, a, b, ((-1,), (-1,)))
 
 
-function("outer", outer, operands=("a", "b"),
-         formula="y[i, j] = a[i]*b[j]", aliases=("ger",),
-         doc="Outer product of two vectors.",
-         cases=[case((3,), (2,))])
-function("linear", linear, operands=("x", "weight", "bias"),
-         formula="x @ weight.T + bias",
-         doc="A linear layer.",
-         cases=[case((2, 4), (3, 4), (3,)), case((2, 4), (3, 4)),
-                case((4,), (3, 4), (3,))])
-function("kron", kron, operands=("a", "b"),
-         formula="y[i*p + k, j*q + l] = a[i, j]*b[k, l]",
-         doc="Kronecker product.",
-         cases=[case((2, 2), (1, 3)), case((2,), (3,))])
-function("tensordot", tensordot, operands=("a", "b"), formula="sum over dims of a*b",
-         doc="Sums of products over chosen dimensions of two tensors.",
-         cases=[case((2, 3), (3, 4), dims=1), case((2, 3), (2, 3), dims=2),
-                case((2, 3), (2,), dims=([0], [0]))])
-function("inner", inner, operands=("a", "b"), formula="y[i, j] = sum(a[i]*b[j])",
-         doc="Sums of products over the last dimensions.",
-         cases=[case((2, 3), (4, 3)), case((3,), (3,)), case((), (3,))])
 function("linalg.vecdot", lambda call, a, b, dim=-1:
          call("vdot", a, b) if len(a.shape) == len(b.shape) == 1
          else call("sum", call("mul", a, b), dim),
@@ -381,6 +368,9 @@ of_numbers("bilinear.trilinear", node="TrilinearBackward0",
     saves=("weight b", "a b", "a weight"))
 
 
+@function("bilinear", operands=("a", "b", "weight", "bias"),
+          formula="y[k] = a @ weight[k] @ b + bias[k]",
+          doc="A layer that is linear in each of two inputs.")
 def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None = None
             ) -> Array:
     demand_rank("bilinear: weight", weight, 3, 3)
@@ -400,8 +390,3 @@ def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None =
     y = call("bilinear.trilinear", left, weight, right)
     y = call("view", y, (*a.shape[:-1], weight.shape[0]))
     return y if bias is None else call("add", y, bias)
-
-
-function("bilinear", bilinear, operands=("a", "b", "weight", "bias"),
-         formula="y[k] = a @ weight[k] @ b + bias[k]",
-         doc="A layer that is linear in each of two inputs.")

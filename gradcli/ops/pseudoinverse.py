@@ -52,18 +52,6 @@ def spectrum(xp: Namespace, a: Array, hermitian: bool) -> tuple[Array, Array, Ar
     return vectors, values, turned(xp, vectors)
 
 
-def pinv(xp: Namespace, a: Array, atol: Operand | None = None,
-         rtol: Operand | None = None, hermitian: bool = False) -> Array:
-    demand_rank("linalg.pinv", a, 2)
-    if 0 in a.shape:
-        return xp.new_full(a, (*a.shape[:-2], a.shape[-1], a.shape[-2]), 0)
-    u, s, vh = spectrum(xp, a, hermitian)
-    sizes = xp.abs(s)
-    counts = xp.gt(sizes, cutoff(xp, a, sizes, atol, rtol))
-    inverted = xp.where(counts, 1 / xp.where(counts, s, 1), 0)
-    return xp.matmul(turned(xp, vh) * xp.unsqueeze(inverted, -2), turned(xp, u))
-
-
 # Golub, Pereyra 1973, The differentiation of pseudo-inverses and nonlinear least
 # squares problems whose variables separate.
 def pinv_slopes(xp: Namespace, g: Array, y: Array, a: Array) -> Array:
@@ -89,8 +77,8 @@ def pinv_change(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
             - xp.matmul(y, xp.matmul(a, right)) - xp.matmul(y, xp.matmul(t, y)))
 
 
-of_wide("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
-    formula="a @ y @ a = a", kink=RANK, fwd=pinv,
+@of_wide("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
+    formula="a @ y @ a = a", kink=RANK,
     vjp=(lambda xp, g, y, a, atol=None, rtol=None, hermitian=False:
          of_its_kind(xp, pinv_slopes(xp, g, y, of_its_kind(xp, a, hermitian)),
                      hermitian), None, None),
@@ -102,8 +90,23 @@ of_wide("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
            case((2, 2), None, None, make="regular"),
            case((2, 2), None, None, hermitian=True, make="symmetric")],
     saves=("a y", "", ""))
+def pinv(xp: Namespace, a: Array, atol: Operand | None = None,
+         rtol: Operand | None = None, hermitian: bool = False) -> Array:
+    demand_rank("linalg.pinv", a, 2)
+    if 0 in a.shape:
+        return xp.new_full(a, (*a.shape[:-2], a.shape[-1], a.shape[-2]), 0)
+    u, s, vh = spectrum(xp, a, hermitian)
+    sizes = xp.abs(s)
+    counts = xp.gt(sizes, cutoff(xp, a, sizes, atol, rtol))
+    inverted = xp.where(counts, 1 / xp.where(counts, s, 1), 0)
+    return xp.matmul(turned(xp, vh) * xp.unsqueeze(inverted, -2), turned(xp, u))
 
 
+@function("linalg.pinv", formula="a @ y @ a = a", operands=("a",),
+          doc="The pseudoinverse of a matrix; singular values up to the larger of atol "
+              "and rtol times the largest count as 0.", kink=RANK,
+          cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular"),
+                 case((2, 2), hermitian=True, make="symmetric")])
 def torch_pinv(call: Call, a: Array, rcond: Operand | None = None,
                hermitian: bool = False, *, atol: Operand | None = None,
                rtol: Operand | None = None) -> Array:
@@ -112,11 +115,6 @@ def torch_pinv(call: Call, a: Array, rcond: Operand | None = None,
     return call("linalg_pinv.atol_rtol_tensor", a, atol, rtol, hermitian)
 
 
-function("linalg.pinv", torch_pinv, formula="a @ y @ a = a", operands=("a",),
-         doc="The pseudoinverse of a matrix; singular values up to the larger of atol "
-             "and rtol times the largest count as 0.", kink=RANK,
-         cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular"),
-                case((2, 2), hermitian=True, make="symmetric")])
 function("pinverse", lambda call, a, rcond=1e-15: torch_pinv(call, a, rcond),
          formula="a @ y @ a = a", operands=("a",),
          doc="The pseudoinverse of a matrix; singular values up to rcond times the "
@@ -124,6 +122,10 @@ function("pinverse", lambda call, a, rcond=1e-15: torch_pinv(call, a, rcond),
          cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular")])
 
 
+@of_wide("linalg_matrix_rank.default", formula="sum(svdvals(a) > bound)",
+    doc="The number of singular values above the larger of atol and rtol times the "
+        "largest; with hermitian of eigenvalues by size.",
+    cases=[case((3, 2), None, None, make="regular"), case((2, 2, 2), None, None)])
 def matrix_rank(xp: Namespace, a: Array, atol: Operand | None = None,
                 rtol: Operand | None = None, hermitian: bool = False) -> Array:
     demand_rank("linalg.matrix_rank", a, 2)
@@ -132,12 +134,6 @@ def matrix_rank(xp: Namespace, a: Array, atol: Operand | None = None,
     sizes = xp.abs(spectrum(xp, a, hermitian)[1])
     return xp.as_index(xp.sum(xp.gt(sizes, cutoff(xp, a, sizes, atol, rtol)), -1))
 
-
-of_wide("linalg_matrix_rank.default", fwd=matrix_rank,
-    formula="sum(svdvals(a) > bound)",
-    doc="The number of singular values above the larger of atol and rtol times the "
-        "largest; with hermitian of eigenvalues by size.",
-    cases=[case((3, 2), None, None, make="regular"), case((2, 2, 2), None, None)])
 
 function("linalg.matrix_rank",
          lambda call, a, tol=None, hermitian=False, *, atol=None, rtol=None:
@@ -150,36 +146,6 @@ function("linalg.matrix_rank",
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 WITH_RESIDUALS = ("gels", "gelsd", "gelss")
 WITH_VALUES = ("gelsd", "gelss")
-
-
-def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None,
-          driver: str | None = None) -> Outputs:
-    name, driver = "torch.linalg.lstsq", driver or "gelsy"
-    demand_rank(f"{name}: input", a, 2)
-    demand_rank(f"{name}: other", b, 1)
-    demand_choice(f"{name}: driver", driver, DRIVERS)
-    vector = is_vector(a, b)
-    right = column(xp, b, vector)
-    if a.shape[-2] != right.shape[-2]:
-        dim = -1 if vector else -2
-        raise ShapeError(f"{name}: input.size(-2) should match other.size({dim})")
-    m, n = a.shape[-2:]
-    none = xp.new_full(a, (0,), 0)
-    inverted = pinv(xp, a, None if rcond is None else 0.0, rcond)
-    solved = xp.matmul(inverted, right)
-    rest = xp.new_full(solved, (*solved.shape[:-2], max(m - n, 0), solved.shape[-1]), 0)
-    solved = xp.narrow(by_columns(xp, xp.cat([solved, rest], -2)), -2, 0, n)
-    ranks: Array = xp.as_index(none)
-    values = none
-    if driver != "gels":
-        ranks = matrix_rank(xp, a, None if rcond is None else 0.0, rcond)
-    if driver in WITH_VALUES and 0 not in a.shape:
-        values = xp.svd_factors(a, False)[1]
-    residuals = none
-    full = driver == "gels" or bool(xp.all(xp.eq(ranks, n)))
-    if m > n and driver in WITH_RESIDUALS and full:
-        residuals = xp.sum(xp.square(xp.matmul(a, solved) - right), -2)
-    return xp.squeeze(solved, -1) if vector else solved, residuals, ranks, values
 
 
 def missed(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
@@ -234,18 +200,48 @@ def lstsq_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, b: Array,
     return xp.squeeze(moved, -1) if vector else moved, rest, *none
 
 
-of_wide("linalg_lstsq.default", node="LinalgLstsqBackward0", returns=4, carries=2,
-    formula="pinv(a) @ b", kink=RANK,
-    one_type=True,
+@of_wide("linalg_lstsq.default", node="LinalgLstsqBackward0", returns=4, carries=2,
+    formula="pinv(a) @ b", kink=RANK, one_type=True,
     doc="The x for which a @ x is next to b, the squares that are missed, the rank and "
-        "the singular values.",
-    fwd=lstsq, vjp=(lstsq_by_a, lstsq_by_b), jvp=lstsq_tangent,
+        "the singular values.", vjp=(lstsq_by_a, lstsq_by_b), jvp=lstsq_tangent,
     cases=[case((4, 2), (4, 2), driver="gels", make="regular"),
            case((2, 3), (2, 1), make="regular"),
            case((2, 3, 2), (2, 3), driver="gelsd", make="regular")],
     saves=("a b y.0 y.1", "a b y.0 y.1"))
+def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None,
+          driver: str | None = None) -> Outputs:
+    name, driver = "torch.linalg.lstsq", driver or "gelsy"
+    demand_rank(f"{name}: input", a, 2)
+    demand_rank(f"{name}: other", b, 1)
+    demand_choice(f"{name}: driver", driver, DRIVERS)
+    vector = is_vector(a, b)
+    right = column(xp, b, vector)
+    if a.shape[-2] != right.shape[-2]:
+        dim = -1 if vector else -2
+        raise ShapeError(f"{name}: input.size(-2) should match other.size({dim})")
+    m, n = a.shape[-2:]
+    none = xp.new_full(a, (0,), 0)
+    inverted = pinv(xp, a, None if rcond is None else 0.0, rcond)
+    solved = xp.matmul(inverted, right)
+    rest = xp.new_full(solved, (*solved.shape[:-2], max(m - n, 0), solved.shape[-1]), 0)
+    solved = xp.narrow(by_columns(xp, xp.cat([solved, rest], -2)), -2, 0, n)
+    ranks: Array = xp.as_index(none)
+    values = none
+    if driver != "gels":
+        ranks = matrix_rank(xp, a, None if rcond is None else 0.0, rcond)
+    if driver in WITH_VALUES and 0 not in a.shape:
+        values = xp.svd_factors(a, False)[1]
+    residuals = none
+    full = driver == "gels" or bool(xp.all(xp.eq(ranks, n)))
+    if m > n and driver in WITH_RESIDUALS and full:
+        residuals = xp.sum(xp.square(xp.matmul(a, solved) - right), -2)
+    return xp.squeeze(solved, -1) if vector else solved, residuals, ranks, values
 
 
+@function("linalg.lstsq", operands=("a", "b"), kink=RANK,
+          cases=[case((4, 2), (4, 2), make="regular"),
+                 case((2, 3), (2, 1), make="regular"),
+                 case((4, 2), (4, 1), driver="gelsd", make="regular")])
 def least_squares(call: Call, a: Array, b: Array, rcond: Operand | None = None,
                   driver: str | None = None) -> Outputs:
     """Return the row's results, with the singular values, if it gives any, taken from
@@ -256,9 +252,3 @@ def least_squares(call: Call, a: Array, b: Array, rcond: Operand | None = None,
         return plain
     named: Outputs = type(found)((*found[:3], call("linalg.svdvals", a)))
     return named
-
-
-function("linalg.lstsq", least_squares, operands=("a", "b"), kink=RANK,
-         cases=[case((4, 2), (4, 2), make="regular"),
-                case((2, 3), (2, 1), make="regular"),
-                case((4, 2), (4, 1), driver="gelsd", make="regular")])

@@ -311,6 +311,10 @@ def extremum(name: str, node: str, word: str) -> None:
         cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
                case((3, 4), dim=-1, keepdim=True, make="distinct")])
 
+    @function(name,
+              doc=f"The {word} of all entries; with dim also where it stands; of two "
+                  "tensors, entry by entry.", formula=f"{name}(x, dim)",
+              of_number=f"{name}imum")
     def public(call: Call, x: Array, dim: Dims | Array = None, keepdim: bool = False
               ) -> Array:
         if dim is None:
@@ -320,11 +324,6 @@ def extremum(name: str, node: str, word: str) -> None:
         refuse(keepdim, "{} of two operands goes entry by entry and keeps every "
                "dimension: leave keepdim out, or give dim", name, kind=ArgumentError)
         return call(f"{name}imum", x, dim)
-
-    function(name, public,
-             doc=f"The {word} of all entries; with dim also where it stands; of two "
-                 "tensors, entry by entry.", formula=f"{name}(x, dim)",
-             of_number=f"{name}imum")
 
 
 def placed(xp: Namespace, name: str, x: Array, dim: int | None, keepdim: bool) -> Array:

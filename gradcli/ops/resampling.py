@@ -156,7 +156,6 @@ REFUSED = {"nearest": NEAREST, "nearest_exact": NEAREST, "linear": WHOLES,
 line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
 """Function from a filter's name and a `Way` to the `Line`; results are cached."""
 
-
 Wanted = Sequence[int] | None
 """Sizes of the result, one per spatial dimension; None: they follow from factors."""
 
@@ -253,7 +252,6 @@ for _title in ("Bilinear", "Bicubic"):
     rows_of_filter(f"_upsample_{_title.lower()}2d_aa", 2, f"{_title}2DAa",
                    f"{_title.lower()}_aa", True)
 
-
 MODES = {
     **{("nearest", rank): f"upsample_nearest{rank}d" for rank in (1, 2, 3)},
     **{("nearest-exact", rank): f"_upsample_nearest_exact{rank}d"
@@ -267,6 +265,28 @@ UNALIGNED = ("nearest", "area", "nearest-exact")
 SMOOTH = ("bilinear", "bicubic")
 
 
+def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | None
+         ) -> tuple[Shape | None, tuple[float, ...] | None]:
+    """Return sizes and None, or None and factors, with a number per dimension."""
+    if (size is None) is (scale_factor is None):
+        raise ValueRangeError("interpolate: give either size or scale_factor")
+    given = scale_factor if size is None else size
+    each: Any = given if isinstance(given, list | tuple) else [given] * rank
+    if len(each) != rank:
+        raise ValueRangeError(f"interpolate: {given} for an input with spatial "
+                              f"dimensions of {list(input.shape[2:])}")
+    return (None, tuple(map(float, each))) if size is None else (as_sizes(each), None)
+
+
+@function("interpolate", operands=("input",), formula="y[p] = sum(w[p, q]*input[q])",
+          doc="Sequences, pictures or volumes at another size.",
+          also=("upsample", "resize"),
+          cases=[case((1, 2, 3), size=5),
+                 case((1, 1, 2, 3), scale_factor=2, mode="bilinear"),
+                 case((1, 1, 3, 3), size=(2, 4), mode="bicubic", align_corners=True),
+                 case((1, 1, 2, 2, 2), size=3, mode="trilinear"),
+                 case((1, 2, 4), size=2, mode="area"),
+                 case((1, 1, 5, 4), size=(2, 3), mode="bilinear", antialias=True)])
 def interpolate(call: Call, input: Array, size: Sizes | None = None,
                 scale_factor: Factor | None = None, mode: str = "nearest",
                 align_corners: bool | None = None,
@@ -300,28 +320,3 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
     if mode in UNALIGNED:
         return call(f"{name}.vec", input, sizes, factors)
     return call(f"{name}.vec", input, sizes, bool(align_corners), factors)
-
-
-def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | None
-         ) -> tuple[Shape | None, tuple[float, ...] | None]:
-    """Return sizes and None, or None and factors, with a number per dimension."""
-    if (size is None) is (scale_factor is None):
-        raise ValueRangeError("interpolate: give either size or scale_factor")
-    given = scale_factor if size is None else size
-    each: Any = given if isinstance(given, list | tuple) else [given] * rank
-    if len(each) != rank:
-        raise ValueRangeError(f"interpolate: {given} for an input with spatial "
-                              f"dimensions of {list(input.shape[2:])}")
-    return (None, tuple(map(float, each))) if size is None else (as_sizes(each), None)
-
-
-function("interpolate", interpolate, operands=("input",),
-         formula="y[p] = sum(w[p, q]*input[q])",
-         doc="Sequences, pictures or volumes at another size.",
-         also=("upsample", "resize"),
-         cases=[case((1, 2, 3), size=5),
-                case((1, 1, 2, 3), scale_factor=2, mode="bilinear"),
-                case((1, 1, 3, 3), size=(2, 4), mode="bicubic", align_corners=True),
-                case((1, 1, 2, 2, 2), size=3, mode="trilinear"),
-                case((1, 2, 4), size=2, mode="area"),
-                case((1, 1, 5, 4), size=(2, 3), mode="bilinear", antialias=True)])

@@ -238,12 +238,6 @@ def check_sampled(x: Shape, grid: Shape, mode: int, rank: int) -> None:
 def row_of_sampling(rank: int) -> None:
     size, places = (1, 2, 3, 2, 2)[:rank + 2], (1, 2, 2, 1)[:rank + 1]
 
-    def fwd(xp: Namespace, x: Array, grid: Array, interpolation_mode: int,
-            padding_mode: int, align_corners: bool) -> Array:
-        check_sampled(tuple(x.shape), tuple(grid.shape), interpolation_mode, rank)
-        return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
-                       align_corners=align_corners)
-
     def ruled(rule: Formula) -> Formula:
         return lambda xp, *given, interpolation_mode, padding_mode, align_corners: rule(
             xp, *given, mode=interpolation_mode, padding=padding_mode,
@@ -253,9 +247,9 @@ def row_of_sampling(rank: int) -> None:
              (BILINEAR, REFLECTION, False, 3.4), (BILINEAR, REFLECTION, True, 5.8),
              (NEAREST, ZEROS, False, 1.2)]
     modes += [(BICUBIC, ZEROS, True, 1.2)] if rank == 2 else []
-    of_floats(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0", fwd=fwd,
-        saves="x grid",
-        memory=PACKED, one_type=True,
+
+    @of_floats(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0",
+        saves="x grid", memory=PACKED, one_type=True,
         rule=Rule(f"GridSampler{rank}DBackwardBackward0", (0, 1), zeros=False),
         doc="Entries between those of pictures or volumes, at the places of a grid.",
         formula="y[p] = sum(w(grid[p], q)*x[q])",
@@ -264,6 +258,11 @@ def row_of_sampling(rank: int) -> None:
         cases=[case(size, (*places, rank), low=-far, high=far, interpolation_mode=mode,
                     padding_mode=padding, align_corners=corners)
                for mode, padding, corners, far in modes])
+    def fwd(xp: Namespace, x: Array, grid: Array, interpolation_mode: int,
+            padding_mode: int, align_corners: bool) -> Array:
+        check_sampled(tuple(x.shape), tuple(grid.shape), interpolation_mode, rank)
+        return sampled(xp, x, grid, mode=interpolation_mode, padding=padding_mode,
+                       align_corners=align_corners)
 
 
 row_of_sampling(2)
@@ -273,6 +272,12 @@ MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 
 
+@function("grid_sample", operands=("input", "grid"),
+          doc="Entries between those of pictures or volumes, at the places of a grid.",
+          formula="y[p] = sum(w(grid[p], q)*input[q])",
+          kink="at an entry's place the derivative is that of the places behind it",
+          cases=[case((1, 1, 2, 3), (1, 2, 1, 2), align_corners=False, low=-0.9,
+                      high=0.9)])
 def grid_sample(call: Call, input: Array, grid: Array, mode: str = "bilinear",
                 padding_mode: str = "zeros", align_corners: bool | None = None
                ) -> Array:
@@ -286,11 +291,3 @@ def grid_sample(call: Call, input: Array, grid: Array, mode: str = "bilinear",
            list(input.shape), list(grid.shape))
     return call(f"grid_sampler_{rank}d", input, grid, MODES.index(mode),
                 PADDINGS.index(padding_mode), corners)
-
-
-function("grid_sample", grid_sample, operands=("input", "grid"),
-         doc="Entries between those of pictures or volumes, at the places of a grid.",
-         formula="y[p] = sum(w(grid[p], q)*input[q])",
-         kink="at an entry's place the derivative is that of the places behind it",
-         cases=[case((1, 1, 2, 3), (1, 2, 1, 2), align_corners=False, low=-0.9,
-                     high=0.9)])

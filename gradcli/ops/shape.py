@@ -105,35 +105,6 @@ function("contiguous", lambda call, x:
          formula="x", cases=[case((3, 4))])
 
 
-def _view(call: Call, x: Array, shape: Sizes) -> Array:
-    sizes = sizes_of(shape, prod(x.shape))
-    if not call("is_contiguous", x) and not call("view.fits", x, sizes):
-        raise ShapeError(
-            "view size is not compatible with input tensor's size and stride (at least "
-            "one dimension spans across two contiguous subspaces). "
-            "Use .reshape(...) instead.")
-    return call("view.default", x, sizes)
-
-
-def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
-    sizes = sizes_of(shape, prod(x.shape))
-    if call("is_contiguous", x):
-        return call("view.default", x, sizes)
-    if call("view.fits", x, sizes):
-        return call("reshape.alias", x, sizes)
-    return call("reshape.unsafe", call("clone", x, CONTIGUOUS), sizes)
-
-
-def _flatten(call: Call, x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
-    start, end = dim_of(x.shape, start_dim), dim_of(x.shape, end_dim)
-    refuse(start > end,
-           "flatten() has invalid args: start_dim cannot come after end_dim")
-    if start == end and x.shape:
-        return x
-    merged = prod(x.shape[start:end + 1])
-    return _reshape(call, x, (*x.shape[:start], merged, *x.shape[end + 1:]))
-
-
 def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
     d = real_dim(x.shape, dim)
     split = list(as_sizes(sizes))
@@ -145,17 +116,45 @@ def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
     return _view(call, x, (*x.shape[:d], *split, *x.shape[d + 1:]))
 
 
-function("view", _view, star="shape", operands=("x",),
-         formula="x under the new shape",
-         doc="The same entries under another shape, without a copy; -1 is inferred.",
-         cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
-function("reshape", _reshape, star="shape", operands=("x",),
-         doc="The same entries under another shape; -1 is inferred.",
-         cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
-function("flatten", _flatten, operands=("x",),
-         formula="dimensions start_dim to end_dim made one",
-         doc="Merge neighbouring dimensions into one.",
-         cases=[case((2, 3, 2)), case((2, 3, 2), start_dim=1)])
+@function("view", star="shape", operands=("x",), formula="x under the new shape",
+          doc="The same entries under another shape, without a copy; -1 is inferred.",
+          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
+def _view(call: Call, x: Array, shape: Sizes) -> Array:
+    sizes = sizes_of(shape, prod(x.shape))
+    if not call("is_contiguous", x) and not call("view.fits", x, sizes):
+        raise ShapeError(
+            "view size is not compatible with input tensor's size and stride (at least "
+            "one dimension spans across two contiguous subspaces). "
+            "Use .reshape(...) instead.")
+    return call("view.default", x, sizes)
+
+
+@function("reshape", star="shape", operands=("x",),
+          doc="The same entries under another shape; -1 is inferred.",
+          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
+def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
+    sizes = sizes_of(shape, prod(x.shape))
+    if call("is_contiguous", x):
+        return call("view.default", x, sizes)
+    if call("view.fits", x, sizes):
+        return call("reshape.alias", x, sizes)
+    return call("reshape.unsafe", call("clone", x, CONTIGUOUS), sizes)
+
+
+@function("flatten", operands=("x",),
+          formula="dimensions start_dim to end_dim made one",
+          doc="Merge neighbouring dimensions into one.",
+          cases=[case((2, 3, 2)), case((2, 3, 2), start_dim=1)])
+def _flatten(call: Call, x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
+    start, end = dim_of(x.shape, start_dim), dim_of(x.shape, end_dim)
+    refuse(start > end,
+           "flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end and x.shape:
+        return x
+    merged = prod(x.shape[start:end + 1])
+    return _reshape(call, x, (*x.shape[:start], merged, *x.shape[end + 1:]))
+
+
 function("unflatten", _unflatten, operands=("x",),
          formula="dimension dim split into sizes",
          doc="Split one dimension into several.",
@@ -201,11 +200,6 @@ def swap(xp: Namespace, x: Array, dim0: int, dim1: int) -> Array:
     return xp.transpose(x, d0, d1) if x.shape else x
 
 
-def _t(xp: Namespace, x: Array) -> Array:
-    demand_rank("t", x, 0, 2)
-    return xp.transpose(x, 0, 1) if x.ndim == 2 else x
-
-
 row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
     doc="The dimensions in another order.", formula="y[i, j, ...] = x[...]",
     fwd=lambda xp, x, dims: xp.permute(x, order_of(x.shape, dims)),
@@ -213,6 +207,7 @@ row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
          xp.permute(g, inverse_order(order_of(x.shape, dims))),),
     cases=[case((3, 4), dims=(1, 0)), case((2, 3, 4), dims=(2, 0, 1)),
            case((2, 3, 4), dims=(-1, 0, -2)), case((), dims=())])
+
 
 def _transposing(
     name: str, node: str, turned: str = "", aliases: tuple[str, ...] = (),
@@ -231,10 +226,14 @@ _transposing("transpose", "TransposeBackward0", "TransposeBackward1",
              ("swapaxes", "swapdims"))
 _transposing("transpose_.inside", "TransposeBackward1", memory=SHARED)
 
-row("t", node="TBackward0", turned="TBackward1",
-    doc="The transpose of a matrix; a vector stays.",
-    formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, memory=VIEW, fwd=_t,
-    vjp=(lambda xp, g, y, x: xp.t(g),), cases=[case((3, 4)), case((3,)), case(())])
+
+@row("t", node="TBackward0", turned="TBackward1",
+    doc="The transpose of a matrix; a vector stays.", formula="y[j, i] = x[i, j]",
+    latex="{0}^T", jvp=LINEAR, memory=VIEW, vjp=(lambda xp, g, y, x: xp.t(g),),
+    cases=[case((3, 4)), case((3,)), case(())])
+def _t(xp: Namespace, x: Array) -> Array:
+    demand_rank("t", x, 0, 2)
+    return xp.transpose(x, 0, 1) if x.ndim == 2 else x
 
 
 def _adjoint(name: str, only_matrices: bool) -> Formula:
@@ -266,6 +265,11 @@ for _name in ("mT", "mH", "adjoint"):
              internal=_name != "adjoint")
 
 
+@function("movedim", aliases=("moveaxis",), operands=("x",),
+          formula="dimensions source put at destination",
+          doc="Dimensions moved to other places; the rest keep their order.",
+          cases=[case((2, 3, 4), source=0, destination=2),
+                 case((2, 3, 4), source=(0, 1), destination=(-1, 0))])
 def _movedim(call: Call, x: Array, source: Sizes, destination: Sizes) -> Array:
     asked = [tuple(d) if isinstance(d, list | tuple) else (d,)
              for d in (source, destination)]
@@ -283,13 +287,6 @@ def _movedim(call: Call, x: Array, source: Sizes, destination: Sizes) -> Array:
     return call("permute", x, tuple([at[d] if d in at else next(stay)
                                      for d in range(x.ndim)]))
 
-
-function("movedim", _movedim, aliases=("moveaxis",),
-         operands=("x",),
-         formula="dimensions source put at destination",
-         doc="Dimensions moved to other places; the rest keep their order.",
-         cases=[case((2, 3, 4), source=0, destination=2),
-                case((2, 3, 4), source=(0, 1), destination=(-1, 0))])
 
 # -- dimensions of size 1 -------------------------------------------------------------
 
@@ -337,6 +334,7 @@ def squeezing(name: str) -> Formula:
 function("squeeze", squeezing("squeeze"), operands=("x",),
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
+
 
 def _unsqueezing(name: str, node: str, memory: Marker, turned: str = "") -> None:
     row(name, node=node, turned=turned, doc="A dimension of size 1 put in.",

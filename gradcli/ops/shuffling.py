@@ -35,6 +35,12 @@ def check_factor(name: str, word: str, factor: int) -> None:
 
 
 # Shi et al. 2016, arXiv:1609.05158, section 3.1.
+@row("pixel_shuffle", node="PixelShuffleBackward0", jvp=LINEAR, memory=PACKED,
+    doc="Channels as the places of larger pictures.",
+    formula="y[c, h*r + i, w*r + j] = x[c*r*r + i*r + j, h, w]",
+    vjp=(lambda xp, g, y, x, upscale_factor:
+         xp.call("pixel_unshuffle", g, upscale_factor),),
+    cases=[case((1, 4, 2, 3), upscale_factor=2), case((9, 1, 2), upscale_factor=3)])
 def shuffled(xp: Namespace, x: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     demand_rank("pixel_shuffle", x, 3)
@@ -47,6 +53,12 @@ def shuffled(xp: Namespace, x: Array, upscale_factor: int) -> Array:
     return xp.reshape(xp.permute(apart, order), (*lead, kept, height * r, width * r))
 
 
+@row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED,
+    doc="Places of pictures as channels of smaller ones.",
+    formula="y[c*r*r + i*r + j, h, w] = x[c, h*r + i, w*r + j]",
+    vjp=(lambda xp, g, y, x, downscale_factor:
+         xp.call("pixel_shuffle", g, downscale_factor),),
+    cases=[case((1, 1, 4, 2), downscale_factor=2), case((2, 3, 3), downscale_factor=3)])
 def unshuffled(xp: Namespace, x: Array, downscale_factor: int) -> Array:
     r = downscale_factor
     demand_rank("pixel_unshuffle", x, 3)
@@ -59,21 +71,6 @@ def unshuffled(xp: Namespace, x: Array, downscale_factor: int) -> Array:
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
     return xp.reshape(xp.permute(apart, order),
                       (*lead, channels * r * r, height // r, width // r))
-
-
-row("pixel_shuffle", node="PixelShuffleBackward0", jvp=LINEAR, memory=PACKED,
-    doc="Channels as the places of larger pictures.",
-    formula="y[c, h*r + i, w*r + j] = x[c*r*r + i*r + j, h, w]", fwd=shuffled,
-    vjp=(lambda xp, g, y, x, upscale_factor:
-         xp.call("pixel_unshuffle", g, upscale_factor),),
-    cases=[case((1, 4, 2, 3), upscale_factor=2), case((9, 1, 2), upscale_factor=3)])
-
-row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED,
-    doc="Places of pictures as channels of smaller ones.",
-    formula="y[c*r*r + i*r + j, h, w] = x[c, h*r + i, w*r + j]", fwd=unshuffled,
-    vjp=(lambda xp, g, y, x, downscale_factor:
-         xp.call("pixel_shuffle", g, downscale_factor),),
-    cases=[case((1, 1, 4, 2), downscale_factor=2), case((2, 3, 3), downscale_factor=3)])
 
 
 # affine grids
@@ -149,6 +146,10 @@ def aligned(align_corners: bool | None) -> bool:
     return bool(align_corners)
 
 
+@function("affine_grid", operands=("theta",),
+          doc="The places of a grid's entries, turned and moved by matrices.",
+          formula="y[h, w] = theta @ [x_w, y_h, 1]",
+          cases=[case((1, 2, 3), size=(1, 1, 2, 3), align_corners=False)])
 def affine_grid(call: Call, theta: Array, size: Sizes, align_corners: bool | None = None
                ) -> Array:
     corners, sizes = aligned(align_corners), as_sizes(size)
@@ -166,13 +167,11 @@ def affine_grid(call: Call, theta: Array, size: Sizes, align_corners: bool | Non
     return call("affine_grid_generator", theta, sizes, corners)
 
 
-function("affine_grid", affine_grid, operands=("theta",),
-         doc="The places of a grid's entries, turned and moved by matrices.",
-         formula="y[h, w] = theta @ [x_w, y_h, 1]",
-         cases=[case((1, 2, 3), size=(1, 1, 2, 3), align_corners=False)])
-
-
 # Krizhevsky, Sutskever, Hinton 2012, section 3.3.
+@function("local_response_norm", operands=("input",), either="alpha beta k",
+          doc="Each channel divided by a power of the mean square of its neighbours.",
+          formula="input/(k + alpha*mean(input**2))**beta",
+          cases=[case((1, 4, 3), size=2), case((1, 3, 2, 2), size=3, alpha=0.5)])
 def local_response_norm(call: Call, input: Array, size: int, alpha: float = 1e-4,
                         beta: float = 0.75, k: float = 1.0) -> Array:
     rank = len(input.shape)
@@ -193,10 +192,3 @@ def local_response_norm(call: Call, input: Array, size: int, alpha: float = 1e-4
         means = call("view", means, tuple(input.shape))
     scale = call("add", call("mul", means, alpha), k)
     return call("div", input, call("pow", scale, beta))
-
-
-function("local_response_norm", local_response_norm, operands=("input",),
-         either="alpha beta k",
-         doc="Each channel divided by a power of the mean square of its neighbours.",
-         formula="input/(k + alpha*mean(input**2))**beta",
-         cases=[case((1, 4, 3), size=2), case((1, 3, 2, 2), size=3, alpha=0.5)])

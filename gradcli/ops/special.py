@@ -128,19 +128,18 @@ row("digamma", node="DigammaBackward0", latex=r"\psi({0})",
     tame=("1",))
 
 
+# DLMF 5.15.
+@row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
+    formula="n-th derivative of digamma",
+    kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",
+    partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
+    cases=[case((3, 4), low=0.5, high=3.0, n=1), case((), low=0.5, n=2),
+           case((2,), low=1.0, n=0)])
 def polygamma_of(xp: Namespace, x: Array, n: int) -> Array:
     if n < 0 or n != int(n):
         raise ArgumentError(f"polygamma(n, x) needs an integer n >= 0, not {n}")
     return xp.polygamma(n, x)
 
-
-# DLMF 5.15.
-row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
-    formula="n-th derivative of digamma",
-    kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",
-    fwd=polygamma_of, partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
-    cases=[case((3, 4), low=0.5, high=3.0, n=1), case((), low=0.5, n=2),
-           case((2,), low=1.0, n=0)])
 
 function("polygamma", lambda call, n, input:
          call("polygamma.order", input, n=n) if is_number(n)
@@ -234,11 +233,6 @@ function("zeta", lambda call, a, b:
          special="zeta", sym=lambda sp, a, b: sp.zeta(a, b))
 
 
-def logit_of(xp: Namespace, x: Array, eps: float | None = None) -> Array:
-    p = x if eps is None else xp.where(xp.lt(x, eps), eps, xp.minimum(x, 1 - eps))
-    return xp.log(p / (1 - p))
-
-
 def logit_slope(xp: Namespace, y: object, x: Array, eps: float | None = None) -> Array:
     if eps is None:
         outside = xp.logical_or(xp.lt(x, 0), xp.gt(x, 1))
@@ -258,14 +252,17 @@ def logit_pull(xp: Namespace, g: Array, y: Array, x: Array, eps: float | None = 
     return xp.where(outside, 0, g * logit_slope(xp, None, x, eps))
 
 
-row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
+@row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
     formula="log(x/(1 - x))", doc="Inverse of the sigmoid.",
     kink="at 0 and 1 the derivative is inf; outside [eps, 1 - eps] it is 0",
-    result=FLOATS,
-    fwd=logit_of, partials=(logit_slope,), vjp=(logit_pull,),
+    result=FLOATS, partials=(logit_slope,), vjp=(logit_pull,),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
            case((4,), low=0.3, high=0.7, eps=0.2),
            case((3,), low=0.01, high=0.15, eps=0.2)], special="logit", tame=("0.5",))
+def logit_of(xp: Namespace, x: Array, eps: float | None = None) -> Array:
+    p = x if eps is None else xp.where(xp.lt(x, eps), eps, xp.minimum(x, 1 - eps))
+    return xp.log(p / (1 - p))
+
 
 row("entr", node="SpecialEntrBackward0", latex=r"-{0} \log {0}", formula="-x*log(x)",
     doc="Entropy of one probability; -inf for negative x.",

@@ -50,11 +50,6 @@ def skew(xp: Namespace, a: Array) -> Array:
 # singular values
 
 
-def svd(xp: Namespace, a: Array, full_matrices: bool = True) -> Outputs:
-    demand_rank("linalg.svd", a, 2)
-    return xp.svd_factors(a, full_matrices)
-
-
 def thin(xp: Namespace, u: Array, s: Array, vh: Array) -> tuple[Array, Array]:
     """Return the columns of ``u`` and rows of ``vh`` that have a singular value."""
     k = s.shape[-1]
@@ -114,25 +109,17 @@ def svd_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
             filled_up(xp, turned(xp, tv), -2, y[2].shape[-2]))
 
 
-of_wide("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
+@of_wide("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
     formula="u @ diag(s) @ vh = a",
     kink=EQUAL.format("singular values") + "; so is that of the vectors at a singular "
-         "value 0 of a matrix that is not square", fwd=svd, vjp=(svd_rule,),
-    jvp=svd_tangent,
+         "value 0 of a matrix that is not square", vjp=(svd_rule,), jvp=svd_tangent,
     cases=[case((2, 2), make="regular"),
            case((4, 2), full_matrices=False, make="regular"),
            case((2, 2, 2), make="regular"),
            case((1, 1), low=0.5), case((3, 3))], saves="y")
-
-
-def torch_svd(call: Call, a: Array, some: bool = True, compute_uv: bool = True
-             ) -> Outputs:
-    u, s, vh = call("linalg_svd.default", a, not some and compute_uv)
-    if compute_uv:
-        return u, s, call("mH", vh)
-    (*lead, m, n), none = a.shape, call("detach", a)
-    return (call("new_full", none, (*lead, m, m), 0), s,
-            call("new_full", none, (*lead, n, n), 0))
+def svd(xp: Namespace, a: Array, full_matrices: bool = True) -> Outputs:
+    demand_rank("linalg.svd", a, 2)
+    return xp.svd_factors(a, full_matrices)
 
 
 REGULAR = [case((2, 2), make="regular"), case((2, 2, 2), make="regular")]
@@ -145,22 +132,25 @@ function("linalg.svd", lambda call, a, full_matrices=True:
 function("linalg.svdvals", lambda call, a: call("linalg_svd.default", a, False)[1],
          formula="svd(a).S", operands=("a",),
          doc="The singular values of a matrix, from the largest on.", cases=REGULAR)
-function("svd", torch_svd, formula="u @ diag(s) @ v.T = a", operands=("a",),
-         doc="Singular vectors and singular values; with some only the vectors that "
-             "have a singular value.",
-         kink=EQUAL.format("singular values"), cases=REGULAR)
+
+
+@function("svd", formula="u @ diag(s) @ v.T = a", operands=("a",),
+          doc="Singular vectors and singular values; with some only the vectors that "
+              "have a singular value.", kink=EQUAL.format("singular values"),
+          cases=REGULAR)
+def torch_svd(call: Call, a: Array, some: bool = True, compute_uv: bool = True
+             ) -> Outputs:
+    u, s, vh = call("linalg_svd.default", a, not some and compute_uv)
+    if compute_uv:
+        return u, s, call("mH", vh)
+    (*lead, m, n), none = a.shape, call("detach", a)
+    return (call("new_full", none, (*lead, m, m), 0), s,
+            call("new_full", none, (*lead, n, n), 0))
+
 
 # eigenvalues of symmetric matrices
 
 SIDES = ("L", "U")
-
-
-def eigh(xp: Namespace, a: Array, UPLO: str = "L") -> Outputs:
-    """Return eigenvalues and eigenvectors of a symmetric matrix, of which one triangle
-    is read; derivatives are those for symmetric changes, as in PyTorch."""
-    demand_choice("linalg.eigh: UPLO", str(UPLO).upper(), SIDES)
-    upper = str(UPLO).upper() == "U"
-    return xp.eigh_factors(xp.read_in_triangle(square("linalg.eigh", a), upper))
 
 
 # Giles 2008; Seeger et al. 2017, Auto-Differentiating Linear Algebra, arXiv:1710.08717.
@@ -185,11 +175,18 @@ def eigh_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, UPLO: str = "
     return moved, xp.matmul(v, turn)
 
 
-of_wide("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
-    formula="v @ diag(l) @ v.T = a", kink=EQUAL.format("eigenvalues"), fwd=eigh,
-    vjp=(eigh_rule,), jvp=eigh_tangent,
+@of_wide("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
+    formula="v @ diag(l) @ v.T = a", kink=EQUAL.format("eigenvalues"), vjp=(eigh_rule,),
+    jvp=eigh_tangent,
     cases=[case((2, 2), make="symmetric"), case((2, 2, 2), make="symmetric", UPLO="U"),
            case((1, 1), low=0.5), case((3, 3), make="symmetric")], saves="y")
+def eigh(xp: Namespace, a: Array, UPLO: str = "L") -> Outputs:
+    """Return eigenvalues and eigenvectors of a symmetric matrix, of which one triangle
+    is read; derivatives are those for symmetric changes, as in PyTorch."""
+    demand_choice("linalg.eigh: UPLO", str(UPLO).upper(), SIDES)
+    upper = str(UPLO).upper() == "U"
+    return xp.eigh_factors(xp.read_in_triangle(square("linalg.eigh", a), upper))
+
 
 SYMMETRIC = [case((2, 2), make="symmetric"), case((2, 2, 2), make="symmetric")]
 

@@ -71,11 +71,22 @@ def pieces(xp: Namespace, x: Array, dim: int, sizes: Shape) -> tuple[Array, ...]
     return tuple([xp.getitem(x, along(dim, slice(a, b))) for a, b in bounds])
 
 
+split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
+                vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
+
+
+@split("split.Tensor", node="SplitBackward0", memory=VIEW,
+       cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
+              case((3,), split_size=5)])
 def _split(xp: Namespace, x: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "split")
     return pieces(xp, x, d, even_sizes(x.shape[d], split_size))
 
 
+@split("split_with_sizes", node="SplitWithSizesBackward0", memory=VIEW,
+       doc="Pieces of given sizes along a dimension.",
+       cases=[case((5, 2), split_sizes=(2, 3)),
+              case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 def _split_with_sizes(
     xp: Namespace, x: Array, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Array, ...]:
@@ -83,35 +94,23 @@ def _split_with_sizes(
     return pieces(xp, x, d, given_sizes(x.shape[d], split_sizes, d))
 
 
+@row("unbind", returns=MANY, node="UnbindBackward0", jvp=LINEAR, memory=VIEW,
+    doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
+    vjp=(lambda xp, g, y, x, dim=0: xp.stack(g, dim),),
+    cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])
 def _unbind(xp: Namespace, x: Array, dim: int = 0) -> tuple[Array, ...]:
     d = real_dim(x.shape, dim)
     check_size((x.shape[d],), PIECE)
     return tuple([xp.getitem(x, as_view(along(d, i))) for i in range(x.shape[d])])
 
 
-split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
-                vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
-
-split("split.Tensor", node="SplitBackward0", fwd=_split, memory=VIEW,
-      cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
-             case((3,), split_size=5)])
-
-split("split_with_sizes", node="SplitWithSizesBackward0", fwd=_split_with_sizes,
-      memory=VIEW, doc="Pieces of given sizes along a dimension.",
-      cases=[case((5, 2), split_sizes=(2, 3)),
-             case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
-
-row("unbind", returns=MANY, node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
-    memory=VIEW,
-    doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
-    vjp=(lambda xp, g, y, x, dim=0: xp.stack(g, dim),),
-    cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])
-
-
 def _pieces(call: Call, name: str, x: Array, by: Sizes, dim: int) -> Outputs:
     return tuple(call(name, x, by, dim))
 
 
+@function("split", operands=("x",),
+          doc="Pieces along a dimension: of one size, or of the sizes listed.",
+          cases=[case((5, 2), split_size_or_sections=2)])
 def _split_any(
     call: Call, x: Array, split_size_or_sections: Sizes, dim: int = 0
 ) -> tuple[Array, ...]:
@@ -121,6 +120,9 @@ def _split_any(
     return _pieces(call, "split.Tensor", x, as_integer(asked), dim)
 
 
+@function("chunk", operands=("x",), formula="[a, b, ...] = x",
+          doc="A number of pieces along a dimension, as even as integer sizes allow.",
+          cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
 def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "chunk")
     refuse(chunks <= 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
@@ -131,22 +133,20 @@ def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]
     return _pieces(call, "split.Tensor", x, -(-size // chunks), d)
 
 
-function("split", _split_any, operands=("x",),
-         doc="Pieces along a dimension: of one size, or of the sizes listed.",
-         cases=[case((5, 2), split_size_or_sections=2)])
-function("chunk", _chunk, operands=("x",),
-         formula="[a, b, ...] = x",
-         doc="A number of pieces along a dimension, as even as integer sizes allow.",
-         cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
 # -- grids ----------------------------------------------------------------------------
 
 
+@function("broadcast_tensors", formula="[a, b, ...]",
+          doc="Tensors repeated to their common shape.", cases=[case((3, 1), (2,))])
 def _broadcast_tensors(call: Call, *tensors: Array) -> tuple[Array, ...]:
     xs = as_list(tensors)
     shape = broadcast_shape(*[x.shape for x in xs])
     return tuple([x if x.shape == shape else call("expand", x, shape) for x in xs])
 
 
+@function("meshgrid", formula="A[i, j] = a[i], B[i, j] = b[j]",
+          doc="The coordinates of a grid, one tensor per axis.",
+          cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])
 def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array, ...]:
     xs = as_list(tensors)
     refuse(not xs, "meshgrid expects a non-empty TensorList")
@@ -166,17 +166,20 @@ def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array,
     ])
 
 
-function("broadcast_tensors", _broadcast_tensors, formula="[a, b, ...]",
-         doc="Tensors repeated to their common shape.", cases=[case((3, 1), (2,))])
-function("meshgrid", _meshgrid, formula="A[i, j] = a[i], B[i, j] = b[j]",
-         doc="The coordinates of a grid, one tensor per axis.",
-         cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])
-
-
 MOST_DIMS = 64
 """Largest number of dimensions that an array can have."""
 
 
+def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
+    """Return a flat list as nested lists, whose lengths are ``sizes``."""
+    for n in sizes[:0:-1]:
+        flat = [flat[i:i + n] for i in range(0, len(flat), n)]
+    return flat
+
+
+@function("combinations", operands=("x",), formula="all (x[i], x[j]) with i < j",
+          doc="Every choice of r entries, in their order, one per row.",
+          cases=[case((4,)), case((3,), r=2, with_replacement=True)])
 def _combinations(
     call: Call, x: Array, r: int = 2, with_replacement: bool = False
 ) -> Array:
@@ -196,16 +199,3 @@ def _combinations(
     mask = (call("as_index.beside", x, _nested([p in chosen for p in at], [count] * r))
             if count else call("lt", grids[0], 0))
     return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)
-
-
-def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
-    """Return a flat list as nested lists, whose lengths are ``sizes``."""
-    for n in sizes[:0:-1]:
-        flat = [flat[i:i + n] for i in range(0, len(flat), n)]
-    return flat
-
-
-function("combinations", _combinations, operands=("x",),
-         formula="all (x[i], x[j]) with i < j",
-         doc="Every choice of r entries, in their order, one per row.",
-         cases=[case((4,)), case((3,), r=2, with_replacement=True)])

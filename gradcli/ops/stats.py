@@ -91,11 +91,6 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
 def measure(name: str, node: str, root: bool, words: str, formula: str,
             kink: str = "") -> None:
     """Enter a row for the variance, or its root, and one that returns the mean too."""
-    def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
-              keepdim: bool = False) -> Array:
-        # A number subtracted from all entries does not change the variance.
-        found = variance(xp, from_first(xp, x, dim), dim, correction, keepdim)
-        return xp.sqrt(found) if root else found
 
     def pulled(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims = None,
                correction: float = 1, keepdim: bool = False) -> Array:
@@ -108,11 +103,15 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
         found = drift(xp, t, x, dim, correction, keepdim)
         return per_deviation(xp, found, y) if root else found
 
-    of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
-        formula=formula, kink=kink,
-        fwd=value, vjp=(pulled,),
+    @of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
+        formula=formula, kink=kink, vjp=(pulled,),
         jvp=lambda xp, t, y, x, **over: moved(xp, t[0], y, x, **over),
         saves="x y" if root else None)
+    def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
+              keepdim: bool = False) -> Array:
+        # A number subtracted from all entries does not change the variance.
+        found = variance(xp, from_first(xp, x, dim), dim, correction, keepdim)
+        return xp.sqrt(found) if root else found
 
     of_floats(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2,
         carries=2, doc=f"{words} and mean.", cases=VARIANCES,
@@ -137,6 +136,8 @@ measure("std", "Std", True, "Standard deviation", formula="sqrt(var(x))",
 def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None:
     """Enter a public function with PyTorch's two spellings of the divisor: a number as
     ``correction``, or ``unbiased``, which may also be given instead of ``dim``."""
+
+    @function(name, doc=doc, also=also)
     def build(call: Call, x: Array, dim: Dims = None, unbiased: bool = True,
               keepdim: bool = False, correction: float | None = None) -> Array:
         if isinstance(dim, bool):
@@ -145,8 +146,6 @@ def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None
             return call(f"{name}.correction", x, keepdim=keepdim)
         taken = int(unbiased) if correction is None else correction
         return call(f"{name}.correction", x, dim, taken, keepdim)
-
-    function(name, build, doc=doc, also=also)
 
 
 spread_measure("var", "Variance, by n - 1 unless asked otherwise.", ("variance",))

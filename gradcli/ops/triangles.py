@@ -43,18 +43,6 @@ def upper_of(xp: Namespace, both: Array) -> Array:
     return xp.triu(xp.narrow(both, -2, 0, min(both.shape[-2:])))
 
 
-def places(xp: Namespace, pivots: Array, m: int) -> Array:
-    """Return a mask of the ones in the matrix that puts exchanged rows back."""
-    where = xp.as_index(range(m))
-    order = xp.expand(where, (*pivots.shape[:-1], m))
-    for i in range(pivots.shape[-1]):
-        other = xp.as_index(pivots[..., i : i + 1]) - 1
-        mine, theirs = order[..., i : i + 1], xp.gather(order, -1, other)
-        order = xp.where(xp.eq(where, other), mine, order)
-        order = xp.where(xp.eq(where, i), theirs, order)
-    return xp.eq(xp.unsqueeze(where, -1), xp.unsqueeze(order, -2))
-
-
 def permutation(xp: Namespace, pivots: Array, m: int, like: Array) -> Array:
     """Return the matrix that puts rows back into the places before the exchanges."""
     return xp.as_type_of(xp.call("lu_unpack.permutation", pivots, m), like)
@@ -123,16 +111,19 @@ def lu_changes(xp: Namespace, t: Array, l: Array, u: Array) -> tuple[Array, Arra
 # both triangles in one matrix
 
 
-def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
-    demand_rank("torch.lu_factor", a, 2)
-    demand_pivots(pivot)
-    return *xp.lu_factors(a), xp.zero_pivots(a)
-
-
-row("lu_unpack.permutation", formula="p",
+@row("lu_unpack.permutation", formula="p",
     doc="True where the matrix of exchanges of rows has a one.",
-    fwd=places,
     cases=[case(Fixed([2, 3, 3]), m=3), case(Fixed([[2, 2]]), m=3)])
+def places(xp: Namespace, pivots: Array, m: int) -> Array:
+    """Return a mask of the ones in the matrix that puts exchanged rows back."""
+    where = xp.as_index(range(m))
+    order = xp.expand(where, (*pivots.shape[:-1], m))
+    for i in range(pivots.shape[-1]):
+        other = xp.as_index(pivots[..., i : i + 1]) - 1
+        mine, theirs = order[..., i : i + 1], xp.gather(order, -1, other)
+        order = xp.where(xp.eq(where, other), mine, order)
+        order = xp.where(xp.eq(where, i), theirs, order)
+    return xp.eq(xp.unsqueeze(where, -1), xp.unsqueeze(order, -2))
 
 
 def lu_factor_rule(xp: Namespace, g: Array, y: Outputs, a: Array, pivot: bool = True
@@ -156,9 +147,15 @@ def lu_factor_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
 SHAPES = [case((3, 3), make="regular"), case((2, 3, 2), make="regular"),
           case((2, 4), make="regular"), case((1, 1), low=0.5)]
 
-of_wide("linalg_lu_factor_ex.default", node="LinalgLuFactorExBackward0", returns=3,
-    formula="l + u - 1, pivots, info", fwd=lu_factor, vjp=(lu_factor_rule,),
-    jvp=lu_factor_tangent, cases=SHAPES, saves="y.0 y.1")
+
+@of_wide("linalg_lu_factor_ex.default", node="LinalgLuFactorExBackward0", returns=3,
+    formula="l + u - 1, pivots, info", vjp=(lu_factor_rule,), jvp=lu_factor_tangent,
+    cases=SHAPES, saves="y.0 y.1")
+def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
+    demand_rank("torch.lu_factor", a, 2)
+    demand_pivots(pivot)
+    return *xp.lu_factors(a), xp.zero_pivots(a)
+
 
 ZERO_PIVOT = ("torch.linalg.{}: U[{i},{i}] is zero and using it on lu_solve would "
               "result in a division by zero. If you still want to perform the "
@@ -197,6 +194,19 @@ for _name, _build, _more in (
 # triangles in two matrices
 
 
+def lu_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, pivot: bool = True
+               ) -> Outputs:
+    p, l, u = y
+    moved = xp.matmul(turned(xp, p), t[0])
+    return (xp.new_full(p, p.shape, 0), *lu_changes(xp, moved, l, u))
+
+
+@of_wide("linalg_lu.default", node="LinalgLuBackward0", returns=3, carries=3,
+    formula="p @ l @ u = a",
+    doc="A matrix as a permutation times a lower times an upper triangle.",
+    jvp=lu_tangent, cases=SHAPES, saves="y",
+    vjp=(lambda xp, g, y, a, pivot=True: None if g[1] is None and g[2] is None else
+         xp.matmul(y[0], lu_slopes(xp, g[1], g[2], y[1], y[2])),))
 def lu(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
     demand_rank("linalg.lu", a, 2)
     demand_pivots(pivot)
@@ -205,44 +215,16 @@ def lu(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
             upper_of(xp, both))
 
 
-def lu_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, pivot: bool = True
-               ) -> Outputs:
-    p, l, u = y
-    moved = xp.matmul(turned(xp, p), t[0])
-    return (xp.new_full(p, p.shape, 0), *lu_changes(xp, moved, l, u))
-
-
-of_wide("linalg_lu.default", node="LinalgLuBackward0", returns=3, carries=3,
-    formula="p @ l @ u = a",
-    doc="A matrix as a permutation times a lower times an upper triangle.",
-    fwd=lu, jvp=lu_tangent, cases=SHAPES, saves="y",
-    vjp=(lambda xp, g, y, a, pivot=True: None if g[1] is None and g[2] is None else
-         xp.matmul(y[0], lu_slopes(xp, g[1], g[2], y[1], y[2])),))
-
-
+@function("linalg.lu", operands=("a",), cases=SHAPES[:3])
 def torch_lu(call: Call, a: Array, pivot: bool = True) -> Outputs:
     p, l, u = call("linalg_lu.default", a, pivot)
     return call("detach", p), l, u
-
-
-function("linalg.lu", torch_lu, operands=("a",), cases=SHAPES[:3])
 
 
 def check_pivots(words: str, pivots: Array) -> None:
     """Raise `EngineError`, with ``words``, if pivots are floats or bools."""
     if holds("fb", pivots):
         raise EngineError(words)
-
-
-def unpack(xp: Namespace, data: Array, pivots: Array, unpack_data: bool = True,
-           unpack_pivots: bool = True) -> Outputs:
-    demand_rank("torch.lu_unpack", data, 2)
-    none = xp.new_full(data, (0,), 0)
-    p = (permutation(xp, pivots, data.shape[-2], data) if unpack_pivots
-         else none)
-    if not unpack_data:
-        return p, none, none
-    return p, lower_of(xp, data), upper_of(xp, data)
 
 
 def unpack_tangent(xp: Namespace, t: Tangents, y: Outputs, data: Array, pivots: Array,
@@ -256,17 +238,28 @@ def unpack_tangent(xp: Namespace, t: Tangents, y: Outputs, data: Array, pivots: 
             xp.triu(xp.narrow(t[0], -2, 0, k)))
 
 
-row("lu_unpack.default", node="LuUnpackBackward0", returns=3, carries=3,
-    formula="p, tril(lu, -1) + 1, triu(lu)", memory=PACKED, fwd=unpack,
-    jvp=unpack_tangent, saves="",
+@row("lu_unpack.default", node="LuUnpackBackward0", returns=3, carries=3,
+    formula="p, tril(lu, -1) + 1, triu(lu)", memory=PACKED, jvp=unpack_tangent,
+    saves="",
     vjp=(lambda xp, g, y, data, pivots, unpack_data=True, unpack_pivots=True:
          None if not unpack_data or (g[1] is None and g[2] is None) else
          joined(xp, g[1], g[2], *data.shape[-2:]), None),
     cases=[case((3, 3), Fixed([2, 3, 3])),
            case((2, 3, 2), Fixed([[1, 3], [2, 2]]), unpack_pivots=False),
            case((2, 3), Fixed([2, 2]))])
+def unpack(xp: Namespace, data: Array, pivots: Array, unpack_data: bool = True,
+           unpack_pivots: bool = True) -> Outputs:
+    demand_rank("torch.lu_unpack", data, 2)
+    none = xp.new_full(data, (0,), 0)
+    p = (permutation(xp, pivots, data.shape[-2], data) if unpack_pivots
+         else none)
+    if not unpack_data:
+        return p, none, none
+    return p, lower_of(xp, data), upper_of(xp, data)
 
 
+@function("lu_unpack", operands=("LU_data", "LU_pivots"),
+          cases=[case((3, 3), Fixed([2, 3, 3]))])
 def lu_unpack(call: Call, LU_data: Array, LU_pivots: Array, unpack_data: bool = True,
               unpack_pivots: bool = True) -> Outputs:
     check_pivots("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
@@ -275,26 +268,7 @@ def lu_unpack(call: Call, LU_data: Array, LU_pivots: Array, unpack_data: bool = 
     return call("detach", p), l, u
 
 
-function("lu_unpack", lu_unpack, operands=("LU_data", "LU_pivots"),
-         cases=[case((3, 3), Fixed([2, 3, 3]))])
-
 # systems
-
-
-def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = True,
-             adjoint: bool = False) -> Array:
-    name = "linalg.lu_solve"
-    square(f"torch.{name}", LU)
-    demand_rank(f"{name}: B", B, 2)
-    refuse(pivots.shape[-1:] != LU.shape[-1:], "{}: Number of pivots per batch should "
-           "be same as the dimension of the matrix", name)
-    demand_shape(f"{name}: pivots", pivots, LU.shape[:-1])
-    check_equation(name, LU, B, left)
-    broadcast_shape(LU.shape[:-2], B.shape[:-2])
-    if not left:
-        x = from_triangles(xp, LU, pivots, turned(xp, B), not adjoint)
-        return xp.contiguous(turned(xp, x))
-    return by_columns(xp, from_triangles(xp, LU, pivots, B, adjoint))
 
 
 def from_triangles(xp: Namespace, both: Array, pivots: Array, b: Array, adjoint: bool
@@ -330,12 +304,11 @@ def lu_change(xp: Namespace, t: Array, LU: Array, pivots: Array, adjoint: bool =
 
 PIVOTS = Fixed([2, 3, 3])
 
-of_wide("linalg_lu_solve.default", node="LinalgLuSolveBackward0",
-    one_type=True,
+
+@of_wide("linalg_lu_solve.default", node="LinalgLuSolveBackward0", one_type=True,
     formula="inverse(p @ l @ u) @ b",
     doc="The solution x of a @ x = b for a matrix that lu_factor gave the factors of; "
         "with left=False of x @ a = b, with adjoint for its transpose.",
-    fwd=lu_solve,
     **system_rules(lambda xp, b, LU, pivots, turns, left, adjoint=False: xp.call(
         "linalg_lu_solve.default", LU, pivots, b, left, adjoint != turns),
                    lu_slope, lu_change, 2),
@@ -345,24 +318,37 @@ of_wide("linalg_lu_solve.default", node="LinalgLuSolveBackward0",
            case((3, 3), PIVOTS, (2, 3, 1), adjoint=True, make="spd"),
            case((3, 3), PIVOTS, (2, 3), left=False, adjoint=True, make="spd")],
     saves=("LU pivots y", "", "LU pivots"))
+def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = True,
+             adjoint: bool = False) -> Array:
+    name = "linalg.lu_solve"
+    square(f"torch.{name}", LU)
+    demand_rank(f"{name}: B", B, 2)
+    refuse(pivots.shape[-1:] != LU.shape[-1:], "{}: Number of pivots per batch should "
+           "be same as the dimension of the matrix", name)
+    demand_shape(f"{name}: pivots", pivots, LU.shape[:-1])
+    check_equation(name, LU, B, left)
+    broadcast_shape(LU.shape[:-2], B.shape[:-2])
+    if not left:
+        x = from_triangles(xp, LU, pivots, turned(xp, B), not adjoint)
+        return xp.contiguous(turned(xp, x))
+    return by_columns(xp, from_triangles(xp, LU, pivots, B, adjoint))
+
 
 KIND_OF_PIVOTS = "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32"
 
 
+@function("linalg.lu_solve", operands=("LU", "pivots", "B"),
+          cases=[case((3, 3), PIVOTS, (3, 2), make="spd")])
 def torch_lu_solve(call: Call, LU: Array, pivots: Array, B: Array, *, left: bool = True,
                    adjoint: bool = False) -> Array:
     check_pivots(KIND_OF_PIVOTS, pivots)
     return call("linalg_lu_solve.default", LU, pivots, B, left, adjoint)
 
 
+@function("lu_solve", operands=("b", "LU_data", "LU_pivots"),
+          formula="inverse(p @ l @ u) @ b",
+          doc="The solution x of a @ x = b for a matrix that lu gave the factors of.",
+          cases=[case((3, 2), (3, 3), PIVOTS, make="spd")])
 def old_lu_solve(call: Call, b: Array, LU_data: Array, LU_pivots: Array) -> Array:
     check_pivots(KIND_OF_PIVOTS, LU_pivots)
     return call("linalg_lu_solve.default", LU_data, LU_pivots, b)
-
-
-function("linalg.lu_solve", torch_lu_solve, operands=("LU", "pivots", "B"),
-         cases=[case((3, 3), PIVOTS, (3, 2), make="spd")])
-function("lu_solve", old_lu_solve, operands=("b", "LU_data", "LU_pivots"),
-         formula="inverse(p @ l @ u) @ b",
-         doc="The solution x of a @ x = b for a matrix that lu gave the factors of.",
-         cases=[case((3, 2), (3, 3), PIVOTS, make="spd")])

@@ -33,16 +33,6 @@ def substituted(xp: Namespace, a: Array, b: Array, upper: bool, left: bool, unit
     return turned(xp, xp.contiguous(found))
 
 
-def solve_triangular(xp: Namespace, a: Array, b: Array, upper: bool, left: bool = True,
-                     unitriangular: bool = False) -> Array:
-    name = "linalg.solve_triangular"
-    square(name, a)
-    demand_rank(f"{name}: B", b, 2)
-    check_equation(name, a, b, left)
-    broadcast_shape(a.shape[:-2], b.shape[:-2])
-    return substituted(xp, a, b, upper, left, unitriangular)
-
-
 def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bool,
           transposed: bool = False) -> Array:
     """Return the solution of a triangular system with another right side, ``b``."""
@@ -51,12 +41,11 @@ def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bo
     return xp.call("linalg_solve_triangular.default", a, b, upper, left, unit)
 
 
-of_wide("linalg_solve_triangular.default", node="LinalgSolveTriangularBackward0",
+@of_wide("linalg_solve_triangular.default", node="LinalgSolveTriangularBackward0",
     formula="inverse(triu(a)) @ b",
     doc="The solution x of a @ x = b, or with left=False of x @ a = b, for the upper "
         "or the lower triangle of a; with unitriangular its diagonal is 1.",
     result=FIRST,
-    fwd=solve_triangular,
     **system_rules(
         lambda xp, b, a, turns, left, upper, unitriangular=False:
         again(xp, a, b, upper, left, unitriangular, turns),
@@ -69,6 +58,14 @@ of_wide("linalg_solve_triangular.default", node="LinalgSolveTriangularBackward0"
            case((3, 3), (2, 2, 3), upper=True, left=False, make="spd"),
            case((2, 2), (2, 2), upper=False, unitriangular=True, make="spd")],
     saves=("a y", "a"))
+def solve_triangular(xp: Namespace, a: Array, b: Array, upper: bool, left: bool = True,
+                     unitriangular: bool = False) -> Array:
+    name = "linalg.solve_triangular"
+    square(name, a)
+    demand_rank(f"{name}: B", b, 2)
+    check_equation(name, a, b, left)
+    broadcast_shape(a.shape[:-2], b.shape[:-2])
+    return substituted(xp, a, b, upper, left, unitriangular)
 
 
 function("linalg.solve_triangular",
@@ -77,19 +74,6 @@ function("linalg.solve_triangular",
          operands=("a", "b"),
          cases=[case((3, 3), (3, 2), upper=True, make="spd"),
                 case((3, 3), (2, 3), upper=False, left=False, make="spd")])
-
-
-def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
-                   transpose: bool = False, unitriangular: bool = False) -> Outputs:
-    demand_rank("triangular_solve: b", b, 2)
-    demand_rank("triangular_solve: A", a, 2)
-    square("triangular_solve", a)
-    check_equation("triangular_solve", a, b, True)
-    lead = broadcast_shape(a.shape[:-2], b.shape[:-2])
-    turns = turned(xp, a) if transpose else a
-    x = xp.solve_triangle(turns, b, unitriangular, upper=upper != transpose)
-    wide = xp.expand(a, (*lead, *a.shape[-2:])) if lead != a.shape[:-2] else a
-    return x, by_columns(xp, xp.clone(wide))
 
 
 def old_rule(slot: int) -> Vjp:
@@ -122,16 +106,26 @@ def old_tangent(xp: Namespace, t: Tangents, y: Outputs, b: Array, a: Array,
     return x, xp.expand(t[1], y[1].shape)
 
 
-of_wide("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
+@of_wide("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
     formula="inverse(triu(a)) @ b, a",
     doc="The solution x of a @ x = b for the upper or the lower triangle of a, and a "
-        "copy of a.",
-    one_type=True,
-    fwd=old_triangular, vjp=(old_rule(0), old_rule(1)), jvp=old_tangent,
+        "copy of a.", one_type=True, vjp=(old_rule(0), old_rule(1)), jvp=old_tangent,
     cases=[case((3, 2), (3, 3), make="spd"),
            case((2, 3, 1), (3, 3), upper=False, make="spd"),
            case((3, 1), (3, 3), transpose=True, unitriangular=True, make="spd")],
     saves=("b a", "b a y.0"))
+def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
+                   transpose: bool = False, unitriangular: bool = False) -> Outputs:
+    demand_rank("triangular_solve: b", b, 2)
+    demand_rank("triangular_solve: A", a, 2)
+    square("triangular_solve", a)
+    check_equation("triangular_solve", a, b, True)
+    lead = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    turns = turned(xp, a) if transpose else a
+    x = xp.solve_triangle(turns, b, unitriangular, upper=upper != transpose)
+    wide = xp.expand(a, (*lead, *a.shape[-2:])) if lead != a.shape[:-2] else a
+    return x, by_columns(xp, xp.clone(wide))
+
 
 # matrices given by their Cholesky factors
 
@@ -153,17 +147,6 @@ def by_columns(xp: Namespace, a: Array) -> Array:
     return turned(xp, xp.contiguous(turned(xp, a)))
 
 
-def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Array:
-    demand_rank("cholesky_solve: b", b, 2)
-    demand_rank("cholesky_solve: u", l, 2)
-    n, m = l.shape[-2:]
-    refuse(n != m,
-           "A must be batches of square matrices, but they are {} by {} matrices", n, m)
-    check_equation("cholesky_solve", l, b, True)
-    broadcast_shape(l.shape[:-2], b.shape[:-2])
-    return by_factor(xp, b, l, upper)
-
-
 def slope_by_factor(xp: Namespace, ga: Array, l: Array, upper: bool = False) -> Array:
     """Return the cotangent of a factor, given that of the product ``l @ l.T``."""
     low = lower_of(xp, l, upper)
@@ -176,14 +159,21 @@ def change_by_factor(xp: Namespace, t: Array, l: Array, upper: bool = False) -> 
     return half + turned(xp, half)
 
 
-of_wide("cholesky_solve", node="CholeskySolveBackward0",
-    one_type=True,
+@of_wide("cholesky_solve", node="CholeskySolveBackward0", one_type=True,
     formula="inverse(tril(l) @ tril(l).T) @ b",
     doc="The solution x of a @ x = b for a matrix a = l @ l.T, given its factor l; "
         "with upper its transpose.",
-    fwd=cholesky_solve,
     **system_rules(lambda xp, b, l, turns, left, upper=False:
                    xp.call("cholesky_solve", b, l, upper),
                    slope_by_factor, change_by_factor, 0),
     cases=[case((3, 2), (3, 3), make="spd"),
            case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("b l", "b l y"))
+def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Array:
+    demand_rank("cholesky_solve: b", b, 2)
+    demand_rank("cholesky_solve: u", l, 2)
+    n, m = l.shape[-2:]
+    refuse(n != m,
+           "A must be batches of square matrices, but they are {} by {} matrices", n, m)
+    check_equation("cholesky_solve", l, b, True)
+    broadcast_shape(l.shape[:-2], b.shape[:-2])
+    return by_factor(xp, b, l, upper)

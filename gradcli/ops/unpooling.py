@@ -111,6 +111,14 @@ def on_planes(call: Call, x: Array, at: Array, size: Shape) -> Array:
 
 def enter_unpooling(rank: int) -> None:
     """Enter ``max_unpool{rank}d``; a sequence is handled as a picture of one column."""
+
+    places = ([0, 3], [[0, 3], [8, 10]], [[[0, 3]], [[24, 31]]])[rank - 1]
+    size = ((2,), (2, 2), (2, 1, 2))[rank - 1]
+
+    @function(f"max_unpool{rank}d", operands=("input", "indices"),
+              formula="y[indices[p]] = input[p]",
+              doc="Zeros with the largest entries where max_pool found them.",
+              cases=[case((1, *size), Fixed([places]), kernel_size=2)])
     def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0,
                  output_size: list[int] | tuple[int, ...] | None = None) -> Array:
@@ -124,13 +132,6 @@ def enter_unpooling(rank: int) -> None:
             return on_planes(call, input, indices, size)
         column, at = (call("unsqueeze", t, -1) for t in (input, indices))
         return call("squeeze", on_planes(call, column, at, (*size, 1)), -1)
-
-    places = ([0, 3], [[0, 3], [8, 10]], [[[0, 3]], [[24, 31]]])[rank - 1]
-    size = ((2,), (2, 2), (2, 1, 2))[rank - 1]
-    function(f"max_unpool{rank}d", unpooled, operands=("input", "indices"),
-             formula="y[indices[p]] = input[p]",
-             doc="Zeros with the largest entries where max_pool found them.",
-             cases=[case((1, *size), Fixed([places]), kernel_size=2)])
 
 
 for _rank in (1, 2, 3):
