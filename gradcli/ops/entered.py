@@ -1,8 +1,10 @@
 """The names that each family enters; a function stands for its own rows too,
-and ``base.`` for all rows of a base.
+and ``base.`` for all rows of a base. A family that is part of a module stands behind a
+point: ``normalise.grouped``.
 
-Written by ``python -m gradcli.stubs``; `gradcli.ops.families` imports a family when one
-of its names is asked for.
+Written by ``python -m gradcli.stubs``, but for the names of families; of a new one the
+key is entered by hand. `gradcli.ops.families` imports a module when one of its names is
+asked for.
 """
 
 NAMES = {
@@ -26,12 +28,12 @@ NAMES = {
         polygamma_ mvlgamma_ multigammaln_ igamma_ gammainc_ igammac_ gammaincc_ zeta_
         logit_ entr_ nan_to_num_ nCr
     """,
-    "bessel": """
+    "special.bessel": """
         i0_ i1_ i0e_ i1e_ modified_bessel_i0 modified_bessel_i1 spherical_bessel_j0
         bessel_j0 bessel_y0 modified_bessel_k0 scaled_modified_bessel_k0 bessel_j1
         bessel_y1 modified_bessel_k1 scaled_modified_bessel_k1 airy_ai airy_ai_prime
     """,
-    "integrals": """
+    "special.integrals": """
         erfi_ expi_ Ei_ li Si_ Ci_ Shi_ Chi_ fresnels_ fresnel_s_ fresnelc_ fresnel_c_
         lambertw_ LambertW_ polylog
     """,
@@ -77,7 +79,7 @@ NAMES = {
         mm spmm mv dot vdot bmm matmul linalg.matmul addmm_ baddbmm_ outer ger linear
         kron tensordot inner linalg.vecdot vecdot bilinear
     """,
-    "einsum": """
+    "products.einsum": """
         einsum
     """,
     "linalg": """
@@ -92,21 +94,21 @@ NAMES = {
     "triangular": """
         linalg.solve_triangular triangular_solve cholesky_solve linalg_solve_triangular.
     """,
-    "orthogonal": """
+    "spectra.orthogonal": """
         linalg.qr qr linalg_qr.
     """,
-    "triangles": """
+    "triangular.triangles": """
         linalg.lu_factor lu linalg.lu lu_unpack linalg.lu_solve lu_solve
         linalg_lu_factor_ex. linalg_lu. linalg_lu_solve.
     """,
-    "pseudoinverse": """
+    "spectra.pseudoinverse": """
         linalg.pinv pinverse linalg.matrix_rank linalg.lstsq linalg_pinv.
         linalg_matrix_rank. linalg_lstsq.
     """,
-    "equations": """
+    "linalg.equations": """
         linalg.cholesky_ex linalg.cond linalg_cholesky_ex.
     """,
-    "covariance": """
+    "stats.covariance": """
         cov corrcoef
     """,
     "join": """
@@ -120,16 +122,16 @@ NAMES = {
         gather as_index scatter_ scatter_add_ index_select index_add_ take put_
         masked_fill_ masked_select bincount
     """,
-    "order": """
+    "stats.order": """
         topk kthvalue argsort sort
     """,
-    "quantile": """
+    "stats.quantile": """
         quantile nanquantile
     """,
     "differences": """
         diff trapezoid trapz cumulative_trapezoid gradient
     """,
-    "split": """
+    "join.split": """
         split_with_sizes unbind split chunk broadcast_tensors meshgrid combinations
     """,
     "arrange": """
@@ -146,7 +148,7 @@ NAMES = {
         mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy
         binary_cross_entropy_with_logits soft_margin_loss
     """,
-    "classes": """
+    "loss.classes": """
         nll_loss cross_entropy kl_div poisson_nll_loss gaussian_nll_loss
         hinge_embedding_loss margin_ranking_loss cosine_similarity clone.at_least
     """,
@@ -160,7 +162,7 @@ NAMES = {
         convolution conv1d conv_transpose1d conv2d conv_transpose2d conv3d
         conv_transpose3d
     """,
-    "columns": """
+    "convolution.columns": """
         im2col col2im
     """,
     "pooling": """
@@ -168,10 +170,10 @@ NAMES = {
         avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d max_pool3d avg_pool3d
         adaptive_avg_pool3d adaptive_max_pool3d
     """,
-    "unpooling": """
+    "pooling.unpooling": """
         max_unpool1d max_unpool2d max_unpool3d
     """,
-    "grouped": """
+    "normalise.grouped": """
         group_norm
     """,
     "memory": """
@@ -192,10 +194,10 @@ NAMES = {
         pixel_shuffle pixel_unshuffle affine_grid_generator affine_grid
         local_response_norm
     """,
-    "sampling": """
+    "shuffling.sampling": """
         grid_sampler_2d grid_sampler_3d grid_sample
     """,
-    "bags": """
+    "lookup.bags": """
         embedding_bag
     """,
 }

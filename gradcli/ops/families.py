@@ -18,26 +18,16 @@ from typing import Any, Final, TypeVar, overload
 
 from .entered import INNER, NAMES
 
-FAMILIES: Final = (
-    "arithmetic", "exponential", "trigonometric", "special", "bessel", "integrals",
-    "polynomials",
-    "activation", "compare", "scan", "reduce", "stats", "shape", "norm", "products",
-    "einsum", "linalg", "spectra", "triangular", "orthogonal", "triangles",
-    "pseudoinverse", "equations", "covariance", "join", "index", "gather", "order",
-    "quantile", "differences", "split",
-    "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "columns", "pooling", "unpooling", "grouped", "memory",
-    "borders", "resampling", "shuffling", "sampling", "bags",
-)  # fmt: skip
+FAMILIES: Final = tuple(dict.fromkeys(key.partition(".")[0] for key in NAMES))
 """The modules that enter rows, in the order in which they are listed."""
 
 
 _HOMES: Final = {
-    name.rstrip("_"): family
-    for family, names in NAMES.items()
+    name.rstrip("_"): key.partition(".")[0]
+    for key, names in NAMES.items()
     for name in names.split()
 }
-"""Families by the names that they enter, in the order of listings; ``base.`` stands for
+"""Modules by the names that they enter, in the order of listings; ``base.`` stands for
 all rows of a base."""
 
 

@@ -1,28 +1,36 @@
-"""Losses that are one node of the graph, with PyTorch's reductions.
+"""Losses, with PyTorch's reductions.
 
 Invariant: a row's formulas return the loss, or the slope, of each entry; `reduced` and
-`by_slopes` apply the reduction to the losses and to the cotangent.
+`by_slopes` apply the reduction to the losses and to the cotangent. Targets are numbers
+of classes, or in `cross_entropy` also probabilities of all classes.
 
-    mse_loss(x, target)                     # MseLossBackward0, the mean
-    mse_loss(x, target, reduction="sum")
+    mse_loss(x, target)             # MseLossBackward0, the mean
+    cross_entropy(x, [2, 0])        # NllLossBackward0(LogSoftmaxBackward0(x))
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .checks import (
+    KindError,
     ShapeError,
     ValueRangeError,
     broadcast_shape,
     count_of,
     demand_fixed,
     demand_shape,
+    holds,
     refuse,
 )
-from .exact import reciprocal
-from .op import Fixed, Rule, Rules, case, function, of_floats, row
-from .types import Array, ArrayRule, Call, Namespace, Tangents
+from .exact import PI, beside, logarithm, reciprocal
+from .gather import in_place
+from .index import check_positions
+from .op import PACKED, WHOLES, Case, Fixed, Rule, Rules, case, function, of_floats, row
+from .types import Array, ArrayRule, Call, Namespace, Shape, Tangents
 
 # fmt: off
+
 
 REDUCTIONS: dict[str, ArrayRule] = {
     "none": lambda xp, losses: losses,
@@ -319,3 +327,366 @@ def _soft_margin(xp: Namespace, x: Array, target: Array, reduction: str = "mean"
                 ) -> Array:
     within(x, target)
     return reduced(xp, -xp.logsigmoid(target * x), reduction)
+
+
+# losses of scores for classes, and losses made of other functions
+
+FAMILY = "classes"
+
+
+# the negative log likelihood
+
+
+def class_dim(x: Array) -> int:
+    return 1 if len(x.shape) > 1 else 0
+
+
+def weights_of(xp: Namespace, x: Array, target: Array, weight: Array | None,
+            ignore_index: int) -> tuple[Array, Array | None, Array | None]:
+    """Return the targets' classes, weights and whether they are ignored, each with a
+    dimension of size 1 for the classes; an ignored target has class 0 and weight 0.
+
+    The last two are None where every target counts once.
+    """
+    dim = class_dim(x)
+    given = xp.as_index(target)
+    classes = xp.unsqueeze(given, dim)
+    size = x.shape[dim]
+    if weight is None and not 0 <= ignore_index < size and given.size and (
+            not xp.waits and int(given.min()) >= 0 and int(given.max()) < size):
+        return classes, None, None
+    ignored = xp.eq(classes, ignore_index)
+    classes = xp.as_index(xp.where(ignored, 0, classes))
+    check_positions(xp, size, 0, classes, from_end=False,
+                    words="Target {at} is out of bounds.")
+    each = xp.new_full(x, classes.shape, 1) if weight is None else (
+        weight[classes])
+    return classes, xp.where(ignored, 0, each), ignored
+
+
+def in_line(xp: Namespace, x: Array, classes: Array) -> Array:
+    """Return the score of each target's class, which must be known to exist."""
+    dim = class_dim(x)
+    if any(n != m for d, (n, m) in enumerate(zip(x.shape, classes.shape, strict=True))
+           if d != dim):
+        return xp.gather(x, dim, classes)
+    return xp.getitem(x, tuple([
+        classes if d == dim else in_place(xp, classes.shape, d)
+        for d in range(len(x.shape))]))
+
+
+def weighed(xp: Namespace, losses: Array, weights: Array | None, reduction: str
+           ) -> Array:
+    """Return the losses, their sum, or their mean by the targets' weights."""
+    if known(reduction) == "none":
+        return losses
+    total = xp.sum(losses)
+    if reduction == "sum":
+        return total
+    return total / (count_of(losses.shape) if weights is None else xp.sum(weights))
+
+
+def losses_of(xp: Namespace, x: Array, target: Array, weight: Array | None,
+              read: Callable[[Namespace, Array, Array], Array],
+              reduction: str = "mean", ignore_index: int = -100) -> Array:
+    """Return the reduced losses; ``read`` returns the score of each target's class."""
+    classes, weights, ignored = weights_of(xp, x, target, weight, ignore_index)
+    scores = read(xp, x, classes)
+    losses = -scores if ignored is None or weights is None else xp.where(
+        ignored, 0, -(scores * weights))
+    return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
+
+
+def nll_rule(xp: Namespace, g: Array, y: Array, x: Array, target: Array,
+             weight: Array | None = None, reduction: str = "mean",
+             ignore_index: int = -100) -> Array:
+    classes, weights, ignored = weights_of(xp, x, target, weight, ignore_index)
+    dim = class_dim(x)
+    if reduction == "mean":
+        g = g / (count_of(target.shape) if weights is None else xp.sum(weights))
+    at = xp.unsqueeze(g, dim) if reduction == "none" else g
+    if ignored is None or weights is None:
+        each = xp.expand(-at, classes.shape)
+    else:
+        each = xp.where(ignored, 0, -at * weights)
+    return xp.call("gather.backward", each, classes, x.shape, dim)
+
+
+def nll_row(name: str, node: str, forward: str, cases: list[Case]) -> None:
+    of_floats(name, node=node, formula="-mean(x[i, target[i]])", memory=PACKED,
+        rule=Rule(node.replace("0", "Backward0")), one_type=True,
+        doc="Negative log likelihood of the target classes.",
+        fwd=lambda xp, x, target, weight=None, reduction="mean", ignore_index=-100:
+        losses_of(xp, x, target, weight, in_line, reduction, ignore_index),
+        vjp=(nll_rule, None, None),
+        jvp=lambda xp, t, y, x, target, weight=None, **how: losses_of(
+            xp, t[0], target, weight,
+            lambda xp, t, classes: xp.gather(t, class_dim(t), classes), **how),
+        fixed=f"{forward} target weight", cases=cases)
+
+
+nll_row("nll_loss.default", "NllLossBackward0", "nll_loss_forward",
+        [case((3, 4), Fixed([0, 3, 1])), case((4,), Fixed(2)),
+         case((3, 4), Fixed([0, -100, 1]), Fixed([0.5, 1.0, 2.0, 1.5])),
+         case((3, 4), Fixed([2, 3, 1]), reduction="none", ignore_index=3),
+         case((3, 2), Fixed([0, 1, 1]), Fixed([0.5, 2.0]), reduction="sum")])
+nll_row("nll_loss.2d", "NllLoss2DBackward0", "nll_loss2d_forward",
+        [case((2, 3, 1, 2), Fixed([[[0, 2]], [[1, 1]]])),
+         case((2, 3, 2, 2), Fixed([[[0, 2], [1, 0]], [[1, 1], [2, 0]]]),
+              Fixed([0.5, 1.0, 2.0]), reduction="none")])
+
+
+def check_classes(x: Array, target: Array, weight: Array | None) -> None:
+    shape = tuple(x.shape)
+    refuse(not shape, "Expected 1 or more dimensions (got 0)")
+    wanted = shape[:1] + shape[2:] if len(shape) > 1 else ()
+    if weight is None and tuple(target.shape) == wanted:
+        return
+    if len(x.shape) > 1 and target.shape and target.shape[0] != x.shape[0]:
+        raise ShapeError(f"Expected input batch_size ({x.shape[0]}) to match target "
+                         f"batch_size ({target.shape[0]}).")
+    refuse(tuple(target.shape) != tuple(wanted), "Expected target size {}, got {}",
+           list(wanted), list(target.shape))
+    classes = x.shape[class_dim(x)]
+    if weight is not None:
+        demand_shape("weight of classes", weight, (classes,))
+
+
+def by_number(call: Call, x: Array, target: Array, weight: Array | None,
+              ignore_index: int, reduction: str) -> Array:
+    """Return the loss of classes that `check_classes` has passed. Scores of rank 3, or
+    over 4, are reshaped to images of height 1, as PyTorch does."""
+    if len(x.shape) <= 2:
+        return call("nll_loss.default", x, target, weight, reduction, ignore_index)
+    if len(x.shape) == 4:
+        return call("nll_loss.2d", x, target, weight, reduction, ignore_index)
+    n, c, rest = x.shape[0], x.shape[1], count_of(x.shape[2:])
+    flat = call("view", call("contiguous", x), (n, c, 1, rest))
+    places = call("reshape", target, (n, 1, rest))
+    y = call("nll_loss.2d", flat, places, weight, reduction, ignore_index)
+    return call("view", y, target.shape) if reduction == "none" else y
+
+
+@function("nll_loss", operands=("x", "target", "weight"))
+def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
+             ignore_index: int = -100, reduction: str = "mean") -> Array:
+    check_classes(x, target, weight)
+    return by_number(call, x, target, weight, ignore_index, reduction)
+
+
+# cross entropy of scores
+
+
+def smooth_part(call: Call, scores: Array, target: Array, weight: Array | None,
+                reduction: str, ignore_index: int) -> Array:
+    """Return the loss for equal probabilities of all classes, times their number."""
+    spread = scores if weight is None else call("mul", scores, along(call, weight,
+                                                                     scores))
+    ignored = call("eq", target, ignore_index)
+    losses = call("neg", call("sum", spread, class_dim(scores)))
+    losses = call("masked_fill", losses, ignored, 0)
+    if reduction == "none":
+        return losses
+    total = call("sum", losses)
+    if reduction == "sum":
+        return total
+    taken = call("as_type_of", call("logical_not", ignored), scores)
+    if weight is None:
+        return call("div", total, call("sum", taken))
+    safe = call("where", ignored, 0, target)
+    weights = call("gather", weight, 0, call("reshape", safe, (-1,)))
+    weights_of = call("mul", weights, call("reshape", taken, (-1,)))
+    return call("div", total, call("sum", weights_of))
+
+
+def along(call: Call, weight: Array, x: Array) -> Array:
+    """Return the weights of classes, reshaped to broadcast with the scores ``x``."""
+    rest = len(x.shape) - class_dim(x) - 1
+    return call("reshape", weight, (weight.shape[0], *(1,) * rest))
+
+
+# Label smoothing: Szegedy et al. 2015, arXiv:1512.00567, section 7.
+def by_class(call: Call, scores: Array, target: Array, weight: Array | None,
+             ignore_index: int, reduction: str, smoothing: float) -> Array:
+    loss = by_number(call, scores, target, weight, ignore_index, reduction)
+    if not smoothing:
+        return loss
+    smooth = smooth_part(call, scores, target, weight, reduction, ignore_index)
+    share = smoothing / scores.shape[class_dim(scores)]
+    return call("add", call("mul.Scalar", loss, 1 - smoothing),
+                call("mul.Scalar", smooth, share))
+
+
+def by_probability(call: Call, scores: Array, target: Array, weight: Array | None,
+                   ignore_index: int, reduction: str, smoothing: float) -> Array:
+    classes = scores.shape[class_dim(scores)]
+    if smoothing:
+        target = call("add.Scalar", call("mul.Scalar", target, 1 - smoothing),
+                      smoothing / classes)
+    products = call("mul", scores, target)
+    if weight is not None:
+        products = call("mul", products, along(call, weight, scores))
+    if reduction == "none":
+        return call("neg", call("sum", products, class_dim(scores)))
+    total = call("neg", call("sum", products))
+    if reduction == "sum":
+        return total
+    return call("div.Scalar", total, count_of(scores.shape) / classes)
+
+
+@function("cross_entropy", operands=("x", "target", "weight"),
+          formula="-mean(log_softmax(x)[i, target[i]])",
+          doc="Cross entropy of scores and classes, or and probabilities.",
+          cases=[case((3, 4), Fixed([0, 3, 1])), case((3, 4), (3, 4)),
+                 case((3, 4), Fixed([0, 3, 1]), (4,), low=0.2),
+                 case((3, 4), Fixed([0, 3, 1]), ignore_index=3, reduction="sum"),
+                 case((2, 3, 2), Fixed([[0, 2], [1, 1]]), reduction="none"),
+                 case((3, 4), Fixed([0, 3, 1]), label_smoothing=0.1)])
+def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = None,
+                  ignore_index: int = -100, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Array:
+    known(reduction)
+    fixed("cross_entropy", weight=weight)
+    if not 0 <= label_smoothing <= 1:
+        raise ValueRangeError("label_smoothing must be between 0.0 and 1.0. Got: "
+                              f"{label_smoothing}")
+    refuse(not x.shape, "Expected 1 or more dimensions (got 0)")
+    form = by_probability if tuple(target.shape) == tuple(x.shape) else by_class
+    if form is by_class:
+        check_classes(x, target, weight)
+    scores = call("log_softmax", x, class_dim(x))
+    return form(call, scores, target, weight, ignore_index, reduction, label_smoothing)
+
+
+# losses made of elementwise functions
+
+
+def averaged(call: Call, losses: Array, reduction: str) -> Array:
+    return losses if known(reduction) == "none" else call(reduction, losses)
+
+
+# DLMF 5.11.1, the first terms.
+def stirling(call: Call, target: Array) -> Array:
+    """Return an approximation of ``log(target!)``, which is 0 for targets up to 1."""
+    turned = call("mul.Scalar", target, beside(target, 2 * PI))
+    tail = call("mul.Scalar", call("log", turned), 0.5)
+    found = target * call("log", target) - target + tail
+    return call("masked_fill", found, call("le", target, 1), 0)
+
+
+row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
+    kink="below the floor the slope stays 1",
+    fwd=lambda xp, x, floor: xp.maximum(x, floor), vjp=(lambda xp, g, y, x, floor: g,),
+    jvp=lambda xp, t, y, x, floor: t[0],
+    cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)], saves="")
+
+
+def has_one_size_less(whole: Shape, part: Shape) -> bool:
+    """Return whether ``part`` is ``whole`` with 1 in place of exactly one size."""
+    return len(whole) == len(part) and sum(
+        n for m, n in zip(whole, part, strict=True) if m != n) == 1
+
+
+@function("kl_div", operands=("x", "target"), formula="mean(target*(log(target) - x))",
+          doc="Kullback-Leibler divergence of log probabilities from a target.",
+          cases=[case((3, 4), (3, 4), low=0.1),
+                 case((3,), (3,), reduction="batchmean", low=0.1),
+                 case((3,), (3,), reduction="sum", log_target=True)])
+def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
+           log_target: bool = False) -> Array:
+    if holds(WHOLES, x) or holds(WHOLES, target):
+        raise KindError("kl_div: Integral inputs not supported.")
+    if log_target:
+        losses = call("exp", target) * (target - x)
+    else:
+        losses = call("xlogy", target, target) - target * x
+    if reduction != "batchmean":
+        return averaged(call, losses, reduction)
+    total = call("sum", losses)
+    return total / x.shape[0] if x.shape else total
+
+
+@function("poisson_nll_loss", operands=("x", "target"),
+          formula="mean(exp(x) - target*x)", doc="Negative log likelihood of counts.",
+          cases=[case((3,), (3,), low=0.1),
+                 case((3, 2), (3, 2), log_input=False, reduction="sum", low=0.1),
+                 case((3,), (3,), full=True, low=0.5, high=4.0)])
+def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True,
+                     full: bool = False, eps: float = 1e-8, reduction: str = "mean"
+                     ) -> Array:
+    if log_input:
+        losses: Array = call("exp", x) - target * x
+    else:
+        losses = x - target * call("log", call("add.Scalar", x, eps))
+    if full:
+        losses = losses + stirling(call, target)
+    return averaged(call, losses, reduction)
+
+
+@function("gaussian_nll_loss", operands=("x", "target", "var"),
+          formula="mean(log(var) + (x - target)**2/var)/2",
+          doc="Negative log likelihood of normal observations.",
+          kink="a variance below eps counts as eps, with slope 1",
+          cases=[case((2, 3), (2, 3), (2, 3), low=0.5),
+                 case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
+def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
+                      full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+                     ) -> Array:
+    if tuple(var.shape) != tuple(x.shape):
+        if tuple(var.shape) == tuple(x.shape[:-1]):
+            var = call("unsqueeze", var, -1)
+        elif not has_one_size_less(tuple(x.shape), tuple(var.shape)):
+            raise ShapeError("var is of incorrect size")
+    if bool(call("any", call("lt", var, 0))):
+        raise ValueRangeError("var has negative entry/entries")
+    var = call("clone.at_least", var, eps)
+    losses = (call("log", var) + call("pow", x - target, 2) / var) * 0.5
+    if full:
+        losses = losses + beside(x, logarithm(2 * PI) / 2)
+    return averaged(call, losses, reduction)
+
+
+@function("hinge_embedding_loss", operands=("x", "target"),
+          formula="mean(where(target == 1, x, maximum(0, margin - x)))",
+          doc="Loss of distances that are to be small (1) or large (-1).",
+          cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
+                 case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
+def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.0,
+                         reduction: str = "mean") -> Array:
+    zeros = call("zeros_like", x)
+    shortfall = call("clamp_min", call("full_like", x, margin) - x, 0)
+    apart = call("where", call("ne", target, 1), shortfall, zeros)
+    close = call("where", call("ne", target, -1), x, zeros)
+    return averaged(call, apart + close, reduction)
+
+
+@function("margin_ranking_loss", operands=("input1", "input2", "target"),
+          formula="mean(max(0, margin - target*(input1 - input2)))",
+          doc="Loss of pairs that stand in the wrong order.",
+          cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
+                 case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])
+def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
+                        margin: float = 0.0, reduction: str = "mean") -> Array:
+    refuse(not len(input1.shape) == len(input2.shape) == len(target.shape),
+           "margin_ranking_loss : All input tensors should have same dimension but got "
+           "sizes: input1: {}, input2: {}, target: {}", list(input1.shape),
+           list(input2.shape), list(target.shape))
+    order = call("add.Scalar", -target * (input1 - input2), margin)
+    return averaged(call, call("clamp_min", order, 0), reduction)
+
+
+@function("cosine_similarity", operands=("x", "other"),
+          formula="sum(x*other, dim)/(norm(x, 2, dim)*norm(other, 2, dim))",
+          doc="Cosine of the angle between vectors along a dimension.",
+          cases=[case((2, 3), (2, 3)), case((2, 3), (2, 3), dim=0),
+                 case((3,), (2, 3), dim=-1)])
+def cosine_similarity(call: Call, x: Array, other: Array, dim: int = 1,
+                      eps: float = 1e-8) -> Array:
+    def unit(v: Array) -> Array:
+        size = call("linalg.vector_norm", v, 2, dim, True)
+        return v / call("clone.at_least", size, eps)
+
+    if x.shape != other.shape:
+        shape = broadcast_shape(x.shape, other.shape)
+        x, other = call("expand", x, shape), call("expand", other, shape)
+    return call("sum", unit(x) * unit(other), dim)

@@ -229,7 +229,7 @@ class Entry:
                plain number: ``max(x, 0)`` is ``maximum``
     sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
                table of spellings names no function of SymPy
-    family     the module that enters it
+    family     the heading under which it is listed: its module, or a part of that
     """
 
     name: str
@@ -453,7 +453,8 @@ def _entering(
 
 
 def _put(entry: Op | Composite, formula: Any) -> None:
-    """Put an entry in the table, into the family of the module of its formula."""
+    """Put an entry in the table, into the family that the module of its formula names
+    at that time as its ``FAMILY``, or else into the one called like the module."""
     own = _FIRST_ROWS.get(entry.name)
     first = own or _FIRST_ROWS.get(entry.name.replace(".", "_"))
     if first is not None and not (entry.doc and entry.formula):
@@ -461,7 +462,8 @@ def _put(entry: Op | Composite, formula: Any) -> None:
         entry = replace(entry, doc=doc, formula=text)
     if entry.name in OPS.entered or entry.name in FUNCTIONS.entered:
         raise ValueError(f"{entry.name!r} is entered twice")
-    family = formula.__globals__["__name__"].rpartition(".")[2]
+    home = formula.__globals__
+    family = home.get("FAMILY") or home["__name__"].rpartition(".")[2]
     object.__setattr__(entry, "family", family)
     if isinstance(entry, Op):
         OPS[entry.name] = entry

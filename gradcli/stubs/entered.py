@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from ..engine.public import has_in_place, is_public
-from ..ops import ALIASES, FAMILIES, FUNCTIONS, OPS, Composite, Op
+from ..ops import ALIASES, FUNCTIONS, OPS, Composite, Op
+from ..ops.entered import NAMES
 
 DOC = '''"""The names that each family enters; a function stands for its own rows too,
-and ``base.`` for all rows of a base.
+and ``base.`` for all rows of a base. A family that is part of a module stands behind a
+point: ``normalise.grouped``.
 
-Written by ``python -m gradcli.stubs``; `gradcli.ops.families` imports a family when one
-of its names is asked for.
+Written by ``python -m gradcli.stubs``, but for the names of families; of a new one the
+key is entered by hand. `gradcli.ops.families` imports a module when one of its names is
+asked for.
 """
 '''
 WIDTH = 88
@@ -53,7 +56,7 @@ def listed(name: str) -> str:
 
 def texts() -> dict[str, str]:
     """Return the text of `gradcli.ops.entered`, by its path in the package."""
-    families = {family: [*in_order(family)] for family in FAMILIES}
+    families = {key: [*in_order(key.rpartition(".")[2])] for key in NAMES}
     undotted = [n for names in families.values() for n in names if "." not in n]
     offered = [name for name in undotted if is_public(name)]
     text = "\n".join([
