@@ -307,10 +307,9 @@ def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
             f"channels, but got {sizes[1]} channels instead")
     outputs = wide[1] * groups if transposed else wide[0]
     given = [outputs] if bias is None else list(bias.shape)
-    refuse(given != [outputs],
-           "Given {}weight of size {}, expected bias to be 1-dimensional with {} "
-           "elements, but got bias of size {} instead", "transposed=1, " * transposed,
-           wide, outputs, given)
+    refuse(given != [outputs], "Given {}weight of size {}, expected bias to be "
+           "1-dimensional with {} elements, but got bias of size {} instead",
+           "transposed=1, " * transposed, wide, outputs, given)
 
 
 def check_windows(windows: Windows, size: Shape) -> None:

@@ -47,7 +47,6 @@ from .types import (
     ArrayRule,
     Call,
     Namespace,
-    Nested,
     Operand,
     Outputs,
     Positions,
@@ -119,7 +118,7 @@ def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, A
     for d, each in enumerate(levels, start=1):
         rest = [slice(None)] * (rank - d)
         cells = [xp.getitem(cell, (..., evenly(xp, at), *rest))
-                 for cell in cells for at in turn(each)]
+                 for cell in cells for at in zip(*each, strict=True)]
     best, number = xp.largest_of(cells)
     lines = []
     for d, each in enumerate(levels):
@@ -137,11 +136,6 @@ def numbered(places: Sequence[Positions], sizes: Sequence[int]) -> Positions:
     for at, n in zip(places[1:], sizes[1:], strict=True):
         number = number * n + at
     return number
-
-
-def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
-    """Return, for each place in a window, its positions in all windows."""
-    return list(zip(*windows, strict=True))
 
 
 def flattened(x: Array, rank: int) -> Shape:
@@ -335,85 +329,55 @@ def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: 
             rank: int) -> tuple[Shape, Shape, Shape, Shape]:
     """Return the windows' kernel, stride, padding and dilation, after checks; for a
     sequence, those over a picture of one row."""
-    kernel = each_dim("kernel_size", kernel_size, rank)
-    given = kernel if stride in (None, (), []) else each_dim("stride", stride, rank)
-    edges, gaps = (each_dim("padding", padding, rank),
-                   each_dim("dilation", dilation, rank))
-    if rank == 1:
-        kernel, given, edges, gaps = (
-            (one, *values) for one, values in (
-                (1, kernel), (1, given), (0, edges), (1, gaps)))
-    for values, name in ((kernel, "kernel size"), (given, "stride"),
-                         (gaps, "dilation")):
-        refuse(min(values) < 1, "{} should be greater than zero, but got {}", name,
-               list(values), kind=ValueRangeError)
+    steps = kernel_size if stride in (None, (), []) else stride
+    found = []
+    for name, value, alone, least in (
+            ("kernel_size", kernel_size, 1, 1), ("stride", steps, 1, 1),
+            ("padding", padding, 0, 0), ("dilation", dilation, 1, 1)):
+        sizes = (*(alone,) * (rank == 1), *each_dim(name, value, rank))
+        refuse(min(sizes) < least, "{} should be greater than {}, but got {}",
+               name.replace("_", " "), "zero" if least else -1, list(sizes),
+               kind=ValueRangeError)
+        found.append(sizes)
+    kernel, given, edges, gaps = found
     for p, k, d in zip(edges, kernel, gaps, strict=True):
-        if not 0 <= p <= (d * (k - 1) + 1) // 2:
-            raise ValueRangeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}"
-                f", kernel_size={k} and dilation={d}" if p >= 0 else
-                f"pad must be non-negative, but got pad: {p}")
+        refuse(p > (d * (k - 1) + 1) // 2, "pad should be at most half of effective "
+               "kernel size, but got pad={}, kernel_size={} and dilation={}", p, k, d,
+               kind=ValueRangeError)
     return kernel, given, edges, gaps
-
-
-def check_picture(input: Array, rank: int, name: str) -> None:
-    if len(input.shape) in (rank + 1, rank + 2):
-        return
-    refuse(rank == 1, "{}: Expected 2D or 3D (batch mode) tensor with optional 0 dim "
-           "batch size for input, but got:{}", name, list(input.shape))
-    raise ShapeError(f"non-empty {rank + 1}D or {rank + 2}D (batch mode) tensor "
-                     "expected for input")
-
-
-def check_filled(input: Array, rank: int, name: str) -> None:
-    """Raise `ShapeError` if a dimension other than the batch has size 0."""
-    batch = len(input.shape) == rank + 2
-    if 0 not in input.shape[batch:]:
-        return
-    shape = list(input.shape)
-    if rank == 3:
-        lead = f"{name}_with_indices_out_cpu_template" if "max" in name else name
-        raise ShapeError(
-            f"{lead}(): Expected input's non-batch dimensions to have positive length, "
-            f"but input has a shape of {shape} and non-batch dimension "
-            f"{shape[batch:].index(0)} has length zero!")
-    lead, dims = f"{name}: ", "2D or 3D"
-    if name != "max_pool1d":
-        lead, dims = "", "3D or 4D"
-        shape[-1:-1] = [1] * (2 - rank)
-    raise ShapeError(f"{lead}Expected {dims} (batch mode) tensor with optional 0 dim "
-                     f"batch size for input, but got:{shape}")
-
-
-def check_something(input: Array, name: str) -> None:
-    """Raise `ShapeError` if a dimension other than the first has size 0."""
-    empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
-    if empty is not None:
-        raise ShapeError(f"{name}(): Expected input to have non-zero size for "
-                         f"non-batch dimensions, but input has sizes "
-                         f"{list(input.shape)} with dimension {empty} being empty")
 
 
 def check_output(input: Array, spots: list[Spots]) -> None:
     counts = list(map(len, spots))
-    if min(counts) < 1:
-        rank = len(counts)
-        shown = ["x".join(map(str, [input.shape[-rank - 1], *sizes]))
-                 for sizes in (input.shape[-rank:], counts)]
-        raise ShapeError(f"Given input size: ({shown[0]}). Calculated output size: "
-                         f"({shown[1]}). Output size is too small")
+    lead, inner = input.shape[-len(counts) - 1], input.shape[-len(counts):]
+    shown = ["x".join(map(str, (lead, *sizes))) for sizes in (inner, counts)]
+    refuse(min(counts) < 1, "Given input size: ({}). Calculated output size: ({}). "
+           "Output size is too small", *shown)
 
 
 Wanted = int | list[int | None] | tuple[int | None, ...] | None
 """A result's size, or a list of one per dimension; None keeps the input's size."""
 
 
-def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Result]
-               ) -> Result | Outputs:
-    """Return ``run(input)``; a sequence is pooled as a picture of one row."""
+def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Result],
+               filled: bool = False) -> Result | Outputs:
+    """Return ``run(input)``; a sequence is pooled as a picture of one row.
+
+    Raises:
+        ShapeError: there are too many or too few dimensions; or, if it has to be
+            ``filled``, a dimension other than the batch has size 0.
+    """
+    lead = len(input.shape) - rank
+    refuse(lead not in (1, 2), "non-empty {}D or {}D (batch mode) tensor expected for "
+           "input", rank + 1, rank + 2)
+    x = input if rank > 1 else call("unsqueeze", input, -2)
+    wide = max(rank, 2)
+    refuse(filled and 0 in x.shape[lead - 1:], "Expected {}D or {}D (batch mode) "
+           "tensor with optional 0 dim batch size for input, but got:{}", wide + 1,
+           wide + 2, list(x.shape))
+    found = run(x)
     if rank > 1:
-        return run(input)
-    found = run(call("unsqueeze", input, -2))
+        return found
     if isinstance(found, tuple):
         return tuple([call("squeeze", part, -2) for part in found])
     return call("squeeze", found, -2)
@@ -421,39 +385,26 @@ def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Resul
 
 def enter(rank: int) -> None:
     """Enter the four public functions of pooling over ``rank`` dimensions."""
-    dims = f"{max(rank, 2)}d"
+    dims, size = f"{max(rank, 2)}d", (4, 5, 4)[:rank]
     everywhere = tuple(range(-1, -max(rank, 2) - 1, -1))
 
+    @function(f"max_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
+                     case((2, *size), kernel_size=3, stride=1, padding=1,
+                          ceil_mode=True, make="distinct")],
+              formula="y[p] = max(input[p*stride + k])",
+              kink="equal entries: the first of them",
+              doc="The largest entry of each window that slides over the input.")
     def max_pool(call: Call, input: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
                  ceil_mode: bool = False, return_indices: bool = False
                  ) -> Result | Outputs:
-        check_picture(input, rank, f"max_pool{rank}d")
-        check_filled(input, rank, f"max_pool{rank}d")
-        how = options(kernel_size, stride, padding, dilation, rank)
-
         def run(x: Array) -> Result:
+            how = options(kernel_size, stride, padding, dilation, rank)
             check_output(x, over(x, *how, ceil_mode))
             found = call(f"max_pool{dims}.indices", x, *how, ceil_mode)
             return found if return_indices else found[0]
-        return as_picture(call, input, rank, run)
-
-    def wanted(input: Array, output_size: Wanted) -> Shape:
-        sizes = output_size if isinstance(output_size, list | tuple) else [
-            output_size] * rank
-        own = input.shape[len(input.shape) - rank:]
-        found = tuple([n if size is None else int(size)
-                       for size, n in zip(sizes, own, strict=True)])
-        return found if rank > 1 else (1, *found)
-
-    size = (4, 5, 4)[:rank]
-    function(f"max_pool{rank}d", max_pool, operands=("input",),
-             cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
-                    case((2, *size), kernel_size=3, stride=1, padding=1,
-                         ceil_mode=True, make="distinct")],
-             formula="y[p] = max(input[p*stride + k])",
-             kink="equal entries: the first of them",
-             doc="The largest entry of each window that slides over the input.")
+        return as_picture(call, input, rank, run, True)
 
     @function(f"avg_pool{rank}d", operands=("input",),
               cases=[case((1, 2, *size), kernel_size=2),
@@ -465,19 +416,32 @@ def enter(rank: int) -> None:
                  stride: Sizes | None = None, padding: Sizes = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: int | None = None) -> Result | Outputs:
-        check_picture(input, rank, f"avg_pool{rank}d")
-        check_filled(input, rank, f"avg_pool{rank}d")
         refuse(divisor_override == 0, "divisor must be not zero", kind=ValueRangeError)
-        kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
-        if rank == 3 and any(map(int.__lt__, input.shape[-3:], kernel)):
-            raise ShapeError(f"avg_pool3d: volumes of {list(input.shape[-3:])} are "
-                             f"smaller than windows of {list(kernel)}")
 
         def run(x: Array) -> Result:
+            kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
+            inner = x.shape[-len(kernel):]
+            refuse(rank == 3 and any(map(int.__lt__, inner, kernel)), "avg_pool3d: "
+                   "volumes of {} are smaller than windows of {}", inner, kernel)
             check_output(x, over(x, kernel, steps, edges, gaps, ceil_mode))
             return call(f"avg_pool{dims}.default", x, kernel, steps, edges, ceil_mode,
                         count_include_pad, divisor_override)
-        return as_picture(call, input, rank, run)
+        return as_picture(call, input, rank, run, True)
+
+    def wanted(x: Array, output_size: Wanted, name: str) -> Shape:
+        """Return the sizes of the result for a picture; none of its own may be 0, but
+        where all of the result are 1 in a mean."""
+        sizes = output_size if isinstance(output_size, list | tuple) else [
+            output_size] * rank
+        own = x.shape[-rank:]
+        found = (*(1,) * (rank == 1), *[n if size is None else int(size) for size, n in
+                                        zip(sizes, own, strict=True)])
+        empty = next((d for d, n in enumerate(x.shape) if d and not n), None)
+        refuse(empty is not None and ("max" in name or set(found) != {1}),
+               "{}{}d(): Expected input to have non-zero size for non-batch "
+               "dimensions, but input has sizes {} with dimension {} being empty", name,
+               rank, list(x.shape), empty)
+        return found
 
     @function(f"adaptive_avg_pool{rank}d", operands=("input",),
               cases=[case((1, 2, *size), output_size=2),
@@ -488,20 +452,16 @@ def enter(rank: int) -> None:
                      ) -> Result | Outputs:
         if rank > 1 and output_size == 1 and len(input.shape) == rank:
             return call("mean", input, everywhere, True)
-        check_picture(input, rank, f"adaptive_avg_pool{rank}d")
-        size = wanted(input, output_size)
-        if set(size) != {1}:
-            check_something(input, f"adaptive_avg_pool{rank}d")
-        if min(size) < 0:
-            raise ShapeError(f"adaptive_avg_pool{dims}: elements of output_size must "
-                             "be greater than or equal to 0 but received "
-                             f"{{{', '.join(map(str, size))}}}")
-        if set(size) == {1}:
-            return as_picture(call, input, rank,
-                              lambda x: call("mean", x, everywhere, True))
-        return as_picture(
-            call, input, rank,
-            lambda x: call(f"adaptive_avg_pool{dims}.default", x, size))
+
+        def run(x: Array) -> Result:
+            size = wanted(x, output_size, "adaptive_avg_pool")
+            refuse(min(size) < 0, "adaptive_avg_pool{}: elements of output_size must "
+                   "be greater than or equal to 0 but received {{{}}}", dims,
+                   ", ".join(map(str, size)))
+            if set(size) == {1}:
+                return call("mean", x, everywhere, True)
+            return call(f"adaptive_avg_pool{dims}.default", x, size)
+        return as_picture(call, input, rank, run)
 
     @function(f"adaptive_max_pool{rank}d", operands=("input",),
               cases=[case((1, 2, *size), output_size=2, make="distinct")],
@@ -510,16 +470,10 @@ def enter(rank: int) -> None:
               doc="The largest entry of each of a given number of windows.")
     def adaptive_max(call: Call, input: Array, output_size: Wanted,
                      return_indices: bool = False) -> Result | Outputs:
-        check_picture(input, rank, f"adaptive_max_pool{rank}d")
-        check_something(input, f"adaptive_max_pool{rank}d")
-
-        size = wanted(input, output_size)
-        if min(size) < 0:
-            shown = [*input.shape[:-rank], *size]
-            raise ShapeError(
-                f"Trying to create tensor with negative dimension {min(size)}: {shown}")
-
         def run(x: Array) -> Result:
+            size = wanted(x, output_size, "adaptive_max_pool")
+            refuse(min(size) < 0, "Trying to create tensor with negative dimension {}: "
+                   "{}", min(size), [*x.shape[:-len(size)], *size])
             found = call(f"adaptive_max_pool{dims}.indices", x, size)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
@@ -573,16 +527,12 @@ def repeats(at: Positions, rank: int) -> bool:
     return any(len(set(line)) < len(line) for line in lines.tolist())
 
 
-def row_of_unpooling(rank: int, indices: Nested, size: Shape) -> None:
+for rank, _at in ((2, [[[0, 5], [10, 7]]]), (3, [[[[0, 5]], [[10, 7]]]])):
     of_floats(f"max_unpool{rank}d.default", node=f"MaxUnpool{rank}DBackward0",
-        jvp=LINEAR, memory=PACKED,
-        formula="y[indices[p]] = x[p]",
+        jvp=LINEAR, memory=PACKED, formula="y[indices[p]] = x[p]",
         fwd=unpool, vjp=(unpool_by_x, None),
-        cases=[case(size, Fixed(indices), output_size=(4, 3, 2)[:rank])])
-
-
-row_of_unpooling(2, [[[0, 5], [10, 7]]], (1, 2, 2))
-row_of_unpooling(3, [[[[0, 5]], [[10, 7]]]], (1, 2, 1, 2))
+        cases=[case((1, 2, *(1,) * (rank - 2), 2), Fixed(_at),
+                    output_size=(4, 3, 2)[:rank])])
 
 
 def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
@@ -605,25 +555,15 @@ def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
     return as_sizes(wanted)
 
 
-def on_planes(call: Call, x: Array, at: Array, size: Shape) -> Array:
-    rank, have = len(size), len(x.shape)
-    refuse(have not in (rank + 1, rank + 2), "Input to max_unpooling{}d should be a "
-           "{}d or {}d Tensor, but got a tensor with {} dimensions.", rank, rank + 1,
-           rank + 2, have)
-    demand_shape(f"max_unpool{rank}d: indices", at, tuple(x.shape))
-    return call(f"max_unpool{rank}d.default", x, at, size)
-
-
 def enter_unpooling(rank: int) -> None:
     """Enter ``max_unpool{rank}d``; a sequence is handled as a picture of one column."""
-
     places = ([0, 3], [[0, 3], [8, 10]], [[[0, 3]], [[24, 31]]])[rank - 1]
-    size = ((2,), (2, 2), (2, 1, 2))[rank - 1]
+    made = ((2,), (2, 2), (2, 1, 2))[rank - 1]
 
     @function(f"max_unpool{rank}d", operands=("input", "indices"),
               formula="y[indices[p]] = input[p]",
               doc="Zeros with the largest entries where max_pool found them.",
-              cases=[case((1, *size), Fixed([places]), kernel_size=2)])
+              cases=[case((1, *made), Fixed([places]), kernel_size=2)])
     def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0,
                  output_size: list[int] | tuple[int, ...] | None = None) -> Array:
@@ -631,13 +571,18 @@ def enter_unpooling(rank: int) -> None:
         edges = each_dim("padding", padding, rank)
         steps = kernel if stride is None else each_dim("stride", stride, rank)
         size = size_asked(tuple(input.shape[-rank:]), kernel, steps, edges, output_size)
-        if min(size) < 0:
-            raise ValueRangeError(f"max_unpool{rank}d: negative output_size {size}")
-        if rank > 1:
-            return on_planes(call, input, indices, size)
-        column, at = (call("unsqueeze", t, -1) for t in (input, indices))
-        return call("squeeze", on_planes(call, column, at, (*size, 1)), -1)
+        refuse(min(size) < 0, "max_unpool{}d: negative output_size {}", rank, size,
+               kind=ValueRangeError)
+        x, at = ((input, indices) if rank > 1 else
+                 (call("unsqueeze", t, -1) for t in (input, indices)))
+        wide, have = max(rank, 2), len(x.shape)
+        refuse(have not in (wide + 1, wide + 2), "Input to max_unpooling{}d should be "
+               "a {}d or {}d Tensor, but got a tensor with {} dimensions.", wide,
+               wide + 1, wide + 2, have)
+        demand_shape(f"max_unpool{wide}d: indices", at, tuple(x.shape))
+        y = call(f"max_unpool{wide}d.default", x, at, (*size, *(1,) * (rank == 1)))
+        return y if rank > 1 else call("squeeze", y, -1)
 
 
-for _rank in (1, 2, 3):
-    enter_unpooling(_rank)
+for rank in (1, 2, 3):
+    enter_unpooling(rank)
