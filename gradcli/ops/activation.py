@@ -33,6 +33,7 @@ from .op import (
     of_numbers,
     row,
 )
+from .reduce import dropped, restored
 from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Dims, Namespace, Tangents
 
@@ -446,22 +447,16 @@ function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
          cases=[case((3, 4), dim=1), case((3,), dim=0)], casts=True)
 
 
-def drop(xp: Namespace, kept: Array, over: tuple[int, ...]) -> Array:
-    shape = tuple([n for i, n in enumerate(kept.shape) if i not in over])
-    return xp.reshape(kept, shape)
-
-
 def weights(xp: Namespace, x: Array, y: Array, dim: Dims) -> Array:
     """Return the softmax of ``x``, given its logsumexp ``y``."""
-    return xp.exp(x - xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim))))
+    return xp.exp(x - restored(xp, y, x.shape, dim))
 
 
 # Blanchard, Higham, Higham 2021, doi:10.1093/imanum/draa038: the shifted formula.
 @row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
     doc="Logarithm of a sum of exponentials.", result=FLOATS,
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
-         xp.reshape(g, kept_shape(x.shape, dims_of(x.shape, dim)))
-         * weights(xp, x, y, dim),),
+         restored(xp, g, x.shape, dim) * weights(xp, x, y, dim),),
     jvp=lambda xp, t, y, x, dim, keepdim=False:
         xp.sum(weights(xp, x, y, dim) * t[0], dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4), dim=0), case((3, 4), dim=(0, -1), keepdim=True),
@@ -472,7 +467,7 @@ def logsumexp_of(xp: Namespace, x: Array, dim: Dims, keepdim: bool = False) -> A
     top = peak(xp, x, over)
     shift = xp.where(xp.isinf(top), 0, top)
     kept = xp.log(xp.sum(xp.exp(x - shift), over, True)) + shift
-    return kept if keepdim else drop(xp, kept, over)
+    return dropped(xp, kept, x, dim, keepdim)
 
 
 def halves(xp: Namespace, x: Array, dim: int) -> tuple[Array, Array]:

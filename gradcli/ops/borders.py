@@ -20,12 +20,6 @@ from .types import Array, Call, Shape, Sizes
 # fmt: off
 
 
-def reflected(at: int, n: int) -> int:
-    """Return the position from 0 to n - 1 whose mirror image is position ``at``."""
-    inner = abs(at)
-    return inner if inner < n else 2 * (n - 1) - inner
-
-
 def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
             ) -> list[Line]:
     """Return, for each padded dimension, a `Line` of the positions that entries of the
@@ -65,7 +59,8 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], form
             cases=[case(grown, input_sizes=size, padding=wide)])
 
 
-rows_of_border("reflection", "Reflection", reflected, "[x1, x0, x1, ..., x1]")
+rows_of_border("reflection", "Reflection",
+               lambda at, n: n - 1 - abs(n - 1 - abs(at)), "[x1, x0, x1, ..., x1]")
 rows_of_border("replication", "Replication",
                lambda at, n: min(max(at, 0), n - 1), "[x0, x0, x1, ...]")
 
@@ -76,7 +71,9 @@ Border = Callable[[Call, Array, Shape], Array]
 def by_line(name: str, mirrored: bool) -> Border:
     def border(call: Call, x: Array, padding: Shape) -> Array:
         rank = len(padding) // 2
-        check_filled(x, rank)
+        refuse(0 in x.shape[len(x.shape) - rank - 1:], "Expected {}D or {}D (batch "
+               "mode) tensor with possibly 0 batch size and other non-zero dimensions "
+               "for input, but got: {}", rank + 1, rank + 2, list(x.shape))
         sizes = x.shape[-rank:]
         for d, n in enumerate(reversed(sizes), start=1):
             before, after = padding[2 * d - 2:2 * d]
@@ -92,13 +89,6 @@ def by_line(name: str, mirrored: bool) -> Border:
                              f"{made.replace(',', '')}")
         return call(f"{name}_pad{rank}d.default", x, padding)
     return border
-
-
-def check_filled(x: Array, rank: int) -> None:
-    """Raise `ShapeError` if a dimension other than the batch has size 0."""
-    refuse(0 in x.shape[len(x.shape) - rank - 1:], "Expected {}D or {}D (batch mode) "
-           "tensor with possibly 0 batch size and other non-zero dimensions for input, "
-           "but got: {}", rank + 1, rank + 2, list(x.shape))
 
 
 def circular(call: Call, x: Array, padding: Shape) -> Array:

@@ -218,10 +218,6 @@ def logarithm_to_base(call: Call, x: Operand, base: Operand) -> Array:
     return call("div", call("log", x), bottom)
 
 
-def is_odd(number: object) -> bool:
-    return is_number(number) and float(number).is_integer() and number % 2 == 1
-
-
 @function("root", either="n", doc="The n-th root; of an odd order also of negatives.",
           formula="sign(x)*abs(x)**(1/n) if n % 2 == 1 else x**(1/n)",
           kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
@@ -236,7 +232,7 @@ def real_root(call: Call, x: Array, n: Operand) -> Array:
     if n in (2, 3):
         return call("sqrt" if n == 2 else "cbrt", x)
     power = reciprocal(x, n)
-    if is_odd(n):
+    if float(n).is_integer() and n % 2 == 1:
         return call("mul", call("sign", x), call("pow", call("abs", x), power))
     return call("pow", x, power)
 

@@ -246,10 +246,6 @@ for _ndim in (1, 2, 3):
              formula="x", doc=f"At least {_ndim} dimensions, new ones of size 1.")
 
 
-def _column(call: Call, x: Array) -> Array:
-    return x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
-
-
 function("cat", lambda call, tensors, dim=0: joined(call, "cat", tensors, 0, dim),
          aliases=("concat", "concatenate"))
 function("stack", lambda call, tensors, dim=0:
@@ -271,7 +267,8 @@ function("dstack", lambda call, tensors: joined(call, "dstack", tensors, 3, 2),
          cases=[case((2, 3), (2, 3)), case((3,), (3,))])
 function("column_stack", lambda call, tensors: call(
              "cat.default",
-             *[_column(call, x) for x in listed("column_stack", tensors)], dim=1),
+             *[x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
+               for x in listed("column_stack", tensors)], dim=1),
          formula="[a, b, ...]", doc="Tensors as columns.",
          cases=[case((2, 3), (2,)), case((3,), (3,))])
 
@@ -335,14 +332,6 @@ def even_sizes(size: int, split_size: int) -> Shape:
     return (*[split_size] * full, *([rest] if rest or not full else []))
 
 
-def given_sizes(size: int, asked: Sequence[int], dim: int) -> Shape:
-    if sum(asked) != size or any(n < 0 for n in asked):
-        raise ShapeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size} (input "
-            f"tensor's size at dimension {dim}), but got split_sizes={list(asked)}")
-    return tuple(asked)
-
-
 def some_dim(x: Array, dim: int, verb: str) -> int:
     if not x.shape:
         raise ShapeError(f"{verb} expects at least a 1-dimensional tensor")
@@ -374,7 +363,11 @@ def _split_with_sizes(
     xp: Namespace, x: Array, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Array, ...]:
     d = some_dim(x, dim, "split")
-    return pieces(xp, x, d, given_sizes(x.shape[d], split_sizes, d))
+    refuse(sum(split_sizes) != x.shape[d] or min(split_sizes, default=0) < 0,
+           "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's "
+           "size at dimension {}), but got split_sizes={}", x.shape[d], d,
+           list(split_sizes))
+    return pieces(xp, x, d, tuple(split_sizes))
 
 
 @row("unbind", returns=MANY, node="UnbindBackward0", jvp=LINEAR, memory=VIEW,

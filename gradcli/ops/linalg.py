@@ -101,16 +101,9 @@ def cofactors(xp: Namespace, a: Array) -> Array:
     return xp.stack(rows, -2)
 
 
-def slopes_of_det(xp: Namespace, y: Array, a: Array) -> Array:
-    if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
-        return cofactors(xp, a)
-    return lifted(xp, y) * turned(xp, xp.inverse(a))
-
-
-def det_tangent(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
-    if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
-        return xp.sum(cofactors(xp, a) * t, (-2, -1))
-    return y * traces(xp, xp.solve(a, t))
+def is_singular(xp: Namespace, y: Array, a: Array) -> bool:
+    """Return whether a matrix has the determinant 0, or but one entry."""
+    return a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0)))
 
 
 def regular(xp: Namespace, log: Array, a: Array) -> Array:
@@ -124,8 +117,12 @@ SQUARES = [case((3, 3), make="regular"), case((2, 2), make="regular"),
 of_floats("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
     doc="Determinant; its derivative is exact for singular matrices too.",
     fwd=lambda xp, a: xp.det(square("linalg.det", a)),
-    vjp=(lambda xp, g, y, a: lifted(xp, g) * slopes_of_det(xp, y, a),),
-    jvp=lambda xp, t, y, a: det_tangent(xp, t[0], y, a),
+    vjp=(lambda xp, g, y, a: lifted(xp, g) * (
+        cofactors(xp, a) if is_singular(xp, y, a)
+        else lifted(xp, y) * turned(xp, xp.inverse(a))),),
+    jvp=lambda xp, t, y, a: (
+        xp.sum(cofactors(xp, a) * t[0], (-2, -1)) if is_singular(xp, y, a)
+        else y * traces(xp, xp.solve(a, t[0]))),
     cases=SQUARES, saves="a y")
 
 of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,

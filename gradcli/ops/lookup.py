@@ -48,11 +48,6 @@ def without_padding(xp: Namespace, g: Array, at: Array, padding_idx: int) -> Arr
     return xp.where(xp.unsqueeze(xp.eq(at, padding_idx), -1), 0, g)
 
 
-def occurrences(xp: Namespace, x: Array, at: Positions) -> Array:
-    """Return how often each number from 0 to the largest occurs, in the dtype of x."""
-    return xp.put_add((int(at.max()) + 1,), (at,), xp.new_full(x, at.shape, 1))
-
-
 SCALED = ("that of the value but for the row padding_idx, which gets none, and with "
           "scale_grad_by_freq divided by how often a row is read")
 
@@ -79,10 +74,13 @@ row("embedding.backward", node="EmbeddingDenseBackwardBackward0", jvp=LINEAR,
     cases=[case((3, 2), Fixed([2, 0, 2]), count=4),
            case((3, 2), Fixed([2, 0, 2]), count=4, padding_idx=2)])
 
-row("embedding.shares", formula="1/count(indices == indices[i])", memory=PACKED,
-    fwd=lambda xp, x, indices: 1 / xp.unsqueeze(xp.getitem(
-        occurrences(xp, x, xp.as_index(indices)), (xp.as_index(indices),)), -1),
+
+@row("embedding.shares", formula="1/count(indices == indices[i])", memory=PACKED,
     cases=[case((3, 2), Fixed([2, 0, 2]))])
+def shares(xp: Namespace, x: Array, indices: Array) -> Array:
+    at = xp.as_index(indices)
+    counts = xp.put_add((int(at.max()) + 1,), (at,), xp.new_full(x, at.shape, 1))
+    return 1 / xp.unsqueeze(xp.getitem(counts, (at,)), -1)
 
 
 @function("embedding", operands=("input", "weight"), formula="y[i] = weight[input[i]]",

@@ -27,7 +27,7 @@ from .exact import PI, beside, logarithm, reciprocal
 from .gather import in_place
 from .index import check_positions
 from .op import PACKED, WHOLES, Case, Fixed, Rule, Rules, case, function, of_floats, row
-from .types import Array, ArrayRule, Call, Namespace, Shape, Tangents
+from .types import Array, ArrayRule, Call, Namespace, Tangents
 
 # fmt: off
 
@@ -111,38 +111,36 @@ of_floats("mse_loss.default", node="MseLossBackward0", formula="mean((x - target
     **of_gap(lambda xp, d: 2 * d), cases=PAIR)
 
 
-def smooth_l1(xp: Namespace, d: Array, beta: float) -> Array:
-    a, half = xp.abs(d), 0.5 * reciprocal(xp, beta)
-    return xp.where(xp.lt(a, beta), xp.square(d) * half, a - 0.5 * beta)
-
-
 # Girshick 2015, arXiv:1504.08083, equation 3.
-of_floats("smooth_l1_loss.default", node="SmoothL1LossBackward0",
+@of_floats("smooth_l1_loss.default", node="SmoothL1LossBackward0",
     rule=Rule("SmoothL1LossBackwardBackward0", (0, 1), passes=True, turns=True),
     formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
     doc="Squared error near the target, absolute error away from it.",
-    fwd=lambda xp, x, target, reduction="mean", beta=1.0:
-        reduced(xp, smooth_l1(xp, x - target, beta), reduction),
     **of_gap(lambda xp, d, beta=1.0: xp.where(
         xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)),
     cases=[*PAIR, case((3, 4), (3, 4), beta=0.3), case((3,), (3,), beta=9.0)])
-
-
-def huber(xp: Namespace, d: Array, delta: float) -> Array:
-    a = xp.abs(d)
-    return xp.where(xp.le(a, delta), 0.5 * xp.square(d), delta * (a - 0.5 * delta))
+def smooth_l1(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
+              beta: float = 1.0) -> Array:
+    d = x - target
+    a, half = xp.abs(d), 0.5 * reciprocal(xp, beta)
+    losses = xp.where(xp.lt(a, beta), xp.square(d) * half, a - 0.5 * beta)
+    return reduced(xp, losses, reduction)
 
 
 # Huber 1964, doi:10.1214/aoms/1177703732.
-of_floats("huber_loss.default", node="HuberLossBackward0",
+@of_floats("huber_loss.default", node="HuberLossBackward0",
     rule=Rule("HuberLossBackwardBackward0", (0, 1), passes=True, turns=True),
     formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2)), d = x - target",
     doc="Half the squared error near the target, absolute error away from it.",
-    fwd=lambda xp, x, target, reduction="mean", delta=1.0:
-        reduced(xp, huber(xp, x - target, delta), reduction),
     **of_gap(lambda xp, d, delta=1.0: xp.where(
         xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)),
     cases=[*PAIR, case((3, 4), (3, 4), delta=0.3), case((3,), (3,), delta=9.0)])
+def huber(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
+          delta: float = 1.0) -> Array:
+    d = x - target
+    a = xp.abs(d)
+    losses = xp.where(xp.le(a, delta), 0.5 * xp.square(d), delta * (a - 0.5 * delta))
+    return reduced(xp, losses, reduction)
 
 
 def counted(call: Call, losses: Array, weight: Array, reduction: str) -> Array:
@@ -234,12 +232,6 @@ def bce(xp: Namespace, x: Array, target: Array, weight: Array) -> Array:
     return weighted(losses, weight)
 
 
-def bce_by_target(xp: Namespace, x: Array, target: Array, weight: Array | None = None
-                 ) -> Array:
-    gap = xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR)
-    return weighted(gap, weight)
-
-
 BETWEEN = [case((3, 4), (3, 4), low=0.1, high=0.9),
            case((4,), (4,), reduction="sum", low=0.1, high=0.9),
            case((2, 3), (2, 3), Fixed([0.5, 2.0, 1.5]), reduction="none", low=0.1,
@@ -255,7 +247,10 @@ row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
     fwd=lambda xp, x, target, weight=None, reduction="mean":
         reduced(xp, bce(xp, x, target, weight), reduction),
     **by_slopes(lambda xp, x, target, weight=None: weighted(
-        (x - target) / xp.maximum(x * (1 - x), 1e-12), weight), bce_by_target, fixed=1),
+        (x - target) / xp.maximum(x * (1 - x), 1e-12), weight),
+        lambda xp, x, target, weight=None: weighted(
+            xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR), weight),
+        fixed=1),
     fixed="binary_cross_entropy weight",
     cases=BETWEEN)
 
@@ -581,12 +576,6 @@ row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
     cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)], saves="")
 
 
-def has_one_size_less(whole: Shape, part: Shape) -> bool:
-    """Return whether ``part`` is ``whole`` with 1 in place of exactly one size."""
-    return len(whole) == len(part) and sum(
-        n for m, n in zip(whole, part, strict=True) if m != n) == 1
-
-
 @function("kl_div", operands=("x", "target"), formula="mean(target*(log(target) - x))",
           doc="Kullback-Leibler divergence of log probabilities from a target.",
           cases=[case((3, 4), (3, 4), low=0.1),
@@ -635,8 +624,10 @@ def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
     if tuple(var.shape) != tuple(x.shape):
         if tuple(var.shape) == tuple(x.shape[:-1]):
             var = call("unsqueeze", var, -1)
-        elif not has_one_size_less(tuple(x.shape), tuple(var.shape)):
-            raise ShapeError("var is of incorrect size")
+        else:
+            pairs = zip(x.shape, var.shape, strict=False)
+            refuse(len(x.shape) != len(var.shape) or sum(
+                n for m, n in pairs if m != n) != 1, "var is of incorrect size")
     if bool(call("any", call("lt", var, 0))):
         raise ValueRangeError("var has negative entry/entries")
     var = call("clone.at_least", var, eps)

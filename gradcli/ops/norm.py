@@ -286,12 +286,6 @@ def by_rows(xp: Namespace, run: ArrayRule, rows: tuple[Array, ...], b: Array) ->
     return xp.in_parts(run, rows, prod(b.shape))
 
 
-def distances(xp: Namespace, a: Array, b: Array, p: float) -> Array:
-    def run(a: Array) -> Array:
-        return xp.squeeze(row_norms(xp, between_rows(xp, a, b), p), -1)
-    return by_rows(xp, run, (a,), b)
-
-
 def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: float
                    ) -> Array:
     """Return the cotangent of ``a``; for that of ``b``, exchange a and b and transpose
@@ -307,7 +301,8 @@ of_wide("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)"
     doc="The distance of every row of one matrix from every row of another.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly", one_type=True,
-    fwd=lambda xp, x1, x2, p=2.0: distances(xp, x1, x2, p),
+    fwd=lambda xp, x1, x2, p=2.0: by_rows(xp, lambda rows: xp.squeeze(
+        row_norms(xp, between_rows(xp, rows, x2), p), -1), (x1,), x2),
     vjp=(lambda xp, g, y, x1, x2, p=2.0: distances_pull(xp, g, y, x1, x2, p),
          lambda xp, g, y, x1, x2, p=2.0: distances_pull(
              xp, xp.transpose(g, -2, -1), xp.transpose(y, -2, -1), x2, x1, p)),

@@ -510,11 +510,6 @@ LETTERS = ascii_uppercase + ascii_lowercase
 """Letters by number: in ``einsum(a, [0, 1])`` the labels are A and B."""
 
 
-def operands_of(given: list[Array]) -> list[Array]:
-    """Return the operands of the list form: a and b of ``a, [0, 1], b, [1], [0]``."""
-    return given[:len(given) // 2 * 2:2]
-
-
 def in_letters(given: list[Array]) -> str:
     """Return the equation of the list form: AB,B->A of ``a, [0, 1], b, [1], [0]``."""
     terms = [as_term(labels) for labels in given[1::2]]
@@ -539,8 +534,9 @@ def as_letter(number: Number) -> str:
 @function("einsum")
 def einsum(call: Call, equation: Array, *operands: Array) -> Array:
     if not isinstance(equation, str):
-        return call("einsum.default", *operands_of([equation, *operands]),
-                    equation=in_letters([equation, *operands]))
+        given = [equation, *operands]
+        return call("einsum.default", *given[:len(given) // 2 * 2:2],
+                    equation=in_letters(given))
     return call("einsum.default", *spread_out(operands), equation=equation)
 
 

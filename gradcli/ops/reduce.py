@@ -212,11 +212,6 @@ def attains(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.logical_or(xp.eq(x, y), xp.logical_and(xp.isnan(x), xp.isnan(y)))
 
 
-def equals(xp: Namespace, x: Array, y: Array) -> Array:
-    """Return whether each entry equals the extremum ``y``; none equals a NaN."""
-    return xp.eq(x, y)
-
-
 def share(xp: Namespace, x: Array, y: Array, dims: tuple[int, ...],
           is_it: Formula = attains) -> Array:
     """Return the extremum's derivative by each entry: 1 over the number of entries tied
@@ -299,7 +294,8 @@ def extremum(name: str, node: str, word: str) -> None:
         cases=[replace(c, make="distinct") for c in ALONG])
 
     row(reduce, node=f"A{name}Backward0", formula=f"a{name}(x, dim)",
-        doc=f"The {word} of all entries, or over dimensions.", **in_shares(equals),
+        doc=f"The {word} of all entries, or over dimensions.",
+        **in_shares(lambda xp, x, y: xp.eq(x, y)),
         fwd=lambda xp, x, dim=None, keepdim=False:
             getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
         cases=SPREAD)

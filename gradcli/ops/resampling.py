@@ -114,10 +114,6 @@ def bicubic(way: Way) -> Line:
     return Line(spots, weights)
 
 
-def triangle(d: float) -> float:
-    return max(0.0, 1 - abs(d))
-
-
 # Pillow's resize: a filter as wide as the distance of the result's entries, at least 1.
 def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
     """Return a line of the positions that a widened filter covers, weighted by it."""
@@ -143,7 +139,8 @@ FILTERS: dict[str, Filter] = {
     "nearest_exact": partial(nearest, middle=0.5),
     "linear": linear,
     "bicubic": bicubic,
-    "bilinear_aa": partial(smoothed, filter_of=triangle, reach=1),
+    "bilinear_aa": partial(
+        smoothed, filter_of=lambda d: max(0.0, 1 - abs(d)), reach=1),
     "bicubic_aa": partial(
         smoothed, filter_of=lambda d: cubic(d, CUBIC_OF_MEANS), reach=2),
 }
@@ -174,11 +171,6 @@ def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:
                   for n, factor in zip(size, scale_factors or (), strict=True)])
 
 
-def as_written(factor: float) -> Fraction:
-    """Return the fraction that is a float's shortest decimal."""
-    return Fraction(repr(float(factor)))
-
-
 def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
              scale_factors: Factors, align_corners: bool = False
              ) -> list[Line]:
@@ -188,7 +180,7 @@ def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
     lines = []
     for n, count, factor in zip(inner, counts, factors, strict=True):
         check_size((max(n, count), 8), LISTED)
-        scale = as_written(factor) if factor and xp.symbolic else factor
+        scale = Fraction(repr(float(factor))) if factor and xp.symbolic else factor
         way = Way(n, count, scale, bool(align_corners), xp.symbolic)
         lines.append(line_of(name, way))
     return lines

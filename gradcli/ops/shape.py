@@ -18,13 +18,10 @@ from .types import Array, Call, Dims, Namespace, Shape, Sizes
 # fmt: off
 
 
-def _are_sizes(shape: tuple[object, ...]) -> bool:
-    return all(type(n) is int and n >= 0 for n in shape)
-
-
 def sizes_of(shape: Sizes, numel: int) -> Shape:
     """Return the shape for a reshape, with the size that remains in place of -1."""
-    if type(shape) is tuple and prod(shape) == numel and _are_sizes(shape):
+    if type(shape) is tuple and prod(shape) == numel and all(
+            type(n) is int and n >= 0 for n in shape):
         return shape
     asked = list(as_sizes(shape))
     if asked.count(-1) > 1:

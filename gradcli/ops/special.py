@@ -556,14 +556,10 @@ def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
     small, own = xp.where(near, x, 0), xp.where(near, 0.5, x)
     total = small * 0
     for k in range(TERMS, 0, -1):
-        total = total * small + over_power(1 + small * 0, k, s - 1)
+        # The power or its reciprocal is an integer, so that no constant is rounded.
+        one, whole = 1 + small * 0, k ** abs(s - 1)
+        total = total * small + (one / whole if s > 1 else one * whole)
     return xp.where(near, total, xp.polylog(s - 1, own) / own)
-
-
-def over_power(x: Array, base: int, n: int) -> Array:
-    """Return ``x / base**n``, where the power or its reciprocal is an exact integer."""
-    whole: int = base ** abs(n)
-    return x / whole if n > 0 else x * whole
 
 
 # DLMF 25.12.10.

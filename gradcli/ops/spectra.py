@@ -238,11 +238,6 @@ def divided_by_turned(xp: Namespace, x: Array, r: Array) -> Array:
     return xp.call("linalg_solve_triangular.default", turned(xp, r), x, False, False)
 
 
-def halved(xp: Namespace, x: Array) -> Array:
-    """Return the upper triangle of ``x``, with its diagonal halved."""
-    return (xp.triu(x) + xp.triu(x, 1)) / 2
-
-
 # Seeger et al. 2017, Auto-Differentiating Linear Algebra, arXiv:1710.08717, for tall
 # matrices. PyTorch's linalg_qr_backward for wide matrices, whose first columns are a
 # square matrix with the factors q and r[:, :m]; the other columns of r are q.T @ a.
@@ -277,7 +272,8 @@ def qr_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, mode: str = "re
     if m >= n:
         moved = divided(xp, t[0], r)
         seen = xp.matmul(turned(xp, q), moved)
-        turn = halved(xp, seen + turned(xp, seen))
+        both = seen + turned(xp, seen)
+        turn = (xp.triu(both) + xp.triu(both, 1)) / 2
         return moved - xp.matmul(q, turn), xp.matmul(turn, r)
     seen = xp.matmul(turned(xp, q), t[0])
     first = divided(xp, xp.narrow(seen, -1, 0, m), xp.narrow(r, -1, 0, m))

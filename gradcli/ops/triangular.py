@@ -31,7 +31,6 @@ from .types import (
     Namespace,
     Operand,
     Outputs,
-    Positions,
     Tangents,
     Vjp,
 )
@@ -336,22 +335,13 @@ def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
     return *xp.lu_factors(a), xp.zero_pivots(a)
 
 
-ZERO_PIVOT = ("torch.linalg.{}: U[{i},{i}] is zero and using it on lu_solve would "
-              "result in a division by zero. If you still want to perform the "
-              "factorization, consider calling linalg.lu(A, pivot) or "
-              "linalg.lu_factor_ex(A, pivot)")
-
-
-def demand_no_zero(name: str, info: Positions) -> None:
-    """Raise `EngineError`, with the pivot's number, if a matrix has a zero pivot."""
-    found = int(info.max()) if 0 not in info.shape else 0
-    if found:
-        raise EngineError(ZERO_PIVOT.format(name, i=found))
-
-
 def torch_lu_factor(call: Call, a: Array, pivot: bool = True) -> Outputs:
     both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
-    demand_no_zero("lu_factor", info)
+    found = int(info.max()) if 0 not in info.shape else 0
+    refuse(found, "torch.linalg.lu_factor: U[{},{}] is zero and using it on lu_solve "
+           "would result in a division by zero. If you still want to perform the "
+           "factorization, consider calling linalg.lu(A, pivot) or "
+           "linalg.lu_factor_ex(A, pivot)", found, found, kind=EngineError)
     return both, pivots
 
 
