@@ -97,11 +97,14 @@ def as_sizes(values: Sizes) -> Shape:
     return tuple([as_integer(n) for n in given])
 
 
-def each_dim(name: str, value: Sizes, rank: int) -> Shape:
+def each_dim(name: str, value: Sizes, rank: int, least: int | None = None) -> Shape:
     """Return one number per spatial dimension; a single ``value`` is repeated."""
     given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
     if len(given) not in (1, rank):
         raise ShapeError(f"{name} has to be one number, or {rank}: {list(given)}")
+    if least is not None and min(given) < least:
+        words = f"{name} has to be at least {least}, but got {list(given)}"
+        raise ValueRangeError(words)
     return given * rank if len(given) == 1 else given
 
 

@@ -359,24 +359,20 @@ def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
            list(extra), list(steps), list(gaps), kind=ValueRangeError)
     spans = zip(input.shape[2:], steps, edges, windows.reach(), extra, strict=True)
     inner = [(n - 1) * s - 2 * p + r + e for n, s, p, r, e in spans]
-    if min(inner) < 1:
-        raise ShapeError(f"Given input size per channel: ({shown(input.shape[2:])}). "
-                         f"Calculated output size per channel: ({shown(inner)}). "
-                         "Output size is too small")
+    refuse(min(inner) < 1, "Given input size per channel: ({}). Calculated output size "
+           "per channel: ({}). Output size is too small", shown(input.shape[2:]),
+           shown(inner))
     size = (input.shape[0], weight.shape[1] * groups, *inner)
     return call("convolution.transposed", input, weight, bias, size, steps, edges,
                 gaps, groups)
 
 
-def check_rank(input: Array, rank: int, name: str) -> None:
+def in_batch(call: Call, input: Array, rank: int, name: str,
+             run: Callable[[Array], Array]) -> Array:
+    """Return ``run(input)``; a single item is run as a batch of one."""
     refuse(len(input.shape) not in (rank + 1, rank + 2), "Expected {}D (unbatched) or "
            "{}D (batched) input to {}, but got input of size: {}", rank + 1, rank + 2,
            name, list(input.shape))
-
-
-def in_batch(call: Call, input: Array, rank: int, run: Callable[[Array], Array]
-            ) -> Array:
-    """Return ``run(input)``; a single item is run as a batch of one."""
     if len(input.shape) == rank + 2:
         return run(input)
     return call("squeeze", run(call("unsqueeze", input, 0)), 0)
@@ -386,9 +382,8 @@ def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes
          rank: int) -> tuple[Array, Shape]:
     """Return the input and padding for an output of the input's size; where the padding
     differs between the sides, the input is padded by one at the end."""
-    if max(each_dim("stride", stride, rank)) > 1:
-        raise ValueRangeError(
-            "padding='same' is not supported for strided convolutions")
+    refuse(max(each_dim("stride", stride, rank)) > 1, "padding='same' is not supported "
+           "for strided convolutions", kind=ValueRangeError)
     total = [d * (k - 1) for d, k in zip(each_dim("dilation", dilation, rank),
                                          weight.shape[2:], strict=True)]
     odd = [n % 2 for n in total]
@@ -413,19 +408,17 @@ def enter(rank: int) -> None:
     def conv(call: Call, input: Array, weight: Array, bias: Array | None = None,
              stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
              groups: int = 1) -> Array:
-        check_rank(input, rank, f"conv{rank}d")
-
         def run(x: Array) -> Array:
             edges = padding
             if edges == "same":
                 x, edges = same(call, x, weight, stride, dilation, rank)
-            elif edges == "valid":
-                edges = 0
             elif isinstance(edges, str):
-                raise ValueRangeError(f"Invalid padding string: '{edges}'")
+                refuse(edges != "valid", "Invalid padding string: '{}'", edges,
+                       kind=ValueRangeError)
+                edges = 0
             return call("convolution", x, weight, bias, stride, edges, dilation, False,
                         0, groups)
-        return in_batch(call, input, rank, run)
+        return in_batch(call, input, rank, f"conv{rank}d", run)
 
     @function(f"conv_transpose{rank}d", operands=("input", "weight", "bias"),
               formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
@@ -435,8 +428,7 @@ def enter(rank: int) -> None:
     def transposed(call: Call, input: Array, weight: Array, bias: Array | None = None,
                    stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
                    groups: int = 1, dilation: Sizes = 1) -> Array:
-        check_rank(input, rank, f"conv_transpose{rank}d")
-        return in_batch(call, input, rank, lambda x: call(
+        return in_batch(call, input, rank, f"conv_transpose{rank}d", lambda x: call(
             "convolution", x, weight, bias, stride, padding, dilation, True,
             output_padding, groups))
 
@@ -448,7 +440,6 @@ for dims in (1, 2, 3):
 # windows of pictures as columns of a matrix
 
 FAMILY = "columns"
-
 
 INTEGERS = " uint8 int8 int16 int32 int64"
 RANK = 2
@@ -507,18 +498,9 @@ def to_picture(xp: Namespace, x: Array, output_size: Shape, kernel_size: Shape,
 
 def options(kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
            ) -> list[Shape]:
-    given = []
-    for name, value, word, least in (
-            ("kernel size", kernel_size, "kernel", 1),
-            ("dilation", dilation, "dilation", 1), ("padding", padding, "pad", 0),
-            ("stride", stride, "stride", 1)):
-        sizes = each_dim(name.replace(" ", "_"), value, RANK)
-        if min(sizes) < least:
-            wanted = "greater than zero" if least else "non-negative"
-            raise ShapeError(f"{name} should be {wanted}, but got {word}_height: "
-                             f"{sizes[0]} {word}_width: {sizes[1]}")
-        given.append(sizes)
-    return given
+    return [each_dim(name, value, RANK, least) for name, value, least in (
+        ("kernel_size", kernel_size, 1), ("dilation", dilation, 1),
+        ("padding", padding, 0), ("stride", stride, 1))]
 
 
 def counted(size: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride: Shape
@@ -537,13 +519,10 @@ def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
            "mode) tensor with possibly 0 batch size and other non-zero dimensions for "
            "input, but got: {}", list(shape))
     counts = counted(shape[-2:], *how)
-    if min(counts) < 1:
-        kernel, gaps, edges, _ = how
-        raise ShapeError(
-            f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, "
-            f"dilation={gaps}, padding={edges}, calculated shape of the array of "
-            f"sliding blocks as {tuple([max(n, 0) for n in counts])}, but its "
-            "components must be at least one.")
+    refuse(min(counts) < 1, "Given input with spatial size {}, kernel_size={}, "
+           "dilation={}, padding={}, calculated shape of the array of sliding blocks "
+           "as {}, but its components must be at least one.", shape[-2:], *how[:3],
+           tuple([max(n, 0) for n in counts]))
     return call("im2col.default", input, *how)
 
 
@@ -562,12 +541,9 @@ def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
     batch = len(shape) - RANK
     demand_multiple(f"Size of input's dimension {batch}", shape[batch], prod(kernel))
     tall, wide = (max(n, 0) for n in counted(size, *how))
-    if tall * wide != shape[batch + 1]:
-        _, gaps, edges, steps = how
-        raise ShapeError(
-            f"Given output_size={size}, kernel_size={kernel}, dilation={gaps}, "
-            f"padding={edges}, stride={steps}, expected size of input's dimension "
-            f"{batch + 1} to match the calculated number of sliding blocks {tall} * "
-            f"{wide} = {tall * wide}, but got input.size({batch + 1})="
-            f"{shape[batch + 1]}.")
+    at, have = batch + 1, shape[batch + 1]
+    refuse(tall * wide != have, "Given output_size={}, kernel_size={}, dilation={}, "
+           "padding={}, stride={}, expected size of input's dimension {} to match the "
+           "calculated number of sliding blocks {} * {} = {}, but got input.size({})="
+           "{}.", size, *how, at, tall, wide, tall * wide, at, have)
     return call("col2im.default", input, size, *how)

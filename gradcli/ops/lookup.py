@@ -89,13 +89,10 @@ def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None =
               scale_grad_by_freq: bool = False) -> Array:
     demand_rank("embedding: weight", weight, 2, 2)
     count = weight.shape[0]
-    if padding_idx is None:
-        row_of_padding = NO_PADDING
-    elif -count <= padding_idx < count:
-        row_of_padding = padding_idx % count
-    else:
-        raise ValueRangeError("Padding_idx must be within num_embeddings")
-    return call("embedding.default", weight, input, row_of_padding, scale_grad_by_freq)
+    refuse(padding_idx is not None and not -count <= padding_idx < count,
+           "Padding_idx must be within num_embeddings", kind=ValueRangeError)
+    padding = NO_PADDING if padding_idx is None else padding_idx % count
+    return call("embedding.default", weight, input, padding, scale_grad_by_freq)
 
 
 @row("one_hot", formula="y[i, j] = 1 if x[i] == j, else 0",

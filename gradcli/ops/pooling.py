@@ -329,22 +329,17 @@ def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: 
             rank: int) -> tuple[Shape, Shape, Shape, Shape]:
     """Return the windows' kernel, stride, padding and dilation, after checks; for a
     sequence, those over a picture of one row."""
-    steps = kernel_size if stride in (None, (), []) else stride
-    found = []
-    for name, value, alone, least in (
-            ("kernel_size", kernel_size, 1, 1), ("stride", steps, 1, 1),
-            ("padding", padding, 0, 0), ("dilation", dilation, 1, 1)):
-        sizes = (*(alone,) * (rank == 1), *each_dim(name, value, rank))
-        refuse(min(sizes) < least, "{} should be greater than {}, but got {}",
-               name.replace("_", " "), "zero" if least else -1, list(sizes),
-               kind=ValueRangeError)
-        found.append(sizes)
-    kernel, given, edges, gaps = found
+    kernel = each_dim("kernel_size", kernel_size, rank, 1)
+    steps = kernel if stride in (None, (), []) else each_dim("stride", stride, rank, 1)
+    edges = each_dim("padding", padding, rank, 0)
+    gaps = each_dim("dilation", dilation, rank, 1)
+    if rank == 1:
+        kernel, steps, edges, gaps = (1, *kernel), (1, *steps), (0, *edges), (1, *gaps)
     for p, k, d in zip(edges, kernel, gaps, strict=True):
         refuse(p > (d * (k - 1) + 1) // 2, "pad should be at most half of effective "
                "kernel size, but got pad={}, kernel_size={} and dilation={}", p, k, d,
                kind=ValueRangeError)
-    return kernel, given, edges, gaps
+    return kernel, steps, edges, gaps
 
 
 def check_output(input: Array, spots: list[Spots]) -> None:
