@@ -82,9 +82,9 @@ def test_no_family_enters_a_step_of_graphs() -> None:
 def test_several_threads_find_all_names() -> None:
     code = (
         "from concurrent.futures import ThreadPoolExecutor as Pool;"
-        "from gradcli.ops.entered import NAMES;"
-        "names = ' '.join(NAMES.values()).split()[::-1];"
-        "names = [n.rstrip('_') for n in names if not n.endswith('.')];"
+        "from gradcli.ops.families import NAMES;"
+        "names = ' '.join(map(' '.join, NAMES.values())).split()[::-1];"
+        "names = [n.rstrip('_!') for n in names if not n.endswith('.')];"
         "look = lambda n: n in OPS or n in FUNCTIONS or n in ALIASES;"
         "pool = Pool(8);"
         "print(len(names), sum(pool.map(look, names)))"
