@@ -422,25 +422,24 @@ log_softmax_pull = line_by_line(
 log_softmax_push = line_by_line(
     lambda xp, over, t, y: t - xp.sum(xp.exp(y) * t, over, True))
 
-of_floats("softmax", node="SoftmaxBackward0",
-    rule=Rule("SoftmaxBackwardDataBackward0", (RESULT,), passes=True),
-    formula="e**x / sum(e**x, dim, keepdim=True)",
-    memory=PACKED,
-    doc="Exponentials that add up to 1 along a dimension.",
-    fwd=lambda xp, x, dim: softmax_of(xp, x, dim=dim),
-    vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, dim=dim),),
-    jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, dim=dim), cases=ALONG,
-    special="softmax", casts=True, saves="y")
 
-of_floats("log_softmax", node="LogSoftmaxBackward0",
-    rule=Rule("LogSoftmaxBackwardDataBackward0", (RESULT,), passes=True),
-    formula="x - logsumexp(x, dim, keepdim=True)",
-    memory=PACKED,
-    doc="Logarithm of the softmax.",
-    fwd=lambda xp, x, dim: log_softmax_of(xp, x, dim=dim),
-    vjp=(lambda xp, g, y, x, dim: log_softmax_pull(xp, g, y, dim=dim),),
-    jvp=lambda xp, t, y, x, dim: log_softmax_push(xp, t[0], y, dim=dim), cases=ALONG,
-    special="log_softmax", casts=True, saves="y")
+def normalising(name: str, node: str, formula: str, doc: str, fwd: ArrayRule,
+                pull: ArrayRule, push: ArrayRule) -> None:
+    """Enter the softmax or its logarithm; rules take the result, not the operand."""
+    of_floats(name, node=f"{node}Backward0", formula=formula, doc=doc, memory=PACKED,
+        rule=Rule(f"{node}BackwardDataBackward0", (RESULT,), passes=True),
+        fwd=lambda xp, x, dim: fwd(xp, x, dim=dim),
+        vjp=(lambda xp, g, y, x, dim: pull(xp, g, y, dim=dim),),
+        jvp=lambda xp, t, y, x, dim: push(xp, t[0], y, dim=dim),
+        cases=ALONG, special=name, casts=True, saves="y")
+
+
+normalising("softmax", "Softmax", "e**x / sum(e**x, dim, keepdim=True)",
+            "Exponentials that add up to 1 along a dimension.",
+            softmax_of, softmax_push, softmax_push)
+normalising("log_softmax", "LogSoftmax", "x - logsumexp(x, dim, keepdim=True)",
+            "Logarithm of the softmax.", log_softmax_of, log_softmax_pull,
+            log_softmax_push)
 
 function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
          doc="The softmax of -x.", formula="softmax(-x, dim)",

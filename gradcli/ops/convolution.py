@@ -321,11 +321,9 @@ def check_windows(windows: Windows, size: Shape) -> None:
         raise ValueRangeError("dilation should be greater than zero, but got "
                               f"{list(windows.dilation)}")
     padded, reach = windows.padded(size), windows.reach()
-    if any(n < r for n, r in zip(padded, reach, strict=True)):
-        raise ShapeError(
-            f"Calculated padded input size per channel: ({shown(padded)}). Kernel "
-            f"size: ({shown(reach)}). Kernel size can't be greater than actual input "
-            "size")
+    refuse(any(n < r for n, r in zip(padded, reach, strict=True)),
+           "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel "
+           "size can't be greater than actual input size", shown(padded), shown(reach))
 
 
 @function("convolution", operands=("input", "weight"),

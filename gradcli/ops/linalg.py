@@ -453,7 +453,7 @@ def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
     return xp.where(lifted(xp, bad), nan, factor(xp, held, upper)), info
 
 
-@function("linalg.cholesky_ex", formula="l @ l.T = a, info", operands=("a",),
+@function("linalg.cholesky_ex", operands=("a",),
           doc="The triangular factor of a positive definite matrix, and the order of "
               "the first minor that is not positive.",
           cases=[case((3, 3), make="symmetric")])

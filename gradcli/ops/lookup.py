@@ -337,11 +337,10 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
                   include_last_offset: bool = False, padding_idx: int | None = None
                   ) -> Array:
     samples = per_sample_weights
-    if samples is not None and tuple(samples.shape) != tuple(input.shape):
-        raise ValueRangeError(
-            f"embedding_bag: If per_sample_weights ({shown(samples.shape)}) is not "
-            "None, then it must have the same shape as the input "
-            f"({shown(input.shape)})")
+    given = input.shape if samples is None else samples.shape
+    refuse(tuple(given) != tuple(input.shape), "embedding_bag: If per_sample_weights "
+           "({}) is not None, then it must have the same shape as the input ({})",
+           shown(given), shown(input.shape), kind=ValueRangeError)
     demand_rank("embedding_bag: weight", weight, 2, 2)
     if input.ndim == 2:
         if offsets is not None:
@@ -367,8 +366,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
     refuse(samples is not None and mode != "sum", "embedding_bag: per_sample_weights "
            "are part of mode='sum' alone, not of '{}'", mode, kind=KindError)
     padding = row_of_padding(padding_idx, weight.shape[0])
-    given = cast("Positions", call("as_index", offsets)).tolist()
-    check_offsets(given, input.shape[0], include_last_offset)
+    begins = cast("Positions", call("as_index", offsets)).tolist()
+    check_offsets(begins, input.shape[0], include_last_offset)
     found, _ = cast("Outputs", call(
         "embedding_bag.default", weight, input, offsets, samples, MODES[mode],
         scale_grad_by_freq, include_last_offset, padding))

@@ -581,8 +581,7 @@ def polylog_of(xp: Namespace, x: Array, s: float) -> Array:
     return xp.polylog(int(s), x)
 
 
-@function("polylog", formula="polylog(s, x)", literal=True, in_place=False,
-          doc="Polylogarithm of an integer order s.")
+@function("polylog", formula="polylog(s, x)", literal=True, in_place=False)
 def polylog(call: Call, s: Operand, x: Array) -> Result:
     refuse(not is_number(s), "polylog(s, x) needs a plain number as its order s: by it "
            "no derivative is known", kind=ArgumentError)
