@@ -14,7 +14,6 @@ from math import nan
 
 from .checks import (
     EngineError,
-    ShapeError,
     ValueRangeError,
     as_integer,
     broadcast_shape,
@@ -37,7 +36,17 @@ from .op import (
 )
 from .products import identity, turned
 from .shape import sum_to
-from .types import Array, ArrayRule, Call, Namespace, Outputs, Result, Tangents, Vjp
+from .types import (
+    Array,
+    ArrayRule,
+    Call,
+    Namespace,
+    Outputs,
+    Result,
+    Shape,
+    Tangents,
+    Vjp,
+)
 
 # fmt: off
 
@@ -45,9 +54,8 @@ from .types import Array, ArrayRule, Call, Namespace, Outputs, Result, Tangents,
 def square(name: str, a: Array) -> Array:
     demand_rank(name, a, 2)
     n, m = a.shape[-2:]
-    if n != m:
-        raise ShapeError(f"{name}: A must be batches of square matrices, but they are "
-                         f"{n} by {m} matrices")
+    refuse(n != m, "{}: A must be batches of square matrices, but they are {} by {} "
+           "matrices", name, n, m)
     return a
 
 
@@ -176,13 +184,15 @@ def solution(xp: Namespace, a: Array, b: Array, left: bool) -> Array:
     return turned(xp, xp.solve(turned(xp, a), turned(xp, b)))
 
 
-def check_equation(name: str, a: Array, b: Array, left: bool) -> None:
-    if b.shape[-2 if left else -1] == a.shape[-1]:
-        return
-    equation = "AX = B" if left else "XA = B"
-    raise ShapeError(
-        f"{name}: Incompatible shapes of A and B for the equation "
-        f"{equation} ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})")
+def check_system(name: str, a: Array, b: Array, left: bool = True) -> Shape:
+    """Refuse matrices that are not those of a linear system; return the shape of the
+    stack of all."""
+    square(name, a)
+    demand_rank(f"{name}: B", b, 2)
+    refuse(b.shape[-2 if left else -1] != a.shape[-1],
+           "{}: Incompatible shapes of A and B for the equation {} ({}x{} and {}x{})",
+           name, "AX = B" if left else "XA = B", *a.shape[-2:], *b.shape[-2:])
+    return broadcast_shape(a.shape[:-2], b.shape[:-2])
 
 
 def system_rules(again: ArrayRule, slope: ArrayRule, change: ArrayRule, b_at: int
@@ -263,13 +273,11 @@ def solve_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
            case((2, 3, 3), (2, 3), make="regular"),
            case((3, 3), (2, 3), left=False, make="regular")], saves=("a b y", "a b"))
 def solve(xp: Namespace, a: Array, b: Array, left: bool = True) -> Array:
-    square("linalg.solve", a)
     vector = is_vector(a, b)
     refuse(vector and not left, "linalg.solve: Vector broadcasting of the left hand "
            "side is not supported for left=False.")
     m = column(xp, b, vector)
-    broadcast_shape(a.shape[:-2], m.shape[:-2])
-    check_equation("linalg.solve", a, m, left)
+    check_system("linalg.solve", a, m, left)
     y = solution(xp, a, m, left)
     if not vector:
         return y

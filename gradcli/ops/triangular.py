@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from .checks import (
     EngineError,
-    broadcast_shape,
     demand_rank,
     demand_shape,
     holds,
     refuse,
 )
-from .linalg import check_equation, filled_up, oriented, square, system_rules
+from .linalg import check_system, filled_up, oriented, system_rules
 from .op import FIRST, PACKED, Fixed, case, function, of_wide, row
 from .products import identity, turned
 from .reduce import added
@@ -41,16 +40,6 @@ from .types import (
 def triangle(xp: Namespace, x: Array, upper: bool, strictly: bool = False) -> Array:
     """Return the upper or lower triangle of ``x``; if strictly, without diagonal."""
     return xp.triu(x, int(strictly)) if upper else xp.tril(x, -int(strictly))
-
-
-def substituted(xp: Namespace, a: Array, b: Array, upper: bool, left: bool, unit: bool
-               ) -> Array:
-    """Return the solution of ``a @ x = b`` or ``x @ a = b``, with columns contiguous in
-    memory."""
-    if left:
-        return xp.solve_triangle(a, b, unit, upper=upper)
-    found = xp.solve_triangle(turned(xp, a), turned(xp, b), unit, upper=not upper)
-    return turned(xp, xp.contiguous(found))
 
 
 def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bool,
@@ -80,12 +69,13 @@ def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bo
     saves=("a y", "a"))
 def solve_triangular(xp: Namespace, a: Array, b: Array, upper: bool, left: bool = True,
                      unitriangular: bool = False) -> Array:
-    name = "linalg.solve_triangular"
-    square(name, a)
-    demand_rank(f"{name}: B", b, 2)
-    check_equation(name, a, b, left)
-    broadcast_shape(a.shape[:-2], b.shape[:-2])
-    return substituted(xp, a, b, upper, left, unitriangular)
+    """Return the solution, with columns contiguous in memory."""
+    check_system("linalg.solve_triangular", a, b, left)
+    if left:
+        return xp.solve_triangle(a, b, unitriangular, upper=upper)
+    at, bt = turned(xp, a), turned(xp, b)
+    found = xp.solve_triangle(at, bt, unitriangular, upper=not upper)
+    return turned(xp, xp.contiguous(found))
 
 
 function("linalg.solve_triangular",
@@ -136,11 +126,7 @@ def old_tangent(xp: Namespace, t: Tangents, y: Outputs, b: Array, a: Array,
     saves=("b a", "b a y.0"))
 def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
                    transpose: bool = False, unitriangular: bool = False) -> Outputs:
-    demand_rank("triangular_solve: b", b, 2)
-    demand_rank("triangular_solve: A", a, 2)
-    square("triangular_solve", a)
-    check_equation("triangular_solve", a, b, True)
-    lead = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    lead = check_system("triangular_solve", a, b)
     turns = turned(xp, a) if transpose else a
     x = xp.solve_triangle(turns, b, unitriangular, upper=upper != transpose)
     wide = xp.expand(a, (*lead, *a.shape[-2:])) if lead != a.shape[:-2] else a
@@ -153,13 +139,6 @@ def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
 def lower_of(xp: Namespace, l: Array, upper: bool) -> Array:
     """Return the lower factor; if ``upper``, its transpose is read in ``l``."""
     return oriented(xp, triangle(xp, l, upper), upper)
-
-
-def by_factor(xp: Namespace, b: Array, l: Array, upper: bool) -> Array:
-    """Return the x for which ``l @ l.T @ x = b``; if ``upper``, ``l`` is transposed."""
-    low = oriented(xp, l, upper)
-    half = xp.solve_triangle(low, b, upper=False)
-    return xp.solve_triangle(turned(xp, low), half, upper=True)
 
 
 def by_columns(xp: Namespace, a: Array) -> Array:
@@ -189,14 +168,10 @@ def change_by_factor(xp: Namespace, t: Array, l: Array, upper: bool = False) -> 
     cases=[case((3, 2), (3, 3), make="spd"),
            case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("b l", "b l y"))
 def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Array:
-    demand_rank("cholesky_solve: b", b, 2)
-    demand_rank("cholesky_solve: u", l, 2)
-    n, m = l.shape[-2:]
-    refuse(n != m,
-           "A must be batches of square matrices, but they are {} by {} matrices", n, m)
-    check_equation("cholesky_solve", l, b, True)
-    broadcast_shape(l.shape[:-2], b.shape[:-2])
-    return by_factor(xp, b, l, upper)
+    check_system("cholesky_solve", l, b)
+    low = oriented(xp, l, upper)
+    half = xp.solve_triangle(low, b, upper=False)
+    return xp.solve_triangle(turned(xp, low), half, upper=True)
 
 
 # LU factors: a lower times an upper triangle, with rows exchanged
@@ -205,9 +180,8 @@ FAMILY = "triangles"
 
 
 def demand_pivots(pivot: bool) -> None:
-    if not pivot:
-        raise EngineError("linalg.lu_factor: LU without pivoting is not implemented on "
-                          "the CPU")
+    refuse(not pivot, "linalg.lu_factor: LU without pivoting is not implemented on the "
+           "CPU", kind=EngineError)
 
 
 def left_of(xp: Namespace, both: Array) -> Array:
@@ -390,10 +364,9 @@ def torch_lu(call: Call, a: Array, pivot: bool = True) -> Outputs:
     return call("detach", p), l, u
 
 
-def check_pivots(words: str, pivots: Array) -> None:
-    """Raise `EngineError`, with ``words``, if pivots are floats or bools."""
-    if holds("fb", pivots):
-        raise EngineError(words)
+def check_pivots(name: str, pivots: Array) -> None:
+    refuse(holds("fb", pivots), "{}: pivots have to be integers", name,
+           kind=EngineError)
 
 
 def unpack_tangent(xp: Namespace, t: Tangents, y: Outputs, data: Array, pivots: Array,
@@ -431,8 +404,7 @@ def unpack(xp: Namespace, data: Array, pivots: Array, unpack_data: bool = True,
           cases=[case((3, 3), Fixed([2, 3, 3]))])
 def lu_unpack(call: Call, LU_data: Array, LU_pivots: Array, unpack_data: bool = True,
               unpack_pivots: bool = True) -> Outputs:
-    check_pivots("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
-                 "torch.int32 dtype.", LU_pivots)
+    check_pivots("torch.lu_unpack", LU_pivots)
     p, l, u = call("lu_unpack.default", LU_data, LU_pivots, unpack_data, unpack_pivots)
     return call("detach", p), l, u
 
@@ -489,28 +461,19 @@ PIVOTS = Fixed([2, 3, 3])
     saves=("LU pivots y", "", "LU pivots"))
 def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = True,
              adjoint: bool = False) -> Array:
-    name = "linalg.lu_solve"
-    square(f"torch.{name}", LU)
-    demand_rank(f"{name}: B", B, 2)
-    refuse(pivots.shape[-1:] != LU.shape[-1:], "{}: Number of pivots per batch should "
-           "be same as the dimension of the matrix", name)
-    demand_shape(f"{name}: pivots", pivots, LU.shape[:-1])
-    check_equation(name, LU, B, left)
-    broadcast_shape(LU.shape[:-2], B.shape[:-2])
+    check_system("linalg.lu_solve", LU, B, left)
+    demand_shape("linalg.lu_solve: pivots", pivots, LU.shape[:-1])
     if not left:
         x = from_triangles(xp, LU, pivots, turned(xp, B), not adjoint)
         return xp.contiguous(turned(xp, x))
     return by_columns(xp, from_triangles(xp, LU, pivots, B, adjoint))
 
 
-KIND_OF_PIVOTS = "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32"
-
-
 @function("linalg.lu_solve", operands=("LU", "pivots", "B"),
           cases=[case((3, 3), PIVOTS, (3, 2), make="spd")])
 def torch_lu_solve(call: Call, LU: Array, pivots: Array, B: Array, *, left: bool = True,
                    adjoint: bool = False) -> Array:
-    check_pivots(KIND_OF_PIVOTS, pivots)
+    check_pivots("linalg.lu_solve", pivots)
     return call("linalg_lu_solve.default", LU, pivots, B, left, adjoint)
 
 
@@ -519,5 +482,5 @@ def torch_lu_solve(call: Call, LU: Array, pivots: Array, B: Array, *, left: bool
           doc="The solution x of a @ x = b for a matrix that lu gave the factors of.",
           cases=[case((3, 2), (3, 3), PIVOTS, make="spd")])
 def old_lu_solve(call: Call, b: Array, LU_data: Array, LU_pivots: Array) -> Array:
-    check_pivots(KIND_OF_PIVOTS, LU_pivots)
+    check_pivots("lu_solve", LU_pivots)
     return call("linalg_lu_solve.default", LU_data, LU_pivots, b)
