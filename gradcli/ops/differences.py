@@ -8,9 +8,11 @@ Invariant: all functions consist of slices, sums and products, with PyTorch's no
 
 from __future__ import annotations
 
+from functools import partial
+
 from .checks import ShapeError, dim_of, dims_of, holds, real_dim, refuse
 from .op import TRUTHS, case, function
-from .types import Array, Call, Dims, Operand
+from .types import Array, ArrayRule, Call, Dims, Operand
 
 # fmt: off
 
@@ -106,8 +108,7 @@ def _cumulative_trapezoid(
 
 def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> Array:
     """Return the slopes of points with the constant spacing ``gap``."""
-    def part(start: int | None = None, end: int | None = None) -> Array:
-        return call("slice.Tensor", x, dim, start, end)
+    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
 
     def over(a: Array, number: float) -> Array:
         return call("div.Scalar", a, number)
@@ -128,9 +129,7 @@ def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> 
 
 def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) -> Array:
     """Return the slopes of points at coordinates ``at``, by parabolas through three."""
-    def part(start: int | None = None, end: int | None = None) -> Array:
-        return call("slice.Tensor", x, dim, start, end)
-
+    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
     widths = gaps(call, at, 0)
     left, right = sides(call, widths, 0)
     both = left + right

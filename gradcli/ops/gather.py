@@ -408,11 +408,16 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST, memory=PACKE
 @function("masked_fill", operands=("x", "mask"),
           doc="A number, or a scalar tensor, written where the mask is true.")
 def _masked_fill(call: Call, x: Array, mask: Array, value: Operand) -> Array:
+    return call(f"masked_fill.{form_of('masked_fill', value)}", x, mask, value)
+
+
+def form_of(name: str, value: Operand) -> str:
+    """Return the overload for a number that is written: a plain one, or a tensor."""
     if isinstance(value, int | float):
-        return call("masked_fill.Scalar", x, mask, value)
-    refuse(value.shape, "masked_fill only supports a 0-dimensional value tensor, but "
-           "got tensor with {} dimension(s).", value.ndim)
-    return call("masked_fill.Tensor", x, mask, value)
+        return "Scalar"
+    refuse(value.shape, "{} only supports a 0-dimensional value tensor, but got tensor "
+           "with {} dimension(s).", name, value.ndim)
+    return "Tensor"
 
 
 @row("masked_select.default", node="MaskedSelectBackward0", jvp=LINEAR,

@@ -17,7 +17,6 @@ from typing import NamedTuple, cast
 from .checks import (
     KindError,
     PositionError,
-    ShapeError,
     ValueRangeError,
     demand_rank,
     refuse,
@@ -88,10 +87,7 @@ def shares(xp: Namespace, x: Array, indices: Array) -> Array:
 def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None = None,
               scale_grad_by_freq: bool = False) -> Array:
     demand_rank("embedding: weight", weight, 2, 2)
-    count = weight.shape[0]
-    refuse(padding_idx is not None and not -count <= padding_idx < count,
-           "Padding_idx must be within num_embeddings", kind=ValueRangeError)
-    padding = NO_PADDING if padding_idx is None else padding_idx % count
+    padding = row_of_padding(padding_idx, weight.shape[0])
     return call("embedding.default", weight, input, padding, scale_grad_by_freq)
 
 
@@ -296,25 +292,22 @@ def put_together(xp: Namespace, weight: Array, indices: Array, offsets: Array,
 
 
 def check_offsets(begins: list[int], count: int, with_end: bool) -> None:
-    if with_end and not begins:
-        raise ShapeError("include_last_offset: number of offset should be at least 1")
-    if not begins:
-        refuse(count,
-               "numbers are looked up, but no bag begins: offsets has no entries")
-        return
-    refuse(begins[0] != 0, "offsets[0] has to be 0, i.e., the first sequence in the "
-           "mini-batch has to start from position 0. However, got {}", begins[0])
-    refuse(begins[-1] > count, "offsets[-1] can not be greater than input's length {} "
-           "but got offsets[-1] of {}", count, begins[-1])
-    if begins != sorted(begins):
-        raise ShapeError(f"offsets must not become smaller, but got {begins}")
+    refuse(not begins and (with_end or count), "offsets has no entries: no bag begins")
+    first, last = (begins[0], begins[-1]) if begins else (0, 0)
+    refuse(first != 0, "offsets[0] has to be 0, i.e., the first sequence in the "
+           "mini-batch has to start from position 0. However, got {}", first)
+    refuse(last > count, "offsets[-1] can not be greater than input's length {} but "
+           "got offsets[-1] of {}", count, last)
+    refuse(begins != sorted(begins), "offsets must not become smaller, but got {}",
+           begins)
 
 
 def row_of_padding(padding_idx: int | None, count: int) -> int:
     if padding_idx is None:
         return NO_PADDING
     refuse(not -count <= padding_idx < count, "padding_idx must be within the number "
-           "of embeddings, {} through {}, but got {}", -count, count - 1, padding_idx)
+           "of embeddings, {} through {}, but got {}", -count, count - 1, padding_idx,
+           kind=ValueRangeError)
     return padding_idx % count
 
 

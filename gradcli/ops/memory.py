@@ -85,25 +85,12 @@ def places(size: Shape, stride: Shape, start: int) -> list[int]:
     return found
 
 
-def positions(
-    shape: Shape, geometry: Geometry | None, size: Shape, stride: Shape, start: int
-) -> list[int]:
-    """Return the positions in a flattened tensor of the entries of a view.
-
-    An entry of the view that is none of the tensor's gets the position after the last.
-    """
-    outside = prod(shape)
-    asked = places(size, stride, start)
-    if geometry is None:
-        return [at if 0 <= at < outside else outside for at in asked]
-    own = {at: i for i, at in enumerate(places(shape, *geometry))}
-    return [own.get(at, outside) for at in asked]
-
-
 def strided(xp: Namespace, x: Array, size: Shape, stride: Shape, start: int) -> Array:
     """Return a copy of a view by strides of a contiguous tensor."""
-    check_bounds(prod(x.shape), BYTES_PER_ENTRY, size, stride, start)
-    return _read_at(xp, x, positions(x.shape, None, size, stride, start), size)
+    count = prod(x.shape)
+    check_bounds(count, BYTES_PER_ENTRY, size, stride, start)
+    at = xp.as_index(places(size, stride, start))
+    return xp.reshape(xp.getitem(xp.reshape(x, (count,)), (at,)), size)
 
 
 def check_bounds(
@@ -118,23 +105,19 @@ def check_bounds(
            (last + 1) * each, count * each)
 
 
-def _read_at(xp: Namespace, x: Array, at: list[int], size: Shape) -> Array:
-    count = prod(x.shape)
-    flat = xp.reshape(x, (count,))
-    if count in at:
-        flat = xp.cat((flat, xp.new_full(flat, (1,), 0)), 0)
-    return xp.reshape(xp.getitem(flat, (xp.as_index(at),)), size)
-
-
 def seen(xp: Namespace, shape: Shape, size: Shape, stride: Shape, start: int,
          geometry: Geometry | None = None) -> tuple[Positions, Array | None]:
     """Return the positions of a view's entries in a flattened tensor, and a mask of the
     entries that are the tensor's, or None if all are."""
-    at, outside = positions(shape, geometry, size, stride, start), prod(shape)
-    places = xp.as_index([i % max(outside, 1) for i in at]).reshape(size)
-    if outside not in at:
-        return places, None
-    return places, xp.ne(xp.as_index([i - outside for i in at]).reshape(size), 0)
+    at, count = places(size, stride, start), prod(shape)
+    if geometry is not None:
+        own = {place: i for i, place in enumerate(places(shape, *geometry))}
+        at = [own.get(place, -1) for place in at]
+    inside = [0 <= i < count for i in at]
+    found = xp.as_index([i if i_in else 0 for i, i_in in zip(at, inside, strict=True)])
+    if all(inside):
+        return found.reshape(size), None
+    return found.reshape(size), xp.ne(xp.as_index([*map(int, inside)]).reshape(size), 0)
 
 
 def _into_view(xp: Namespace, g: Array, y: Array, x: Array, **how: Any) -> Array:
@@ -163,22 +146,6 @@ row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1"
 row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
     formula="geometry(x)", cases=[case((3, 4)), case(())])
 
-How = tuple[Shape, Shape, int, Geometry | None]
-"""A view's sizes, strides and offset; the tensor's geometry unless it is contiguous."""
-
-
-def as_strided_how(
-    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None
-) -> How:
-    sizes, steps = as_sizes(size), as_sizes(stride)
-    refuse(len(sizes) != len(steps), "mismatch in length of strides and shape")
-    refuse(any(step < 0 for step in steps), "as_strided: Negative strides are not "
-           "supported at the moment, got strides: {}", list(steps))
-    mine = cast("Geometry", call("view.geometry", x))
-    start = mine[1] if storage_offset is None else storage_offset
-    plain = mine == (contiguous_strides(tuple(x.shape)), 0)
-    return sizes, steps, start, None if plain else mine
-
 
 @function("as_strided", operands=("x",),
           formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
@@ -186,11 +153,16 @@ def as_strided_how(
               "gradient reaches what lies beside the tensor itself.",
           cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
                  case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
-def _as_strided(
-    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None = None
-) -> Array:
-    return call("as_strided.default", x,
-                *as_strided_how(call, x, size, stride, storage_offset))
+def _as_strided(call: Call, x: Array, size: Sizes, stride: Sizes,
+                storage_offset: int | None = None) -> Array:
+    sizes, steps = as_sizes(size), as_sizes(stride)
+    refuse(len(sizes) != len(steps), "mismatch in length of strides and shape")
+    refuse(any(step < 0 for step in steps), "as_strided: Negative strides are not "
+           "supported at the moment, got strides: {}", list(steps))
+    mine = cast("Geometry", call("view.geometry", x))
+    start = mine[1] if storage_offset is None else storage_offset
+    plain = mine == (contiguous_strides(tuple(x.shape)), 0)
+    return call("as_strided.default", x, sizes, steps, start, None if plain else mine)
 
 
 # -- entire tensors -------------------------------------------------------------------

@@ -9,7 +9,9 @@ other orders, in `length` and `length_slope`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
 from math import prod
 
 from .checks import (
@@ -220,24 +222,24 @@ def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims 
 # distances
 
 
-def gap(xp: Namespace, a: Array, b: Array, p: float) -> tuple[Array, Array]:
-    """Return ``a - b``, and the slope of its norm of order ``p``."""
+def dist_slope(xp: Namespace, a: Array, b: Array, p: float) -> Array:
     d = a - b
-    return d, slope_of(xp, d, norm_of(xp, d, p, None), p, None)
+    return slope_of(xp, d, norm_of(xp, d, p, None), p, None)
 
 
-of_floats("dist", node="DistBackward0", formula="norm(a - b, p)",
+@of_floats("dist", node="DistBackward0", formula="norm(a - b, p)",
     doc="The norm of the difference of two tensors, which may broadcast.",
     kink="at distance 0 the derivative is 0",
-    fwd=lambda xp, a, b, p=2: dropped(xp, norm_of(xp, a - b, p, None), a - b, None,
-                                      False),
     vjp=(lambda xp, g, y, a, b, p=2: sum_to(
-             xp, passing(xp, g, y, p) * gap(xp, a, b, p)[1], a.shape),
+             xp, passing(xp, g, y, p) * dist_slope(xp, a, b, p), a.shape),
          lambda xp, g, y, a, b, p=2: sum_to(
-             xp, -passing(xp, g, y, p) * gap(xp, a, b, p)[1], b.shape)),
-    jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * gap(xp, a, b, p)[1]),
+             xp, -passing(xp, g, y, p) * dist_slope(xp, a, b, p), b.shape)),
+    jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * dist_slope(xp, a, b, p)),
     cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((5,), (5,), p=3),
            case((), ())], saves="a b y")
+def dist(xp: Namespace, a: Array, b: Array, p: float = 2) -> Array:
+    d = a - b
+    return dropped(xp, norm_of(xp, d, p, None), d, None, False)
 
 
 def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
@@ -266,8 +268,9 @@ def row_norms(xp: Namespace, d: Array, p: float) -> Array:
     return norm_of(xp, d, p, -1)
 
 
-def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
-    return slope_of(xp, between_rows(xp, a, b), xp.unsqueeze(y, -1), p, -1)
+def row_slopes(xp: Namespace, d: Array, y: Array, p: float) -> Array:
+    """Return the slopes of the norms ``y`` of rows of differences."""
+    return slope_of(xp, d, xp.unsqueeze(y, -1), p, -1)
 
 
 def arriving(xp: Namespace, g: Array, y: Array, p: float) -> Array:
@@ -291,7 +294,8 @@ def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: flo
     """Return the cotangent of ``a``; for that of ``b``, exchange a and b and transpose
     ``g`` and ``y``."""
     def run(a: Array, g: Array, y: Array) -> Array:
-        return xp.sum(arriving(xp, g, y, p) * row_slopes(xp, a, b, y, p), -2)
+        d = between_rows(xp, a, b)
+        return xp.sum(arriving(xp, g, y, p) * row_slopes(xp, d, y, p), -2)
     return sum_to(xp, by_rows(xp, run, (a, g, y), b), a.shape)
 
 
@@ -307,7 +311,8 @@ of_wide("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)"
          lambda xp, g, y, x1, x2, p=2.0: distances_pull(
              xp, xp.transpose(g, -2, -1), xp.transpose(y, -2, -1), x2, x1, p)),
     jvp=lambda xp, t, y, x1, x2, p=2.0:
-        xp.sum(between_rows(xp, *t) * row_slopes(xp, x1, x2, y, p), -1),
+        xp.sum(between_rows(xp, *t) * row_slopes(xp, between_rows(xp, x1, x2), y, p),
+               -1),
     cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
            case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
            case((3, 2), (2, 2), p=INFINITY, make="distinct")], saves="x1 x2 y")
@@ -316,26 +321,14 @@ function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
          call("cdist.default", x1, x2, p), operands=("x1", "x2"))
 
 
-def pairs(n: int) -> tuple[list[int], list[int]]:
-    """Return, for all pairs i < j < n, the list of every i and the list of every j."""
-    return ([i for i in range(n) for _ in range(i + 1, n)],
-            [j for i in range(n) for j in range(i + 1, n)])
+def of_pairs(n: int, at: Callable[[tuple[list[int]]], Array]) -> Array:
+    """Return ``at`` of every i, minus ``at`` of every j, of all pairs i < j < n."""
+    pairs = [*combinations(range(n), 2)]
+    return at(([i for i, _ in pairs],)) - at(([j for _, j in pairs],))
 
 
 def apart(xp: Namespace, x: Array) -> Array:
-    first, second = pairs(x.shape[0])
-    return xp.call("index.Tensor", x, (first,)) - xp.call("index.Tensor", x, (second,))
-
-
-def together(xp: Namespace, g: Array, x: Array) -> Array:
-    """Return the transpose of `apart` applied to ``g``, in the shape of ``x``."""
-    first, second = pairs(x.shape[0])
-    return (xp.call("index.backward", g, x.shape, (first,))
-            - xp.call("index.backward", g, x.shape, (second,)))
-
-
-def pair_slopes_of(xp: Namespace, x: Array, y: Array, p: float) -> Array:
-    return slope_of(xp, apart(xp, x), xp.unsqueeze(y, -1), p, -1)
+    return of_pairs(x.shape[0], lambda at: xp.call("index.Tensor", x, at))
 
 
 of_wide("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j",
@@ -343,10 +336,11 @@ of_wide("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly",
     fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, apart(xp, x), p), -1),
-    vjp=(lambda xp, g, y, x, p=2.0: together(
-        xp, xp.unsqueeze(g, -1) * pair_slopes_of(xp, x, y, p), x),),
+    vjp=(lambda xp, g, y, x, p=2.0: of_pairs(x.shape[0], partial(
+        xp.call, "index.backward",
+        xp.unsqueeze(g, -1) * row_slopes(xp, apart(xp, x), y, p), x.shape)),),
     jvp=lambda xp, t, y, x, p=2.0:
-        xp.sum(apart(xp, t[0]) * pair_slopes_of(xp, x, y, p), -1),
+        xp.sum(apart(xp, t[0]) * row_slopes(xp, apart(xp, x), y, p), -1),
     cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
 
 

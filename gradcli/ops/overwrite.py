@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import prod
 
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of, refuse
-from .gather import MASK, as_mask, grown, put_over, slices_at, surviving
+from .gather import MASK, as_mask, form_of, grown, put_over, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
 from .op import FIRST, KEPT, LINEAR, Fixed, case, function, row
 from .shape import sum_to
@@ -124,10 +124,8 @@ function("index_copy", lambda call, x, dim, index, source:
 @function("index_fill", operands=("x", "index"),
           doc="A number, or a scalar tensor, written into slices.", in_place=True)
 def _index_fill(call: Call, x: Array, dim: int, index: Array, value: Operand) -> Array:
-    if isinstance(value, int | float):
+    if form_of("index_fill_", value) == "Scalar":
         return call("index_fill.Scalar", x, index, dim, value)
-    refuse(value.shape, "index_fill_ only supports a 0-dimensional value tensor, but "
-           "got tensor with {} dimension(s).", len(value.shape))
     return call("index_fill.Tensor", x, index, value, dim)
 
 

@@ -316,21 +316,15 @@ _squeezing("squeeze.dims", "SqueezeBackward2", "SqueezeBackward5", ((0, 2), (-1,
 _squeezing("squeeze_.dim", "SqueezeBackward4", "", (0, -1), SHARED)
 
 
-def squeezing(name: str) -> Formula:
-    """Return a function that calls the row of this name that fits the type of dim."""
-    def squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
-        if dim is None:
-            return call(f"{name}.default", x)
-        if isinstance(dim, list | tuple):
-            return call(f"{name}.dims", x, tuple(dim))
-        return call(f"{name}.dim", x, dim)
-
-    return squeeze
-
-
-function("squeeze", squeezing("squeeze"), operands=("x",),
-         doc="Drop dimensions of size 1: all, one, or those named.",
-         cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
+@function("squeeze", operands=("x",),
+          doc="Drop dimensions of size 1: all, one, or those named.",
+          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
+def squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
+    if dim is None:
+        return call("squeeze.default", x)
+    if isinstance(dim, list | tuple):
+        return call("squeeze.dims", x, tuple(dim))
+    return call("squeeze.dim", x, dim)
 
 
 def _unsqueezing(name: str, node: str, memory: Marker, turned: str = "") -> None:

@@ -51,15 +51,12 @@ def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
     return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
 
 
-def degrees(x: Array, dim: Dims, correction: float) -> float:
-    """Return the divisor of the sum of squares; for no entries it is always 0."""
+def over(total: Array, x: Array, dim: Dims, correction: float) -> Array:
+    """Return ``total`` divided as a sum of squares; 0 / 0 is NaN in every number
+    system, and the divisor for no entries always 0."""
     count = size_over(x, dim)
-    return max(count - correction, 0) if count else 0
-
-
-def over(total: Array, count: float) -> Array:
-    """Return ``total / count``, where 0 / 0 is NaN in every number system."""
-    return total / count if count else total * float("inf")
+    degrees = max(count - correction, 0) if count else 0
+    return total / degrees if degrees else total * float("inf")
 
 
 def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
@@ -73,26 +70,11 @@ def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
     return x - xp.getitem(x, first)
 
 
-def variance(xp: Namespace, x: Array, dim: Dims, correction: float, keepdim: bool
-            ) -> Array:
-    squares = xp.square(centred(xp, x, dim))
-    total = xp.sum(squares, dims_of(x.shape, dim), keepdim)
-    return over(total, degrees(x, dim, correction))
-
-
 def per_deviation(xp: Namespace, g: Array, y: Array) -> Array:
     """Return ``g / (2*y)``, the rule of a square root ``y``; it is 0 where ``y`` is 0,
     even if ``g`` is infinite."""
     none = xp.eq(y, 0)
     return xp.where(none, 0, g * (0.5 / xp.where(none, 1, y)))
-
-
-def drift(xp: Namespace, t: Array, x: Array, dim: Dims, correction: float, keepdim: bool
-         ) -> Array:
-    """Return the tangent of the variance: twice the covariance of ``x`` and ``t``."""
-    products = centred(xp, x, dim) * centred(xp, t, dim)
-    total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
-    return over(total, degrees(x, dim, correction))
 
 
 def mean_over(xp: Namespace, x: Array, dim: Dims, keepdim: bool) -> Array:
@@ -107,16 +89,17 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
 def measure(name: str, node: str, root: bool, words: str, formula: str,
             kink: str = "") -> None:
     """Enter a row for the variance, or its root, and one that returns the mean too."""
-
     def pulled(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims = None,
                correction: float = 1, keepdim: bool = False) -> Array:
         g = per_deviation(xp, g, y) if root else g
-        slope = over(2 * centred(xp, x, dim), degrees(x, dim, correction))
+        slope = over(2 * centred(xp, x, dim), x, dim, correction)
         return kept(xp, g, x, dim, keepdim) * slope
 
     def moved(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims = None,
               correction: float = 1, keepdim: bool = False) -> Array:
-        found = drift(xp, t, x, dim, correction, keepdim)
+        products = centred(xp, x, dim) * centred(xp, t, dim)
+        total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
+        found = over(total, x, dim, correction)
         return per_deviation(xp, found, y) if root else found
 
     @of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
@@ -126,7 +109,9 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
     def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
               keepdim: bool = False) -> Array:
         # A number subtracted from all entries does not change the variance.
-        found = variance(xp, from_first(xp, x, dim), dim, correction, keepdim)
+        squares = xp.square(centred(xp, from_first(xp, x, dim), dim))
+        total = xp.sum(squares, dims_of(x.shape, dim), keepdim)
+        found = over(total, x, dim, correction)
         return xp.sqrt(found) if root else found
 
     of_floats(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2,
