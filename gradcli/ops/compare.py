@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import copysign, inf
 from sys import float_info
+from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError, refuse
@@ -187,14 +188,13 @@ def shares(*loses: ArrayRule) -> tuple[ArrayRule, ...]:
     return part(0), part(1)
 
 
-def extremum(name: str, partials: tuple[ArrayRule, ...], *, node: str, latex: str,
-             formula: str, doc: str = "", fwd: ArrayRule | None = None,
+def extremum(name: str, partials: tuple[ArrayRule, ...], *,
              kink: str = "at a tie each operand gets half",
-             cases: Sequence[Case] = EXTREMA) -> None:
+             fwd: ArrayRule | None = None, cases: Sequence[Case] = EXTREMA,
+             **facts: Any) -> None:
     """Enter a row for an extremum of two operands."""
-    row(name, fwd=fwd or (lambda xp, a, b: getattr(xp, name)(a, b)),
-        partials=partials, masks=True, cases=list(cases),
-        node=node, latex=latex, formula=formula, doc=doc, kink=kink)
+    row(name, fwd=fwd or (lambda xp, a, b: getattr(xp, name)(a, b)), partials=partials,
+        masks=True, cases=list(cases), kink=kink, **facts)
 
 
 def never_nan(wins: ArrayRule) -> ArrayRule:

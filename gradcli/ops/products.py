@@ -17,7 +17,6 @@ from typing import cast
 
 from .checks import (
     ArgumentError,
-    Number,
     ShapeError,
     ValueRangeError,
     as_integer,
@@ -403,15 +402,10 @@ Shapes = list[tuple[int, ...]]
 def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
     """Return the labels of each operand and of the output. An ellipsis becomes letters
     that the equation does not use; operands share them from the last one on."""
-    if not isinstance(equation, str):
-        raise ArgumentError("einsum(): the first argument must be the equation, a "
-                            "string such as 'ij,jk->ik'")
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != len(shapes):
-        fewer = "fewer" if len(shapes) < len(terms) else "more"
-        raise ShapeError(f"einsum(): {fewer} operands were provided than specified in "
-                         "the equation")
+    refuse(len(terms) != len(shapes), "einsum(): {} operands were provided than "
+           "specified in the equation", "fewer" if len(shapes) < len(terms) else "more")
     for letter in (left + right).replace("...", "").replace(",", ""):
         refuse(letter not in ascii_letters, "einsum(): invalid subscript given: {!r}, "
                "subscripts must be in [a-zA-Z]", letter, kind=ValueRangeError)
@@ -521,14 +515,11 @@ def as_term(labels: object) -> str:
     if not isinstance(labels, list | tuple):
         raise ArgumentError(
             "einsum(): give an equation first, or subscripts after each operand")
-    return "".join(["..." if each is ... else as_letter(each) for each in labels])
-
-
-def as_letter(number: Number) -> str:
-    n = as_integer(number)
-    refuse(not 0 <= n < len(LETTERS), "einsum(): subscript in subscript list is not "
-           "within the valid range [0, {})", len(LETTERS), kind=ValueRangeError)
-    return LETTERS[n]
+    numbers = [each if each is ... else as_integer(each) for each in labels]
+    refuse(any(n is not ... and not 0 <= n < len(LETTERS) for n in numbers), "einsum(): "
+           "subscript in subscript list is not within the valid range [0, {})",
+           len(LETTERS), kind=ValueRangeError)
+    return "".join(["..." if n is ... else LETTERS[n] for n in numbers])
 
 
 @function("einsum")
@@ -537,14 +528,8 @@ def einsum(call: Call, equation: Array, *operands: Array) -> Array:
         given = [equation, *operands]
         return call("einsum.default", *given[:len(given) // 2 * 2:2],
                     equation=in_letters(given))
-    return call("einsum.default", *spread_out(operands), equation=equation)
-
-
-def spread_out(operands: Sequence[Array]) -> Sequence[Array]:
-    """Return the operands, which may be given as ``(a, b)`` or as ``([a, b],)``."""
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
-        operands = operands[0]
-    if not operands:
-        raise ArgumentError("einsum(): must specify the equation string and at least "
-                            "one operand")
-    return operands
+        operands = tuple(operands[0])
+    refuse(not operands, "einsum(): must specify the equation string and at least one "
+           "operand", kind=ArgumentError)
+    return call("einsum.default", *operands, equation=equation)

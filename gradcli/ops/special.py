@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError, refuse
@@ -23,7 +24,6 @@ from .op import (
     PACKED,
     WHOLE,
     Fixed,
-    Formula,
     case,
     function,
     of_floats,
@@ -306,7 +306,6 @@ function("nCr", lambda call, n, k: call("exp", call(
 FAMILY = "bessel"
 
 
-ALL = [case((3, 4)), case(())]
 BESIDE_0 = [*ALL, case((3,), low=-0.019, high=0.019)]
 
 
@@ -368,15 +367,15 @@ row("i1e", node="SpecialI1EBackward0", latex="e^{{-|{0}|}} I_1({0})",
 # PyTorch has no derivatives of the functions below; their nodes are named by its rules
 # for names.
 
-def _entered(name: str, doc: str, formula: str, fwd: ArrayRule, slope: Partial,
-             low: float, high: float = 5.0, *, saves: str = "x", kink: str = "",
-             domain: str = "", latex: str = "", roundings: int | None = None,
-             sym: Formula | None = None, ours: bool = False) -> None:
+def _entered(name: str, doc: str, slope: Partial, low: float, high: float = 5.0, *,
+             formula: str = "", fwd: ArrayRule | None = None, saves: str = "x",
+             **facts: Any) -> None:
+    """Enter a row of a function in ``torch.special``, which is by default that of the
+    namespace."""
     node = "".join(word.title() for word in f"special_{name}".split("_"))
-    row(name, node=f"{node}Backward0", doc=doc, formula=formula, special=name,
-        refuses=HALF,
-        partials=(slope,), in_place=False, fwd=fwd, saves=saves, kink=kink,
-        domain=domain, latex=latex, sym=sym, ours=ours, roundings=roundings,
+    row(name, node=f"{node}Backward0", doc=doc, formula=formula or f"{name}(x)",
+        special=name, refuses=HALF, partials=(slope,), in_place=False, saves=saves,
+        fwd=fwd or (lambda xp, x: getattr(xp, name)(x)), **facts,
         cases=[case((3, 4), low=low, high=high), case((), low=low, high=min(high, 3.0)),
                *BESIDE_0[2:] * (low < 0)])
 
@@ -398,65 +397,54 @@ def sine_over_slope(xp: Namespace, y: Array, x: Array) -> Array:
 
 
 # DLMF 10.29.3.
-_entered("modified_bessel_i0", "Modified Bessel function of order 0.", "i0(x)",
-         lambda xp, x: xp.i0(x), lambda xp, y, x: xp.i1(x), -2.0)
-_entered("modified_bessel_i1", "Modified Bessel function of order 1.", "i1(x)",
-         lambda xp, x: xp.i1(x),
-         lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1), -2.0, saves="x y")
+_entered("modified_bessel_i0", "Modified Bessel function of order 0.",
+         lambda xp, y, x: xp.i1(x), -2.0, formula="i0(x)", fwd=lambda xp, x: xp.i0(x))
+_entered("modified_bessel_i1", "Modified Bessel function of order 1.",
+         lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1), -2.0, saves="x y",
+         formula="i1(x)", fwd=lambda xp, x: xp.i1(x))
 # DLMF 10.49.3.
-_entered("spherical_bessel_j0", "Spherical Bessel function of order 0.", "sin(x)/x",
-         sine_over, sine_over_slope, -2.0, saves="x y")
+_entered("spherical_bessel_j0", "Spherical Bessel function of order 0.",
+         sine_over_slope, -2.0, formula="sin(x)/x", fwd=sine_over, saves="x y")
 
 # DLMF 10.6.2 and 10.6.3. PyTorch's values of j and y have six digits above 4 and twelve
 # at 2, those of Ai have six below -2.
-_entered("bessel_j0", "Bessel function of order 0.", "bessel_j0(x)",
-         lambda xp, x: xp.bessel_j0(x), lambda xp, y, x: -xp.bessel_j1(x), -2.0, 2.0,
-         latex="J_0({0})")
-_entered("bessel_j1", "Bessel function of order 1.", "bessel_j1(x)",
-         lambda xp, x: xp.bessel_j1(x),
+_entered("bessel_j0", "Bessel function of order 0.",
+         lambda xp, y, x: -xp.bessel_j1(x), -2.0, 2.0, latex="J_0({0})")
+_entered("bessel_j1", "Bessel function of order 1.",
          lambda xp, y, x: xp.bessel_j0(x) - ratio(xp, y, x, OF_J1), -2.0, 2.0,
          saves="x y", latex="J_1({0})")
-_entered("bessel_y0", "Bessel function of the second kind, order 0.", "bessel_y0(x)",
-         lambda xp, x: xp.bessel_y0(x), lambda xp, y, x: -xp.bessel_y1(x), 0.3, 2.0,
+_entered("bessel_y0", "Bessel function of the second kind, order 0.",
+         lambda xp, y, x: -xp.bessel_y1(x), 0.3, 2.0,
          latex="Y_0({0})", domain="x > 0", kink="at 0 the derivative is inf")
-_entered("bessel_y1", "Bessel function of the second kind, order 1.", "bessel_y1(x)",
-         lambda xp, x: xp.bessel_y1(x),
+_entered("bessel_y1", "Bessel function of the second kind, order 1.",
          lambda xp, y, x: xp.bessel_y0(xp.where(xp.eq(x, 0), 1, x)) - y / x, 0.3, 2.0,
          latex="Y_1({0})", domain="x > 0", kink="at 0 the derivative is inf",
          saves="x y")
 
 # DLMF 10.29.2 and 10.29.3; a scaled function is exp(x) times the unscaled one.
 _entered("modified_bessel_k0", "Modified Bessel function of the second kind, order 0.",
-         "modified_bessel_k0(x)", lambda xp, x: xp.modified_bessel_k0(x),
          lambda xp, y, x: -xp.modified_bessel_k1(x), 0.3,
          latex="K_0({0})", domain="x > 0", kink="at 0 the derivative is -inf")
 _entered("modified_bessel_k1", "Modified Bessel function of the second kind, order 1.",
-         "modified_bessel_k1(x)", lambda xp, x: xp.modified_bessel_k1(x),
          lambda xp, y, x: -xp.modified_bessel_k0(x) - y / x, 0.3, saves="x y",
          latex="K_1({0})", domain="x > 0", kink="at 0 the derivative is -inf")
-_entered("scaled_modified_bessel_k0", "Modified Bessel function of the second kind, "
-         "order 0, scaled so that it does not underflow.",
-         "exp(x)*modified_bessel_k0(x)",
-         lambda xp, x: xp.scaled_modified_bessel_k0(x),
-         lambda xp, y, x: xp.where(xp.eq(x, 0), 0, y)
-             - xp.scaled_modified_bessel_k1(x), 0.3, saves="x y",
-         latex="e^{{{0}}} K_0({0})", domain="x > 0", kink="at 0 the derivative is -inf",
-         sym=lambda sp, x: sp.exp(x) * sp.besselk(0, x))
-_entered("scaled_modified_bessel_k1", "Modified Bessel function of the second kind, "
-         "order 1, scaled so that it does not underflow.",
-         "exp(x)*modified_bessel_k1(x)",
-         lambda xp, x: xp.scaled_modified_bessel_k1(x),
-         lambda xp, y, x: xp.where(xp.eq(x, 0), 0, y)
-             - xp.scaled_modified_bessel_k0(x) - y / x, 0.3, saves="x y",
-         latex="e^{{{0}}} K_1({0})", domain="x > 0", kink="at 0 the derivative is -inf",
-         sym=lambda sp, x: sp.exp(x) * sp.besselk(1, x))
+for _order, _slope in (
+        (0, lambda xp, y, x:
+         xp.where(xp.eq(x, 0), 0, y) - xp.scaled_modified_bessel_k1(x)),
+        (1, lambda xp, y, x:
+         xp.where(xp.eq(x, 0), 0, y) - xp.scaled_modified_bessel_k0(x) - y / x)):
+    _entered(f"scaled_modified_bessel_k{_order}", "Modified Bessel function of the "
+             f"second kind, order {_order}, scaled so that it does not underflow.",
+             _slope, 0.3, formula=f"exp(x)*modified_bessel_k{_order}(x)", saves="x y",
+             latex=f"e^{{{{{{0}}}}}} K_{_order}({{0}})", domain="x > 0",
+             kink="at 0 the derivative is -inf",
+             sym=lambda sp, x, n=_order: sp.exp(x) * sp.besselk(n, x))
 
 # DLMF 9.2.1.
-_entered("airy_ai", "Airy function Ai.", "airy_ai(x)", lambda xp, x: xp.airy_ai(x),
-         lambda xp, y, x: xp.airy_ai_prime(x), -2.0,
+_entered("airy_ai", "Airy function Ai.", lambda xp, y, x: xp.airy_ai_prime(x), -2.0,
          latex=r"\operatorname{{Ai}}({0})", roundings=24)
-_entered("airy_ai_prime", "Derivative of the Airy function Ai.", "airy_ai_prime(x)",
-         lambda xp, x: xp.airy_ai_prime(x), lambda xp, y, x: x * xp.airy_ai(x), -2.0,
+_entered("airy_ai_prime", "Derivative of the Airy function Ai.",
+         lambda xp, y, x: x * xp.airy_ai(x), -2.0,
          latex=r"\operatorname{{Ai}}'({0})", ours=True, roundings=24)
 
 
@@ -464,8 +452,6 @@ _entered("airy_ai_prime", "Derivative of the Airy function Ai.", "airy_ai_prime(
 
 FAMILY = "integrals"
 
-
-ALL = [case((3, 4)), case(())]
 ABOVE_0 = [case((3, 4), low=0.5, high=5.0), case((), low=0.5, high=3.0)]
 TERMS = 12
 """Number of terms of the polylogarithm's series that are exact to rounding near 0."""
