@@ -166,9 +166,9 @@ def demand_rank(what: str, x: Array, least: int, most: int | None = None) -> Non
         raise ShapeError(f"{operand} must be {wanted}, not {rank}-D")
 
 
-def demand_shape(what: str, x: Array, shape: Sequence[int]) -> None:
-    """Raise `ShapeError` unless ``x`` has the given shape."""
-    if tuple(x.shape) != tuple(shape):
+def demand_shape(what: str, x: Array | None, shape: Sequence[int]) -> None:
+    """Raise `ShapeError` unless ``x``, if there is one, has the given shape."""
+    if x is not None and tuple(x.shape) != tuple(shape):
         raise ShapeError(f"{what}: expected shape {list(shape)}, got {list(x.shape)}")
 
 

@@ -442,9 +442,7 @@ def check_classes(x: Array, target: Array, weight: Array | None) -> None:
                          f"batch_size ({target.shape[0]}).")
     refuse(tuple(target.shape) != tuple(wanted), "Expected target size {}, got {}",
            list(wanted), list(target.shape))
-    classes = x.shape[class_dim(x)]
-    if weight is not None:
-        demand_shape("weight of classes", weight, (classes,))
+    demand_shape("weight of classes", weight, (x.shape[class_dim(x)],))
 
 
 def by_number(call: Call, x: Array, target: Array, weight: Array | None,

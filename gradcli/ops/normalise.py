@@ -207,13 +207,10 @@ of_layers("layer_norm.default", node="NativeLayerNormBackward0", always_saves=Tr
 def layer_norm(call: Call, x: Array, normalized_shape: Sizes,
                weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
               ) -> Array:
-    wanted = list(as_sizes(normalized_shape))
-    for name, given in (("weight", weight), ("bias", bias)):
-        if given is not None and list(given.shape) != wanted:
-            raise ShapeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got "
-                f"{name} of shape {list(given.shape)} and normalized_shape = {wanted}")
-    return call("layer_norm.default", x, weight, bias, tuple(wanted), eps)
+    wanted = as_sizes(normalized_shape)
+    demand_shape("layer_norm: weight", weight, wanted)
+    demand_shape("layer_norm: bias", bias, wanted)
+    return call("layer_norm.default", x, weight, bias, wanted, eps)
 
 
 # batch normalisation: per channel, which is dimension 1
@@ -281,9 +278,9 @@ def batch_norm(call: Call, x: Array, running_mean: Array | None,
                bias: Array | None = None, training: bool = False, momentum: float = 0.1,
                eps: float = 1e-5) -> Array:
     demand_rank("batch_norm", x, 2)
-    if not training and (running_mean is None or running_var is None):
-        raise ValueRangeError(
-            "Expected running_mean and running_var to be defined when training=False")
+    refuse(not training and (running_mean is None or running_var is None), "Expected "
+           "running_mean and running_var to be defined when training=False",
+           kind=ValueRangeError)
     demand_channels(x, running_mean=running_mean, running_var=running_var,
                     weight=weight, bias=bias)
     if eps < 0 or (training and eps == 0):
@@ -368,10 +365,8 @@ def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = Non
     refuse(num_groups < 1 or x.shape[1] % num_groups, "Expected number of channels in "
            "input to be divisible by num_groups, but got input of shape {} and "
            "num_groups={}", list(x.shape), num_groups, kind=ValueRangeError)
-    if x.shape[0] * x.shape[1] == num_groups and all(n == 1 for n in x.shape[2:]):
-        raise ValueRangeError("Expected more than 1 value per channel when training, "
-                              f"got input size {list(x.shape)}")
-    for name, given in (("weight", weight), ("bias", bias)):
-        if given is not None:
-            demand_shape(f"group_norm: {name}", given, (x.shape[1],))
+    refuse(prod(x.shape) == num_groups, "Expected more than 1 value per channel when "
+           "training, got input size {}", list(x.shape), kind=ValueRangeError)
+    demand_shape("group_norm: weight", weight, x.shape[1:2])
+    demand_shape("group_norm: bias", bias, x.shape[1:2])
     return call("group_norm.default", x, weight, bias, num_groups, eps)

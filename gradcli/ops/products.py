@@ -516,9 +516,9 @@ def as_term(labels: object) -> str:
         raise ArgumentError(
             "einsum(): give an equation first, or subscripts after each operand")
     numbers = [each if each is ... else as_integer(each) for each in labels]
-    refuse(any(n is not ... and not 0 <= n < len(LETTERS) for n in numbers), "einsum(): "
-           "subscript in subscript list is not within the valid range [0, {})",
-           len(LETTERS), kind=ValueRangeError)
+    refuse(any(n is not ... and not 0 <= n < len(LETTERS) for n in numbers),
+           "einsum(): subscript in subscript list is not within the valid range [0, "
+           "{})", len(LETTERS), kind=ValueRangeError)
     return "".join(["..." if n is ... else LETTERS[n] for n in numbers])
 
 
