@@ -292,7 +292,10 @@ def put_together(xp: Namespace, weight: Array, indices: Array, offsets: Array,
 
 
 def check_offsets(begins: list[int], count: int, with_end: bool) -> None:
-    refuse(not begins and (with_end or count), "offsets has no entries: no bag begins")
+    refuse(with_end and not begins, "include_last_offset: number of offset should be at "
+           "least 1")
+    refuse(count and not begins, "numbers are looked up, but no bag begins: offsets "
+           "has no entries")
     first, last = (begins[0], begins[-1]) if begins else (0, 0)
     refuse(first != 0, "offsets[0] has to be 0, i.e., the first sequence in the "
            "mini-batch has to start from position 0. However, got {}", first)
