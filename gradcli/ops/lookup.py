@@ -292,8 +292,8 @@ def put_together(xp: Namespace, weight: Array, indices: Array, offsets: Array,
 
 
 def check_offsets(begins: list[int], count: int, with_end: bool) -> None:
-    refuse(with_end and not begins, "include_last_offset: number of offset should be at "
-           "least 1")
+    refuse(with_end and not begins,
+           "include_last_offset: number of offset should be at least 1")
     refuse(count and not begins, "numbers are looked up, but no bag begins: offsets "
            "has no entries")
     first, last = (begins[0], begins[-1]) if begins else (0, 0)
