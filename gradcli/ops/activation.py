@@ -33,6 +33,7 @@ from .op import (
     of_numbers,
     row,
 )
+from .reduce import dropped, restored
 from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Dims, Namespace, Tangents
 
@@ -97,12 +98,6 @@ of_floats("softplus", node="SoftplusBackward0",
            case((2,), low=5.5, high=9.0, beta=2.0, threshold=10.0)])
 
 
-def gelu_of(xp: Namespace, x: Array, approximate: str = "none") -> Array:
-    if approximate == "none":
-        return x / 2 * xp.erfc(-x / xp.sqrt(xp.new_full(x, (), 2)))
-    return x / 2 * (1 + xp.tanh(gelu_argument(xp, x)))
-
-
 def gelu_argument(xp: Namespace, x: Array) -> Array:
     return xp.sqrt(2 / pi(xp, x)) * (x + 0.044715 * (x * x * x))
 
@@ -117,12 +112,16 @@ def gelu_slope(xp: Namespace, y: Array, x: Array, approximate: str = "none") -> 
 
 
 # Hendrycks, Gimpel 2016, arXiv:1606.08415; 0.044715 is theirs.
-of_floats("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
-    rule=Rule("GeluBackwardBackward0", passes=True),
-    formula="x*(1 + erf(x/sqrt(2)))/2",
+@of_floats("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
+    rule=Rule("GeluBackwardBackward0", passes=True), formula="x*(1 + erf(x/sqrt(2)))/2",
     doc="Gaussian error linear unit; approximate is 'none' or 'tanh'.",
-    fwd=gelu_of, partials=(gelu_slope,),
+    partials=(gelu_slope,),
     cases=[*ALL, case((3, 4), approximate="tanh"), case((2,), low=-9, high=-6)])
+def gelu_of(xp: Namespace, x: Array, approximate: str = "none") -> Array:
+    if approximate == "none":
+        return x / 2 * xp.erfc(-x / xp.sqrt(xp.new_full(x, (), 2)))
+    return x / 2 * (1 + xp.tanh(gelu_argument(xp, x)))
+
 
 # activations that are smooth on either side of a kink
 
@@ -146,10 +145,8 @@ of_floats("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
 
 
 # Xu et al. 2015, arXiv:1505.00853, section 2.4.
-of_floats("rrelu_with_noise.default",
-    node="RreluWithNoiseBackward0", turned="RreluWithNoiseBackward1",
-    formula="x if x > 0 else slope*x",
-    doc="Leaky rectifier whose slopes are drawn in training, and their mean otherwise.",
+of_floats("rrelu_with_noise.default", node="RreluWithNoiseBackward0",
+    turned="RreluWithNoiseBackward1", formula="x if x > 0 else slope*x",
     kink="at 0 the derivative is that of the entries below",
     fwd=lambda xp, x, noise, lower, upper, training: xp.where(
         xp.gt(x, 0), x, x * noise if training else x * ((lower + upper) / 2)),
@@ -162,6 +159,11 @@ of_floats("rrelu_with_noise.default",
                 training=True)])
 
 
+@function("rrelu", operands=("x",), cases=[case((3,))],
+          formula="x if x > 0 else slope*x",
+          kink="at 0 the derivative is that of the entries below",
+          doc="Leaky rectifier whose slopes are drawn in training, and their mean "
+              "otherwise.")
 def rrelu(call: Call, x: Array, lower: float = 1 / 8,
           upper: float = fraction(1, 3), training: bool = False,
           noise: Array | None = None) -> Array:
@@ -173,22 +175,9 @@ def rrelu(call: Call, x: Array, lower: float = 1 / 8,
                 beside(x, upper), training)
 
 
-function("rrelu", rrelu, operands=("x",), cases=[case((3,))],
-         formula="x if x > 0 else slope*x",
-         kink="at 0 the derivative is that of the entries below",
-         doc="Leaky rectifier whose slopes are drawn in training, and their mean "
-             "otherwise.")
-
-
 def negative(xp: Namespace, x: Array) -> Array:
     """Return min(x, 0), with derivative 0 at x = 0."""
     return xp.where(xp.lt(x, 0), x, 0)
-
-
-def elu_of(xp: Namespace, x: Array, alpha: float = 1.0, scale: float = 1.0,
-           input_scale: float = 1.0) -> Array:
-    left = xp.expm1(input_scale * negative(xp, x))
-    return xp.where(xp.le(x, 0), scale * alpha * left, scale * x)
 
 
 def elu_slope(
@@ -199,17 +188,20 @@ def elu_slope(
 
 
 # Clevert, Unterthiner, Hochreiter 2015, arXiv:1511.07289.
-of_floats("elu", node="EluBackward0", turned="EluBackward1",
-    latex=r"\operatorname{{ELU}}({0})",
-    rule=Rule("EluBackwardBackward0", passes=True),
+@of_floats("elu", node="EluBackward0", turned="EluBackward1",
+    latex=r"\operatorname{{ELU}}({0})", rule=Rule("EluBackwardBackward0", passes=True),
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
     doc="Exponential linear unit.",
     kink="at 0 the derivative is that of the left side, scale*alpha*input_scale",
-    fwd=elu_of,
     partials=(lambda xp, y, x, alpha=1.0, scale=1.0, input_scale=1.0:
               elu_slope(xp, x, alpha, scale, input_scale),),
     cases=[
         *SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0, scale=1.5, input_scale=0.5)])
+def elu_of(xp: Namespace, x: Array, alpha: float = 1.0, scale: float = 1.0,
+           input_scale: float = 1.0) -> Array:
+    left = xp.expm1(input_scale * negative(xp, x))
+    return xp.where(xp.le(x, 0), scale * alpha * left, scale * x)
+
 
 # Klambauer et al. 2017, arXiv:1706.02515, for mean 0 and variance 1.
 SELU_ALPHA = decimal("1.6732632423543772848170429916717")
@@ -245,6 +237,14 @@ def passing_but(hidden: ArrayRule) -> Rules:
     }
 
 
+@of_numbers("hardtanh", node="HardtanhBackward0",
+    formula="min(max(x, min_val), max_val)", rule=Rule("HardtanhBackwardBackward0"),
+    latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
+    result=WHOLE, kink="at a bound the derivative is 0",
+    **passing_but(lambda xp, x, min_val=-1.0, max_val=1.0: xp.logical_or(
+        xp.le(x, min_val), xp.ge(x, max_val))),
+    cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
+           min_val=0.0, max_val=6.0)])
 def hard_tanh(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1.0
              ) -> Array:
     if min_val > max_val:
@@ -254,17 +254,6 @@ def hard_tanh(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1
             "cannot do hardtanh on an unsigned type with negative limits")
     return xp.minimum(xp.maximum(x, min_val), max_val)
 
-
-of_numbers("hardtanh", node="HardtanhBackward0",
-    formula="min(max(x, min_val), max_val)", rule=Rule("HardtanhBackwardBackward0"),
-    latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
-    result=WHOLE,
-    kink="at a bound the derivative is 0",
-    fwd=hard_tanh,
-    **passing_but(lambda xp, x, min_val=-1.0, max_val=1.0: xp.logical_or(
-        xp.le(x, min_val), xp.ge(x, max_val))),
-    cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
-           min_val=0.0, max_val=6.0)])
 
 function("relu6", lambda call, x: call("hardtanh", x, min_val=0, max_val=6),
          cases=SIDES, doc="relu cut off at 6.", formula="min(max(x, 0), 6)",
@@ -297,23 +286,22 @@ of_floats("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 
     vjp=(lambda xp, g, y, x: hard_swish_pulled(xp, g, x, between(xp, x, -3, 3)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
-def soft_shrunk(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
-    if lambd < 0:
-        raise ValueRangeError(f"lambda must be 0 or greater, but found {lambd:g}")
-    return xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0)
-
 
 def small(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
     return xp.le(xp.abs(x), lambd)
 
 
-of_floats("softshrink", node="SoftshrinkBackward0",
+@of_floats("softshrink", node="SoftshrinkBackward0",
     formula="sign(x)*max(abs(x) - lambd, 0)", rule=Rule("SoftshrinkBackwardBackward0"),
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
-    fwd=soft_shrunk,
     **passing_but(small),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
+def soft_shrunk(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
+    if lambd < 0:
+        raise ValueRangeError(f"lambda must be 0 or greater, but found {lambd:g}")
+    return xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0)
+
 
 of_floats("hardshrink", node="HardshrinkBackward0",
     formula="x if abs(x) > lambd else 0", rule=Rule("HardshrinkBackwardBackward0"),
@@ -333,6 +321,7 @@ of_numbers("threshold", node="ThresholdBackward0", turned="ThresholdBackward1",
     **passing_but(lambda xp, x, threshold, value: xp.le(x, threshold)),
     cases=[case((3, 4), low=0.6, threshold=0.5, value=7.0),
            case((3,), threshold=3.0, value=-1.0)])
+
 
 def below(xp: Namespace, x: Array, weight: Array) -> Array:
     """Return the slope left of 0, which is ``weight``; at 0 it is detached, so that the
@@ -360,6 +349,7 @@ of_floats("prelu.kernel", node="PreluKernelBackward0",
     saves="x weight")
 
 
+@function("prelu", kink="at 0 the derivative by x is the weight")
 def prelu_of(call: Call, x: Array, weight: Array) -> Array:
     channels = x.shape[1] if len(x.shape) > 1 else 1
     count = weight.shape[0] if weight.shape else 1
@@ -373,9 +363,6 @@ def prelu_of(call: Call, x: Array, weight: Array) -> Array:
         weight = call("reshape", weight, shape)
     return call("prelu.kernel", x, weight)
 
-
-function("prelu", prelu_of,
-         kink="at 0 the derivative by x is the weight")
 
 function("softsign", lambda call, x:
          call("div", x, call("add", call("abs", x), 1)), cases=ALL,
@@ -435,61 +422,51 @@ log_softmax_pull = line_by_line(
 log_softmax_push = line_by_line(
     lambda xp, over, t, y: t - xp.sum(xp.exp(y) * t, over, True))
 
-of_floats("softmax", node="SoftmaxBackward0",
-    rule=Rule("SoftmaxBackwardDataBackward0", (RESULT,), passes=True),
-    formula="e**x / sum(e**x, dim, keepdim=True)",
-    memory=PACKED,
-    doc="Exponentials that add up to 1 along a dimension.",
-    fwd=lambda xp, x, dim: softmax_of(xp, x, dim=dim),
-    vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, dim=dim),),
-    jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, dim=dim), cases=ALONG,
-    special="softmax", casts=True, saves="y")
 
-of_floats("log_softmax", node="LogSoftmaxBackward0",
-    rule=Rule("LogSoftmaxBackwardDataBackward0", (RESULT,), passes=True),
-    formula="x - logsumexp(x, dim, keepdim=True)",
-    memory=PACKED,
-    doc="Logarithm of the softmax.",
-    fwd=lambda xp, x, dim: log_softmax_of(xp, x, dim=dim),
-    vjp=(lambda xp, g, y, x, dim: log_softmax_pull(xp, g, y, dim=dim),),
-    jvp=lambda xp, t, y, x, dim: log_softmax_push(xp, t[0], y, dim=dim), cases=ALONG,
-    special="log_softmax", casts=True, saves="y")
+def normalising(name: str, node: str, formula: str, doc: str, fwd: ArrayRule,
+                pull: ArrayRule, push: ArrayRule) -> None:
+    """Enter the softmax or its logarithm; rules take the result, not the operand."""
+    of_floats(name, node=f"{node}Backward0", formula=formula, doc=doc, memory=PACKED,
+        rule=Rule(f"{node}BackwardDataBackward0", (RESULT,), passes=True),
+        fwd=lambda xp, x, dim: fwd(xp, x, dim=dim),
+        vjp=(lambda xp, g, y, x, dim: pull(xp, g, y, dim=dim),),
+        jvp=lambda xp, t, y, x, dim: push(xp, t[0], y, dim=dim),
+        cases=ALONG, special=name, casts=True, saves="y")
+
+
+normalising("softmax", "Softmax", "e**x / sum(e**x, dim, keepdim=True)",
+            "Exponentials that add up to 1 along a dimension.",
+            softmax_of, softmax_push, softmax_push)
+normalising("log_softmax", "LogSoftmax", "x - logsumexp(x, dim, keepdim=True)",
+            "Logarithm of the softmax.", log_softmax_of, log_softmax_pull,
+            log_softmax_push)
 
 function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
          doc="The softmax of -x.", formula="softmax(-x, dim)",
          cases=[case((3, 4), dim=1), case((3,), dim=0)], casts=True)
 
 
-def logsumexp_of(xp: Namespace, x: Array, dim: Dims, keepdim: bool = False) -> Array:
-    over = dims_of(x.shape, dim)
-    top = peak(xp, x, over)
-    shift = xp.where(xp.isinf(top), 0, top)
-    kept = xp.log(xp.sum(xp.exp(x - shift), over, True)) + shift
-    return kept if keepdim else drop(xp, kept, over)
-
-
-def drop(xp: Namespace, kept: Array, over: tuple[int, ...]) -> Array:
-    shape = tuple([n for i, n in enumerate(kept.shape) if i not in over])
-    return xp.reshape(kept, shape)
-
-
 def weights(xp: Namespace, x: Array, y: Array, dim: Dims) -> Array:
     """Return the softmax of ``x``, given its logsumexp ``y``."""
-    return xp.exp(x - xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim))))
+    return xp.exp(x - restored(xp, y, x.shape, dim))
 
 
 # Blanchard, Higham, Higham 2021, doi:10.1093/imanum/draa038: the shifted formula.
-row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
+@row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
     doc="Logarithm of a sum of exponentials.", result=FLOATS,
-    fwd=logsumexp_of,
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
-         xp.reshape(g, kept_shape(x.shape, dims_of(x.shape, dim)))
-         * weights(xp, x, y, dim),),
+         restored(xp, g, x.shape, dim) * weights(xp, x, y, dim),),
     jvp=lambda xp, t, y, x, dim, keepdim=False:
         xp.sum(weights(xp, x, y, dim) * t[0], dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4), dim=0), case((3, 4), dim=(0, -1), keepdim=True),
            case((3,), dim=0, low=-900, high=900), case((2, 3, 4), dim=(0, 2)),
            case((), dim=0)], special="logsumexp", saves="x y")
+def logsumexp_of(xp: Namespace, x: Array, dim: Dims, keepdim: bool = False) -> Array:
+    over = dims_of(x.shape, dim)
+    top = peak(xp, x, over)
+    shift = xp.where(xp.isinf(top), 0, top)
+    kept = xp.log(xp.sum(xp.exp(x - shift), over, True)) + shift
+    return dropped(xp, kept, x, dim, keepdim)
 
 
 def halves(xp: Namespace, x: Array, dim: int) -> tuple[Array, Array]:
@@ -497,11 +474,6 @@ def halves(xp: Namespace, x: Array, dim: int) -> tuple[Array, Array]:
     size = x.shape[axis] if x.shape else 1
     demand_multiple(f"Halving dimension {axis}", size, 2)
     return (xp.narrow(x, axis, 0, size // 2), xp.narrow(x, axis, size // 2, size // 2))
-
-
-def glu_of(xp: Namespace, x: Array, dim: int = -1) -> Array:
-    a, b = halves(xp, x, dim)
-    return a * xp.sigmoid(b)
 
 
 def glu_pull(xp: Namespace, g: Array, y: Array, x: Array, dim: int = -1) -> Array:
@@ -518,8 +490,11 @@ def glu_push(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int = -1) -> A
 
 
 # Dauphin et al. 2016, arXiv:1612.08083.
-of_floats("glu", node="GluBackward0", formula="a*sigmoid(b)",
+@of_floats("glu", node="GluBackward0", formula="a*sigmoid(b)",
     rule=Rule("GluBackwardBackward0", passes=True),
-    doc="The first half of a dimension, gated by the second.",
-    fwd=glu_of, vjp=(glu_pull,), jvp=glu_push,
-    cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)], saves="x y")
+    doc="The first half of a dimension, gated by the second.", vjp=(glu_pull,),
+    jvp=glu_push, cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)],
+    saves="x y")
+def glu_of(xp: Namespace, x: Array, dim: int = -1) -> Array:
+    a, b = halves(xp, x, dim)
+    return a * xp.sigmoid(b)

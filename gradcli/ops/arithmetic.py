@@ -71,8 +71,7 @@ by_sum_rule("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b
     fwd=lambda xp, a, b: a + b, partials=(1, 1), cases=PAIR)
 
 by_sum_rule("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
-    formula="a + alpha*b", doc="Sum with a multiple of the second operand.",
-    result=WHOLE, fractions=False, fits=True,
+    formula="a + alpha*b", result=WHOLE, fractions=False, fits=True,
     fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
@@ -83,6 +82,7 @@ def factor_last(b: Operand, alpha: Operand) -> tuple[Operand, Operand]:
     return (alpha, b) if is_number(b) and not is_number(alpha) else (b, alpha)
 
 
+@function("add", formula="a + alpha*b", either="alpha", overflows=True, roundings=1)
 def _add(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
     if is_number(alpha) and alpha == 1:
@@ -90,6 +90,24 @@ def _add(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     return call("add.alpha", a, b, alpha=alpha)
 
 
+by_sum_rule("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
+    fwd=lambda xp, x, number: x + number, partials=(1,),
+    cases=[case((3, 4), number=2), case((), number=-0.5)])
+
+by_sum_rule("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
+    no_truths=A_TRUTH,
+    doc="Difference, elementwise with broadcasting.",
+    fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
+
+by_sum_rule("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
+    no_truths=A_TRUTH, formula="a - alpha*b", result=WHOLE, fractions=False, fits=True,
+    fwd=lambda xp, a, b, alpha: a - alpha * b,
+    partials=(1, lambda xp, y, a, b, alpha: -alpha),
+    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
+
+
+@function("sub", aliases=("subtract",), formula="a - alpha*b", either="alpha",
+          overflows=True, roundings=1)
 def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
     if not is_number(alpha) or alpha != 1:
@@ -99,58 +117,29 @@ def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     return call("sub.Tensor", a, b)
 
 
-function("add", _add, formula="a + alpha*b", either="alpha", overflows=True,
-         roundings=1)
-
-by_sum_rule("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
-    doc="A tensor plus a number, inside functions PyTorch builds itself.",
-    fwd=lambda xp, x, number: x + number,
-    partials=(1,), cases=[case((3, 4), number=2), case((), number=-0.5)])
-
-by_sum_rule("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
-    no_truths=A_TRUTH,
-    doc="Difference, elementwise with broadcasting.",
-    fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
-
-by_sum_rule("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
-    no_truths=A_TRUTH,
-    formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
-    result=WHOLE, fractions=False, fits=True,
-    fwd=lambda xp, a, b, alpha: a - alpha * b,
-    partials=(1, lambda xp, y, a, b, alpha: -alpha),
-    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
-
-function("sub", _sub, aliases=("subtract",), formula="a - alpha*b", either="alpha",
-         overflows=True, roundings=1)
-
 by_sum_rule("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
-    in_rules="sub.Tensor",
-    no_truths=A_TRUTH,
-    doc="A number minus a tensor.",
-    fwd=lambda xp, x, number: number - x, partials=(-1,),
-    cases=[case((3, 4), number=10), case((), number=0.5)])
+    in_rules="sub.Tensor", no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
+    partials=(-1,), cases=[case((3, 4), number=10), case((), number=0.5)])
 
 by_sum_rule("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
-    doc="Difference, the other way round.",
     fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
 
 by_sum_rule("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
-    no_truths=A_TRUTH,
-    formula="b - alpha*a", doc="Difference from a multiple, the other way round.",
-    result=WHOLE, fractions=False,
+    no_truths=A_TRUTH, formula="b - alpha*a", result=WHOLE, fractions=False,
     fwd=lambda xp, a, b, alpha: b - alpha * a,
     partials=(lambda xp, y, a, b, alpha: -alpha, 1),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
 by_sum_rule("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
-    no_truths=A_TRUTH,
-    formula="number - alpha*x", doc="A number minus a multiple of a tensor.",
+    no_truths=A_TRUTH, formula="number - alpha*x",
     fwd=lambda xp, x, number, alpha: number - alpha * x,
     partials=(lambda xp, y, x, number, alpha: -alpha,),
     cases=[case((3, 4), number=10, alpha=2), case((), number=0.5, alpha=-0.5)],
     saves="")
 
 
+@function("rsub", doc="Difference, the other way round.", formula="b - alpha*a",
+          in_place=False)
 def rsub(call: Call, a: Array, b: Operand, alpha: float = 1) -> Array:
     if is_number(b):
         return call("rsub.Scalar", a, number=b) if alpha == 1 else (
@@ -158,9 +147,6 @@ def rsub(call: Call, a: Array, b: Operand, alpha: float = 1) -> Array:
     return call("rsub.Tensor", a, b) if alpha == 1 else (
         call("rsub.alpha", a, b, alpha=alpha))
 
-
-function("rsub", rsub, doc="Difference, the other way round.", formula="b - alpha*a",
-         in_place=False)
 
 of_numbers("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
     taught="constant factor rule",
@@ -182,9 +168,7 @@ row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
     saves=("b", "a"), overflows=True, roundings=1)
 
 row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number",
-    taught="constant factor rule",
-    doc="A tensor times a number, inside functions PyTorch builds itself.",
-    fwd=lambda xp, x, number: x * number,
+    taught="constant factor rule", fwd=lambda xp, x, number: x * number,
     partials=(lambda xp, y, x, number: number,),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
@@ -196,28 +180,23 @@ row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a 
     partials=(lambda xp, y, a, b: over(xp, 1, b), lambda xp, y, a, b: -(a / b) / b),
     cases=AWAY, saves=("b", "a b"))
 
-
 row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
-    taught="constant factor rule",
-    doc="A tensor over a number, inside functions PyTorch builds itself.",
-    result=AS_IS, fwd=lambda xp, x, number: x / number,
+    taught="constant factor rule", result=AS_IS, fwd=lambda xp, x, number: x / number,
     partials=(lambda xp, y, x, number: over(xp, 1, number),),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 
+@of_numbers("div.Tensor_mode", node="DivBackward2",
+    formula="floor(a / b) or trunc(a / b)", saves=("b", "a b"), always_saves=True,
+    latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
+    kink="the derivative is 0 everywhere, also at the steps", partials=(0, 0),
+    result=WHOLE,
+    cases=[case((3, 4), (4,), low=0.6, high=0.9, rounding_mode="floor"),
+           case((), (2,), low=0.6, high=0.9, rounding_mode="trunc")])
 def rounded_quotient(xp: Namespace, a: Array, b: Array, rounding_mode: str) -> Array:
     demand_choice("div: rounding_mode", rounding_mode, ("floor", "trunc"))
     return xp.floor_divide(a, b) if rounding_mode == "floor" else xp.trunc(a / b)
 
-
-of_numbers("div.Tensor_mode", node="DivBackward2",
-    formula="floor(a / b) or trunc(a / b)", saves=("b", "a b"), always_saves=True,
-    latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
-    doc="Quotient rounded down or towards zero; locally constant.",
-    kink="the derivative is 0 everywhere, also at the steps",
-    fwd=rounded_quotient, partials=(0, 0), result=WHOLE,
-    cases=[case((3, 4), (4,), low=0.6, high=0.9, rounding_mode="floor"),
-           case((), (2,), low=0.6, high=0.9, rounding_mode="trunc")])
 
 function("div", lambda call, a, b, rounding_mode=None:
          call("div.Tensor_mode", a, b, rounding_mode=rounding_mode)
@@ -257,7 +236,7 @@ of_numbers("remainder.Tensor", node="RemainderBackward1", latex=r"{0} \bmod {1}"
     partials=(1, lambda xp, y, a, b: -xp.floor_divide(a, b)), cases=REST, jumps_at=0)
 
 row("remainder.Scalar", node="RemainderBackward0", latex=r"{0} \bmod c",
-    formula="x - other*floor(x/other)", doc="Remainder of division by a number.",
+    formula="x - other*floor(x/other)",
     kink="the derivative is 1 everywhere, also at the jumps",
     fwd=lambda xp, x, other: xp.remainder(x, other), partials=(1,), cases=REST_OF,
     jumps_at=0)
@@ -275,7 +254,7 @@ of_numbers("fmod.Tensor", node="FmodBackward1",
     jumps_at=0, smooth_at_zero=True)
 
 row("fmod.Scalar", node="FmodBackward0", latex=r"\operatorname{{fmod}}({0}, c)",
-    formula="x - other*trunc(x/other)", doc="C's remainder of division by a number.",
+    formula="x - other*trunc(x/other)",
     kink="the derivative is 1 everywhere, also at the jumps",
     fwd=lambda xp, x, other: xp.fmod(x, other), partials=(1,), cases=REST_OF,
     jumps_at=0, smooth_at_zero=True)
@@ -298,10 +277,9 @@ def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:
 
 
 row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
-    taught="power rule",
-    formula="x ** exponent", doc="A tensor to the power of a number.",
-    kink="the derivative for exponent 0 is 0, also at x = 0",
-    result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
+    taught="power rule", formula="x ** exponent",
+    kink="the derivative for exponent 0 is 0, also at x = 0", result=AS_IS,
+    fwd=lambda xp, x, exponent: x**exponent,
     partials=(lambda xp, y, x, exponent:
               xp.zeros_like(x) if exponent == 0
               else exponent * x**one_less(xp, x, exponent),),
@@ -327,23 +305,19 @@ def is_lost(xp: Namespace, a: Array) -> Array:
 # Where the derivative is 0 by convention, `where` replaces operands, not the result: an
 # infinity in a branch that it discards would make the second derivative NaN.
 of_numbers("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}",
-    formula="a ** b", doc="A tensor to the power of a tensor.",
+    formula="a ** b",
     kink="at a = 0 the derivative by the exponent is 0 for exponents >= 0; the "
-         "derivative by the base is 0 for exponent 0",
-    fwd=lambda xp, a, b: a**b,
+         "derivative by the base is 0 for exponent 0", fwd=lambda xp, a, b: a**b,
     partials=(
         lambda xp, y, a, b: of_base(
             xp, a, b, xp.logical_and(xp.eq(b, 0), is_lost(xp, a))),
         lambda xp, y, a, b: y * xp.log(
-            xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))),
-    cases=AWAY[:3], saves=("a b", "a b y"))
+            xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))), cases=AWAY[:3],
+    saves=("a b", "a b y"))
 
 row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** x",
-    taught="exponential rule",
-    memory=PACKED,
-    doc="A number to the power of a tensor.",
-    kink="for base 0 the derivative is 0 where x >= 0",
-    fwd=lambda xp, x, base: base**x,
+    taught="exponential rule", memory=PACKED,
+    kink="for base 0 the derivative is 0 where x >= 0", fwd=lambda xp, x, base: base**x,
     partials=(lambda xp, y, x, base:
               y * xp.where(xp.ge(x, 0), 0, xp.new_full(x, x.shape, -float("inf")))
               if base == 0 else y * xp.log(xp.new_full(y, (), base)),),
@@ -419,22 +393,20 @@ of_floats("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
 
 def valued(name: str) -> None:
     """Enter a composite of a row whose factor may also be given before the operands."""
+
+    @function(name, either="value")
     def build(call: Call, x: Array, a: Operand, b: Operand, value: Operand = 1
              ) -> Array:
         if is_number(a) and not is_number(value):
             a, b, value = b, value, a
         return call(f"{name}.default", x, a, b, value=value)
 
-    function(name, build, either="value")
-
 
 valued("addcmul")
 valued("addcdiv")
 
-of_floats("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
-    wide=True,
-    one_type=True,
-    formula="a + weight*(b - a)", doc="Linear interpolation with a number as weight.",
+of_floats("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})", wide=True,
+    one_type=True, formula="a + weight*(b - a)",
     fwd=lambda xp, a, b, weight:
         a + weight * (b - a) if abs(weight) < 0.5 else b - (b - a) * (1 - weight),
     partials=(lambda xp, y, a, b, weight: 1 - weight,
@@ -442,9 +414,7 @@ of_floats("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
     cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)], saves="")
 
 of_floats("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
-    wide=True,
-    one_type=True,
-    formula="a + w*(b - a)", doc="Linear interpolation with a tensor of weights.",
+    wide=True, one_type=True, formula="a + w*(b - a)",
     fwd=lambda xp, a, b, w:
         xp.where(xp.lt(xp.abs(w), 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
     partials=(lambda xp, y, a, b, w: 1 - w, lambda xp, y, a, b, w: w,

@@ -17,6 +17,8 @@ from .checks import (
     demand_rank,
     dim_of,
     dims_of,
+    real_dim,
+    refuse,
 )
 from .index import along
 from .limits import LISTED, check_size
@@ -44,12 +46,11 @@ row("flip", node="FlipBackward0", star="dims", jvp=LINEAR, fwd=_flip,
 
 
 def _flipping(name: str, dim: int) -> None:
+    @function(name, operands=("x",), formula="y[i] = x[n - 1 - i]",
+              cases=[case((3, 4))], doc=f"Dimension {dim} reversed.")
     def build(call: Call, x: Array) -> Array:
         demand_rank(name, x, dim + 1)
         return call("flip", x, (dim,))
-
-    function(name, build, operands=("x",), formula="y[i] = x[n - 1 - i]",
-             cases=[case((3, 4))], doc=f"Dimension {dim} reversed.")
 
 
 _flipping("fliplr", 1)
@@ -61,17 +62,12 @@ def roll_by(shape: Shape, shifts: Sizes, dims: Dims) -> tuple[Sizes, Dims]:
     the flattened tensor."""
     by = as_sizes(shifts)
     over = () if dims is None else as_sizes(dims)
-    if not by:
-        raise ShapeError("`shifts` required")
-    if over and not shape:
-        raise IndexError(
-            f"Dimension specified as {over[0]} but tensor has no dimensions")
-    if len(by) != len(over) and not (len(by) == 1 and not over):
-        raise ShapeError("shifts and dimensions must align. "
-                         f"shifts: {len(by)}, dims:{len(over)}")
+    refuse(not by, "`shifts` required")
+    refuse(len(by) != len(over) and not (len(by) == 1 and not over),
+           "shifts and dimensions must align. shifts: {}, dims:{}", len(by), len(over))
     if not over or not prod(shape):
         return by[0], None
-    return by, tuple([dim_of(shape, d) for d in over])
+    return by, tuple([real_dim(shape, d) for d in over])
 
 
 def _roll(xp: Namespace, x: Array, shifts: Sizes, dims: Dims = None) -> Array:
@@ -92,12 +88,10 @@ row("roll", node="RollBackward0", jvp=LINEAR,
 
 def rotation_dims(shape: Shape, dims: Sizes) -> tuple[int, int]:
     asked = as_sizes(dims)
-    if len(asked) != 2:
-        raise ShapeError("expected total rotation dims == 2, but got dims = "
-                         f"{len(asked)}")
-    if len(shape) < 2:
-        raise ShapeError("expected total dims >= 2, but got total dims = "
-                         f"{len(shape)}")
+    refuse(len(asked) != 2, "expected total rotation dims == 2, but got dims = {}",
+           len(asked))
+    refuse(len(shape) < 2, "expected total dims >= 2, but got total dims = {}",
+           len(shape))
     a, b = (dim_of(shape, d) for d in asked)
     if a == b:
         raise ShapeError("expected rotation dims to be different, but got dim0 = "
@@ -105,6 +99,12 @@ def rotation_dims(shape: Shape, dims: Sizes) -> tuple[int, int]:
     return a, b
 
 
+@row("rot90", node="Rot90Backward0", jvp=LINEAR,
+    doc="Quarter turns from the first of two dimensions towards the second.",
+    formula="k quarter turns of x",
+    vjp=(lambda xp, g, y, x, k=1, dims=(0, 1): xp.rot90(g, -k, dims),),
+    cases=[case((3, 4), k=k) for k in (0, 1, 2, 3, -1)]
+    + [case((2, 3, 4), k=1, dims=(-1, 0))])
 def _rot90(xp: Namespace, x: Array, k: int = 1, dims: Sizes = (0, 1)) -> Array:
     a, b = rotation_dims(x.shape, dims)
     quarter = k % 4
@@ -115,26 +115,18 @@ def _rot90(xp: Namespace, x: Array, k: int = 1, dims: Sizes = (0, 1)) -> Array:
     return xp.transpose(xp.flip(x, (a,)), a, b) if quarter else xp.contiguous(x)
 
 
-row("rot90", node="Rot90Backward0", jvp=LINEAR, fwd=_rot90,
-    doc="Quarter turns from the first of two dimensions towards the second.",
-    formula="k quarter turns of x",
-    vjp=(lambda xp, g, y, x, k=1, dims=(0, 1): xp.rot90(g, -k, dims),),
-    cases=[case((3, 4), k=k) for k in (0, 1, 2, 3, -1)]
-    + [case((2, 3, 4), k=1, dims=(-1, 0))])
-
 # -- triangles and diagonals ----------------------------------------------------------
 
 
 def _triangle(name: str, node: str, formula: str, doc: str) -> None:
+    @row(name, node=node, jvp=LINEAR, formula=formula, doc=doc, memory=PACKED,
+        in_place=True,
+        vjp=(lambda xp, g, y, x, diagonal=0: getattr(xp, name)(g, diagonal),),
+        cases=[case((3, 4)), case((4, 3), diagonal=1), case((2, 3, 3), diagonal=-1)])
     def fwd(xp: Namespace, x: Array, diagonal: int = 0) -> Array:
         demand_rank(name, x, 2)
         y: Array = getattr(xp, name)(x, diagonal)
         return y
-
-    row(name, node=node, jvp=LINEAR, fwd=fwd, formula=formula, doc=doc, memory=PACKED,
-        in_place=True,
-        vjp=(lambda xp, g, y, x, diagonal=0: getattr(xp, name)(g, diagonal),),
-        cases=[case((3, 4)), case((4, 3), diagonal=1), case((2, 3, 3), diagonal=-1)])
 
 
 _triangle("tril", "TrilBackward0", "y[i, j] = x[i, j] if j <= i + diagonal else 0",
@@ -145,8 +137,7 @@ _triangle("triu", "TriuBackward0", "y[i, j] = x[i, j] if j >= i + diagonal else 
 
 def two_dims(shape: Shape, dim1: int, dim2: int) -> tuple[int, int]:
     a, b = dim_of(shape, dim1), dim_of(shape, dim2)
-    if a == b:
-        raise ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    refuse(a == b, "diagonal dimensions cannot be identical {}, {}", dim1, dim2)
     return a, b
 
 
@@ -188,9 +179,8 @@ def _diagonal_row(name: str, node: str, memory: Marker) -> None:
 _diagonal_row("diagonal", "DiagonalBackward0", VIEW)
 _diagonal_row("diagonal_copy", "DiagonalBackward0_copy", PACKED)
 
-row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
-    memory=PACKED,
-    doc="Zeros with the cotangent along a diagonal.", formula="y[i, i + offset] = g[i]",
+row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR, memory=PACKED,
+    formula="y[i, i + offset] = g[i]",
     fwd=lambda xp, x, input_sizes, offset=0, dim1=0, dim2=1:
     on_diagonal(xp, x, input_sizes, offset, dim1, dim2),
     vjp=(lambda xp, g, y, x, input_sizes, **at: xp.diagonal(g, **at),),
@@ -208,6 +198,9 @@ row("diag_embed", node="DiagEmbedBackward0", jvp=LINEAR,
     cases=[case((3,)), case((2, 3), offset=1), case((2, 3), offset=-1, dim1=0, dim2=2)])
 
 
+@function("diag", operands=("x",), formula="diag(x)",
+          cases=[case((3,)), case((3, 4), diagonal=1)],
+          doc="A vector as a diagonal matrix; a matrix's diagonal as a vector.")
 def _diag(call: Call, x: Array, diagonal: int = 0) -> Array:
     if x.ndim == 1:
         return call("diag_embed", x, diagonal)
@@ -216,9 +209,6 @@ def _diag(call: Call, x: Array, diagonal: int = 0) -> Array:
     raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
 
 
-function("diag", _diag, operands=("x",),
-         formula="diag(x)", cases=[case((3,)), case((3, 4), diagonal=1)],
-         doc="A vector as a diagonal matrix; a matrix's diagonal as a vector.")
 function("diagflat", lambda call, x, offset=0:
          call("diag_embed", call("ravel", x), offset), operands=("x",),
          formula="diag(flatten(x))",
@@ -230,13 +220,10 @@ function("diagflat", lambda call, x, offset=0:
 def pad_pairs(shape: Shape, pad: Sizes) -> list[tuple[int, int]]:
     """Return ``(before, after)`` per dimension; ``pad`` begins with the last one's."""
     flat = as_sizes(pad)
-    if len(flat) % 2:
-        raise ShapeError("Padding length must be divisible by 2")
-    if len(flat) > 2 * len(shape):
-        raise ShapeError(
-            "Padding length should be less than or equal to two times the input "
-            f"dimension but got padding length {len(flat)} and input of dimension "
-            f"{len(shape)}")
+    refuse(len(flat) % 2, "Padding length must be divisible by 2")
+    refuse(len(flat) > 2 * len(shape), "Padding length should be less than or equal to "
+           "two times the input dimension but got padding length {} and input of "
+           "dimension {}", len(flat), len(shape))
     pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
     untouched = [(0, 0)] * (len(shape) - len(pairs))
     for n, (before, after) in zip(shape, untouched + pairs[::-1], strict=True):
@@ -246,6 +233,14 @@ def pad_pairs(shape: Shape, pad: Sizes) -> list[tuple[int, int]]:
     return untouched + pairs[::-1]
 
 
+@row("constant_pad_nd", node="ConstantPadNdBackward0",
+    vjp=(lambda xp, g, y, x, pad, value=0:
+         xp.constant_pad_nd(g, tuple([-n for n in as_sizes(pad)])),), saves="",
+    jvp=lambda xp, t, y, x, pad, value=0: xp.constant_pad_nd(t[0], pad),
+    doc="A border of one number; a negative width cuts off.", formula="[v, x, v]",
+    cases=[case((3, 4), pad=(1, 2)), case((3, 4), pad=(1, 0, 2, 1), value=1.5),
+           case((3, 4), pad=(-1, 1)), case((2,), pad=(0, 3), value=-1),
+           case((2,), pad=(1, 1)), case((2, 2), pad=(1, 2, 3, 4), value=2)])
 def _pad(xp: Namespace, x: Array, pad: Sizes, value: float = 0) -> Array:
     for d, (before, after) in enumerate(pad_pairs(x.shape, pad)):
         inner = slice(max(-before, 0), x.shape[d] + min(after, 0))
@@ -256,17 +251,6 @@ def _pad(xp: Namespace, x: Array, pad: Sizes, value: float = 0) -> Array:
         parts = [*front, kept, *back]
         x = xp.contiguous(xp.cat(parts, d)) if len(parts) > 1 else kept
     return x
-
-
-row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad,
-    vjp=(lambda xp, g, y, x, pad, value=0:
-         xp.constant_pad_nd(g, tuple([-n for n in as_sizes(pad)])),),
-    saves="",
-    jvp=lambda xp, t, y, x, pad, value=0: xp.constant_pad_nd(t[0], pad),
-    doc="A border of one number; a negative width cuts off.", formula="[v, x, v]",
-    cases=[case((3, 4), pad=(1, 2)), case((3, 4), pad=(1, 0, 2, 1), value=1.5),
-           case((3, 4), pad=(-1, 1)), case((2,), pad=(0, 3), value=-1),
-           case((2,), pad=(1, 1)), case((2, 2), pad=(1, 2, 3, 4), value=2)])
 
 
 def windows(shape: Shape, dimension: int, size: int, step: int) -> tuple[int, range]:
@@ -299,6 +283,13 @@ def window_order(ndim: int, d: int) -> Shape:
     return (*range(d + 1), *range(d + 2, ndim), d + 1)
 
 
+@row("unfold", node="UnfoldBackward0", jvp=LINEAR, memory=VIEW,
+    doc="Sliding windows over a dimension, as a new last dimension.",
+    formula="y[..., w, ..., i] = x[..., w step + i, ...]",
+    vjp=(lambda xp, g, y, x, **how: xp.call("unfold.backward", g, x.shape, **how),),
+    cases=[case((7,), dimension=0, size=3, step=2),
+           case((5, 2), dimension=0, size=2, step=1),
+           case((2, 5, 2), dimension=-2, size=3, step=1)])
 def _unfold(xp: Namespace, x: Array, dimension: int, size: int, step: int) -> Array:
     d, starts = windows(x.shape, dimension, size, step)
     if not x.shape:
@@ -306,6 +297,11 @@ def _unfold(xp: Namespace, x: Array, dimension: int, size: int, step: int) -> Ar
     return xp.windowed(x, d, starts, size)
 
 
+@row("unfold.backward", node="UnfoldBackwardBackward0", jvp=LINEAR,
+    formula="y[w step + i] += g[w, i]",
+    vjp=(lambda xp, g, y, x, input_sizes, **how: xp.unfold(g, **how),),
+    cases=[case((3, 3), input_sizes=(7,), dimension=0, size=3, step=2),
+           case((4, 2, 2), input_sizes=(5, 2), dimension=0, size=2, step=1)])
 def _unfold_backward(
     xp: Namespace, x: Array, input_sizes: Shape, dimension: int, size: int, step: int
 ) -> Array:
@@ -314,34 +310,6 @@ def _unfold_backward(
         return xp.reshape(x, ())
     inside = xp.permute(x, inverse_order(window_order(x.ndim, d)))
     return xp.put_add(input_sizes, along(d, covered(xp, starts, size)), inside)
-
-
-row("unfold", node="UnfoldBackward0", jvp=LINEAR, memory=VIEW, fwd=_unfold,
-    doc="Sliding windows over a dimension, as a new last dimension.",
-    formula="y[..., w, ..., i] = x[..., w step + i, ...]",
-    vjp=(lambda xp, g, y, x, **how: xp.call("unfold.backward", g, x.shape, **how),),
-    cases=[case((7,), dimension=0, size=3, step=2),
-           case((5, 2), dimension=0, size=2, step=1),
-           case((2, 5, 2), dimension=-2, size=3, step=1)])
-
-row("unfold.backward", node="UnfoldBackwardBackward0", jvp=LINEAR, fwd=_unfold_backward,
-    doc="The cotangents of windows added where they overlap.",
-    formula="y[w step + i] += g[w, i]",
-    vjp=(lambda xp, g, y, x, input_sizes, **how: xp.unfold(g, **how),),
-    cases=[case((3, 3), input_sizes=(7,), dimension=0, size=3, step=2),
-           case((4, 2, 2), input_sizes=(5, 2), dimension=0, size=2, step=1)])
-
-
-def _repeat_interleave(
-    call: Call, x: Array, repeats: Sizes, dim: int | None = None,
-    output_size: int | None = None,
-) -> Array:
-    y = _interleaved(call, x, repeats, dim)
-    size = y.shape[0 if dim is None else dim]
-    if output_size not in (None, size):
-        raise ShapeError("repeat_interleave: Invalid output_size, expected "
-                         f"{size} but got {output_size}")
-    return y
 
 
 def _interleaved(call: Call, x: Array, repeats: Sizes, dim: int | None) -> Array:
@@ -354,23 +322,31 @@ def _interleaved(call: Call, x: Array, repeats: Sizes, dim: int | None) -> Array
         counts = as_sizes(repeats.tolist() if hasattr(repeats, "tolist") else repeats)
         if len(counts) == 1:
             counts *= x.shape[d]
-        if len(counts) != x.shape[d]:
-            raise ShapeError(
-                "repeats must have the same size as input along dim, but got "
-                f"repeats.size(0) = {len(counts)} and input.size({d}) = {x.shape[d]}")
+        refuse(len(counts) != x.shape[d], "repeats must have the same size as input "
+               "along dim, but got repeats.size(0) = {} and input.size({}) = {}",
+               len(counts), d, x.shape[d])
         check_size((*x.shape[:d], sum(counts), *x.shape[d + 1:]), LISTED)
         return call("index_select", x, d, [i for i, n in enumerate(counts)
                                            for _ in range(n)])
-    if repeats < 0:
-        raise ShapeError("Repeats must be non-negative")
+    refuse(repeats < 0, "Repeats must be non-negative")
     apart = call("unsqueeze", x, d + 1)
     sizes = (*x.shape[:d + 1], repeats, *x.shape[d + 1:])
     spread = call("clone", call("expand", apart, sizes), "contiguous")
     return call("view", spread, (*x.shape[:d], x.shape[d] * repeats, *x.shape[d + 1:]))
 
 
-function("repeat_interleave", _repeat_interleave, operands=("x",), either="repeats",
-         formula="y[i] = x[i // repeats]",
-         doc="Each entry repeated in place; without dim, of the flattened tensor.",
-         cases=[case((3, 2), repeats=2), case((3, 2), repeats=2, dim=-1),
-                case((3, 2), repeats=(1, 0, 2), dim=0)])
+@function("repeat_interleave", operands=("x",), either="repeats",
+          formula="y[i] = x[i // repeats]",
+          doc="Each entry repeated in place; without dim, of the flattened tensor.",
+          cases=[case((3, 2), repeats=2), case((3, 2), repeats=2, dim=-1),
+                 case((3, 2), repeats=(1, 0, 2), dim=0)])
+def _repeat_interleave(
+    call: Call, x: Array, repeats: Sizes, dim: int | None = None,
+    output_size: int | None = None,
+) -> Array:
+    y = _interleaved(call, x, repeats, dim)
+    size = y.shape[0 if dim is None else dim]
+    if output_size not in (None, size):
+        raise ShapeError("repeat_interleave: Invalid output_size, expected "
+                         f"{size} but got {output_size}")
+    return y

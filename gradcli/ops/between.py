@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from .bags import SUM, bags_of
-from .classes import counted
-from .lookup import NO_PADDING
+from .lookup import NO_PADDING, SUM, bags_of
+from .loss import weights_of
 from .normalise import last_dims, lengths, mean_over, other_dims
 from .op import Formula
 from .products import turned
@@ -53,7 +52,7 @@ def weight_of_classes(xp: Namespace, y: Array, x: Array, target: Array,
     """Return the summed weights of targets that are not ignored; 0 if not reduced."""
     if reduction == "none":
         return xp.new_full(x, (), 0)
-    weights = counted(xp, x, target, weight, ignore_index)[1]
+    weights = weights_of(xp, x, target, weight, ignore_index)[1]
     return xp.sum(weights) if weights is not None else (
         xp.new_full(x, (), prod(target.shape)))
 

@@ -11,19 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .arrange import pad_pairs
-from .checks import KindError, ShapeError, as_sizes, count_of
+from .checks import KindError, ShapeError, as_sizes, count_of, refuse
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
 from .op import LINEAR, PACKED, Rule, case, function, of_numbers, row
 from .types import Array, Call, Shape, Sizes
 
 # fmt: off
-
-
-def reflected(at: int, n: int) -> int:
-    """Return the position from 0 to n - 1 whose mirror image is position ``at``."""
-    inner = abs(at)
-    return inner if inner < n else 2 * (n - 1) - inner
 
 
 def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
@@ -38,8 +32,8 @@ def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
     return lines
 
 
-def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc: str,
-                   formula: str) -> None:
+def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], formula: str
+                  ) -> None:
     """Enter a padding's rows, with transposes, for one, two and three dimensions."""
     for rank in (1, 2, 3):
         dims, node = f"{name}_pad{rank}d", f"{title}Pad{rank}DBackward"
@@ -49,7 +43,7 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc:
                                                      strict=True)])
         of_numbers(f"{dims}.default", node=f"{node}0", jvp=LINEAR, memory=PACKED,
             saves="x", always_saves=True,
-            rule=Rule(f"{node}Backward0"), doc=doc, formula=formula,
+            rule=Rule(f"{node}Backward0"), formula=formula,
             fwd=lambda xp, x, padding: gathered(
                 xp, x, bordered(x.shape, padding, inner)),
             vjp=(lambda xp, g, y, x, padding, dims=dims:
@@ -57,7 +51,6 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc:
             cases=[case(size, padding=wide),
                    case((1, *size), padding=(1, -1, *wide[2:]))])
         row(f"{dims}.backward", node=f"{node}Backward0", jvp=LINEAR, memory=PACKED,
-            doc="The cotangent of a border added to that of what it is made of.",
             formula="y[i] = sum(g[j] made of x[i])",
             fwd=lambda xp, x, input_sizes, padding: spread(
                 xp, x, bordered(input_sizes, padding, inner), input_sizes),
@@ -66,12 +59,10 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], doc:
             cases=[case(grown, input_sizes=size, padding=wide)])
 
 
-rows_of_border("reflection", "Reflection", reflected,
-               "A border that mirrors what is inside.", "[x1, x0, x1, ..., x1]")
+rows_of_border("reflection", "Reflection",
+               lambda at, n: n - 1 - abs(n - 1 - abs(at)), "[x1, x0, x1, ..., x1]")
 rows_of_border("replication", "Replication",
-               lambda at, n: min(max(at, 0), n - 1),
-               "A border that repeats the outermost entries.", "[x0, x0, x1, ...]")
-
+               lambda at, n: min(max(at, 0), n - 1), "[x0, x0, x1, ...]")
 
 Border = Callable[[Call, Array, Shape], Array]
 """A function that pads a tensor by the given widths."""
@@ -80,7 +71,9 @@ Border = Callable[[Call, Array, Shape], Array]
 def by_line(name: str, mirrored: bool) -> Border:
     def border(call: Call, x: Array, padding: Shape) -> Array:
         rank = len(padding) // 2
-        check_filled(x, rank)
+        refuse(0 in x.shape[len(x.shape) - rank - 1:], "Expected {}D or {}D (batch "
+               "mode) tensor with possibly 0 batch size and other non-zero dimensions "
+               "for input, but got: {}", rank + 1, rank + 2, list(x.shape))
         sizes = x.shape[-rank:]
         for d, n in enumerate(reversed(sizes), start=1):
             before, after = padding[2 * d - 2:2 * d]
@@ -98,15 +91,6 @@ def by_line(name: str, mirrored: bool) -> Border:
     return border
 
 
-def check_filled(x: Array, rank: int) -> None:
-    """Raise `ShapeError` if a dimension other than the batch has size 0."""
-    if 0 in x.shape[len(x.shape) - rank - 1:]:
-        raise ShapeError(
-            f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 "
-            "batch size and other non-zero dimensions for input, but got: "
-            f"{list(x.shape)}")
-
-
 def circular(call: Call, x: Array, padding: Shape) -> Array:
     """Return ``x`` with each side padded by entries of the opposite side. Dimensions
     are padded in turn, so that corners are written twice."""
@@ -117,9 +101,8 @@ def circular(call: Call, x: Array, padding: Shape) -> Array:
         n = x.shape[-d]
         if before > n or after > n:
             raise ShapeError("Padding value causes wrapping around more than once.")
-        if n + before + after < 0:
-            raise ShapeError(
-                "Negative padding value is resulting in an empty dimension")
+        refuse(n + before + after < 0,
+               "Negative padding value is resulting in an empty dimension")
         shape[-d] += before + after
         inside[-d] = slice(max(before, 0), shape[-d] - max(after, 0))
         part = call("slice.Tensor", part, -d, max(-before, 0), n - max(-after, 0))
@@ -147,31 +130,25 @@ BORDERS: dict[str, Border] = {
 }
 
 
+@function("pad", operands=("x",), formula="[v, x, v]",
+          doc="A border; widths in pairs, the last dimension's first.",
+          cases=[case((3, 4), pad=(1, 2)), case((2, 3, 4), pad=(1, 2, 2, 0),
+                                                mode="reflect"),
+                 case((2, 3), pad=(1, 2), mode="replicate"),
+                 case((1, 3, 2), pad=(1, 2, -1, 2), mode="circular")])
 def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
         value: float | None = None) -> Array:
     widths = as_sizes(pad)
     if mode == "constant":
         return call("constant_pad_nd", x, widths, 0 if value is None else value)
-    if len(widths) % 2:
-        raise ShapeError("Padding length must be divisible by 2")
-    if value:
-        raise ShapeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    refuse(len(widths) % 2, "Padding length must be divisible by 2")
+    refuse(value, "Padding mode \"{}\" doesn't take in value argument", mode)
     rank, dims = len(widths) // 2, len(x.shape)
-    if mode not in BORDERS:
-        raise KindError(f"Unrecognised padding mode {mode}")
-    if rank not in (1, 2, 3) or dims not in (rank + 1, rank + 2):
-        raise KindError(
-            f"Padding size {len(widths)} is not supported for {dims}D input tensor.\n"
-            "Supported combinations for non-constant padding:\n"
-            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
-            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
-            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)")
+    refuse(mode not in BORDERS, "Unrecognised padding mode {}", mode, kind=KindError)
+    refuse(rank not in (1, 2, 3) or dims not in (rank + 1, rank + 2),
+           "Padding size {} is not supported for {}D input tensor.\nSupported "
+           "combinations for non-constant padding:\n  - 2D or 3D input: padding size = "
+           "2 (pads last dimension)\n  - 3D or 4D input: padding size = 4 (pads last 2 "
+           "dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)",
+           len(widths), dims, kind=KindError)
     return BORDERS[mode](call, x, widths)
-
-
-function("pad", pad, operands=("x",), formula="[v, x, v]",
-         doc="A border; widths in pairs, the last dimension's first.",
-         cases=[case((3, 4), pad=(1, 2)), case((2, 3, 4), pad=(1, 2, 2, 0),
-                                               mode="reflect"),
-                case((2, 3), pad=(1, 2), mode="replicate"),
-                case((1, 3, 2), pad=(1, 2, -1, 2), mode="circular")])

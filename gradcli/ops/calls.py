@@ -81,20 +81,8 @@ def border(mode: str) -> Callable[..., Said]:
     return lambda x, padding: ("pad", (x, tuple(padding)), {"mode": mode})
 
 
-MODES_OF_GROWTH = {
-    "upsample_nearest": "nearest", "_upsample_nearest_exact": "nearest-exact",
-    "upsample_linear": "linear", "upsample_bilinear": "bilinear",
-    "upsample_trilinear": "trilinear", "upsample_bicubic": "bicubic",
-    "_upsample_bilinear2d_aa": "bilinear", "_upsample_bicubic2d_aa": "bicubic",
-}  # fmt: skip
-
-
 def growth(row: str) -> Callable[..., Said]:
-    base = row.partition(".")[0]
-    how = {
-        "mode": MODES_OF_GROWTH.get(base) or MODES_OF_GROWTH[base[:-2]],
-        "antialias": base.endswith("_aa"),
-    }
+    how = {"mode": RESAMPLED[row], "antialias": "_aa" in row}
 
     def further(
         output_size: Any, align_corners: bool = False, scale_factors: Any = None,

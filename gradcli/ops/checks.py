@@ -48,6 +48,15 @@ class ArgumentError(EngineError):
     """An error: the operation does not know a parameter's value."""
 
 
+def refuse(
+    wrong: object, words: str, *shown: object, kind: type[Exception] = ShapeError
+) -> None:
+    """Raise an error of a kind if something is wrong; ``words`` has a place ``{}`` for
+    each value that its message shows."""
+    if wrong:
+        raise kind(words.format(*shown))
+
+
 def demand_fixed(function: str, operand: str, value: object) -> None:
     """Raise `NoSlope` if ``value`` needs a gradient or has a tangent."""
     if getattr(value, "_is_followed", False):
@@ -88,11 +97,14 @@ def as_sizes(values: Sizes) -> Shape:
     return tuple([as_integer(n) for n in given])
 
 
-def each_dim(name: str, value: Sizes, rank: int) -> Shape:
+def each_dim(name: str, value: Sizes, rank: int, least: int | None = None) -> Shape:
     """Return one number per spatial dimension; a single ``value`` is repeated."""
     given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
     if len(given) not in (1, rank):
         raise ShapeError(f"{name} has to be one number, or {rank}: {list(given)}")
+    if least is not None and min(given) < least:
+        words = f"{name} has to be at least {least}, but got {list(given)}"
+        raise ValueRangeError(words)
     return given * rank if len(given) == 1 else given
 
 
@@ -112,6 +124,13 @@ def dim_of(shape: Sequence[int], dim: int) -> int:
             f"{ndim - 1}], but got {dim})"
         )
     return dim % ndim
+
+
+def real_dim(shape: Sequence[int], dim: int) -> int:
+    """Return a dimension counted from the front; a scalar has none."""
+    words = "Dimension specified as {} but tensor has no dimensions"
+    refuse(not shape, words, dim, kind=IndexError)
+    return dim_of(shape, dim)
 
 
 def dims_of(shape: Sequence[int], dim: Dims) -> tuple[int, ...]:
@@ -147,9 +166,9 @@ def demand_rank(what: str, x: Array, least: int, most: int | None = None) -> Non
         raise ShapeError(f"{operand} must be {wanted}, not {rank}-D")
 
 
-def demand_shape(what: str, x: Array, shape: Sequence[int]) -> None:
-    """Raise `ShapeError` unless ``x`` has the given shape."""
-    if tuple(x.shape) != tuple(shape):
+def demand_shape(what: str, x: Array | None, shape: Sequence[int]) -> None:
+    """Raise `ShapeError` unless ``x``, if there is one, has the given shape."""
+    if x is not None and tuple(x.shape) != tuple(shape):
         raise ShapeError(f"{what}: expected shape {list(shape)}, got {list(x.shape)}")
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import copysign, inf
 from sys import float_info
+from typing import Any
 
 from .arithmetic import is_number
-from .checks import ArgumentError
+from .checks import ArgumentError, refuse
 from .op import (
     FLOATS,
     KEPT,
@@ -58,31 +59,27 @@ row("signbit", fwd=lambda xp, x: xp.signbit(x), partials=(None,), in_place=False
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
 
 
-def with_sign(xp: Namespace, x: Array, other: Array) -> Array:
-    size = xp.abs(x)
-    return xp.where(xp.signbit(other), -size, size)
-
-
 def same_sign(xp: Namespace, y: Array, x: Array, other: Array) -> Array:
     """Return 1 where ``y`` has the sign of ``x``, else -1; 0 where x is 0."""
     at_zero = xp.eq(x, 0)
     return xp.where(at_zero, 0, y / xp.where(at_zero, 1, x))
 
 
-row("copysign.Tensor", node="CopysignBackward0",
-    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS,
-    saves=("x y", ""), always_saves=True,
-    formula="abs(x) with the sign of other",
+@row("copysign.Tensor", node="CopysignBackward0",
+    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS, saves=("x y", ""),
+    always_saves=True, formula="abs(x) with the sign of other",
     doc="The size of one with the sign of another.",
     kink="at x = 0 the derivative is 0; by other it is 0 everywhere",
-    fwd=with_sign, partials=(same_sign, 0),
+    partials=(same_sign, 0),
     cases=[case((3, 4), (4,), low=0.1), case((2,), (3, 1), low=-2.0, high=-0.1)])
+def with_sign(xp: Namespace, x: Array, other: Array) -> Array:
+    size = xp.abs(x)
+    return xp.where(xp.signbit(other), -size, size)
+
 
 row("copysign.Scalar", node="CopysignBackward1", latex=r"|{0}| \operatorname{{sign}} c",
-    formula="abs(x) with the sign of other", result=FLOATS,
-    saves="x y", always_saves=True,
-    doc="The size of a tensor with the sign of a number.",
-    kink="at x = 0 the derivative is 0",
+    formula="abs(x) with the sign of other", result=FLOATS, saves="x y",
+    always_saves=True, kink="at x = 0 the derivative is 0",
     fwd=lambda xp, x, other: copysign(1, other) * xp.abs(x), partials=(same_sign,),
     cases=[case((3, 4), low=0.1, other=-2), case((), low=-2.0, high=-0.1, other=0.5)])
 
@@ -132,9 +129,8 @@ of_numbers("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ce
     fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN, jumps_at=0)
 
 of_numbers("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
-    formula="round(x)", doc="Rounds to the nearest integer, halves to even.",
-    kink=STEPS, result=WHOLE,
-    fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN, jumps_at=0.5)
+    formula="round(x)", kink=STEPS, result=WHOLE, fwd=lambda xp, x: xp.round(x),
+    partials=(0,), cases=BETWEEN, jumps_at=0.5)
 
 
 def power_of_ten(n: int) -> float:
@@ -143,13 +139,13 @@ def power_of_ten(n: int) -> float:
 
 
 of_floats("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}",
-    formula="round(x*10**decimals)/10**decimals", doc="Rounds to so many decimals.",
-    kink=STEPS, result=WHOLE,
+    formula="round(x*10**decimals)/10**decimals", kink=STEPS, result=WHOLE,
     fwd=lambda xp, x, decimals:
         xp.round(x * power_of_ten(decimals)) / power_of_ten(decimals) if decimals >= 0
         else xp.round(x / power_of_ten(-decimals)) * power_of_ten(-decimals),
-    partials=(0,), cases=[case((3,), low=0.101, high=0.104, decimals=2),
-                          case((), low=61, high=64, decimals=-1)], jumps_at=0.5)
+    partials=(0,),
+    cases=[case((3,), low=0.101, high=0.104, decimals=2),
+           case((), low=61, high=64, decimals=-1)], jumps_at=0.5)
 
 function("round", lambda call, x, decimals=None:
          call("round.default", x) if decimals is None
@@ -192,14 +188,13 @@ def shares(*loses: ArrayRule) -> tuple[ArrayRule, ...]:
     return part(0), part(1)
 
 
-def extremum(name: str, partials: tuple[ArrayRule, ...], *, node: str, latex: str,
-             formula: str, doc: str, fwd: ArrayRule | None = None,
+def extremum(name: str, partials: tuple[ArrayRule, ...], *,
              kink: str = "at a tie each operand gets half",
-             cases: Sequence[Case] = EXTREMA) -> None:
+             fwd: ArrayRule | None = None, cases: Sequence[Case] = EXTREMA,
+             **facts: Any) -> None:
     """Enter a row for an extremum of two operands."""
-    row(name, fwd=fwd or (lambda xp, a, b: getattr(xp, name)(a, b)),
-        partials=partials, masks=True, cases=list(cases),
-        node=node, latex=latex, formula=formula, doc=doc, kink=kink)
+    row(name, fwd=fwd or (lambda xp, a, b: getattr(xp, name)(a, b)), partials=partials,
+        masks=True, cases=list(cases), kink=kink, **facts)
 
 
 def never_nan(wins: ArrayRule) -> ArrayRule:
@@ -317,7 +312,6 @@ def upper_takes(xp: Namespace, y: Array, x: Array, min: Array | None,
 
 row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
     latex=r"\operatorname{{clamp}}({0}, {1}, {2})",
-    doc="Limits values to intervals given by tensors.",
     kink=NEW_TIE.format("x keeps it all") + "; bounds that are equal leave it to x at "
          "the bound, else to the one that x lies beyond",
     fwd=lambda xp, x, min=None, max=None: clamped(xp, x, min, max),
@@ -327,27 +321,23 @@ row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
 
 extremum("clamp_min.Tensor", LARGER, node="ClampMinBackward1", latex=r"\max({0}, {1})",
          fwd=lambda xp, x, min: xp.maximum(x, min), formula="max(x, min)",
-         kink=NEW_TIE.format("x keeps it all"),
-         doc="Limits values from one side by a tensor.", cases=PAIR[:2])
+         kink=NEW_TIE.format("x keeps it all"), cases=PAIR[:2])
 extremum("clamp_max.Tensor", SMALLER, node="ClampMaxBackward1", latex=r"\min({0}, {1})",
          fwd=lambda xp, x, max: xp.minimum(x, max), formula="min(x, max)",
-         kink=NEW_TIE.format("x keeps it all"),
-         doc="Limits values from one side by a tensor.", cases=PAIR[:2])
+         kink=NEW_TIE.format("x keeps it all"), cases=PAIR[:2])
 
 
+@function("clamp", aliases=("clip",),
+          doc="Limits values to an interval; a bound may be left out.", kink=BOUND)
 def choose_clamp(call: Call, x: Array, min: Operand | None = None,
                  max: Operand | None = None) -> Array:
-    if min is None and max is None:
-        raise ArgumentError(
-            "torch.clamp: At least one of 'min' or 'max' must not be None"
-        )
+    refuse(min is None and max is None,
+           "torch.clamp: At least one of 'min' or 'max' must not be None",
+           kind=ArgumentError)
     if all(bound is None or is_number(bound) for bound in (min, max)):
         return call("clamp.Scalar", x, min=min, max=max)
     return call("clamp.Tensor", x, min, max)
 
-
-function("clamp", choose_clamp, aliases=("clip",),
-         doc="Limits values to an interval; a bound may be left out.", kink=BOUND)
 
 function("clamp_min", lambda call, x, min:
          call("clamp_min.Scalar", x, min=min) if is_number(min)
@@ -416,24 +406,20 @@ infinite("isposinf", inf, "Whether it is the positive infinity.")
 infinite("isneginf", -inf, "Whether it is the negative infinity.")
 
 
+@row("isclose", partials=(None, None), one_type=True,
+    formula="abs(a - b) <= atol + rtol*abs(b)",
+    doc="Whether two are equal within tolerances.",
+    cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)],
+    in_place=False)
 def close(
     xp: Namespace, a: Array, b: Array, rtol: float = 1e-5, atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Array:
     for name, bound in (("rtol", rtol), ("atol", atol)):
-        if bound < 0:
-            raise ArgumentError(
-                f"{name} must be greater than or equal to zero, but got {bound:g}")
+        refuse(bound < 0, "{} must be greater than or equal to zero, but got {:g}",
+               name, bound, kind=ArgumentError)
     same = xp.logical_or(xp.eq(a, b), xp.logical_and(
         xp.isfinite(b), xp.le(xp.abs(1.0 * a - b), atol + rtol * xp.abs(b))))
     if not equal_nan:
         return same
     return xp.logical_or(same, xp.logical_and(xp.isnan(a), xp.isnan(b)))
-
-
-row("isclose", fwd=close, partials=(None, None),
-    one_type=True,
-    formula="abs(a - b) <= atol + rtol*abs(b)",
-    doc="Whether two are equal within tolerances.",
-    cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)],
-    in_place=False)

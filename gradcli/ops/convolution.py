@@ -3,9 +3,12 @@
 Invariant: three rows are closed under differentiation: the convolution of an input and
 a weight, its transpose in the input, and its transpose in the weight, which correlates
 the input with the cotangent. The rules of each are the other two. An input has shape
-(N, C, spatial...), a weight (O, C/groups, window...).
+(N, C, spatial...), a weight (O, C/groups, window...). im2col, which makes windows of
+pictures columns of a matrix, and col2im, which adds such columns up to pictures, are
+each other's transpose.
 
     conv2d(x, w, padding=1)         # ConvolutionBackward0
+    im2col(x, 2)                    # Im2ColBackward0: (N, C, H, W) -> (N, 4 C, windows)
 """
 
 from __future__ import annotations
@@ -14,16 +17,14 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .checks import (
-    ShapeError,
-    ValueRangeError,
-    each_dim,
-)
-from .limits import check_size
+from .checks import ShapeError, ValueRangeError, demand_multiple, each_dim, refuse
+from .limits import PIECE, check_size
 from .op import (
+    LINEAR,
     MULTILINEAR,
+    PACKED,
     Fixed,
     Formula,
     Rule,
@@ -136,40 +137,6 @@ def windows_of(kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
     return Windows(kernel[2:], tuple(stride), tuple(padding), tuple(dilation))
 
 
-def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride: Shape,
-             padding: Shape, dilation: Shape, groups: int = 1) -> Array:
-    windows = windows_of(weight.shape, stride, padding, dilation)
-    counts = windows.counts(x.shape[2:])
-    matrices = by_group(xp, weight, groups)
-
-    def items(x: Array) -> Array:
-        y = xp.matmul(matrices, entries(xp, x, windows, groups, counts))
-        return with_bias(
-            xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
-
-    return xp.in_parts(items, (x,), in_windows(x, windows, counts))
-
-
-def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Shape,
-           stride: Shape, padding: Shape, dilation: Shape, groups: int = 1) -> Array:
-    """Return the transpose of `convolve` in its input, whose shape is ``size``."""
-    windows = windows_of(weight.shape, stride, padding, dilation)
-    if is_turnable(xp, weight, windows, groups):
-        y = xp.in_parts(lambda part: turned(xp, part, weight, size, windows, groups),
-                        (x,), prod(size[1:]) * prod(windows.kernel))
-        return with_bias(xp, y, bias)
-    matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
-    counts = tuple(x.shape[2:])
-
-    def lay(part: Array) -> Array:
-        cells = xp.matmul(matrices, outputs_by_group(xp, part, groups))
-        return overlaid(xp, cells, (part.shape[0], *size[1:]), windows, counts)
-
-    made = size[1] * prod(windows.kernel) * prod(counts)
-    y = xp.in_parts(lay, (x,), made)
-    return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
-
-
 MOST_OUTPUTS_TO_TURN = 4
 """Largest number of output channels per input channel for which `turned` is faster than
 `overlaid`: it copies windows of the outputs, the other adds up those of the inputs."""
@@ -223,6 +190,88 @@ def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: obj
     return y
 
 
+def along(name: str) -> Formula:
+    """Return a forward rule of a row: the product rule plus the tangent of the bias."""
+    def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array,
+                bias: Array | None, **how: object) -> Array:
+        moved = xp.call(name, t[0], weight, None if bias is None else t[2], **how)
+        return moved + xp.call(name, x, t[1], None, **how)
+    return tangent
+
+
+@of_numbers("convolution.default", node="ConvolutionBackward0", always_saves=True,
+    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False), one_type=True,
+    formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
+    vjp=(lambda xp, g, y, x, weight, bias, **how:
+         xp.call("convolution.transposed", g, weight, None, x.shape, **how),
+         lambda xp, g, y, x, weight, bias, **how:
+         xp.call("convolution.weight", g, x, weight.shape, **how),
+         lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
+    jvp=along("convolution.default"),
+    cases=[case((1, 1, 5), (2, 1, 3), (2,), stride=(1,), padding=(0,), dilation=(1,)),
+           case((2, 2, 5), (2, 1, 2), Fixed(None), stride=(2,), padding=(1,),
+                dilation=(2,), groups=2),
+           case((1, 2, 3, 4), (1, 2, 2, 2), (1,), stride=(1, 2), padding=(1, 0),
+                dilation=(1, 1))], saves="x weight")
+def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride: Shape,
+             padding: Shape, dilation: Shape, groups: int = 1) -> Array:
+    windows = windows_of(weight.shape, stride, padding, dilation)
+    counts = windows.counts(x.shape[2:])
+    matrices = by_group(xp, weight, groups)
+
+    def items(x: Array) -> Array:
+        y = xp.matmul(matrices, entries(xp, x, windows, groups, counts))
+        return with_bias(
+            xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
+
+    return xp.in_parts(items, (x,), in_windows(x, windows, counts))
+
+
+@of_numbers("convolution.transposed", node="ConvolutionBackward0", always_saves=True,
+    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False), one_type=True,
+    formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
+    vjp=(lambda xp, g, y, x, weight, bias, size, **how:
+         at_windows(xp, g, weight, x.shape[2:], **how),
+         lambda xp, g, y, x, weight, bias, size, **how:
+         xp.call("convolution.weight", x, g, weight.shape, **how),
+         lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
+    jvp=along("convolution.transposed"),
+    cases=[case((1, 2, 3), (2, 1, 3), (1,), size=(1, 1, 5), stride=(1,), padding=(0,),
+                dilation=(1,)),
+           case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),
+                padding=(0,), dilation=(2,), groups=2),
+           case((1, 1, 2), (1, 1, 2), (1,), size=(1, 1, 8), stride=(2,), padding=(0,),
+                dilation=(3,))], saves="x weight")
+def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Shape,
+           stride: Shape, padding: Shape, dilation: Shape, groups: int = 1) -> Array:
+    """Return the transpose of `convolve` in its input, whose shape is ``size``."""
+    windows = windows_of(weight.shape, stride, padding, dilation)
+    if is_turnable(xp, weight, windows, groups):
+        y = xp.in_parts(lambda part: turned(xp, part, weight, size, windows, groups),
+                        (x,), prod(size[1:]) * prod(windows.kernel))
+        return with_bias(xp, y, bias)
+    matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
+    counts = tuple(x.shape[2:])
+
+    def lay(part: Array) -> Array:
+        cells = xp.matmul(matrices, outputs_by_group(xp, part, groups))
+        return overlaid(xp, cells, (part.shape[0], *size[1:]), windows, counts)
+
+    made = size[1] * prod(windows.kernel) * prod(counts)
+    y = xp.in_parts(lay, (x,), made)
+    return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
+
+
+@row("convolution.weight", node="ConvolutionBackwardBackward0", jvp=MULTILINEAR,
+    formula="y[o, c, k] = sum(g[o, p]*x[c, p*stride + k*dilation - padding])",
+    vjp=(lambda xp, g, y, a, x, size, **how:
+         at_windows(xp, x, g, a.shape[2:], **how),
+         lambda xp, g, y, a, x, size, **how:
+         xp.call("convolution.transposed", a, g, None, x.shape, **how)),
+    cases=[case((1, 2, 3), (1, 1, 5), size=(2, 1, 3), stride=(1,), padding=(0,),
+                dilation=(1,)),
+           case((2, 2, 2), (2, 2, 4), size=(2, 1, 2), stride=(2,), padding=(1,),
+                dilation=(2,), groups=2)], saves=("x", "g"))
 def correlate(xp: Namespace, g: Array, x: Array, size: Shape, stride: Shape,
               padding: Shape, dilation: Shape, groups: int = 1) -> Array:
     """Return the transpose of `convolve` in its weight, whose shape is ``size``."""
@@ -238,65 +287,6 @@ def correlate(xp: Namespace, g: Array, x: Array, size: Shape, stride: Shape,
     return xp.packed(xp.reshape(xp.transpose(xp.sum(each, 0), -2, -1), tuple(size)))
 
 
-def along(name: str) -> Formula:
-    """Return a forward rule of a row: the product rule plus the tangent of the bias."""
-    def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array,
-                bias: Array | None, **how: object) -> Array:
-        moved = xp.call(name, t[0], weight, None if bias is None else t[2], **how)
-        return moved + xp.call(name, x, t[1], None, **how)
-    return tangent
-
-
-of_numbers("convolution.default", node="ConvolutionBackward0", fwd=convolve,
-    always_saves=True,
-    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
-    one_type=True,
-    doc="Sums of products of a window that slides over the input, and a weight.",
-    formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
-    vjp=(lambda xp, g, y, x, weight, bias, **how:
-         xp.call("convolution.transposed", g, weight, None, x.shape, **how),
-         lambda xp, g, y, x, weight, bias, **how:
-         xp.call("convolution.weight", g, x, weight.shape, **how),
-         lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
-    jvp=along("convolution.default"),
-    cases=[case((1, 1, 5), (2, 1, 3), (2,), stride=(1,), padding=(0,), dilation=(1,)),
-           case((2, 2, 5), (2, 1, 2), Fixed(None), stride=(2,), padding=(1,),
-                dilation=(2,), groups=2),
-           case((1, 2, 3, 4), (1, 2, 2, 2), (1,), stride=(1, 2), padding=(1, 0),
-                dilation=(1, 1))], saves="x weight")
-
-of_numbers("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
-    always_saves=True,
-    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
-    one_type=True,
-    doc="Each entry of the input times a weight, added where the windows lie.",
-    formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
-    vjp=(lambda xp, g, y, x, weight, bias, size, **how:
-         at_windows(xp, g, weight, x.shape[2:], **how),
-         lambda xp, g, y, x, weight, bias, size, **how:
-         xp.call("convolution.weight", x, g, weight.shape, **how),
-         lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
-    jvp=along("convolution.transposed"),
-    cases=[case((1, 2, 3), (2, 1, 3), (1,), size=(1, 1, 5), stride=(1,), padding=(0,),
-                dilation=(1,)),
-           case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),
-                padding=(0,), dilation=(2,), groups=2),
-           case((1, 1, 2), (1, 1, 2), (1,), size=(1, 1, 8), stride=(2,), padding=(0,),
-                dilation=(3,))], saves="x weight")
-
-row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
-    jvp=MULTILINEAR, doc="Sums of products of cotangents and windows of the input.",
-    formula="y[o, c, k] = sum(g[o, p]*x[c, p*stride + k*dilation - padding])",
-    vjp=(lambda xp, g, y, a, x, size, **how:
-         at_windows(xp, x, g, a.shape[2:], **how),
-         lambda xp, g, y, a, x, size, **how:
-         xp.call("convolution.transposed", a, g, None, x.shape, **how)),
-    cases=[case((1, 2, 3), (1, 1, 5), size=(2, 1, 3), stride=(1,), padding=(0,),
-                dilation=(1,)),
-           case((2, 2, 2), (2, 2, 4), size=(2, 1, 2), stride=(2,), padding=(1,),
-                dilation=(2,), groups=2)], saves=("x", "g"))
-
-
 def shown(sizes: Sequence[int]) -> str:
     return " x ".join(map(str, sizes))
 
@@ -307,10 +297,8 @@ def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
     if len(sizes) != len(wide):
         raise ShapeError(f"a weight of shape {wide} needs an input of {len(wide)} "
                          f"dimensions, not one of shape {sizes}")
-    if wide[0] % groups:
-        raise ShapeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at "
-            f"dimension 0, but got weight of size [{wide}] instead")
+    refuse(wide[0] % groups, "Given groups={}, expected weight to be divisible by {} "
+           "at dimension 0, but got weight of size [{}] instead", groups, groups, wide)
     wanted = wide[0] if transposed else wide[1] * groups
     if sizes[1] != wanted:
         words = f"Given transposed={groups}" if transposed else f"Given groups={groups}"
@@ -318,11 +306,10 @@ def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
             f"{words}, weight of size {wide}, expected input{sizes} to have {wanted} "
             f"channels, but got {sizes[1]} channels instead")
     outputs = wide[1] * groups if transposed else wide[0]
-    if bias is not None and list(bias.shape) != [outputs]:
-        raise ShapeError(
-            f"Given {'transposed=1, ' * transposed}weight of size {wide}, expected "
-            f"bias to be 1-dimensional with {outputs} elements, but got bias of size "
-            f"{list(bias.shape)} instead")
+    given = [outputs] if bias is None else list(bias.shape)
+    refuse(given != [outputs], "Given {}weight of size {}, expected bias to be "
+           "1-dimensional with {} elements, but got bias of size {} instead",
+           "transposed=1, " * transposed, wide, outputs, given)
 
 
 def check_windows(windows: Windows, size: Shape) -> None:
@@ -334,21 +321,21 @@ def check_windows(windows: Windows, size: Shape) -> None:
         raise ValueRangeError("dilation should be greater than zero, but got "
                               f"{list(windows.dilation)}")
     padded, reach = windows.padded(size), windows.reach()
-    if any(n < r for n, r in zip(padded, reach, strict=True)):
-        raise ShapeError(
-            f"Calculated padded input size per channel: ({shown(padded)}). Kernel "
-            f"size: ({shown(reach)}). Kernel size can't be greater than actual input "
-            "size")
+    refuse(any(n < r for n, r in zip(padded, reach, strict=True)),
+           "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel "
+           "size can't be greater than actual input size", shown(padded), shown(reach))
 
 
+@function("convolution", operands=("input", "weight"),
+          formula="y[o, p] = sum(weight[o, c, k]*input[c, p + k])",
+          doc="A convolution, or its transpose, over as many dimensions as the weight "
+              "has beyond two.")
 def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
                 stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
                 output_padding: Sizes, groups: int) -> Array:
     rank = len(weight.shape) - 2
-    if rank < 1:
-        raise ShapeError("weight should have at least three dimensions")
-    if groups < 1:
-        raise ValueRangeError("non-positive groups is not supported")
+    refuse(rank < 1, "weight should have at least three dimensions")
+    refuse(groups < 1, "non-positive groups is not supported", kind=ValueRangeError)
     steps, edges, gaps, extra = (
         each_dim(name, value, rank) for name, value in (
             ("stride", stride), ("padding", padding), ("dilation", dilation),
@@ -360,43 +347,30 @@ def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
     windows = Windows(tuple(weight.shape[2:]), steps, edges, gaps)
     if not transposed:
         check_windows(windows, tuple(input.shape[2:]))
-    if 0 in input.shape[2:]:
-        raise ShapeError("Only zero batch or zero channel inputs are supported, "
-                         f"but got input shape: {list(input.shape)}")
+    refuse(0 in input.shape[2:], "Only zero batch or zero channel inputs are "
+           "supported, but got input shape: {}", list(input.shape))
     if not transposed:
         return call("convolution.default", input, weight, bias, steps, edges, gaps,
                     groups)
-    if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):
-        raise ValueRangeError(
-            f"output padding {list(extra)} must be smaller than either stride "
-            f"{list(steps)} or dilation {list(gaps)}")
+    refuse(any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)),
+           "output padding {} must be smaller than either stride {} or dilation {}",
+           list(extra), list(steps), list(gaps), kind=ValueRangeError)
     spans = zip(input.shape[2:], steps, edges, windows.reach(), extra, strict=True)
     inner = [(n - 1) * s - 2 * p + r + e for n, s, p, r, e in spans]
-    if min(inner) < 1:
-        raise ShapeError(f"Given input size per channel: ({shown(input.shape[2:])}). "
-                         f"Calculated output size per channel: ({shown(inner)}). "
-                         "Output size is too small")
+    refuse(min(inner) < 1, "Given input size per channel: ({}). Calculated output size "
+           "per channel: ({}). Output size is too small", shown(input.shape[2:]),
+           shown(inner))
     size = (input.shape[0], weight.shape[1] * groups, *inner)
     return call("convolution.transposed", input, weight, bias, size, steps, edges,
                 gaps, groups)
 
 
-function("convolution", convolution, operands=("input", "weight"),
-         formula="y[o, p] = sum(weight[o, c, k]*input[c, p + k])",
-         doc="A convolution, or its transpose, over as many dimensions as the weight "
-             "has beyond two.")
-
-
-def check_rank(input: Array, rank: int, name: str) -> None:
-    if len(input.shape) not in (rank + 1, rank + 2):
-        raise ShapeError(f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) "
-                         f"input to {name}, but got input of size: "
-                         f"{list(input.shape)}")
-
-
-def in_batch(call: Call, input: Array, rank: int, run: Callable[[Array], Array]
-            ) -> Array:
+def in_batch(call: Call, input: Array, rank: int, name: str,
+             run: Callable[[Array], Array]) -> Array:
     """Return ``run(input)``; a single item is run as a batch of one."""
+    refuse(len(input.shape) not in (rank + 1, rank + 2), "Expected {}D (unbatched) or "
+           "{}D (batched) input to {}, but got input of size: {}", rank + 1, rank + 2,
+           name, list(input.shape))
     if len(input.shape) == rank + 2:
         return run(input)
     return call("squeeze", run(call("unsqueeze", input, 0)), 0)
@@ -406,9 +380,8 @@ def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes
          rank: int) -> tuple[Array, Shape]:
     """Return the input and padding for an output of the input's size; where the padding
     differs between the sides, the input is padded by one at the end."""
-    if max(each_dim("stride", stride, rank)) > 1:
-        raise ValueRangeError(
-            "padding='same' is not supported for strided convolutions")
+    refuse(max(each_dim("stride", stride, rank)) > 1, "padding='same' is not supported "
+           "for strided convolutions", kind=ValueRangeError)
     total = [d * (k - 1) for d, k in zip(each_dim("dilation", dilation, rank),
                                          weight.shape[2:], strict=True)]
     odd = [n % 2 for n in total]
@@ -420,46 +393,155 @@ def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes
 
 def enter(rank: int) -> None:
     """Enter the functions ``conv{rank}d`` and ``conv_transpose{rank}d``."""
+
+    lengths = ("a sequence", "a picture", "a volume")[rank - 1]
+    kernel, size = (2,) * rank, (5, 3, 2)[:rank]
+
+    @function(f"conv{rank}d", operands=("input", "weight", "bias"),
+              formula="y[o, p] = sum(weight[o, c, k]*input[c, p*stride + k])",
+              doc=f"A weight's window slid over {lengths}, channel by channel.",
+              cases=[case((1, 2, *size), (3, 2, *kernel), (3,)),
+                     case((2, *size), (2, 1, *kernel), stride=2, padding=1, groups=2),
+                     case((1, 1, *size), (1, 1, *kernel), padding="same")])
     def conv(call: Call, input: Array, weight: Array, bias: Array | None = None,
              stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
              groups: int = 1) -> Array:
-        check_rank(input, rank, f"conv{rank}d")
-
         def run(x: Array) -> Array:
             edges = padding
             if edges == "same":
                 x, edges = same(call, x, weight, stride, dilation, rank)
-            elif edges == "valid":
-                edges = 0
             elif isinstance(edges, str):
-                raise ValueRangeError(f"Invalid padding string: '{edges}'")
+                refuse(edges != "valid", "Invalid padding string: '{}'", edges,
+                       kind=ValueRangeError)
+                edges = 0
             return call("convolution", x, weight, bias, stride, edges, dilation, False,
                         0, groups)
-        return in_batch(call, input, rank, run)
+        return in_batch(call, input, rank, f"conv{rank}d", run)
 
+    @function(f"conv_transpose{rank}d", operands=("input", "weight", "bias"),
+              formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
+              doc=f"The transpose of conv{rank}d: windows laid over {lengths}.",
+              cases=[case((1, 2, *size), (2, 1, *kernel), (1,)),
+                     case((1, *size), (1, 2, *kernel), stride=2, padding=1)])
     def transposed(call: Call, input: Array, weight: Array, bias: Array | None = None,
                    stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
                    groups: int = 1, dilation: Sizes = 1) -> Array:
-        check_rank(input, rank, f"conv_transpose{rank}d")
-        return in_batch(call, input, rank, lambda x: call(
+        return in_batch(call, input, rank, f"conv_transpose{rank}d", lambda x: call(
             "convolution", x, weight, bias, stride, padding, dilation, True,
             output_padding, groups))
-
-    lengths = ("a sequence", "a picture", "a volume")[rank - 1]
-    kernel, size = (2,) * rank, (5, 3, 2)[:rank]
-    function(f"conv{rank}d", conv, operands=("input", "weight", "bias"),
-             formula="y[o, p] = sum(weight[o, c, k]*input[c, p*stride + k])",
-             doc=f"A weight's window slid over {lengths}, channel by channel.",
-             cases=[case((1, 2, *size), (3, 2, *kernel), (3,)),
-                    case((2, *size), (2, 1, *kernel), stride=2, padding=1, groups=2),
-                    case((1, 1, *size), (1, 1, *kernel), padding="same")])
-    function(f"conv_transpose{rank}d", transposed,
-             operands=("input", "weight", "bias"),
-             formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
-             doc=f"The transpose of conv{rank}d: windows laid over {lengths}.",
-             cases=[case((1, 2, *size), (2, 1, *kernel), (1,)),
-                    case((1, *size), (1, 2, *kernel), stride=2, padding=1)])
 
 
 for dims in (1, 2, 3):
     enter(dims)
+
+
+# windows of pictures as columns of a matrix
+
+FAMILY = "columns"
+
+INTEGERS = " uint8 int8 int16 int32 int64"
+RANK = 2
+
+
+def as_batch(xp: Namespace, x: Array, rank: int, run: Callable[[Array], Array]
+            ) -> Array:
+    """Return ``run(x)``; if ``x`` is a single item, it is run as a batch of one."""
+    if len(x.shape) == rank:
+        return run(x)
+    y = run(xp.unsqueeze(x, 0))
+    return xp.reshape(y, y.shape[1:])
+
+
+HOW: list[dict[str, Any]] = [
+    {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)},
+    {"kernel_size": (2, 1), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
+]
+
+
+@row("im2col.default", node="Im2ColBackward0", jvp=LINEAR, memory=PACKED,
+    refuses=INTEGERS, doc="Each window that slides over pictures as a column.",
+    formula="y[c*k, p] = x[c, p*stride + k*dilation - padding]",
+    vjp=(lambda xp, g, y, x, **how: xp.call("col2im.default", g, x.shape[-2:], **how),),
+    cases=[case((1, 2, 3, 4), **HOW[0]), case((1, 3, 4), **HOW[1])])
+def to_columns(xp: Namespace, x: Array, kernel_size: Shape, dilation: Shape,
+               padding: Shape, stride: Shape) -> Array:
+    check_size(kernel_size, PIECE)
+    windows = Windows(kernel_size, stride, padding, dilation)
+
+    def run(batch: Array) -> Array:
+        counts = windows.counts(batch.shape[2:])
+        check_size((*batch.shape[:2], prod(kernel_size), prod(counts)))
+        rows = entries(xp, batch, windows, 1, counts)
+        return xp.reshape(rows, (batch.shape[0], *rows.shape[2:]))
+    return as_batch(xp, x, 4, run)
+
+
+@row("col2im.default", node="Col2ImBackward0", jvp=LINEAR, memory=PACKED,
+    refuses=INTEGERS, doc="Columns added up where the windows lie that they are.",
+    formula="y[c, p*stride + k*dilation - padding] += x[c*k, p]",
+    vjp=(lambda xp, g, y, x, output_size, **how: xp.call("im2col.default", g, **how),),
+    cases=[case((1, 8, 6), output_size=(3, 4), **HOW[0]),
+           case((2, 8), output_size=(3, 4), **HOW[1])])
+def to_picture(xp: Namespace, x: Array, output_size: Shape, kernel_size: Shape,
+               dilation: Shape, padding: Shape, stride: Shape) -> Array:
+    check_size(kernel_size, PIECE)
+    windows = Windows(kernel_size, stride, padding, dilation)
+
+    def run(batch: Array) -> Array:
+        size = (batch.shape[0], batch.shape[1] // prod(kernel_size), *output_size)
+        check_size((*size[:2], *windows.padded(output_size)))
+        return overlaid(xp, batch, size, windows, windows.counts(output_size))
+    return as_batch(xp, x, 3, run)
+
+
+def options(kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+           ) -> list[Shape]:
+    return [each_dim(name, value, RANK, least) for name, value, least in (
+        ("kernel_size", kernel_size, 1), ("dilation", dilation, 1),
+        ("padding", padding, 0), ("stride", stride, 1))]
+
+
+def counted(size: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride: Shape
+            ) -> Shape:
+    return Windows(kernel, stride, padding, dilation).counts(size)
+
+
+@function("im2col", operands=("input",),
+          cases=[case((1, 2, 3, 4), kernel_size=2),
+                 case((2, 3, 4), kernel_size=(2, 3), padding=1, stride=2)])
+def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
+             padding: Sizes = 0, stride: Sizes = 1) -> Array:
+    how = options(kernel_size, dilation, padding, stride)
+    shape = tuple(input.shape)
+    refuse(len(shape) not in (3, 4) or 0 in shape[-3:], "Expected 3D or 4D (batch "
+           "mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+           "input, but got: {}", list(shape))
+    counts = counted(shape[-2:], *how)
+    refuse(min(counts) < 1, "Given input with spatial size {}, kernel_size={}, "
+           "dilation={}, padding={}, calculated shape of the array of sliding blocks "
+           "as {}, but its components must be at least one.", shape[-2:], *how[:3],
+           tuple([max(n, 0) for n in counts]))
+    return call("im2col.default", input, *how)
+
+
+@function("col2im", operands=("input",), also=("fold",),
+          cases=[case((1, 8, 6), output_size=(3, 4), kernel_size=2),
+                 case((12, 4), output_size=(3, 4), kernel_size=(2, 3), padding=1,
+                      stride=2)])
+def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
+           dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Array:
+    size = each_dim("output_size", output_size, RANK)
+    how = options(kernel_size, dilation, padding, stride)
+    shape, kernel = tuple(input.shape), how[0]
+    refuse(len(shape) not in (2, 3) or 0 in shape[-2:], "Expected 2D or 3D (batch "
+           "mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+           "for input, but got: {}", list(shape))
+    batch = len(shape) - RANK
+    demand_multiple(f"Size of input's dimension {batch}", shape[batch], prod(kernel))
+    tall, wide = (max(n, 0) for n in counted(size, *how))
+    at, have = batch + 1, shape[batch + 1]
+    refuse(tall * wide != have, "Given output_size={}, kernel_size={}, dilation={}, "
+           "padding={}, stride={}, expected size of input's dimension {} to match the "
+           "calculated number of sliding blocks {} * {} = {}, but got input.size({})="
+           "{}.", size, *how, at, tall, wide, tall * wide, at, have)
+    return call("col2im.default", input, size, *how)

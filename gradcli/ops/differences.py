@@ -8,9 +8,11 @@ Invariant: all functions consist of slices, sums and products, with PyTorch's no
 
 from __future__ import annotations
 
-from .checks import ShapeError, dim_of, dims_of, holds
+from functools import partial
+
+from .checks import ShapeError, dim_of, dims_of, holds, real_dim, refuse
 from .op import TRUTHS, case, function
-from .types import Array, Call, Dims, Operand
+from .types import Array, ArrayRule, Call, Dims, Operand
 
 # fmt: off
 
@@ -33,14 +35,16 @@ def changes(call: Call, x: Array, dim: int) -> Array:
     return call("logical_xor", right, left)
 
 
+@function("diff", operands=("x", "prepend", "append"), formula="x[i + 1] - x[i]",
+          doc="Differences of neighbours along a dimension, n times; of truth values, "
+              "whether neighbours differ.",
+          cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
 def _diff(
     call: Call, x: Array, n: int = 1, dim: int = -1, prepend: Array | None = None,
     append: Array | None = None,
 ) -> Array:
-    if not x.shape:
-        raise ShapeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise ShapeError(f"order must be non-negative but got {n}")
+    refuse(not x.shape, "diff expects input to be at least one-dimensional")
+    refuse(n < 0, "order must be non-negative but got {}", n)
     if n == 0:
         return call("copy_.default", call("zeros_like", x), x)
     d = dim_of(x.shape, dim)
@@ -52,18 +56,11 @@ def _diff(
     return x
 
 
-function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] - x[i]",
-         doc="Differences of neighbours along a dimension, n times; of truth values, "
-             "whether neighbours differ.",
-         cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
-
-
 def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
     """Return ``x`` with as many dimensions as ``y``; a vector is put along ``dim``."""
     if len(x.shape) == 1:
-        if x.shape[0] != y.shape[dim]:
-            raise ShapeError(
-                f"{name}: There must be one `x` value for each sample point")
+        refuse(x.shape[0] != y.shape[dim],
+               "{}: There must be one `x` value for each sample point", name)
         lone = [1] * len(y.shape)
         lone[dim] = x.shape[0]
         return call("view", x, tuple(lone))
@@ -71,16 +68,14 @@ def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
     return call("view", x, (*[1] * missing, *x.shape)) if missing > 0 else x
 
 
-def checked_dim(y: Array, dim: int) -> int:
-    if not y.shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return dim_of(y.shape, dim)
-
-
+@function("trapezoid", operands=("y", "x"), aliases=("trapz",),
+          formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i]))",
+          doc="The area under points along a dimension, dx or x apart.",
+          cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5), case((1,))])
 def _trapezoid(
     call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
-    d = checked_dim(y, dim)
+    d = real_dim(y.shape, dim)
     if not y.shape[d]:
         return call("zeros_like", call("sum", y, d))
     if x is None:
@@ -92,10 +87,14 @@ def _trapezoid(
     return call("div.Scalar", call("sum", areas, d), 2)
 
 
+@function("cumulative_trapezoid", operands=("y", "x"),
+          formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i])) up to each point",
+          doc="The areas under points up to each one, along a dimension.",
+          cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5)])
 def _cumulative_trapezoid(
     call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
-    d = checked_dim(y, dim)
+    d = real_dim(y.shape, dim)
     left, right = sides(call, y, d)
     heights = left + right
     if x is None:
@@ -104,23 +103,12 @@ def _cumulative_trapezoid(
     return call("div.Scalar", call("cumsum", heights * widths, d), 2)
 
 
-function("trapezoid", _trapezoid, operands=("y", "x"), aliases=("trapz",),
-         formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i]))",
-         doc="The area under points along a dimension, dx or x apart.",
-         cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5), case((1,))])
-function("cumulative_trapezoid", _cumulative_trapezoid, operands=("y", "x"),
-         formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i])) up to each point",
-         doc="The areas under points up to each one, along a dimension.",
-         cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5)])
-
-
 # -- slopes between points of a grid --------------------------------------------------
 
 
 def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> Array:
     """Return the slopes of points with the constant spacing ``gap``."""
-    def part(start: int | None = None, end: int | None = None) -> Array:
-        return call("slice.Tensor", x, dim, start, end)
+    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
 
     def over(a: Array, number: float) -> Array:
         return call("div.Scalar", a, number)
@@ -141,9 +129,7 @@ def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> 
 
 def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) -> Array:
     """Return the slopes of points at coordinates ``at``, by parabolas through three."""
-    def part(start: int | None = None, end: int | None = None) -> Array:
-        return call("slice.Tensor", x, dim, start, end)
-
+    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
     widths = gaps(call, at, 0)
     left, right = sides(call, widths, 0)
     both = left + right
@@ -172,15 +158,18 @@ Spacing = Operand | list[Operand] | tuple[Operand, ...]
 """Spacing of points: a distance or coordinates, or a list with one per dimension."""
 
 
+@function("gradient", operands=("x",), formula="(x[i + 1] - x[i - 1])/(2*spacing)",
+          doc="Slopes between points of a grid, along each dimension: of the second "
+              "order inside, of edge_order at the ends.",
+          cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])
 def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims = None,
               edge_order: int = 1) -> tuple[Array, ...]:
     if edge_order not in (1, 2):
         raise ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     dims = dims_of(x.shape, dim)
     for d in dims:
-        if x.shape[d] < edge_order + 1:
-            raise ShapeError("torch.gradient expected each dimension size to be at "
-                             "least edge_order+1")
+        refuse(x.shape[d] < edge_order + 1, "torch.gradient expected each dimension "
+               "size to be at least edge_order+1")
     given = 1 if spacing is None else spacing
     if isinstance(given, list | tuple) and len(given) != len(dims):
         raise ShapeError(f"torch.gradient: {len(given)} spacings for {len(dims)} "
@@ -190,10 +179,3 @@ def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims
         _even_slope(call, x, gap, d, edge_order) if isinstance(gap, int | float)
         else _uneven_slope(call, x, gap, d, edge_order)
         for gap, d in zip(each, dims, strict=True)])
-
-
-function("gradient", _gradient, operands=("x",),
-         formula="(x[i + 1] - x[i - 1])/(2*spacing)",
-         doc="Slopes between points of a grid, along each dimension: of the second "
-             "order inside, of edge_order at the ends.",
-         cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])

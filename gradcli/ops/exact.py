@@ -111,7 +111,8 @@ def function(name: str, value: float, *operands: float) -> float:
     if len(args) < len(operands):
         return value
     if all(each.name == "number" for each in args):
-        found = _FOLDED.get(name, _unfolded)(*[each.args for each in args])
+        fold = _FOLDED.get(name)
+        found = fold(*[each.args for each in args]) if fold else None
         if found is not None:
             return _made(value, "number", found)
     return _made(value, name, tuple(args))
@@ -153,10 +154,6 @@ def _root(number: int, order: int) -> int | None:
         return None
     bounded = near.bit_length() * order <= 2 * MAX_EXACT_BITS
     return near if bounded and near**order == number else None
-
-
-def _unfolded(*args: Ratio) -> None:
-    return None
 
 
 _FOLDED: Final[dict[str, Callable[..., Ratio | None]]] = {

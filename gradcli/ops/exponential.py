@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import cast
 
 from .arithmetic import is_number
-from .checks import ValueRangeError
+from .checks import ValueRangeError, refuse
 from .exact import reciprocal
 from .op import Formula, case, function, of_floats, row
 from .types import Array, Call, Namespace, Operand
@@ -105,19 +105,17 @@ of_floats("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{
     sym=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)))
 
 
+# PyTorch's derivatives.yaml, logaddexp2.
+@of_floats("logaddexp2", node="Logaddexp2Backward0",
+    latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})", formula="log2(2**a + 2**b)",
+    doc="Base-2 logarithm of a sum of powers of two.",
+    partials=(lambda xp, y, a, b: xp.sigmoid((a - b) * ln(xp, y, 2)),
+              lambda xp, y, a, b: xp.sigmoid((b - a) * ln(xp, y, 2))), cases=PAIR,
+    saves="a b y")
 def log2_of_sum(xp: Namespace, a: Array, b: Array) -> Array:
     apart = xp.maximum(a, b) + xp.log1p(xp.exp2(-xp.abs(a - b))) / ln(xp, a - b, 2)
     return xp.where(xp.eq(a, b), a + 1, apart)
 
-
-# PyTorch's derivatives.yaml, logaddexp2.
-of_floats("logaddexp2", node="Logaddexp2Backward0",
-    latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})",
-    formula="log2(2**a + 2**b)", doc="Base-2 logarithm of a sum of powers of two.",
-    fwd=log2_of_sum,
-    partials=(lambda xp, y, a, b: xp.sigmoid((a - b) * ln(xp, y, 2)),
-              lambda xp, y, a, b: xp.sigmoid((b - a) * ln(xp, y, 2))),
-    cases=PAIR, saves="a b y")
 
 # a*log(b), where 0*log(b) is 0 for every b other than NaN
 
@@ -150,14 +148,13 @@ row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log
     cases=POSITIVE_PAIR)
 
 row("xlogy.Scalar_Self", node="XlogyBackward1", latex=r"c \log {0}",
-    formula="number*log(x)", doc="A number times a logarithm.",
+    formula="number*log(x)",
     fwd=lambda xp, x, number: xp.xlogy(xp.new_full(x, (), number), x),
     partials=(lambda xp, y, x, number: number / x,),
     cases=[case((3,), low=0.5, number=2), case((), low=0.5, number=-0.5)])
 
 row("xlogy.Scalar_Other", node="XlogyBackward2", latex=r"{0} \log c",
-    formula="x*log(other)", doc="A tensor times the logarithm of a number.",
-    kink="at x = 0 the derivative is 0 for numbers <= 0",
+    formula="x*log(other)", kink="at x = 0 the derivative is 0 for numbers <= 0",
     fwd=lambda xp, x, other: xp.xlogy(x, xp.new_full(x, (), other)),
     partials=(lambda xp, y, x, other: log_beside(xp, x, other),),
     vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, other),),
@@ -170,16 +167,10 @@ function("xlogy", lambda call, a, b:
          special="xlogy", domain="b > 0", sym=lambda sp, a, b: a * sp.log(b))
 
 
-def x_log1p(xp: Namespace, a: Array, b: Array) -> Array:
-    nothing = xp.logical_and(xp.eq(a, 0), xp.logical_not(xp.isnan(b)))
-    return xp.where(nothing, 0, a * xp.log1p(b))
-
-
 # PyTorch's derivatives.yaml, special_xlog1py.
-row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})",
+@row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})",
     formula="a*log(1 + b)", doc="Product with log1p; 0 where the factor is 0.",
     kink="at a = 0 and b <= -1 the derivative by a is 0; by b it is a/(1 + b)",
-    fwd=x_log1p,
     partials=(
         lambda xp, y, a, b: xp.log1p(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.le(b, -1)), 0, b)),
@@ -188,16 +179,19 @@ row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})"
             xp.logical_and(xp.eq(a, 0), xp.le(b, -1)), 0, xp.xlog1py(g, b)),
          lambda xp, g, y, a, b: g * (a / (1 + b))),
     cases=[case((3, 4), (4,), low=0.2), case((), (2,), low=0.2)])
+def x_log1p(xp: Namespace, a: Array, b: Array) -> Array:
+    nothing = xp.logical_and(xp.eq(a, 0), xp.logical_not(xp.isnan(b)))
+    return xp.where(nothing, 0, a * xp.log1p(b))
+
 
 row("xlog1py.Scalar_Self", node="SpecialXlog1PyBackward1", latex=r"c \log(1 + {0})",
-    formula="number*log(1 + x)", doc="A number times log1p.",
+    formula="number*log(1 + x)",
     fwd=lambda xp, x, number: x_log1p(xp, xp.new_full(x, (), number), x),
     partials=(lambda xp, y, x, number: number / (1 + x),),
     cases=[case((3,), low=-0.5, number=2), case((), low=0.5, number=-0.5)])
 
 row("xlog1py.Scalar_Other", node="SpecialXlog1PyBackward2", latex=r"{0} \log(1 + c)",
-    formula="x*log(1 + other)", doc="A tensor times log1p of a number.",
-    kink="at x = 0 the derivative is 0 for numbers <= -1",
+    formula="x*log(1 + other)", kink="at x = 0 the derivative is 0 for numbers <= -1",
     fwd=lambda xp, x, other: x_log1p(xp, x, xp.new_full(x, (), other)),
     partials=(lambda xp, y, x, other: log_beside(xp, x, 1 + other),),
     vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, 1 + other),),
@@ -209,6 +203,10 @@ function("xlog1py", lambda call, a, b:
          else call("xlog1py.Tensor", a, b),
          special="xlog1py")
 
+
+@function("log_to_base", doc="Logarithm to any base; log(x, base) is short for it.",
+          formula="log(x)/log(base)", operands=("x",), either="base",
+          cases=[case((3, 4), low=0.5, base=3), case((), (), low=1.5, high=4.0)])
 def logarithm_to_base(call: Call, x: Operand, base: Operand) -> Array:
     """Return log(x)/log(base); a plain number gets the dtype of the other logarithm."""
     if is_number(base):
@@ -220,37 +218,23 @@ def logarithm_to_base(call: Call, x: Operand, base: Operand) -> Array:
     return call("div", call("log", x), bottom)
 
 
-function("log_to_base", logarithm_to_base,
-         doc="Logarithm to any base; log(x, base) is short for it.",
-         formula="log(x)/log(base)", operands=("x",), either="base",
-         cases=[case((3, 4), low=0.5, base=3), case((), (), low=1.5, high=4.0)])
-
-
-def is_odd(number: object) -> bool:
-    return is_number(number) and float(number).is_integer() and number % 2 == 1
-
-
+@function("root", either="n", doc="The n-th root; of an odd order also of negatives.",
+          formula="sign(x)*abs(x)**(1/n) if n % 2 == 1 else x**(1/n)",
+          kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
+          cases=[case((3, 4), low=0.5, n=4), case((), low=-2.0, high=-0.5, n=5),
+                 case((3,), low=0.5, n=2), case((2,), (), low=1.5)])
 def real_root(call: Call, x: Array, n: Operand) -> Array:
     """Return the n-th root; for an odd n also of negative numbers, whose root is
     negative."""
     if not is_number(n):
         return call("pow", x, call("reciprocal", n))
-    if not n:
-        raise ValueRangeError("there is no root of order 0")
+    refuse(not n, "there is no root of order 0", kind=ValueRangeError)
     if n in (2, 3):
         return call("sqrt" if n == 2 else "cbrt", x)
     power = reciprocal(x, n)
-    if is_odd(n):
+    if float(n).is_integer() and n % 2 == 1:
         return call("mul", call("sign", x), call("pow", call("abs", x), power))
     return call("pow", x, power)
-
-
-function("root", real_root, either="n",
-         doc="The n-th root; of an odd order also of negatives.",
-         formula="sign(x)*abs(x)**(1/n) if n % 2 == 1 else x**(1/n)",
-         kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
-         cases=[case((3, 4), low=0.5, n=4), case((), low=-2.0, high=-0.5, n=5),
-                case((3,), low=0.5, n=2), case((2,), (), low=1.5)])
 
 
 # x*2**n and its inverse

@@ -1,9 +1,9 @@
 """The families of the table, each imported when one of its names is asked for.
 
 Invariant: a mapping of the table answers as if every family were imported. Iteration
-yields the names family by family, whichever was imported first. `gradcli.ops.entered`
-says only where a name is looked for first: a name that it lacks, or has in the wrong
-family, is looked for in all families.
+yields the names family by family, whichever was imported first. ``entered.txt`` says
+only where a name is looked for first: a name that it lacks, or has in the wrong family,
+is looked for in all families.
 
     OPS["tanh"]         # imports the family "trigonometric", if nobody did before
     [*OPS]              # imports all
@@ -13,32 +13,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
 from importlib import import_module
+from os.path import dirname, join
 from threading import RLock
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, TypeVar
 
-from .entered import INNER, NAMES
+INDEX: Final = join(dirname(__file__), "entered.txt")
+"""Path of the names that each family enters, a line for each family: functions and
+rows, other spellings among them. A function stands for its own rows too, and ``base.``
+for all rows of a base. Names of an in-place form end in ``_``, those without a dot that
+users are not offered in ``!``. A family that is part of a module stands behind a point:
+``normalise.grouped``.
 
-FAMILIES: Final = (
-    "arithmetic", "exponential", "trigonometric", "special", "bessel", "integrals",
-    "polynomials",
-    "activation", "compare", "scan", "reduce", "stats", "shape", "norm", "products",
-    "einsum", "linalg", "spectra", "triangular", "orthogonal", "triangles",
-    "pseudoinverse", "equations", "covariance", "join", "index", "gather", "order",
-    "quantile", "differences", "split",
-    "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "columns", "pooling", "unpooling", "grouped", "memory",
-    "borders", "resampling", "shuffling", "sampling", "bags",
-)  # fmt: skip
+``python -m gradcli.stubs`` writes the names; that of a new family is entered by hand.
+"""
+
+with open(INDEX, encoding="utf-8") as _file:
+    NAMES: Final = {key: names.split() for key, names in (
+        line.split(":") for line in _file)}  # fmt: skip
+"""Names as in `INDEX`, by family."""
+
+FAMILIES: Final = tuple(dict.fromkeys(key.partition(".")[0] for key in NAMES))
 """The modules that enter rows, in the order in which they are listed."""
 
-
 _HOMES: Final = {
-    name.rstrip("_"): family
-    for family, names in NAMES.items()
-    for name in names.split()
+    name.rstrip("_!"): key.partition(".")[0]
+    for key, names in NAMES.items()
+    for name in names
 }
-"""Families by the names that they enter, in the order of listings; ``base.`` stands for
-all rows of a base."""
+"""Modules by the names that they enter, in the order of listings."""
 
 
 def _listed(name: str) -> str:
@@ -52,16 +54,15 @@ def _listed(name: str) -> str:
 def offered_names() -> dict[str, bool]:
     """Return the names of all functions that users are offered, each with whether it
     has an in-place form; nothing is imported."""
-    inner = {*INNER.split()}
-    names = " ".join(NAMES.values()).split()
-    listed = {name.rstrip("_"): name.endswith("_") for name in names}
+    names = [name for each in NAMES.values() for name in each]
     return {
-        name: listed[name] for name in _HOMES if "." not in name and name not in inner
+        name.rstrip("_"): name.endswith("_")
+        for name in names
+        if "." not in name and not name.endswith("!")
     }
 
 
 Value = TypeVar("Value")
-Otherwise = TypeVar("Otherwise")
 
 
 class Table(MutableMapping[str, Value]):
@@ -74,21 +75,9 @@ class Table(MutableMapping[str, Value]):
         _TABLES.append(self)
 
     def __getitem__(self, name: str) -> Value:
-        if name not in self.entered:
-            _seek(name)
-        return self.entered[name]
-
-    @overload
-    def get(self, name: str, /) -> Value | None: ...
-    @overload
-    def get(self, name: str, /, otherwise: Value | Otherwise) -> Value | Otherwise: ...
-    def get(self, name: str, /, otherwise: object = None) -> object:
-        return self.entered[name] if name in self else otherwise
-
-    def __contains__(self, name: object) -> bool:
         if name not in self.entered and isinstance(name, str):
             _seek(name)
-        return name in self.entered
+        return self.entered[name]
 
     def __setitem__(self, name: str, value: Value) -> None:
         self.entered[name] = value

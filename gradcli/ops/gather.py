@@ -11,7 +11,14 @@ from __future__ import annotations
 from math import prod
 
 from .arithmetic import doubled
-from .checks import ArgumentError, PositionError, ShapeError, broadcast_shape, dim_of
+from .checks import (
+    ArgumentError,
+    PositionError,
+    ShapeError,
+    broadcast_shape,
+    dim_of,
+    refuse,
+)
 from .index import OUTSIDE, along, check_positions, checked_size
 from .op import (
     FIRST,
@@ -78,6 +85,15 @@ def lined(shape: Shape) -> Shape:
     return shape or (1,)
 
 
+@row("gather.default", node="GatherBackward0", jvp=LINEAR, memory=PACKED,
+    doc="Entries read along a dimension by a tensor of positions.",
+    formula="y[i, j] = x[i, index[i, j]]",
+    vjp=(lambda xp, g, y, x, index, dim:
+         xp.call("gather.backward", g, index, x.shape, dim), None),
+    cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
+           case((3, 4), Fixed([[0, 0], [3, 2]]), dim=-1),
+           case((3,), Fixed([2, 0]), dim=0), case((), Fixed([0, 0]), dim=0),
+           case((3,), Fixed(1), dim=0)], saves="x index")
 def _gather(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
     at = xp.as_index(index)
     if 0 in at.shape:
@@ -87,6 +103,11 @@ def _gather(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
     return xp.reshape(xp.getitem(line, where), at.shape)
 
 
+@row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, onto_zeros=True,
+    formula="y[i, index[i, j]] += g[i, j]",
+    vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
+    cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1),
+           case((2,), Fixed([0, 0]), input_sizes=(), dim=0)])
 def _gather_backward(xp: Namespace, x: Array, index: Array, input_sizes: Shape, dim: int
                     ) -> Array:
     at = xp.as_index(index)
@@ -96,26 +117,6 @@ def _gather_backward(xp: Namespace, x: Array, index: Array, input_sizes: Shape, 
     put = xp.put_add(sizes, cell(xp, sizes, dim, at.reshape(wide)), xp.reshape(x, wide))
     return xp.reshape(put, input_sizes)
 
-
-row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
-    memory=PACKED,
-    doc="Entries read along a dimension by a tensor of positions.",
-    formula="y[i, j] = x[i, index[i, j]]",
-    vjp=(lambda xp, g, y, x, index, dim:
-         xp.call("gather.backward", g, index, x.shape, dim), None),
-    cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
-           case((3, 4), Fixed([[0, 0], [3, 2]]), dim=-1),
-           case((3,), Fixed([2, 0]), dim=0), case((), Fixed([0, 0]), dim=0),
-           case((3,), Fixed(1), dim=0)],
-    saves="x index")
-
-row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, fwd=_gather_backward,
-    onto_zeros=True,
-    doc="Zeros with the cotangent added at the positions read.",
-    formula="y[i, index[i, j]] += g[i, j]",
-    vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
-    cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1),
-           case((2,), Fixed([0, 0]), input_sizes=(), dim=0)])
 
 function("gather", lambda call, x, dim, index: call("gather.default", x, index, dim),
          operands=("x", "index"))
@@ -153,8 +154,7 @@ row("as_index", query=True, doc="Integers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
     internal=True)
 
-row("as_index.beside", query=True, doc="Integers on the device of a tensor.",
-    formula="values", internal=True,
+row("as_index.beside", query=True, formula="values", internal=True,
     fwd=lambda xp, x, values: xp.as_index(values), cases=[case((2,), values=[1, 0])])
 
 
@@ -211,7 +211,6 @@ def surviving(xp: Namespace, g: Array, write: Formula, read: Formula,
 row("scatter.src", node="ScatterBackward0", jvp=LINEAR, one_type=True,
     fwd=lambda xp, x, index, src, dim: put_over(
         xp, x, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
-    doc="Entries of src written at positions along a dimension.",
     formula="y[i, index[i, j]] = src[i, j]",
     vjp=(lambda xp, g, y, x, index, src, dim: xp.scatter(g, dim, index, 0), None,
          lambda xp, g, y, x, index, src, dim: grown(xp, surviving(
@@ -220,9 +219,7 @@ row("scatter.src", node="ScatterBackward0", jvp=LINEAR, one_type=True,
     cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), (2, 2), dim=1),
            case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)])
 
-row("scatter.value", node="ScatterBackward1",
-    doc="A number written at positions along a dimension.",
-    formula="y[i, index[i, j]] = value",
+row("scatter.value", node="ScatterBackward1", formula="y[i, index[i, j]] = value",
     fwd=lambda xp, x, index, dim, value: put_over(
         xp, x, cell(xp, x.shape, dim, index),
         xp.new_full(x, xp.as_index(index).shape, value)),
@@ -232,6 +229,9 @@ row("scatter.value", node="ScatterBackward1",
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
 
+@function("scatter", operands=("x", "index"),
+          doc="A tensor's entries, or a number, written at positions, or added there.",
+          in_place=True)
 def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
                     src: Operand | None = None, value: Operand | None = None,
                     reduce: str | None = None) -> Array:
@@ -248,12 +248,7 @@ def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
     return call("scatter_add.default", x, call("as_index", index), src, dim)
 
 
-function("scatter", _choose_scatter, operands=("x", "index"),
-         doc="A tensor's entries, or a number, written at positions, or added there.",
-         in_place=True)
-
 row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=True,
-    doc="Entries of src added at positions along a dimension; repeats add up.",
     formula="y[i, index[i, j]] += src[i, j]",
     fwd=lambda xp, x, index, src, dim:
     x + xp.put_add(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
@@ -296,16 +291,13 @@ row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
     cases=[case((3, 4), Fixed([2, 0, 2]), dim=0), case((3, 4), Fixed([1]), dim=-1),
            case((3,), Fixed([0, 0]), dim=0)])
 
-row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR,
-    onto_zeros=True,
-    doc="Zeros with the cotangent's slices added where they were read.",
+row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR, onto_zeros=True,
     formula="y[i, index[j]] += g[i, j]",
     fwd=lambda xp, x, index, input_sizes, dim:
     xp.put_add(input_sizes, slices_at(xp, input_sizes, dim, index), x),
     vjp=(lambda xp, g, y, x, index, input_sizes, dim:
          xp.index_select(g, dim, index), None),
-    cases=[case((3, 4), Fixed([2, 0, 2]), input_sizes=(3, 4), dim=0)],
-    saves="x index")
+    cases=[case((3, 4), Fixed([2, 0, 2]), input_sizes=(3, 4), dim=0)], saves="x index")
 
 function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
@@ -324,15 +316,13 @@ def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array
     if d >= max(len(have), 1):
         raise ShapeError(f"{name}: Indexing dim {d} is out of bounds of the source "
                          f"tensor with dim {len(have)}")
-    if have and have[d] != count:
-        raise ShapeError(
-            f"{name}: Number of indices ({count}) should be equal to "
-            f"source.size(dim): ({have[d]}), for dim: {d}")
+    slices = have[d] if have else count
+    refuse(slices != count, "{}: Number of indices ({}) should be equal to "
+           "source.size(dim): ({}), for dim: {}", name, count, slices, d)
     own = tuple(x.shape)
-    if len(have) != len(own) or have[:d] + have[d + 1:] != own[:d] + own[d + 1:]:
-        raise ShapeError(
-            "source tensor shape must match self tensor shape, excluding the specified "
-            f"dimension. Got self.shape = {list(own)} source.shape = {list(have)}")
+    refuse(len(have) != len(own) or have[:d] + have[d + 1:] != own[:d] + own[d + 1:],
+           "source tensor shape must match self tensor shape, excluding the specified "
+           "dimension. Got self.shape = {} source.shape = {}", list(own), list(have))
     return source
 
 
@@ -343,9 +333,7 @@ def plus_scaled(x: Array, factor: float, other: Array) -> Array:
 
 
 row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
-    one_type=True,
-    doc="Slices of source added at a list of positions; repeats add up.",
-    formula="y[i, index[j]] += alpha source[i, j]",
+    one_type=True, formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
     plus_scaled(x, alpha, xp.put_add(
         x.shape, slices_at(xp, x.shape, dim, index),
@@ -382,35 +370,19 @@ row("take.default", node="TakeBackward0", jvp=LINEAR,
     cases=[case((3, 4), Fixed([[0, 5], [5, -1]])), case((3,), Fixed([1]))],
     saves="x index")
 
-row("take.backward", node="PutBackward0", jvp=LINEAR,
-    onto_zeros=True,
-    doc="Zeros with the cotangent added at entries by their number.",
+row("take.backward", node="PutBackward0", jvp=LINEAR, onto_zeros=True,
     formula="y[index[k]] += g[k]",
     fwd=lambda xp, x, index, input_sizes: xp.reshape(
         xp.put_add((prod(input_sizes),), numbered(xp, prod(input_sizes), index), x),
         input_sizes),
     vjp=(lambda xp, g, y, x, index, input_sizes: xp.take(g, index), None),
-    cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))],
-    saves="x index")
+    cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))], saves="x index")
 
 function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
 
 
-def _put(xp: Namespace, x: Array, index: Array, source: Array, accumulate: bool = False
-        ) -> Array:
-    at = numbered(xp, prod(x.shape), index)
-    have, want = prod(source.shape), prod(at[0].shape)
-    if have != want:
-        raise ShapeError(
-            "put_(): Expected source and index to have the same number of elements, "
-            f"but got source.numel() = {have}, index.numel() = {want}")
-    flat, src = xp.reshape(x, (-1,)), xp.reshape(source, at[0].shape)
-    return xp.reshape(put_over(xp, flat, at, src, accumulate), x.shape)
-
-
-row("put.default", node="PutBackward0", fwd=_put, jvp=LINEAR, memory=KEPT,
-    one_type=True,
+@row("put.default", node="PutBackward0", jvp=LINEAR, memory=KEPT, one_type=True,
     doc="Entries replaced, or added to, by their number in the flattened tensor.",
     formula="y[index[k]] = source[k]",
     vjp=(lambda xp, g, y, x, index, source, accumulate=False:
@@ -421,6 +393,15 @@ row("put.default", node="PutBackward0", fwd=_put, jvp=LINEAR, memory=KEPT,
     cases=[case((3, 4), Fixed([0, 5, -1]), (3,)),
            case((3,), Fixed([[1, 0], [1, 2]]), (2, 2), accumulate=True)],
     saves=("index", "", "index source"))
+def _put(xp: Namespace, x: Array, index: Array, source: Array, accumulate: bool = False
+        ) -> Array:
+    at = numbered(xp, prod(x.shape), index)
+    have, want = prod(source.shape), prod(at[0].shape)
+    refuse(have != want, "put_(): Expected source and index to have the same number of "
+           "elements, but got source.numel() = {}, index.numel() = {}", have, want)
+    flat, src = xp.reshape(x, (-1,)), xp.reshape(source, at[0].shape)
+    return xp.reshape(put_over(xp, flat, at, src, accumulate), x.shape)
+
 
 function("put", lambda call, x, index, source, accumulate=False:
          call("put.default", x, call("as_index", index), source, accumulate),
@@ -435,18 +416,14 @@ def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value:
 MASK = Fixed([[True, False, False], [False, True, True]])
 
 row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
-    memory=PACKED,
-    doc="A number written where the mask is true.", formula="value where mask, else x",
+    memory=PACKED, formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
-              1 - xp.as_type_of(as_mask(xp, mask), y), None),
-    vjp=(_filled_vjp, None),
+              1 - xp.as_type_of(as_mask(xp, mask), y), None), vjp=(_filled_vjp, None),
     cases=[case((2, 3), MASK, value=0.5), case((2, 1), MASK, value=-1),
            case((2, 3), Fixed([True, False, True]), value=0)], saves="mask")
 
-row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
-    memory=PACKED,
-    doc="A scalar tensor written where the mask is true.",
+row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST, memory=PACKED,
     formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value: 1 - xp.as_type_of(as_mask(xp, mask), y),
@@ -457,25 +434,37 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
     cases=[case((2, 3), MASK, ()), case((2, 1), MASK, ())], saves="mask")
 
 
+@function("masked_fill", operands=("x", "mask"),
+          doc="A number, or a scalar tensor, written where the mask is true.")
 def _masked_fill(call: Call, x: Array, mask: Array, value: Operand) -> Array:
+    return call(f"masked_fill.{form_of('masked_fill', value)}", x, mask, value)
+
+
+def form_of(name: str, value: Operand) -> str:
+    """Return the overload for a number that is written: a plain one, or a tensor."""
     if isinstance(value, int | float):
-        return call("masked_fill.Scalar", x, mask, value)
-    if value.shape:
-        raise ShapeError("masked_fill only supports a 0-dimensional value tensor, but "
-                         f"got tensor with {value.ndim} dimension(s).")
-    return call("masked_fill.Tensor", x, mask, value)
+        return "Scalar"
+    refuse(value.shape, "{} only supports a 0-dimensional value tensor, but got tensor "
+           "with {} dimension(s).", name, value.ndim)
+    return "Tensor"
 
 
-function("masked_fill", _masked_fill, operands=("x", "mask"),
-         doc="A number, or a scalar tensor, written where the mask is true.")
-
-
+@row("masked_select.default", node="MaskedSelectBackward0", jvp=LINEAR,
+    doc="The entries where the mask is true, in one dimension.", formula="x where mask",
+    vjp=(lambda xp, g, y, x, mask:
+         xp.call("masked_select.backward", g, mask, x.shape), None),
+    cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)], saves="x mask")
 def _masked_select(xp: Namespace, x: Array, mask: Array) -> Array:
     keep = as_mask(xp, mask)
     shape = broadcast_shape(keep.shape, x.shape)
     return xp.getitem(xp.expand(x, shape), (xp.as_index(xp.expand(keep, shape)),))
 
 
+@row("masked_select.backward", node="MaskedScatterBackward0", onto_zeros=True,
+    jvp=LINEAR, formula="g where mask",
+    vjp=(lambda xp, g, y, x, mask, input_sizes:
+         xp.masked_select(xp.expand(g, input_sizes), mask), None),
+    cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
 def _masked_select_backward(xp: Namespace, x: Array, mask: Array, input_sizes: Shape
                            ) -> Array:
     keep = as_mask(xp, mask)
@@ -483,22 +472,6 @@ def _masked_select_backward(xp: Namespace, x: Array, mask: Array, input_sizes: S
     put = xp.put_view(shape, (xp.as_index(xp.expand(keep, shape)),), x)
     return sum_to(xp, put, input_sizes)
 
-
-row("masked_select.default", node="MaskedSelectBackward0", fwd=_masked_select,
-    jvp=LINEAR, doc="The entries where the mask is true, in one dimension.",
-    formula="x where mask",
-    vjp=(lambda xp, g, y, x, mask:
-         xp.call("masked_select.backward", g, mask, x.shape), None),
-    cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)],
-    saves="x mask")
-
-row("masked_select.backward", node="MaskedScatterBackward0",
-    onto_zeros=True,
-    fwd=_masked_select_backward, jvp=LINEAR,
-    doc="Zeros with the cotangent where the mask is true.", formula="g where mask",
-    vjp=(lambda xp, g, y, x, mask, input_sizes:
-         xp.masked_select(xp.expand(g, input_sizes), mask), None),
-    cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
 
 function("masked_select", lambda call, x, mask: call("masked_select.default", x, mask),
          operands=("x", "mask"))
@@ -510,8 +483,7 @@ def binned(xp: Namespace, at: Array, weights: Array, minlength: int) -> Array:
     at = xp.as_index(at)
     if at.ndim != 1 or (at.size and int(at.min()) < 0):
         raise ShapeError("bincount only supports 1-d non-negative integral inputs.")
-    if minlength < 0:
-        raise ShapeError("minlength should be >= 0")
+    refuse(minlength < 0, "minlength should be >= 0")
     if tuple(weights.shape) != tuple(at.shape):
         raise ShapeError("weights should be 1-d and have the same length as input")
     count = max(int(at.max()) + 1 if at.size else 0, minlength)
@@ -520,22 +492,21 @@ def binned(xp: Namespace, at: Array, weights: Array, minlength: int) -> Array:
 
 row("bincount.weights", node="NotImplemented", jvp=LINEAR, result=FLOATS,
     formula="y[n] = sum(weights where x == n)",
-    doc="How much weight lies on each integer from 0 on. PyTorch records that it "
-        "has no derivative for this; here it is that of a sum.",
     fwd=lambda xp, index, weights, minlength=0:
     binned(xp, index, weights, minlength),
     vjp=(None, lambda xp, g, y, index, weights, minlength=0: xp.take(g, index)),
     cases=[case(Fixed([0, 2, 2, 1]), (4,)),
            case(Fixed([1, 1]), (2,), minlength=4)])
 
-of_numbers("bincount.default",
-    formula="y[n] = number of x == n",
-    doc="How often each integer from 0 on occurs.",
+of_numbers("bincount.default", formula="y[n] = number of x == n",
     fwd=lambda xp, index, minlength=0:
     binned(xp, index, xp.as_index([1] * prod(index.shape)), minlength),
     cases=[case(Fixed([0, 2, 2, 1])), case(Fixed([1, 1]), minlength=4)])
 
 
+@function("bincount", operands=("input", "weights"),
+          doc="How often each integer from 0 on occurs, or how much weight lies on "
+              "it.")
 def _bincount(call: Call, input: Array, weights: Array | None = None, minlength: int = 0
              ) -> Array:
     if weights is None or tuple(input.shape) == (0,):
@@ -543,8 +514,3 @@ def _bincount(call: Call, input: Array, weights: Array | None = None, minlength:
     single = getattr(getattr(weights, "dtype", None), "name", "") == "float32"
     heavy = weights if single else doubled(call, weights)
     return call("bincount.weights", input, heavy, minlength)
-
-
-function("bincount", _bincount, operands=("input", "weights"),
-         doc="How often each integer from 0 on occurs, or how much weight lies on "
-             "it.")

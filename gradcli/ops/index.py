@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TypeVar
 
-from .checks import ShapeError, broadcast_shape, count_of, dim_of
+from .checks import broadcast_shape, count_of, dim_of, refuse
 from .limits import LIMIT, check_size
 from .op import LINEAR, READ, VIEW, Fixed, case, function, row
 from .types import Array, Entries, Namespace, Place, Positions, Shape
@@ -160,7 +160,6 @@ row("select", node="SelectBackward0", doc="One entry of a dimension, which is dr
            case((3,), dim=0, index=2), case((2, 3, 4), dim=1, index=0)])
 
 row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
-    doc="Zeros with the cotangent at the selected entry.",
     formula="y[..., index, ...] = g",
     fwd=lambda xp, x, input_sizes, dim, index:
     xp.put_view(input_sizes, select_at(input_sizes, dim, index), x),
@@ -169,7 +168,6 @@ row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
            case((), input_sizes=(3,), dim=-1, index=-1)])
 
 row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
-    doc="A stretch of a dimension, in steps.",
     formula="y[..., i, ...] = x[..., start + i*step, ...]",
     fwd=lambda xp, x, dim=0, start=None, end=None, step=1:
     xp.getitem(x, slice_at(x.shape, dim, start, end, step)),
@@ -179,7 +177,6 @@ row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
            case((4,), start=3, end=1), case((2, 6), dim=1, step=3)])
 
 row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
-    doc="Zeros with the cotangent in the stretch that was read.",
     formula="y[..., start:end:step, ...] = g",
     fwd=lambda xp, x, input_sizes, dim=0, start=None, end=None, step=1:
     xp.put_view(input_sizes, slice_at(input_sizes, dim, start, end, step), x),
@@ -187,9 +184,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
     cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
-row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True,
-    memory=READ,
-    doc="Entries read by lists of positions or by masks.",
+row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True, memory=READ,
     formula="y[k] = x[i[k], j[k], ...]",
     fwd=lambda xp, x, indices:
     xp.getitem(x, checked_size(x.shape, entries_at(xp, indices))),
@@ -205,9 +200,7 @@ row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True,
            case((2, 2, 3, 2), indices=(None, [[1, 0]], None, [[0], [1]]))])
 
 row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, always_saves=True,
-    onto_zeros=True,
-    doc="Zeros with the cotangent added at the positions read; repeats add up.",
-    formula="y[i[k], j[k], ...] += g[k]",
+    onto_zeros=True, formula="y[i[k], j[k], ...] += g[k]",
     fwd=lambda xp, x, input_sizes, indices:
     xp.put_add(input_sizes, entries_at(xp, indices), x),
     vjp=(lambda xp, g, y, x, input_sizes, indices:
@@ -223,18 +216,15 @@ row("as_entries", query=True, doc="Positions, or a mask, to index with.", formul
 
 def narrow_at(x: Array, dim: int, start: int, length: int) -> tuple[int, int, int]:
     """Return the dimension, start and end of a slice, after checks."""
-    if not x.shape:
-        raise ShapeError("narrow() cannot be applied to a 0-dim tensor.")
+    refuse(not x.shape, "narrow() cannot be applied to a 0-dim tensor.")
     size = x.shape[dim_of(x.shape, dim)]
-    if length < 0:
-        raise ShapeError("narrow(): length must be non-negative.")
+    refuse(length < 0, "narrow(): length must be non-negative.")
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, "
                          f"{size}], but got {start})")
     begin = start + size if start < 0 else start
-    if begin + length > size:
-        raise ShapeError(
-            f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
+    refuse(begin + length > size,
+           "start ({}) + length ({}) exceeds dimension size ({}).", begin, length, size)
     return dim, begin, begin + length
 
 

@@ -1,22 +1,43 @@
-"""Operations that join tensors or repeat them: expand, repeat, cat, stack, block_diag.
+"""Operations that join tensors, repeat them, or split them into several.
 
 Invariant: every row here is linear. Tensors are joined in the order in which they are
-given, and each gets the part of the cotangent at its place.
+given, and each gets the part of the cotangent at its place. The rule of a row with
+several outputs gets a tuple of cotangents, with zeros where none arrived; in the graph,
+the edge to an output has the output's number.
 
     cat([a, b])             # CatBackward0(a, b)
+    a, b = split(x, 2)      # SplitBackward0 #0 and #1
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from functools import partial
+from itertools import (
+    accumulate,
+    combinations,
+    combinations_with_replacement,
+    pairwise,
+    product,
+)
 from math import prod
 
-from .checks import ShapeError, as_sizes, dim_of
-from .limits import check_size
-from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
+from .checks import (
+    ShapeError,
+    as_integer,
+    as_sizes,
+    broadcast_shape,
+    demand_choice,
+    demand_rank,
+    dim_of,
+    real_dim,
+    refuse,
+)
+from .index import along, as_view
+from .limits import PIECE, check_size
+from .op import LINEAR, MANY, PACKED, VIEW, Formula, case, function, row
 from .shape import sum_to
-from .types import Array, Call, Namespace, Outputs, Shape, Sizes
+from .types import Array, Call, Namespace, Nested, Outputs, Shape, Sizes
 
 # fmt: off
 
@@ -67,9 +88,8 @@ function("expand_as", lambda call, x, other: call("expand", x, tuple(other.shape
 def repeated(shape: Shape, repeats: Sizes) -> tuple[Shape, Shape]:
     """Return the counts, and the shape with 1s in front, so that both are as long."""
     counts = as_sizes(repeats)
-    if len(counts) < len(shape):
-        raise ShapeError("Number of dimensions of repeat dims can not be smaller than "
-                         "number of dimensions of tensor")
+    refuse(len(counts) < len(shape), "Number of dimensions of repeat dims can not be "
+           "smaller than number of dimensions of tensor")
     if any(n < 0 for n in counts):
         raise ShapeError(f"Trying to create tensor with negative dimension: {counts}")
     return counts, (*([1] * (len(counts) - len(shape))), *shape)
@@ -77,15 +97,6 @@ def repeated(shape: Shape, repeats: Sizes) -> tuple[Shape, Shape]:
 
 def interleaved(counts: Shape, shape: Shape) -> Shape:
     return tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
-
-
-def _repeat(xp: Namespace, x: Array, repeats: Sizes) -> Array:
-    counts, shape = repeated(x.shape, repeats)
-    lone = xp.reshape(x, interleaved((1,) * len(shape), shape))
-    spread = xp.expand(lone, interleaved(counts, shape))
-    y = xp.reshape(spread, tuple(map(int.__mul__, counts, shape)))
-    seen = all(1 in pair for pair in zip(counts, shape, strict=True))
-    return xp.clone(y, "contiguous") if seen else y
 
 
 def _repeat_vjp(xp: Namespace, g: Array, y: Array, x: Array, repeats: Sizes) -> Array:
@@ -96,11 +107,19 @@ def _repeat_vjp(xp: Namespace, g: Array, y: Array, x: Array, repeats: Sizes) -> 
     return xp.reshape(xp.sum(apart, tuple(range(0, 2 * len(counts), 2))), x.shape)
 
 
-row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
+@row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
     doc="The tensor repeated a number of times along each dimension.",
-    formula="y[i] = x[i mod n]", fwd=_repeat, vjp=(_repeat_vjp,),
+    formula="y[i] = x[i mod n]", vjp=(_repeat_vjp,),
     cases=[case((2, 3), repeats=(2, 1)), case((2, 3), repeats=(2, 1, 3)),
            case((), repeats=(3,)), case((1, 2), repeats=(1, 1))])
+def _repeat(xp: Namespace, x: Array, repeats: Sizes) -> Array:
+    counts, shape = repeated(x.shape, repeats)
+    lone = xp.reshape(x, interleaved((1,) * len(shape), shape))
+    spread = xp.expand(lone, interleaved(counts, shape))
+    y = xp.reshape(spread, tuple(map(int.__mul__, counts, shape)))
+    seen = all(1 in pair for pair in zip(counts, shape, strict=True))
+    return xp.clone(y, "contiguous") if seen else y
+
 
 function("tile", lambda call, x, dims: call(
              "repeat", x, (*([1] * (x.ndim - len(as_sizes(dims)))), *as_sizes(dims))),
@@ -126,9 +145,7 @@ def join_dim(tensors: Sequence[Array], dim: int) -> int:
     first = solid(tensors)[0].shape
     if first == NOTHING and len(tensors) > 1:
         return 0
-    if not first:
-        raise ShapeError("zero-dimensional tensor (at position 0) cannot be "
-                         "concatenated")
+    refuse(not first, "zero-dimensional tensor (at position 0) cannot be concatenated")
     d = dim_of(first, dim)
     for number, tensor in enumerate(tensors):
         shape = tensor.shape
@@ -138,11 +155,9 @@ def join_dim(tensors: Sequence[Array], dim: int) -> int:
             raise ShapeError("Tensors must have same number of dimensions: got "
                              f"{len(first)} and {len(shape)}")
         for at, (expected, got) in enumerate(zip(first, shape, strict=True)):
-            if at != d and expected != got:
-                raise ShapeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected "
-                    f"size {expected} but got size {got} for tensor number {number} "
-                    "in the list.")
+            refuse(at != d and expected != got, "Sizes of tensors must match except in "
+                   "dimension {}. Expected size {} but got size {} for tensor number "
+                   "{} in the list.", d, expected, got, number)
     return d
 
 
@@ -150,10 +165,9 @@ def stack_dim(tensors: Sequence[Array], dim: int) -> int:
     """Return the new dimension of a stack; raise if the tensors' shapes differ."""
     first = tensors[0].shape
     for number, tensor in enumerate(tensors):
-        if tensor.shape != first:
-            raise ShapeError(f"stack expects each tensor to be equal size, but got "
-                             f"{list(first)} at entry 0 and {list(tensor.shape)} at "
-                             f"entry {number}")
+        refuse(tensor.shape != first, "stack expects each tensor to be equal size, but "
+               "got {} at entry 0 and {} at entry {}", list(first), list(tensor.shape),
+               number)
     return dim_of((*first, 1), dim)
 
 
@@ -232,21 +246,19 @@ for _ndim in (1, 2, 3):
              formula="x", doc=f"At least {_ndim} dimensions, new ones of size 1.")
 
 
+function("cat", lambda call, tensors, dim=0: joined(call, "cat", tensors, 0, dim),
+         aliases=("concat", "concatenate"))
+function("stack", lambda call, tensors, dim=0:
+         joined(call, "stack", tensors, 0, dim, "stack.default"))
+
+
+@function("hstack", formula="[a, b, ...]", doc="Tensors side by side.",
+          cases=[case((2, 3), (2, 1)), case((3,), (2,))])
 def _hstack(call: Call, tensors: Sequence[Array]) -> Array:
     raised = [_at_least(call, x, 1) for x in listed("hstack", tensors)]
     return call("cat.default", *raised, dim=0 if raised[0].ndim == 1 else 1)
 
 
-def _column(call: Call, x: Array) -> Array:
-    return x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
-
-
-function("cat", lambda call, tensors, dim=0: joined(call, "cat", tensors, 0, dim),
-         aliases=("concat", "concatenate"))
-function("stack", lambda call, tensors, dim=0:
-         joined(call, "stack", tensors, 0, dim, "stack.default"))
-function("hstack", _hstack, formula="[a, b, ...]", doc="Tensors side by side.",
-         cases=[case((2, 3), (2, 1)), case((3,), (2,))])
 function("vstack", lambda call, tensors: joined(call, "vstack", tensors, 2, 0),
          aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.",
          cases=[case((2, 3), (1, 3)), case((3,), (3,))])
@@ -255,19 +267,34 @@ function("dstack", lambda call, tensors: joined(call, "dstack", tensors, 3, 2),
          cases=[case((2, 3), (2, 3)), case((3,), (3,))])
 function("column_stack", lambda call, tensors: call(
              "cat.default",
-             *[_column(call, x) for x in listed("column_stack", tensors)], dim=1),
+             *[x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
+               for x in listed("column_stack", tensors)], dim=1),
          formula="[a, b, ...]", doc="Tensors as columns.",
          cases=[case((2, 3), (2,)), case((3,), (3,))])
 
 
 def as_matrix(shape: Shape) -> Shape:
     """Return a block's shape as a matrix: a vector is a row, a number one entry."""
-    if len(shape) > 2:
-        raise ShapeError("torch.block_diag: Input tensors must have 2 or fewer "
-                         f"dimensions. An input has {len(shape)} dimensions")
+    refuse(len(shape) > 2, "torch.block_diag: Input tensors must have 2 or fewer "
+           "dimensions. An input has {} dimensions", len(shape))
     return (*(1,) * (2 - len(shape)), *shape)
 
 
+def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
+                   ) -> tuple[Array, ...]:
+    pulled, row_at, column_at = [], 0, 0
+    for block in blocks:
+        rows, columns = as_matrix(block.shape)
+        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
+        pulled.append(xp.reshape(own, block.shape))
+        row_at, column_at = row_at + rows, column_at + columns
+    return tuple(pulled)
+
+
+@row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
+    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
+    vjp=_block_diag_vjp,
+    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
 def _block_diag(xp: Namespace, *blocks: Array) -> Array:
     shapes = [as_matrix(b.shape) for b in blocks]
     height, width = map(sum, zip(*shapes, strict=True))
@@ -282,20 +309,169 @@ def _block_diag(xp: Namespace, *blocks: Array) -> Array:
     return xp.cat(bands, 0)
 
 
-def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
-                   ) -> tuple[Array, ...]:
-    pulled, row_at, column_at = [], 0, 0
-    for block in blocks:
-        rows, columns = as_matrix(block.shape)
-        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
-        pulled.append(xp.reshape(own, block.shape))
-        row_at, column_at = row_at + rows, column_at + columns
-    return tuple(pulled)
-
-
-row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
-    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
-    fwd=_block_diag, vjp=_block_diag_vjp,
-    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
-
 function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices))
+
+
+# splitting, and grids of coordinates
+
+FAMILY = "split"
+
+
+def even_sizes(size: int, split_size: int) -> Shape:
+    """Return the sizes of pieces of ``size``: ``split_size``, the last maybe less."""
+    if split_size < 0:
+        raise ShapeError("split expects split_size be non-negative, but got "
+                         f"split_size={split_size}")
+    if split_size == 0:
+        if size:
+            raise ShapeError("split_size can only be 0 if dimension size is 0, but got "
+                             f"dimension size of {size}")
+        return (0,)
+    full, rest = divmod(size, split_size)
+    check_size((full,), PIECE)
+    return (*[split_size] * full, *([rest] if rest or not full else []))
+
+
+def some_dim(x: Array, dim: int, verb: str) -> int:
+    if not x.shape:
+        raise ShapeError(f"{verb} expects at least a 1-dimensional tensor")
+    return dim_of(x.shape, dim)
+
+
+def pieces(xp: Namespace, x: Array, dim: int, sizes: Shape) -> tuple[Array, ...]:
+    bounds = pairwise(accumulate(sizes, initial=0))
+    return tuple([xp.getitem(x, along(dim, slice(a, b))) for a, b in bounds])
+
+
+split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
+                vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
+
+
+@split("split.Tensor", node="SplitBackward0", memory=VIEW,
+       cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
+              case((3,), split_size=5)])
+def _split(xp: Namespace, x: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:
+    d = some_dim(x, dim, "split")
+    return pieces(xp, x, d, even_sizes(x.shape[d], split_size))
+
+
+@split("split_with_sizes", node="SplitWithSizesBackward0", memory=VIEW,
+       doc="Pieces of given sizes along a dimension.",
+       cases=[case((5, 2), split_sizes=(2, 3)),
+              case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
+def _split_with_sizes(
+    xp: Namespace, x: Array, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Array, ...]:
+    d = some_dim(x, dim, "split")
+    refuse(sum(split_sizes) != x.shape[d] or min(split_sizes, default=0) < 0,
+           "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's "
+           "size at dimension {}), but got split_sizes={}", x.shape[d], d,
+           list(split_sizes))
+    return pieces(xp, x, d, tuple(split_sizes))
+
+
+@row("unbind", returns=MANY, node="UnbindBackward0", jvp=LINEAR, memory=VIEW,
+    doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
+    vjp=(lambda xp, g, y, x, dim=0: xp.stack(g, dim),),
+    cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])
+def _unbind(xp: Namespace, x: Array, dim: int = 0) -> tuple[Array, ...]:
+    d = real_dim(x.shape, dim)
+    check_size((x.shape[d],), PIECE)
+    return tuple([xp.getitem(x, as_view(along(d, i))) for i in range(x.shape[d])])
+
+
+def _pieces(call: Call, name: str, x: Array, by: Sizes, dim: int) -> Outputs:
+    return tuple(call(name, x, by, dim))
+
+
+@function("split", operands=("x",),
+          doc="Pieces along a dimension: of one size, or of the sizes listed.",
+          cases=[case((5, 2), split_size_or_sections=2)])
+def _split_any(
+    call: Call, x: Array, split_size_or_sections: Sizes, dim: int = 0
+) -> tuple[Array, ...]:
+    asked = split_size_or_sections
+    if isinstance(asked, list | tuple):
+        return _pieces(call, "split_with_sizes", x, tuple(asked), dim)
+    return _pieces(call, "split.Tensor", x, as_integer(asked), dim)
+
+
+@function("chunk", operands=("x",), formula="[a, b, ...] = x",
+          doc="A number of pieces along a dimension, as even as integer sizes allow.",
+          cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
+def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
+    d = some_dim(x, dim, "chunk")
+    refuse(chunks <= 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
+    size = x.shape[d]
+    if not size:
+        check_size((chunks,), PIECE)
+        return _pieces(call, "split_with_sizes", x, (0,) * chunks, d)
+    return _pieces(call, "split.Tensor", x, -(-size // chunks), d)
+
+
+# -- grids ----------------------------------------------------------------------------
+
+
+@function("broadcast_tensors", formula="[a, b, ...]",
+          doc="Tensors repeated to their common shape.", cases=[case((3, 1), (2,))])
+def _broadcast_tensors(call: Call, *tensors: Array) -> tuple[Array, ...]:
+    xs = as_list(tensors)
+    shape = broadcast_shape(*[x.shape for x in xs])
+    return tuple([x if x.shape == shape else call("expand", x, shape) for x in xs])
+
+
+@function("meshgrid", formula="A[i, j] = a[i], B[i, j] = b[j]",
+          doc="The coordinates of a grid, one tensor per axis.",
+          cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])
+def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array, ...]:
+    xs = as_list(tensors)
+    refuse(not xs, "meshgrid expects a non-empty TensorList")
+    demand_choice("meshgrid: indexing", indexing, ("ij", "xy"))
+    for x in xs:
+        demand_rank("meshgrid", x, 0, 1)
+    dims = list(range(len(xs)))
+    if indexing == "xy":
+        dims[:2] = dims[:2][::-1]
+    sizes = [0] * len(xs)
+    for x, d in zip(xs, dims, strict=True):
+        sizes[d] = prod(x.shape)
+    return tuple([
+        call("expand", call("view", x, tuple([n if i == d else 1
+                                              for i, n in enumerate(sizes)])), sizes)
+        for x, d in zip(xs, dims, strict=True)
+    ])
+
+
+MOST_DIMS = 64
+"""Largest number of dimensions that an array can have."""
+
+
+def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
+    """Return a flat list as nested lists, whose lengths are ``sizes``."""
+    for n in sizes[:0:-1]:
+        flat = [flat[i:i + n] for i in range(0, len(flat), n)]
+    return flat
+
+
+@function("combinations", operands=("x",), formula="all (x[i], x[j]) with i < j",
+          doc="Every choice of r entries, in their order, one per row.",
+          cases=[case((4,)), case((3,), r=2, with_replacement=True)])
+def _combinations(
+    call: Call, x: Array, r: int = 2, with_replacement: bool = False
+) -> Array:
+    demand_rank("combinations", x, 1, 1)
+    refuse(r < 0, "Expect a non-negative number, but got {}", r)
+    if r > MOST_DIMS:
+        raise ShapeError(f"combinations of {r} entries are not offered; of up to "
+                         f"{MOST_DIMS} they are")
+    count = x.shape[0]
+    if not r:
+        return call("new_zeros", x, (0,))
+    check_size((r, *[count] * r))
+    grids = _meshgrid(call, *[x] * r)
+    pick = combinations_with_replacement if with_replacement else combinations
+    chosen = set(pick(range(count), r))
+    at = product(range(count), repeat=r)
+    mask = (call("as_index.beside", x, _nested([p in chosen for p in at], [count] * r))
+            if count else call("lt", grids[0], 0))
+    return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)

@@ -2,14 +2,26 @@
 
 All rows but ``trace`` and the cross products work on stacks of square matrices, in the
 last two dimensions. At a singular matrix the determinant's derivative is exact, and
-that of the determinant's logarithm is NaN.
+that of the determinant's logarithm is NaN. `cholesky_ex` raises no error for a matrix
+that is not positive definite; ``info`` is the order of its first minor that is not
+positive, else 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
-from .checks import ShapeError, as_integer, broadcast_shape, demand_rank, dim_of
+from .checks import (
+    EngineError,
+    ValueRangeError,
+    as_integer,
+    broadcast_shape,
+    demand_rank,
+    dim_of,
+    refuse,
+)
+from .norm import INFINITY, matrix_norm
 from .op import (
     LINEAR,
     MULTILINEAR,
@@ -24,7 +36,17 @@ from .op import (
 )
 from .products import identity, turned
 from .shape import sum_to
-from .types import Array, ArrayRule, Call, Namespace, Tangents, Vjp
+from .types import (
+    Array,
+    ArrayRule,
+    Call,
+    Namespace,
+    Outputs,
+    Result,
+    Shape,
+    Tangents,
+    Vjp,
+)
 
 # fmt: off
 
@@ -32,9 +54,8 @@ from .types import Array, ArrayRule, Call, Namespace, Tangents, Vjp
 def square(name: str, a: Array) -> Array:
     demand_rank(name, a, 2)
     n, m = a.shape[-2:]
-    if n != m:
-        raise ShapeError(f"{name}: A must be batches of square matrices, but they are "
-                         f"{n} by {m} matrices")
+    refuse(n != m, "{}: A must be batches of square matrices, but they are {} by {} "
+           "matrices", name, n, m)
     return a
 
 
@@ -57,16 +78,14 @@ def filled_up(xp: Namespace, x: Array, dim: int, size: int) -> Array:
 # trace and determinants
 
 
-def trace(xp: Namespace, x: Array) -> Array:
-    demand_rank("trace", x, 2, 2)
-    return xp.sum(xp.diagonal(x))
-
-
-of_numbers("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
-    doc="The sum of a matrix's diagonal.", fwd=trace,
+@of_numbers("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
+    doc="The sum of a matrix's diagonal.",
     vjp=(lambda xp, g, y, x:
          xp.where(xp.ne(identity(xp, g, x.shape), 0), g, 0),),
     cases=[case((3, 3)), case((2, 4)), case((1, 1))], also=("tr",))
+def trace(xp: Namespace, x: Array) -> Array:
+    demand_rank("trace", x, 2, 2)
+    return xp.sum(xp.diagonal(x))
 
 
 def without(xp: Namespace, a: Array, i: int, dim: int) -> Array:
@@ -90,16 +109,9 @@ def cofactors(xp: Namespace, a: Array) -> Array:
     return xp.stack(rows, -2)
 
 
-def slopes_of_det(xp: Namespace, y: Array, a: Array) -> Array:
-    if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
-        return cofactors(xp, a)
-    return lifted(xp, y) * turned(xp, xp.inverse(a))
-
-
-def det_tangent(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
-    if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
-        return xp.sum(cofactors(xp, a) * t, (-2, -1))
-    return y * traces(xp, xp.solve(a, t))
+def is_singular(xp: Namespace, y: Array, a: Array) -> bool:
+    """Return whether a matrix has the determinant 0, or but one entry."""
+    return a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0)))
 
 
 def regular(xp: Namespace, log: Array, a: Array) -> Array:
@@ -113,8 +125,12 @@ SQUARES = [case((3, 3), make="regular"), case((2, 2), make="regular"),
 of_floats("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
     doc="Determinant; its derivative is exact for singular matrices too.",
     fwd=lambda xp, a: xp.det(square("linalg.det", a)),
-    vjp=(lambda xp, g, y, a: lifted(xp, g) * slopes_of_det(xp, y, a),),
-    jvp=lambda xp, t, y, a: det_tangent(xp, t[0], y, a),
+    vjp=(lambda xp, g, y, a: lifted(xp, g) * (
+        cofactors(xp, a) if is_singular(xp, y, a)
+        else lifted(xp, y) * turned(xp, xp.inverse(a))),),
+    jvp=lambda xp, t, y, a: (
+        xp.sum(cofactors(xp, a) * t[0], (-2, -1)) if is_singular(xp, y, a)
+        else y * traces(xp, xp.solve(a, t[0]))),
     cases=SQUARES, saves="a y")
 
 of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
@@ -129,16 +145,15 @@ of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     cases=SQUARES, saves="a y")
 
 
+@function("logdet", formula="log(det(a))",
+          doc="Logarithm of the determinant; NaN where that is negative.",
+          kink="for a singular matrix the derivative is NaN",
+          cases=[case((3, 3), make="spd")])
 def logdet(call: Call, a: Array) -> Array:
     sign, log = call("slogdet", a)
     absent = call("new_full", log, log.shape, float("nan"))
     return call("where", call("lt", sign, 0), absent, log)
 
-
-function("logdet", logdet, formula="log(det(a))",
-         doc="Logarithm of the determinant; NaN where that is negative.",
-         kink="for a singular matrix the derivative is NaN",
-         cases=[case((3, 3), make="spd")])
 
 # inverses and systems
 
@@ -169,29 +184,15 @@ def solution(xp: Namespace, a: Array, b: Array, left: bool) -> Array:
     return turned(xp, xp.solve(turned(xp, a), turned(xp, b)))
 
 
-def check_equation(name: str, a: Array, b: Array, left: bool) -> None:
-    if b.shape[-2 if left else -1] == a.shape[-1]:
-        return
-    equation = "AX = B" if left else "XA = B"
-    raise ShapeError(
-        f"{name}: Incompatible shapes of A and B for the equation "
-        f"{equation} ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})")
-
-
-def solve(xp: Namespace, a: Array, b: Array, left: bool = True) -> Array:
-    square("linalg.solve", a)
-    vector = is_vector(a, b)
-    if vector and not left:
-        raise ShapeError("linalg.solve: Vector broadcasting of the left hand side is "
-                         "not supported for left=False.")
-    m = column(xp, b, vector)
-    broadcast_shape(a.shape[:-2], m.shape[:-2])
-    check_equation("linalg.solve", a, m, left)
-    y = solution(xp, a, m, left)
-    if not vector:
-        return y
-    y = xp.squeeze(y, -1)
-    return turned(xp, xp.contiguous(turned(xp, y))) if len(y.shape) > 1 else y
+def check_system(name: str, a: Array, b: Array, left: bool = True) -> Shape:
+    """Refuse matrices that are not those of a linear system; return the shape of the
+    stack of all."""
+    square(name, a)
+    demand_rank(f"{name}: B", b, 2)
+    refuse(b.shape[-2 if left else -1] != a.shape[-1],
+           "{}: Incompatible shapes of A and B for the equation {} ({}x{} and {}x{})",
+           name, "AX = B" if left else "XA = B", *a.shape[-2:], *b.shape[-2:])
+    return broadcast_shape(a.shape[:-2], b.shape[:-2])
 
 
 def system_rules(again: ArrayRule, slope: ArrayRule, change: ArrayRule, b_at: int
@@ -263,15 +264,26 @@ def solve_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
     return xp.squeeze(found, -1) if vector else found
 
 
-of_floats("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
+@of_floats("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
-    fwd=solve, vjp=(solve_slope(0), solve_slope(1)), jvp=solve_tangent,
-    one_type=True,
+    vjp=(solve_slope(0), solve_slope(1)), jvp=solve_tangent, one_type=True,
     cases=[case((3, 3), (3, 2), make="regular"), case((3, 3), (3,), make="regular"),
            case((2, 3, 3), (2, 3, 1), make="regular"),
            case((2, 3, 3), (3, 2), make="regular"),
            case((2, 3, 3), (2, 3), make="regular"),
            case((3, 3), (2, 3), left=False, make="regular")], saves=("a b y", "a b"))
+def solve(xp: Namespace, a: Array, b: Array, left: bool = True) -> Array:
+    vector = is_vector(a, b)
+    refuse(vector and not left, "linalg.solve: Vector broadcasting of the left hand "
+           "side is not supported for left=False.")
+    m = column(xp, b, vector)
+    check_system("linalg.solve", a, m, left)
+    y = solution(xp, a, m, left)
+    if not vector:
+        return y
+    y = xp.squeeze(y, -1)
+    return turned(xp, xp.contiguous(turned(xp, y))) if len(y.shape) > 1 else y
+
 
 # Cholesky factors
 
@@ -333,6 +345,10 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
 # powers and cross products
 
 
+@function("matrix_power", aliases=("linalg.matrix_power",), operands=("a",),
+          formula="a @ a @ ...", doc="An integer power of a square matrix.",
+          cases=[case((3, 3), n=2), case((2, 2), n=3),
+                 case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
 def matrix_power(call: Call, a: Array, n: int) -> Array:
     """Return ``a`` to the power ``n`` by squaring, in PyTorch's order of products."""
     square("linalg.matrix_power", a)
@@ -358,45 +374,30 @@ def matrix_power(call: Call, a: Array, n: int) -> Array:
     return y
 
 
-function("matrix_power", matrix_power, aliases=("linalg.matrix_power",),
-         operands=("a",),
-         formula="a @ a @ ...", doc="An integer power of a square matrix.",
-         cases=[case((3, 3), n=2), case((2, 2), n=3),
-                case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
-
-
-def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
-    if len(a.shape) != len(b.shape):
-        raise ShapeError(
-            "linalg.cross: inputs must have the same number of dimensions.")
-    d = dim_of(a.shape, dim)
-    if not a.shape or (a.shape[d], b.shape[d]) != (3, 3):
-        raise ShapeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got shapes "
-            f"{list(a.shape)} and {list(b.shape)}")
-    broadcast_shape(a.shape, b.shape)
-    return (xp.roll(a, -1, d) * xp.roll(b, -2, d)
-            - xp.roll(a, -2, d) * xp.roll(b, -1, d))
-
-
-row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cross,
-    one_type=True,
-    memory=PACKED,
-    formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
-    doc="Cross products of vectors of three along a dimension.",
+@row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR,
+    one_type=True, memory=PACKED, formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
     vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(
              xp, xp.call("linalg_cross.default", b, g, dim), a.shape),
          lambda xp, g, y, a, b, dim=-1: sum_to(
              xp, xp.call("linalg_cross.default", g, a, dim), b.shape)),
     cases=[case((3,), (3,)), case((3, 4), (3, 4), dim=0), case((2, 3), (1, 3)),
            case((2, 3, 2), (2, 3, 2), dim=-2)], saves=("b", "a"))
+def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
+    refuse(len(a.shape) != len(b.shape),
+           "linalg.cross: inputs must have the same number of dimensions.")
+    d = dim_of(a.shape, dim)
+    refuse(not a.shape or (a.shape[d], b.shape[d]) != (3, 3),
+           "linalg.cross: inputs dimension {} must have length 3. Got shapes {} and {}",
+           dim, list(a.shape), list(b.shape))
+    broadcast_shape(a.shape, b.shape)
+    return (xp.roll(a, -1, d) * xp.roll(b, -2, d)
+            - xp.roll(a, -2, d) * xp.roll(b, -1, d))
 
 
 def torch_cross(call: Call, a: Array, b: Array, dim: int | None = None) -> Array:
     if dim is not None:
         return call("linalg_cross.default", a, b, dim)
-    if 3 not in a.shape:
-        raise ShapeError("no dimension of size 3 in input")
+    refuse(3 not in a.shape, "no dimension of size 3 in input")
     return call("linalg_cross.default", a, b, a.shape.index(3))
 
 
@@ -430,3 +431,83 @@ of_floats("matrix_exp", node="LinalgMatrixExpBackward0",
     vjp=(lambda xp, g, y, a: exponential_along(xp, turned(xp, a), g),),
     jvp=lambda xp, t, y, a: exponential_along(xp, a, t[0]),
     cases=[case((2, 2)), case((2, 2, 2)), case((1, 1))], saves="a", overflows=True)
+
+
+# Cholesky factors with an error code per matrix, and condition numbers
+
+FAMILY = "equations"
+
+
+def cholesky_ex_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
+                        upper: bool = False) -> Outputs:
+    moved = cholesky_tangent(xp, t, y[0], a, upper)
+    return moved, xp.new_full(moved, y[1].shape, 0)
+
+
+@of_floats("linalg_cholesky_ex.default", node="LinalgCholeskyExBackward0", returns=2,
+    formula="l @ l.T = a, info",
+    kink="of a matrix that is not positive definite the factor is NaN",
+    vjp=(lambda xp, g, y, a, upper=False: cholesky_rule(xp, g, y[0], a, upper),),
+    jvp=cholesky_ex_tangent,
+    cases=[case((3, 3), make="symmetric"),
+           case((2, 2, 2), upper=True, make="symmetric")], saves="y.0")
+def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
+    read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
+    info = xp.indefinite_minors(read)
+    bad = xp.ne(info, 0)
+    if not bool(xp.any(bad)):
+        return factor(xp, a, upper), info
+    held = xp.where(lifted(xp, bad), identity(xp, a, a.shape), a)
+    return xp.where(lifted(xp, bad), nan, factor(xp, held, upper)), info
+
+
+@function("linalg.cholesky_ex", operands=("a",),
+          doc="The triangular factor of a positive definite matrix, and the order of "
+              "the first minor that is not positive.",
+          cases=[case((3, 3), make="symmetric")])
+def torch_cholesky_ex(call: Call, a: Array, upper: bool = False,
+                      check_errors: bool = False) -> Result:
+    found = call("linalg_cholesky_ex.default", a, upper)
+    number = int(found[1].max()) if check_errors and 0 not in found[1].shape else 0
+    refuse(number, "linalg.cholesky_ex: The factorization could not be completed "
+           "because the input is not positive-definite (the leading minor of order {} "
+           "is not positive-definite).", number, kind=ValueRangeError)
+    return found
+
+
+# condition numbers
+
+
+@function("linalg.cond", operands=("a",),
+          formula="norm(a, p)*norm(inverse(a), p) = cond",
+          doc="How many times errors grow where a system with this matrix is solved: "
+              "the norm of a matrix times that of its inverse.",
+          kink="where the largest or the least singular value is repeated the "
+               "derivative is one of several",
+          cases=[case((2, 2), make="regular"), case((3, 2), p=-2, make="regular"),
+                 case((2, 2), p=1, make="regular"), case((2, 2), p="nuc",
+                                                         make="regular")])
+def cond(call: Call, a: Array, p: float | str | None = None) -> Array:
+    demand_rank("linalg.cond", a, 2)
+    if p is not None and p not in ("fro", "nuc", INFINITY, -INFINITY, 1, -1, 2, -2):
+        raise EngineError(f"linalg.cond got an invalid norm type: {p}")
+    if 0 in a.shape:
+        return call("new_full", call("detach", a), a.shape[:-2], 0)
+    if p is None or p in (2, -2):
+        s = call("linalg.svdvals", a)
+        first = call("narrow", s, -1, 0, 1)
+        last = call("narrow", s, -1, s.shape[-1] - 1, 1)
+        ratio = call("div", last, first) if p == -2 else call("div", first, last)
+        return call("squeeze", ratio, -1)
+    n, m = a.shape[-2:]
+    refuse(n != m, "linalg.cond(ord={}): A must be batches of square matrices, but "
+           "they are {} by {} matrices", p, n, m)
+    if p == "nuc":
+        s = call("linalg.svdvals", a)
+        return call("mul", call("sum", s, -1), call("sum", call("reciprocal", s), -1))
+    sign, _ = call("slogdet", call("detach", a))
+    singular = call("unsqueeze", call("unsqueeze", call("eq", sign, 0), -1), -1)
+    held = call("masked_fill", a, singular, nan) if call("any", singular) else a
+    inverted = call("masked_fill", call("inverse", held), singular, INFINITY)
+    both = call("mul", matrix_norm(call, a, p), matrix_norm(call, inverted, p))
+    return call("nan_to_num", both, INFINITY, INFINITY, -INFINITY)

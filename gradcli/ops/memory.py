@@ -13,7 +13,7 @@ from itertools import accumulate
 from math import prod
 from typing import Any, cast
 
-from .checks import ShapeError, as_sizes
+from .checks import as_sizes, refuse
 from .gather import put_over, surviving
 from .limits import BYTES_PER_ENTRY, LISTED, check_size
 from .op import GIVEN, LINEAR, VIEW, case, function, row
@@ -30,11 +30,11 @@ def written(xp: Namespace, x: Array, src: Array, at: Array | list[int]) -> Array
     return xp.reshape(put, x.shape)
 
 
-def writing(name: str, node: str, doc: str, overlapping: bool = True) -> None:
+def writing(name: str, node: str, overlapping: bool = True) -> None:
     def write(xp: Namespace, x: Array, src: Array, at: list[int]) -> Array:
         return xp.call("copy_slices.positions", x, src, at)
 
-    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR, always_saves=True,
+    row(name, node=node, formula="y[at] = src", jvp=LINEAR, always_saves=True,
         fwd=lambda xp, x, src, at: written(xp, x, src, at),
         vjp=(lambda xp, g, y, x, src, at: write(xp, g, xp.new_full(g, (), 0), at),
              lambda xp, g, y, x, src, at: sum_to(xp, surviving(
@@ -45,15 +45,11 @@ def writing(name: str, node: str, doc: str, overlapping: bool = True) -> None:
                case((3,), (1,), at=[2, 0])])
 
 
-writing("copy_slices.positions", "CopySlices", "A part of a tensor overwritten.", False)
-writing("copy_slices.overlapping", "CopySlices",
-        "A part overwritten of which several entries may share a place.")
-writing("index_put.positions", "IndexPutBackward0",
-        "Entries overwritten at a list of positions or where a mask is true.")
-
+writing("copy_slices.positions", "CopySlices", False)
+writing("copy_slices.overlapping", "CopySlices")
+writing("index_put.positions", "IndexPutBackward0")
 
 row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
-    doc="A view of a tensor that was changed in place, read from it anew.",
     formula="y[i, j] = x[at[i, j]]",
     fwd=lambda xp, x, at:
     xp.getitem(xp.reshape(x, (prod(x.shape),)), (xp.as_index(at),)),
@@ -61,17 +57,15 @@ row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
     cases=[case((2, 3), at=[1, 5]), case((3,), at=[[2], [0]])])
 
 
+@row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
+    formula="y[at] += g",
+    vjp=(lambda xp, g, y, x, at, input_sizes:
+         xp.call("as_strided.positions", g, at),),
+    cases=[case((2,), at=[1, 5], input_sizes=(2, 3))])
 def added(xp: Namespace, x: Array, at: Array, input_sizes: Shape) -> Array:
     flat = xp.put_add((prod(input_sizes),), (xp.as_index(at),), x)
     return xp.reshape(flat, input_sizes)
 
-
-row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
-    doc="Zeros with the cotangent added at positions.", formula="y[at] += g",
-    fwd=added,
-    vjp=(lambda xp, g, y, x, at, input_sizes:
-         xp.call("as_strided.positions", g, at),),
-    cases=[case((2,), at=[1, 5], input_sizes=(2, 3))])
 
 # -- views of a memory by strides -----------------------------------------------------
 
@@ -91,58 +85,39 @@ def places(size: Shape, stride: Shape, start: int) -> list[int]:
     return found
 
 
-def positions(
-    shape: Shape, geometry: Geometry | None, size: Shape, stride: Shape, start: int
-) -> list[int]:
-    """Return the positions in a flattened tensor of the entries of a view.
-
-    An entry of the view that is none of the tensor's gets the position after the last.
-    """
-    outside = prod(shape)
-    asked = places(size, stride, start)
-    if geometry is None:
-        return [at if 0 <= at < outside else outside for at in asked]
-    own = {at: i for i, at in enumerate(places(shape, *geometry))}
-    return [own.get(at, outside) for at in asked]
-
-
 def strided(xp: Namespace, x: Array, size: Shape, stride: Shape, start: int) -> Array:
     """Return a copy of a view by strides of a contiguous tensor."""
-    check_bounds(prod(x.shape), BYTES_PER_ENTRY, size, stride, start)
-    return _read_at(xp, x, positions(x.shape, None, size, stride, start), size)
+    count = prod(x.shape)
+    check_bounds(count, BYTES_PER_ENTRY, size, stride, start)
+    at = xp.as_index(places(size, stride, start))
+    return xp.reshape(xp.getitem(xp.reshape(x, (count,)), (at,)), size)
 
 
 def check_bounds(
     count: int, each: int, size: Shape, stride: Shape, start: int
 ) -> None:
     """Refuse a view beyond a memory of ``count`` entries of ``each`` bytes."""
-    if start < 0:
-        raise ShapeError(f"Tensor: invalid storage offset {start}")
+    refuse(start < 0, "Tensor: invalid storage offset {}", start)
     last = start + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if prod(size) and last >= count:
-        raise ShapeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
-            f"{start}, and itemsize {each} requiring a storage size of "
-            f"{(last + 1) * each} are out of bounds for storage of size {count * each}")
-
-
-def _read_at(xp: Namespace, x: Array, at: list[int], size: Shape) -> Array:
-    count = prod(x.shape)
-    flat = xp.reshape(x, (count,))
-    if count in at:
-        flat = xp.cat((flat, xp.new_full(flat, (1,), 0)), 0)
-    return xp.reshape(xp.getitem(flat, (xp.as_index(at),)), size)
+    refuse(prod(size) and last >= count, "setStorage: sizes {}, strides {}, storage "
+           "offset {}, and itemsize {} requiring a storage size of {} are out of "
+           "bounds for storage of size {}", list(size), list(stride), start, each,
+           (last + 1) * each, count * each)
 
 
 def seen(xp: Namespace, shape: Shape, size: Shape, stride: Shape, start: int,
          geometry: Geometry | None = None) -> tuple[Positions, Array | None]:
     """Return the positions of a view's entries in a flattened tensor, and a mask of the
     entries that are the tensor's, or None if all are."""
-    at, outside = positions(shape, geometry, size, stride, start), prod(shape)
-    places = xp.as_index([i % max(outside, 1) for i in at]).reshape(size)
-    if outside not in at:
-        return places, None
-    return places, xp.ne(xp.as_index([i - outside for i in at]).reshape(size), 0)
+    at, count = places(size, stride, start), prod(shape)
+    if geometry is not None:
+        own = {place: i for i, place in enumerate(places(shape, *geometry))}
+        at = [own.get(place, -1) for place in at]
+    inside = [0 <= i < count for i in at]
+    found = xp.as_index([i if i_in else 0 for i, i_in in zip(at, inside, strict=True)])
+    if all(inside):
+        return found.reshape(size), None
+    return found.reshape(size), xp.ne(xp.as_index([*map(int, inside)]).reshape(size), 0)
 
 
 def _into_view(xp: Namespace, g: Array, y: Array, x: Array, **how: Any) -> Array:
@@ -160,59 +135,39 @@ def _along_view(xp: Namespace, t: Tangents, y: Array, x: Array, **how: Any) -> A
 row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1",
     memory=VIEW, saves="",
     slope="that of the operand's entries; others of its memory get none, as in PyTorch",
-    doc="What lies at given places of a tensor's memory.",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
     fwd=lambda xp, x, size, stride, start, geometry=None:
-    xp.strided(x, size, stride, start),
-    vjp=(_into_view,), jvp=_along_view,
+    xp.strided(x, size, stride, start), vjp=(_into_view,), jvp=_along_view,
     cases=[case((3, 4), size=(2, 2), stride=(4, 1), start=1),
            case((5,), size=(3, 2), stride=(1, 1), start=1),
            case((2, 3), size=(), stride=(), start=4),
            case((4,), size=(2, 3), stride=(0, 1), start=0)])
 
 row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
-    doc="The strides, and where the first entry lies in memory, in entries.",
     formula="geometry(x)", cases=[case((3, 4)), case(())])
 
 
-How = tuple[Shape, Shape, int, Geometry | None]
-"""A view's sizes, strides and offset; the tensor's geometry unless it is contiguous."""
-
-
-def as_strided_how(
-    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None
-) -> How:
+@function("as_strided", operands=("x",),
+          formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
+          doc="What lies at given places of a tensor's memory, as a view of it. No "
+              "gradient reaches what lies beside the tensor itself.",
+          cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
+                 case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
+def _as_strided(call: Call, x: Array, size: Sizes, stride: Sizes,
+                storage_offset: int | None = None) -> Array:
     sizes, steps = as_sizes(size), as_sizes(stride)
-    if len(sizes) != len(steps):
-        raise ShapeError("mismatch in length of strides and shape")
-    if any(step < 0 for step in steps):
-        raise ShapeError("as_strided: Negative strides are not supported at the "
-                         f"moment, got strides: {list(steps)}")
+    refuse(len(sizes) != len(steps), "mismatch in length of strides and shape")
+    refuse(any(step < 0 for step in steps), "as_strided: Negative strides are not "
+           "supported at the moment, got strides: {}", list(steps))
     mine = cast("Geometry", call("view.geometry", x))
     start = mine[1] if storage_offset is None else storage_offset
     plain = mine == (contiguous_strides(tuple(x.shape)), 0)
-    return sizes, steps, start, None if plain else mine
-
-
-def _as_strided(
-    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None = None
-) -> Array:
-    return call("as_strided.default", x,
-                *as_strided_how(call, x, size, stride, storage_offset))
-
-
-function("as_strided", _as_strided, operands=("x",),
-         formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
-         doc="What lies at given places of a tensor's memory, as a view of it. No "
-             "gradient reaches what lies beside the tensor itself.",
-         cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
-                case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
+    return call("as_strided.default", x, sizes, steps, start, None if plain else mine)
 
 
 # -- entire tensors -------------------------------------------------------------------
 
 row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
-    doc="A tensor overwritten by another, which broadcasts.",
     fwd=lambda xp, x, src: xp.expand(xp.as_type_of(src, x), x.shape),
     vjp=(lambda xp, g, y, x, src: xp.zeros_like(g),
          lambda xp, g, y, x, src: sum_to(xp, g, src.shape)),
@@ -221,7 +176,6 @@ row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
 
 def overwriting(name: str, node: str, *values: float) -> None:
     row(name, node=node, formula="y = value", saves="",
-        doc="A tensor overwritten by one number.",
         fwd=lambda xp, x, value: xp.new_full(x, x.shape, value),
         vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),),
         jvp=lambda xp, t, y, x, value: xp.zeros_like(t[0]),
@@ -232,15 +186,12 @@ overwriting("zero_.default", "ZeroBackward0", 0.0)
 overwriting("fill_.Scalar", "FillBackward2", 0.0, 1.5)
 
 row("fill_.Tensor", node="FillBackward3", jvp=LINEAR, formula="y = value",
-    doc="A tensor overwritten by one number, which carries a gradient.",
     fwd=lambda xp, x, value: xp.expand(xp.as_type_of(value, x), x.shape),
     vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),
-         lambda xp, g, y, x, value: xp.sum(g)),
-    cases=[case((2, 3), ()), case((), ())])
+         lambda xp, g, y, x, value: xp.sum(g)), cases=[case((2, 3), ()), case((), ())])
 
 row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, result=GIVEN,
     formula="y = x",
-    doc="A copy of another type or on another device; ``back`` leads home.",
     fwd=lambda xp, x, dtype, device, back: xp.to_copy(x, dtype, device),
     vjp=(lambda xp, g, y, x, dtype, device, back:
          xp.to_copy(g, *back, (dtype, device)),),

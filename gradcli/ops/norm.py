@@ -9,7 +9,9 @@ other orders, in `length` and `length_slope`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
 from math import prod
 
 from .checks import (
@@ -20,6 +22,7 @@ from .checks import (
     demand_rank,
     dim_of,
     dims_of,
+    refuse,
 )
 from .exact import reciprocal
 from .op import (
@@ -38,6 +41,7 @@ from .types import Array, ArrayRule, Call, Dims, Namespace
 # fmt: off
 
 INFINITY = float("inf")
+
 
 def unless_zero(xp: Namespace, x: Array, formula: ArrayRule) -> Array:
     """Return ``formula(x)``, but 0 where ``x`` is 0, in derivatives of every order."""
@@ -110,9 +114,8 @@ def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> 
     return passing(xp, g, y, p) * slope_of(xp, x, y, p, dim)
 
 
-of_floats("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
-    wide=True,
-    formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
+of_floats("linalg_vector_norm.default", node="LinalgVectorNormBackward0", wide=True,
+    formula="sum(abs(x)**ord)**(1/ord)",
     kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
          "an infinity norm share the cotangent evenly",
     fwd=lambda xp, x, ord=2, dim=None, keepdim=False:
@@ -129,12 +132,6 @@ of_floats("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
            case((4,), ord=0.5, low=0.3), case((4,), ord=-1.5, low=0.5),
            case(()), case((), ord=1, dim=0)], saves="x y")
 
-
-def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
-                keepdim: bool = False) -> Array:
-    return call("linalg_vector_norm.default", x, ord, dim, keepdim)
-
-
 OF_SINGULAR_VALUES = {2: "amax", -2: "amin", "nuc": "sum"}
 """Reductions of the singular values that are matrix norms, by the norm's order."""
 
@@ -150,6 +147,38 @@ def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
     return call("permute", call("unsqueeze", found, -1), inverse_order(order))
 
 
+@function("norm", formula="sum(abs(x)**p)**(1/p)",
+          doc="The norm of order p of all entries, or over dimensions.",
+          cases=[case((3, 4)), case((3, 4), p=1, dim=1), case((3,), p=float("inf")),
+                 case((3, 4), p=3.0, dim=0, keepdim=True)], casts=True, tame=("1",),
+          also=("norm2",))
+def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
+         keepdim: bool = False) -> Array:
+    if p == "nuc":
+        dims = tuple(range(len(x.shape))) if dim is None else dim
+        return matrix_norm(call, x, "nuc", dims, keepdim)
+    order = 2 if p is None or p == "fro" else p
+    return vector_norm(call, x, order, dim, keepdim)
+
+
+@function("linalg.vector_norm",
+          doc="The norm of order ord of all entries, or over dimensions.",
+          cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)],
+          casts=True)
+def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
+                keepdim: bool = False) -> Array:
+    return call("linalg_vector_norm.default", x, ord, dim, keepdim)
+
+
+@function("linalg.matrix_norm", operands=("x",), formula="sum(abs(x)**2, dim)**0.5",
+          doc="The Frobenius norm of a matrix, its largest column or row sum, its "
+              "largest or least singular value (2, -2), or the sum of all ('nuc').",
+          kink="where the singular values that make a norm are repeated the derivative "
+               "is one of several",
+          cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf")),
+                 case((3, 2), ord=2, make="regular"),
+                 case((3, 2), ord=-2, make="regular"),
+                 case((2, 3, 2), ord="nuc", dim=(0, 2), keepdim=True, make="regular")])
 def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
                 dim: int | Sequence[int] = (-2, -1), keepdim: bool = False) -> Array:
     """Return a matrix's Frobenius norm, its largest or smallest sum of absolute values
@@ -174,22 +203,15 @@ def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
     return call("amax" if ord > 0 else "amin", sums, left, keepdim)
 
 
-def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
-         keepdim: bool = False) -> Array:
-    if p == "nuc":
-        dims = tuple(range(len(x.shape))) if dim is None else dim
-        return matrix_norm(call, x, "nuc", dims, keepdim)
-    order = 2 if p is None or p == "fro" else p
-    return vector_norm(call, x, order, dim, keepdim)
-
-
+@function("linalg.norm", operands=("x",), formula="norm(x)",
+          doc="A vector norm, or with an order and two dimensions a matrix norm.",
+          cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)
 def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims = None,
                 keepdim: bool = False) -> Array:
     if ord is None:
         return vector_norm(call, x, 2, dim, keepdim)
-    if dim is None and len(x.shape) not in (1, 2):
-        raise ShapeError("linalg.norm: If dim is not specified but ord is, the input "
-                         f"must be 1D or 2D. Got {len(x.shape)}D.")
+    refuse(dim is None and len(x.shape) not in (1, 2), "linalg.norm: If dim is not "
+           "specified but ord is, the input must be 1D or 2D. Got {}D.", len(x.shape))
     pair = dim if isinstance(dim, list | tuple) else None if dim is None else (dim,)
     if isinstance(ord, str) or (
             len(pair) == 2 if pair is not None else len(x.shape) == 2):
@@ -197,50 +219,27 @@ def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims 
     return vector_norm(call, x, ord, dim, keepdim)
 
 
-function("norm", norm, formula="sum(abs(x)**p)**(1/p)",
-         doc="The norm of order p of all entries, or over dimensions.",
-         cases=[case((3, 4)), case((3, 4), p=1, dim=1), case((3,), p=float("inf")),
-                case((3, 4), p=3.0, dim=0, keepdim=True)],
-         casts=True, tame=("1",), also=("norm2",))
-function("linalg.vector_norm", vector_norm, formula="sum(abs(x)**ord)**(1/ord)",
-         doc="The norm of order ord of all entries, or over dimensions.",
-         cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)],
-         casts=True)
-function("linalg.matrix_norm", matrix_norm, operands=("x",),
-         formula="sum(abs(x)**2, dim)**0.5",
-         doc="The Frobenius norm of a matrix, its largest column or row sum, its "
-             "largest or least singular value (2, -2), or the sum of all ('nuc').",
-         kink="where the singular values that make a norm are repeated the derivative "
-              "is one of several",
-         cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf")),
-                case((3, 2), ord=2, make="regular"),
-                case((3, 2), ord=-2, make="regular"),
-                case((2, 3, 2), ord="nuc", dim=(0, 2), keepdim=True, make="regular")])
-function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
-         doc="A vector norm, or with an order and two dimensions a matrix norm.",
-         cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)
-
 # distances
 
 
-def gap(xp: Namespace, a: Array, b: Array, p: float) -> tuple[Array, Array]:
-    """Return ``a - b``, and the slope of its norm of order ``p``."""
+def dist_slope(xp: Namespace, a: Array, b: Array, p: float) -> Array:
     d = a - b
-    return d, slope_of(xp, d, norm_of(xp, d, p, None), p, None)
+    return slope_of(xp, d, norm_of(xp, d, p, None), p, None)
 
 
-of_floats("dist", node="DistBackward0", formula="norm(a - b, p)",
+@of_floats("dist", node="DistBackward0", formula="norm(a - b, p)",
     doc="The norm of the difference of two tensors, which may broadcast.",
     kink="at distance 0 the derivative is 0",
-    fwd=lambda xp, a, b, p=2: dropped(xp, norm_of(xp, a - b, p, None), a - b, None,
-                                      False),
     vjp=(lambda xp, g, y, a, b, p=2: sum_to(
-             xp, passing(xp, g, y, p) * gap(xp, a, b, p)[1], a.shape),
+             xp, passing(xp, g, y, p) * dist_slope(xp, a, b, p), a.shape),
          lambda xp, g, y, a, b, p=2: sum_to(
-             xp, -passing(xp, g, y, p) * gap(xp, a, b, p)[1], b.shape)),
-    jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * gap(xp, a, b, p)[1]),
+             xp, -passing(xp, g, y, p) * dist_slope(xp, a, b, p), b.shape)),
+    jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * dist_slope(xp, a, b, p)),
     cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((5,), (5,), p=3),
            case((), ())], saves="a b y")
+def dist(xp: Namespace, a: Array, b: Array, p: float = 2) -> Array:
+    d = a - b
+    return dropped(xp, norm_of(xp, d, p, None), d, None, False)
 
 
 def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
@@ -260,8 +259,7 @@ def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
 def row_norms(xp: Namespace, d: Array, p: float) -> Array:
     """Return the norms along the last dimension, which is kept. For order 0 a NaN makes
     the norm NaN, whereas `norm_of` counts it as an entry that is not 0."""
-    if p < 0:
-        raise ValueRangeError("cdist only supports non-negative p values")
+    refuse(p < 0, "cdist only supports non-negative p values", kind=ValueRangeError)
     if not d.shape[-1]:
         return xp.sum(d, -1, True)
     if p == 0 and not xp.symbolic:
@@ -270,8 +268,9 @@ def row_norms(xp: Namespace, d: Array, p: float) -> Array:
     return norm_of(xp, d, p, -1)
 
 
-def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
-    return slope_of(xp, between_rows(xp, a, b), xp.unsqueeze(y, -1), p, -1)
+def row_slopes(xp: Namespace, d: Array, y: Array, p: float) -> Array:
+    """Return the slopes of the norms ``y`` of rows of differences."""
+    return slope_of(xp, d, xp.unsqueeze(y, -1), p, -1)
 
 
 def arriving(xp: Namespace, g: Array, y: Array, p: float) -> Array:
@@ -290,18 +289,13 @@ def by_rows(xp: Namespace, run: ArrayRule, rows: tuple[Array, ...], b: Array) ->
     return xp.in_parts(run, rows, prod(b.shape))
 
 
-def distances(xp: Namespace, a: Array, b: Array, p: float) -> Array:
-    def run(a: Array) -> Array:
-        return xp.squeeze(row_norms(xp, between_rows(xp, a, b), p), -1)
-    return by_rows(xp, run, (a,), b)
-
-
 def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: float
                    ) -> Array:
     """Return the cotangent of ``a``; for that of ``b``, exchange a and b and transpose
     ``g`` and ``y``."""
     def run(a: Array, g: Array, y: Array) -> Array:
-        return xp.sum(arriving(xp, g, y, p) * row_slopes(xp, a, b, y, p), -2)
+        d = between_rows(xp, a, b)
+        return xp.sum(arriving(xp, g, y, p) * row_slopes(xp, d, y, p), -2)
     return sum_to(xp, by_rows(xp, run, (a, g, y), b), a.shape)
 
 
@@ -311,12 +305,14 @@ of_wide("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)"
     doc="The distance of every row of one matrix from every row of another.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly", one_type=True,
-    fwd=lambda xp, x1, x2, p=2.0: distances(xp, x1, x2, p),
+    fwd=lambda xp, x1, x2, p=2.0: by_rows(xp, lambda rows: xp.squeeze(
+        row_norms(xp, between_rows(xp, rows, x2), p), -1), (x1,), x2),
     vjp=(lambda xp, g, y, x1, x2, p=2.0: distances_pull(xp, g, y, x1, x2, p),
          lambda xp, g, y, x1, x2, p=2.0: distances_pull(
              xp, xp.transpose(g, -2, -1), xp.transpose(y, -2, -1), x2, x1, p)),
     jvp=lambda xp, t, y, x1, x2, p=2.0:
-        xp.sum(between_rows(xp, *t) * row_slopes(xp, x1, x2, y, p), -1),
+        xp.sum(between_rows(xp, *t) * row_slopes(xp, between_rows(xp, x1, x2), y, p),
+               -1),
     cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
            case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
            case((3, 2), (2, 2), p=INFINITY, make="distinct")], saves="x1 x2 y")
@@ -325,26 +321,14 @@ function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
          call("cdist.default", x1, x2, p), operands=("x1", "x2"))
 
 
-def pairs(n: int) -> tuple[list[int], list[int]]:
-    """Return, for all pairs i < j < n, the list of every i and the list of every j."""
-    return ([i for i in range(n) for _ in range(i + 1, n)],
-            [j for i in range(n) for j in range(i + 1, n)])
+def of_pairs(n: int, at: Callable[[tuple[list[int]]], Array]) -> Array:
+    """Return ``at`` of every i, minus ``at`` of every j, of all pairs i < j < n."""
+    pairs = [*combinations(range(n), 2)]
+    return at(([i for i, _ in pairs],)) - at(([j for _, j in pairs],))
 
 
 def apart(xp: Namespace, x: Array) -> Array:
-    first, second = pairs(x.shape[0])
-    return xp.call("index.Tensor", x, (first,)) - xp.call("index.Tensor", x, (second,))
-
-
-def together(xp: Namespace, g: Array, x: Array) -> Array:
-    """Return the transpose of `apart` applied to ``g``, in the shape of ``x``."""
-    first, second = pairs(x.shape[0])
-    return (xp.call("index.backward", g, x.shape, (first,))
-            - xp.call("index.backward", g, x.shape, (second,)))
-
-
-def pair_slopes_of(xp: Namespace, x: Array, y: Array, p: float) -> Array:
-    return slope_of(xp, apart(xp, x), xp.unsqueeze(y, -1), p, -1)
+    return of_pairs(x.shape[0], lambda at: xp.call("index.Tensor", x, at))
 
 
 of_wide("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j",
@@ -352,24 +336,23 @@ of_wide("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly",
     fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, apart(xp, x), p), -1),
-    vjp=(lambda xp, g, y, x, p=2.0: together(
-        xp, xp.unsqueeze(g, -1) * pair_slopes_of(xp, x, y, p), x),),
+    vjp=(lambda xp, g, y, x, p=2.0: of_pairs(x.shape[0], partial(
+        xp.call, "index.backward",
+        xp.unsqueeze(g, -1) * row_slopes(xp, apart(xp, x), y, p), x.shape)),),
     jvp=lambda xp, t, y, x, p=2.0:
-        xp.sum(apart(xp, t[0]) * pair_slopes_of(xp, x, y, p), -1),
+        xp.sum(apart(xp, t[0]) * row_slopes(xp, apart(xp, x), y, p), -1),
     cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
 
 
+@function("pdist", operands=("input",))
 def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
     demand_rank("pdist", input, 2, 2)
-    if p < 0:
-        raise ValueRangeError("pdist only supports non-negative p values")
+    refuse(p < 0, "pdist only supports non-negative p values", kind=ValueRangeError)
     if input.shape[0] > 10**4:
         raise KindError(f"pdist of {input.shape[0]} rows has too many pairs; use cdist "
                         "on parts of them")
     return call("pdist.default", call("contiguous", input), p)
 
-
-function("pdist", pdist, operands=("input",))
 
 # slices shortened to a bound
 
@@ -388,11 +371,6 @@ def slice_norms(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
     return norm_of(xp, x, p, over), over
 
 
-def shortened(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float) -> Array:
-    norm, _ = slice_norms(xp, x, p, dim, maxnorm)
-    return xp.where(xp.gt(norm, maxnorm), x * (maxnorm / (norm + ROOM)), x)
-
-
 def shortened_change(xp: Namespace, change: Array, x: Array, p: float, dim: int,
                      maxnorm: float, pulled: bool) -> Array:
     """Return the input's cotangent if ``pulled``, else the result's tangent."""
@@ -403,7 +381,7 @@ def shortened_change(xp: Namespace, change: Array, x: Array, p: float, dim: int,
     return xp.where(xp.gt(norm, maxnorm), maxnorm * inverse * turned, change)
 
 
-of_floats("renorm", node="RenormBackward0", fwd=shortened, wide=True, memory=PACKED,
+@of_floats("renorm", node="RenormBackward0", wide=True, memory=PACKED,
     doc="Slices along a dimension whose norm is larger than a bound, shortened to it.",
     formula="x[i]*min(1, maxnorm/norm(x[i], p))",
     kink="where a norm is the bound itself, the slice counts as within it",
@@ -412,3 +390,6 @@ of_floats("renorm", node="RenormBackward0", fwd=shortened, wide=True, memory=PAC
     cases=[case((3, 4), p=2, dim=0, maxnorm=1.0),
            case((3, 4), p=1, dim=1, maxnorm=2.0),
            case((2, 3, 2), p=3, dim=-1, maxnorm=1.5)], saves="x", in_place=True)
+def shortened(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float) -> Array:
+    norm, _ = slice_norms(xp, x, p, dim, maxnorm)
+    return xp.where(xp.gt(norm, maxnorm), x * (maxnorm / (norm + ROOM)), x)

@@ -1,4 +1,4 @@
-"""Normalisation to mean 0 and variance 1, over the last dimensions or per channel.
+"""Normalisation to mean 0 and variance 1, over dimensions, per channel or per group.
 
 Invariant: variances are means of squares of the centred values. The map from an input
 to its normalised values has a symmetric Jacobian, so one formula serves the reverse and
@@ -6,24 +6,26 @@ the forward pass.
 
     layer_norm(x, [4])                              # NativeLayerNormBackward0
     batch_norm(x, mean, var, weight, bias)          # NativeBatchNormBackward0
+    group_norm(x, 2, weight, bias)                  # NativeGroupNormBackward0
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import NamedTuple
 
-from .checks import ShapeError, ValueRangeError, as_sizes, count_of, demand_rank
-from .op import (
-    PACKED,
-    Fixed,
-    Rule,
-    Rules,
-    case,
-    function,
-    of_floats,
+from .checks import (
+    ShapeError,
+    ValueRangeError,
+    as_sizes,
+    count_of,
+    demand_rank,
+    demand_shape,
+    refuse,
 )
+from .op import PACKED, RESULT, Fixed, Rule, Rules, case, function, of_floats
 from .shape import sum_to
 from .types import Array, Call, Dims, Namespace, Sizes, Tangents
 
@@ -156,7 +158,6 @@ def weight_norm_along(xp: Namespace, t: Tangents, y: Array, v: Array, length: Ar
 of_layers("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
-    doc="The slices of v along a dimension, each scaled to the length given for it.",
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
            case((3, 4), (1, 4), dim=1)], saves="v length")
 
@@ -188,36 +189,29 @@ def per_layer(xp: Namespace, x: Array, normalized_shape: Sequence[int],
 
 
 # Ba, Kiros, Hinton 2016, arXiv:1607.06450.
-of_layers("layer_norm.default", node="NativeLayerNormBackward0",
-    always_saves=True,
+of_layers("layer_norm.default", node="NativeLayerNormBackward0", always_saves=True,
     rule=Rule("NativeLayerNormBackwardBackward0", (0, None, None, 1, 2), zeros=False),
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
-    doc="Mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, normalized_shape, eps=1e-5:
         affine(per_layer(xp, x, normalized_shape, eps), weight, bias),
     **affine_rules(per_layer),
     cases=[case((3, 4), (4,), (4,), normalized_shape=(4,)),
            case((2, 3, 2), (3, 2), (3, 2), normalized_shape=(3, 2), eps=0.1),
            case((3, 4), Fixed(None), Fixed(None), normalized_shape=(4,)),
-           case((4,), (4,), Fixed(None), normalized_shape=(4,))],
-    saves="x weight bias")
+           case((4,), (4,), Fixed(None), normalized_shape=(4,))], saves="x weight bias")
 
 
+@function("layer_norm", operands=("x", "weight", "bias"),
+          formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias",
+          doc="Mean 0 and variance 1 over the last dimensions.")
 def layer_norm(call: Call, x: Array, normalized_shape: Sizes,
                weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
               ) -> Array:
-    wanted = list(as_sizes(normalized_shape))
-    for name, given in (("weight", weight), ("bias", bias)):
-        if given is not None and list(given.shape) != wanted:
-            raise ShapeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got "
-                f"{name} of shape {list(given.shape)} and normalized_shape = {wanted}")
-    return call("layer_norm.default", x, weight, bias, tuple(wanted), eps)
+    wanted = as_sizes(normalized_shape)
+    demand_shape("layer_norm: weight", weight, wanted)
+    demand_shape("layer_norm: bias", bias, wanted)
+    return call("layer_norm.default", x, weight, bias, wanted, eps)
 
-
-function("layer_norm", layer_norm, operands=("x", "weight", "bias"),
-         formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias",
-         doc="Mean 0 and variance 1 over the last dimensions.")
 
 # batch normalisation: per channel, which is dimension 1
 
@@ -255,7 +249,6 @@ def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool =
 of_layers("batch_norm.default", node="NativeBatchNormBackward0",
     rule=Rule("NativeBatchNormBackwardBackward0", (0, 1, None, None), zeros=False),
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
-    doc="Mean 0 and variance 1 per channel, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, mean, var, training=False, eps=1e-5:
         affine(per_batch(xp, x, mean, var, training, eps), weight, bias),
     **affine_rules(per_batch, fixed=2),
@@ -285,9 +278,9 @@ def batch_norm(call: Call, x: Array, running_mean: Array | None,
                bias: Array | None = None, training: bool = False, momentum: float = 0.1,
                eps: float = 1e-5) -> Array:
     demand_rank("batch_norm", x, 2)
-    if not training and (running_mean is None or running_var is None):
-        raise ValueRangeError(
-            "Expected running_mean and running_var to be defined when training=False")
+    refuse(not training and (running_mean is None or running_var is None), "Expected "
+           "running_mean and running_var to be defined when training=False",
+           kind=ValueRangeError)
     demand_channels(x, running_mean=running_mean, running_var=running_var,
                     weight=weight, bias=bias)
     if eps < 0 or (training and eps == 0):
@@ -319,13 +312,61 @@ function("batch_norm", batch_norm,
 # vectors scaled to length 1
 
 
+@function("normalize", operands=("x",), either="eps",
+          formula="x/maximum(norm(x, p, dim, keepdim=True), eps)",
+          doc="Vectors along a dimension, scaled to length 1.",
+          cases=[case((3, 4)), case((3, 4), p=1.0, dim=0)])
 def normalize(call: Call, x: Array, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12
               ) -> Array:
     length = call("norm", x, p, dim, True)
     return call("div", x, call("expand_as", call("clamp_min", length, eps), x))
 
 
-function("normalize", normalize, operands=("x",), either="eps",
-         formula="x/maximum(norm(x, p, dim, keepdim=True), eps)",
-         doc="Vectors along a dimension, scaled to length 1.",
-         cases=[case((3, 4)), case((3, 4), p=1.0, dim=0)])
+# group normalisation: each group is one dimension while it is normalised
+
+FAMILY = "grouped"
+
+
+LAST = (2,)
+
+
+def per_group(xp: Namespace, x: Array, num_groups: int, eps: float = 1e-5) -> Normal:
+    """Return ``x`` normalised by the mean and the variance of each item's groups."""
+    def grouped(t: Array) -> Array:
+        return xp.reshape(t, (x.shape[0], num_groups, prod(x.shape[1:]) // num_groups))
+
+    def values() -> tuple[Array, Callable[[Array], Array]]:
+        hat, scale = normalised(xp, grouped(x), LAST, eps)
+        return xp.reshape(hat, x.shape), lambda t: xp.reshape(
+            along_normalised(xp, grouped(t), hat, scale, LAST), x.shape)
+
+    return by_channel(xp, x, values)
+
+
+# Wu, He 2018, arXiv:1803.08494.
+of_floats("group_norm.default", node="NativeGroupNormBackward0", one_type=True,
+    rule=Rule("NativeGroupNormBackward0", (RESULT,), gives=(1,), zeros=False,
+              whole=False), memory=PACKED,
+    formula="(x - mean)/sqrt(var + eps)*weight + bias, per group of channels",
+    fwd=lambda xp, x, weight, bias, num_groups, eps=1e-5:
+        affine(per_group(xp, x, num_groups, eps), weight, bias),
+    **affine_rules(per_group),
+    cases=[case((2, 4, 2), (4,), (4,), num_groups=2),
+           case((3, 4), Fixed(None), Fixed(None), num_groups=2, eps=0.1),
+           case((1, 2, 2, 2), (2,), Fixed(None), num_groups=1)], saves="x weight")
+
+
+@function("group_norm", operands=("x", "weight", "bias"),
+          formula="(x - mean)/sqrt(var + eps)*weight + bias",
+          doc="Mean 0 and variance 1 per item and group of channels.")
+def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = None,
+               bias: Array | None = None, eps: float = 1e-5) -> Array:
+    demand_rank("group_norm", x, 2)
+    refuse(num_groups < 1 or x.shape[1] % num_groups, "Expected number of channels in "
+           "input to be divisible by num_groups, but got input of shape {} and "
+           "num_groups={}", list(x.shape), num_groups, kind=ValueRangeError)
+    refuse(prod(x.shape) == num_groups, "Expected more than 1 value per channel when "
+           "training, got input size {}", list(x.shape), kind=ValueRangeError)
+    demand_shape("group_norm: weight", weight, x.shape[1:2])
+    demand_shape("group_norm: bias", bias, x.shape[1:2])
+    return call("group_norm.default", x, weight, bias, num_groups, eps)

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
-from sys import _getframe
 from typing import Any, Final, Never, ParamSpec, TypeAlias, TypeVar
 
 from .checks import UnknownSlope
@@ -105,6 +104,11 @@ NOT_WIDE: Final = WHOLES + HALF
 
 MANY: Final = 0
 """Value of `Op.returns` for rows that return any number of outputs."""
+
+
+def absent(*_: object, **__: object) -> Never:
+    """Stand for the formula of an entry that is still to be given."""
+    raise NotImplementedError
 
 
 def unknown_slope(name: str) -> Formula:
@@ -225,7 +229,7 @@ class Entry:
                plain number: ``max(x, 0)`` is ``maximum``
     sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
                table of spellings names no function of SymPy
-    family     the module that enters it
+    family     the heading under which it is listed: its module, or a part of that
     """
 
     name: str
@@ -321,7 +325,7 @@ class Op(Entry):
         ValueError: the row contradicts itself.
     """
 
-    fwd: Formula
+    fwd: Formula = absent
     node: str | None = None
     turned: str = ""
     partials: tuple[Partial | float | None, ...] | None = None
@@ -399,13 +403,13 @@ class Composite(Entry):
     a dot counts as an underscore: ``linalg.qr`` has those of ``linalg_qr``.
     """
 
-    build: Formula
+    build: Formula = absent
     operands: Sequence[str] = field(default=(), kw_only=True)
     either: str = field(default="", kw_only=True)
 
 
 Given = ParamSpec("Given")
-Known = TypeVar("Known", bound="Op | Composite")
+Build = TypeVar("Build", bound=Formula)
 
 OPS: Final[Table[Op]] = Table()
 """Every row, by its full name."""
@@ -427,34 +431,50 @@ KEYWORDS: Final[dict[str, str]] = {
 """Names of parameters in the table, by NumPy's names for them."""
 
 
-def _entering(make: Callable[Given, Known]) -> Callable[Given, Known]:
-    """Return a function that makes an entry with ``make`` and puts it in the table."""
+def _entering(
+    make: Callable[Given, Op | Composite], field: str
+) -> Callable[Given, Callable[[Build], Build]]:
+    """Return a function that makes an entry with ``make`` and puts it in the table;
+    without the formula, which is a ``field`` of the entry, it is a decorator of it."""
 
     @wraps(make)
-    def enter(*args: Given.args, **kwargs: Given.kwargs) -> Known:
-        entry = make(*args, **kwargs)
-        own = _FIRST_ROWS.get(entry.name)
-        first = own or _FIRST_ROWS.get(entry.name.replace(".", "_"))
-        if first is not None and not (entry.doc and entry.formula):
-            doc, formula = entry.doc or first.doc, entry.formula or first.formula
-            entry = replace(entry, doc=doc, formula=formula)
-        if entry.name in OPS.entered or entry.name in FUNCTIONS.entered:
-            raise ValueError(f"{entry.name!r} is entered twice")
-        family = _getframe(1).f_globals["__name__"].rpartition(".")[2]
-        object.__setattr__(entry, "family", family)
-        if isinstance(entry, Op):
-            OPS[entry.name] = entry
-            _FIRST_ROWS.setdefault(entry.base, entry)
-        if isinstance(entry, Composite) or "." not in entry.name:
-            FUNCTIONS[entry.name] = entry
-            ALIASES.update(dict.fromkeys(entry.aliases, entry.name))
-        return entry
+    def enter(*args: Given.args, **kwargs: Given.kwargs) -> Callable[[Build], Build]:
+        def of(formula: Build) -> Build:
+            made: Any = partial(make, *args, **kwargs)
+            _put(made(**{field: formula}), formula)
+            return formula
+
+        if field in kwargs or len(args) > 1:
+            entry = make(*args, **kwargs)
+            _put(entry, getattr(entry, field))
+        return of
 
     return enter
 
 
-row = _entering(Op)
-"""Enter a row in the table and return it; see `Op` for the fields."""
+def _put(entry: Op | Composite, formula: Any) -> None:
+    """Put an entry in the table, into the family that the module of its formula names
+    at that time as its ``FAMILY``, or else into the one called like the module."""
+    own = _FIRST_ROWS.get(entry.name)
+    first = own or _FIRST_ROWS.get(entry.name.replace(".", "_"))
+    if first is not None and not (entry.doc and entry.formula):
+        doc, text = entry.doc or first.doc, entry.formula or first.formula
+        entry = replace(entry, doc=doc, formula=text)
+    if entry.name in OPS.entered or entry.name in FUNCTIONS.entered:
+        raise ValueError(f"{entry.name!r} is entered twice")
+    home = formula.__globals__
+    family = home.get("FAMILY") or home["__name__"].rpartition(".")[2]
+    object.__setattr__(entry, "family", family)
+    if isinstance(entry, Op):
+        OPS[entry.name] = entry
+        _FIRST_ROWS.setdefault(entry.base, entry)
+    if isinstance(entry, Composite) or "." not in entry.name:
+        FUNCTIONS[entry.name] = entry
+        ALIASES.update(dict.fromkeys(entry.aliases, entry.name))
+
+
+row = _entering(Op, "fwd")
+"""Enter a row in the table; without ``fwd`` it decorates that. See `Op`."""
 
 of_numbers = partial(row, refuses=TRUTHS)
 """Enter a row that refuses bools; see `row`."""
@@ -465,8 +485,8 @@ of_floats = partial(row, refuses=WHOLES)
 of_wide = partial(row, refuses=NOT_WIDE)
 """Enter a row that takes only single and double floats; see `row`."""
 
-function = _entering(Composite)
-"""Enter a composite in the table and return it; see `Composite` for the fields."""
+function = _entering(Composite, "build")
+"""Enter a composite; without ``build`` it decorates that. See `Composite`."""
 
 
 def offered() -> list[str]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from .checks import PositionError, ShapeError, broadcast_shape, dim_of
-from .gather import MASK, as_mask, grown, put_over, slices_at, surviving
+from .checks import PositionError, ShapeError, broadcast_shape, dim_of, refuse
+from .gather import MASK, as_mask, form_of, grown, put_over, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
 from .op import FIRST, KEPT, LINEAR, Fixed, case, function, row
 from .shape import sum_to
@@ -24,9 +24,8 @@ from .types import Array, Call, Index, Namespace, Operand, Shape
 def replaced(xp: Namespace, x: Array, at: Index, src: Array) -> Array:
     """Return ``x`` with ``src``, whose shape must fit, written at an index."""
     want = xp.getitem(x, at).shape
-    if want != src.shape:
-        raise ShapeError("expected src to have a size equal to the slice of self. src "
-                         f"size = {list(src.shape)}, slice size = {list(want)}")
+    refuse(want != src.shape, "expected src to have a size equal to the slice of self. "
+           "src size = {}, slice size = {}", list(src.shape), list(want))
     return put_over(xp, x, at, src)
 
 
@@ -59,45 +58,30 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
            case((2, 6), (2, 3), dim=-1, start=1, step=2)])
 
 
-def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
-               ) -> Array:
-    """Return ``x`` with slices of ``source``, which may be a scalar, at positions."""
-    demand_slices(x.shape, xp.as_index(index).shape, source.shape, dim)
-    at = slices_at(xp, x.shape, dim, index, beyond="index_copy_(): ")
-    return replaced(xp, x, at, xp.reshape(source, xp.getitem(x, at).shape))
-
-
 def demand_slices(own: Shape, index: Shape, source: Shape, dim: int) -> None:
     """Raise unless slices have the shape and number of those that they replace."""
     d, count = dim_of(own, dim), prod(index)
-    if len(index) > 1:
-        raise PositionError("index_copy_(): Index should have dimension 1 or 0 (got "
-                            f"{len(index)})")
-    if not source and count != 1:
-        raise PositionError("index_copy_(): When source is scalar, index should have "
-                            f"one element (got {count})")
-    if own and source and len(own) != len(source):
-        raise PositionError(
-            "index_copy_(): When source and destination are not scalars, their "
-            f"dimensionality must match. Source dimensionality ({len(source)}), "
-            f"destination dimensionality ({len(own)})")
+    refuse(len(index) > 1, "index_copy_(): Index should have dimension 1 or 0 (got {})",
+           len(index), kind=PositionError)
+    refuse(not source and count != 1, "index_copy_(): When source is scalar, index "
+           "should have one element (got {})", count, kind=PositionError)
+    refuse(own and source and len(own) != len(source), "index_copy_(): When source and "
+           "destination are not scalars, their dimensionality must match. Source "
+           "dimensionality ({}), destination dimensionality ({})", len(source),
+           len(own), kind=PositionError)
     want, have = (" ".join(map(str, shape[:d] + shape[d + 1:]))
                   for shape in (own, source))
-    if want != have:
-        raise ShapeError(
-            "index_copy_(): Source/destination tensor must have same slice shapes. "
-            f"Destination slice shape: {want} at dimension {d} and source slice shape: "
-            f"{have} at dimension 0.")
+    refuse(want != have, "index_copy_(): Source/destination tensor must have same "
+           "slice shapes. Destination slice shape: {} at dimension {} and source slice "
+           "shape: {} at dimension 0.", want, d, have)
     if source and source[d] != count:
         raise PositionError(f"index_copy_(): Number of indices ({count}) should be "
                             f"equal to source.size(dim) ({source[d]})")
 
 
-row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
-    one_type=True,
+@row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR, one_type=True,
     doc="Slices replaced at a list of positions.",
     formula="y[i, index[j]] = source[i, j]",
-    fwd=with_slices,
     vjp=(lambda xp, g, y, x, index, source, dim: xp.index_fill(g, dim, index, 0), None,
          lambda xp, g, y, x, index, source, dim: surviving(
              xp, g, lambda to, numbers: xp.index_copy(to, dim, index, numbers),
@@ -106,10 +90,15 @@ row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
            case((3,), Fixed([1]), (), dim=0),
            case((3, 4), Fixed([1]), (3, 1), dim=-1)],
     saves=("index", "", "index source"))
+def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
+               ) -> Array:
+    """Return ``x`` with slices of ``source``, which may be a scalar, at positions."""
+    demand_slices(x.shape, xp.as_index(index).shape, source.shape, dim)
+    at = slices_at(xp, x.shape, dim, index, beyond="index_copy_(): ")
+    return replaced(xp, x, at, xp.reshape(source, xp.getitem(x, at).shape))
 
-row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
-    memory=KEPT,
-    doc="A number written into slices at a list of positions.",
+
+row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST, memory=KEPT,
     formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, dim, value: xp.index_fill(g, dim, index, 0), None),
@@ -118,9 +107,7 @@ row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
 row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
-    memory=KEPT,
-    doc="A scalar tensor written into slices at a list of positions.",
-    formula="y[i, index[j]] = value",
+    memory=KEPT, formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, value, dim: xp.index_fill(g, dim, index, 0), None,
          lambda xp, g, y, x, index, value, dim:
@@ -129,23 +116,18 @@ row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
     cases=[case((3, 4), Fixed([2, 0]), (), dim=0), case((3,), Fixed([1]), (), dim=-1),
            case((3, 2), Fixed([2, 0, 2]), (), dim=0)])
 
-
 function("index_copy", lambda call, x, dim, index, source:
          call("index_copy.default", x, call("as_index", index), source, dim),
          operands=("x", "index", "source"), in_place=True)
 
 
+@function("index_fill", operands=("x", "index"),
+          doc="A number, or a scalar tensor, written into slices.", in_place=True)
 def _index_fill(call: Call, x: Array, dim: int, index: Array, value: Operand) -> Array:
-    if isinstance(value, int | float):
+    if form_of("index_fill_", value) == "Scalar":
         return call("index_fill.Scalar", x, index, dim, value)
-    if value.shape:
-        raise ShapeError("index_fill_ only supports a 0-dimensional value tensor, but "
-                         f"got tensor with {len(value.shape)} dimension(s).")
     return call("index_fill.Tensor", x, index, value, dim)
 
-
-function("index_fill", _index_fill, operands=("x", "index"),
-         doc="A number, or a scalar tensor, written into slices.", in_place=True)
 
 # -- entries by lists of positions and masks ------------------------------------------
 
@@ -160,19 +142,8 @@ def _fitted(xp: Namespace, values: Array, shape: Shape) -> Array:
     return xp.expand(values, shape)
 
 
-def _index_put(xp: Namespace, x: Array, values: Array, indices: Sequence[object],
-               accumulate: bool = False) -> Array:
-    at = checked_entries(xp, x.shape, indices)
-    src = _fitted(xp, values, xp.getitem(x, at).shape)
-    return put_over(xp, x, at, src, accumulate)
-
-
-row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
-    memory=KEPT,
-    always_saves=True,
-    one_type=True,
-    doc="Entries replaced, or added to, at lists of positions or where masks are true.",
-    formula="y[i[k], j[k], ...] = values[k]",
+@row("index_put.default", node="IndexPutBackward0", jvp=LINEAR, memory=KEPT,
+    always_saves=True, one_type=True, formula="y[i[k], j[k], ...] = values[k]",
     vjp=(lambda xp, g, y, x, values, indices, accumulate=False: g if accumulate else
          xp.call("index_put.default", g, xp.new_full(g, values.shape, 0), indices),
          lambda xp, g, y, x, values, indices, accumulate=False: sum_to(xp, surviving(
@@ -186,8 +157,16 @@ row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
            case((3, 2), (2, 1), indices=([True, False, True],)),
            case((2, 2), (), indices=([[True, False], [True, True]],), accumulate=True),
            case((3, 2, 4), (2, 2), indices=([0, 2], None, [1, 1]), accumulate=True)])
+def _index_put(xp: Namespace, x: Array, values: Array, indices: Sequence[object],
+               accumulate: bool = False) -> Array:
+    at = checked_entries(xp, x.shape, indices)
+    src = _fitted(xp, values, xp.getitem(x, at).shape)
+    return put_over(xp, x, at, src, accumulate)
 
 
+@function("index_put", operands=("x", "values"),
+          doc="Entries replaced at positions, or added up there: accumulate=True.",
+          in_place=True)
 def _put_at(
     call: Call, x: Array, indices: Array, values: Array, accumulate: bool = False
 ) -> Array:
@@ -198,11 +177,20 @@ def _put_at(
     return call("index_put.default", x, values, at, accumulate)
 
 
-function("index_put", _put_at, operands=("x", "values"),
-         doc="Entries replaced at positions, or added up there: accumulate=True.",
-         in_place=True)
+def _taken_from_source(
+    xp: Namespace, g: Array, y: Array, x: Array, mask: Array, source: Array
+) -> Array:
+    taken = xp.masked_select(g, mask)
+    return xp.reshape(grown(xp, taken, (prod(source.shape),)), source.shape)
 
 
+@row("masked_scatter.default", node="MaskedScatterBackward0", jvp=LINEAR,
+    doc="Entries replaced, where a mask is true, by those of source in order.",
+    formula="source, entry by entry, where mask, else x", one_type=True,
+    vjp=(lambda xp, g, y, x, mask, source:
+         sum_to(xp, xp.masked_fill(g, mask, 0), x.shape), None, _taken_from_source),
+    cases=[case((2, 3), MASK, (3,)), case((2, 3), MASK, (2, 3)), case((3,), MASK, (4,)),
+           case((2, 3), Fixed([True, False, True]), (5,))])
 def _masked_scatter(xp: Namespace, x: Array, mask: Array, source: Array) -> Array:
     shape = broadcast_shape(x.shape, mask.shape)
     keep, x = xp.expand(as_mask(xp, mask), shape), xp.expand(x, shape)
@@ -212,23 +200,6 @@ def _masked_scatter(xp: Namespace, x: Array, mask: Array, source: Array) -> Arra
     first = xp.getitem(xp.reshape(source, (prod(source.shape),)), (slice(0, count),))
     return xp.where(keep, xp.put_view(shape, (keep,), first), x)
 
-
-def _taken_from_source(
-    xp: Namespace, g: Array, y: Array, x: Array, mask: Array, source: Array
-) -> Array:
-    taken = xp.masked_select(g, mask)
-    return xp.reshape(grown(xp, taken, (prod(source.shape),)), source.shape)
-
-
-row("masked_scatter.default", node="MaskedScatterBackward0", fwd=_masked_scatter,
-    jvp=LINEAR,
-    doc="Entries replaced, where a mask is true, by those of source in order.",
-    formula="source, entry by entry, where mask, else x",
-    one_type=True,
-    vjp=(lambda xp, g, y, x, mask, source:
-         sum_to(xp, xp.masked_fill(g, mask, 0), x.shape), None, _taken_from_source),
-    cases=[case((2, 3), MASK, (3,)), case((2, 3), MASK, (2, 3)), case((3,), MASK, (4,)),
-           case((2, 3), Fixed([True, False, True]), (5,))])
 
 function("masked_scatter", lambda call, x, mask, source:
          call("masked_scatter.default", x, mask, source),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .checks import ArgumentError
+from .checks import ArgumentError, refuse
 from .op import FLOATS, HALF, KEPT, Fixed, case, function, row, unknown_slope
 from .types import Array, Namespace
 
@@ -39,9 +39,8 @@ def polynomial(xp: Namespace, x: Array, n: Array, first: First, above: Next,
     """
     degrees = xp.as_index(xp.trunc(n))
     most = int(degrees.max()) if degrees.size else 0
-    if most > MOST:
-        raise ArgumentError(f"polynomials of degree {most} are not offered; up to "
-                            f"{MOST} they are")
+    refuse(most > MOST, "polynomials of degree {} are not offered; up to {} they are",
+           most, MOST, kind=ArgumentError)
     zero, one = xp.zeros_like(x), xp.ones_like(x)
     below, here = one, first(x)
     slope_below, slope = zero, lead(0, one) if lead else zero

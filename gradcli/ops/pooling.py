@@ -2,9 +2,12 @@
 
 Invariant: of equal largest entries the first counts, and it alone gets the cotangent; a
 mean depends on its window's entries alone (see `lines`). Rows exist for pictures and
-volumes; as in PyTorch, a sequence is pooled as a picture of one row.
+volumes; as in PyTorch, a sequence is pooled as a picture of one row. A position is the
+number of an entry in the flattened spatial dimensions; unpooling reads what pooling
+returns.
 
-    max_pool2d(x, 2)                # MaxPool2DWithIndicesBackward0
+    y, at = max_pool2d(x, 2, return_indices=True)   # MaxPool2DWithIndicesBackward0
+    max_unpool2d(y, at, 2)          # MaxUnpool2DBackward0: y where it came from, else 0
     adaptive_avg_pool2d(x, 3)       # AdaptiveAvgPool2DBackward0
 """
 
@@ -16,8 +19,13 @@ from math import prod
 from .checks import (
     ShapeError,
     ValueRangeError,
+    as_sizes,
+    demand_shape,
     each_dim,
+    refuse,
 )
+from .gather import surviving
+from .index import check_positions
 from .limits import LISTED, check_size
 from .lines import Line, evenly, gathered, spread
 from .op import (
@@ -26,6 +34,7 @@ from .op import (
     PACKED,
     TRUTHS,
     WHOLE,
+    Fixed,
     Rule,
     case,
     function,
@@ -49,6 +58,7 @@ from .types import (
 )
 
 # fmt: off
+
 
 Spots = Sequence[range]
 """The windows along a dimension, each as the range of the positions that it covers."""
@@ -85,8 +95,7 @@ def level(spots: Spots, n: int) -> list[list[int]]:
     first position."""
     real = [inside(window, n) for window in spots]
     longest, shortest = (extreme(map(len, real)) for extreme in (max, min))
-    if not shortest:
-        raise ShapeError("a window lies in the padding alone")
+    refuse(not shortest, "a window lies in the padding alone")
     check_size((len(real), longest), LISTED)
     return [[*window, *[window[0]] * (longest - len(window))] for window in real]
 
@@ -109,7 +118,7 @@ def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, A
     for d, each in enumerate(levels, start=1):
         rest = [slice(None)] * (rank - d)
         cells = [xp.getitem(cell, (..., evenly(xp, at), *rest))
-                 for cell in cells for at in turn(each)]
+                 for cell in cells for at in zip(*each, strict=True)]
     best, number = xp.largest_of(cells)
     lines = []
     for d, each in enumerate(levels):
@@ -127,11 +136,6 @@ def numbered(places: Sequence[Positions], sizes: Sequence[int]) -> Positions:
     for at, n in zip(places[1:], sizes[1:], strict=True):
         number = number * n + at
     return number
-
-
-def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
-    """Return, for each place in a window, its positions in all windows."""
-    return list(zip(*windows, strict=True))
 
 
 def flattened(x: Array, rank: int) -> Shape:
@@ -238,7 +242,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
     of_numbers(f"max_pool{dims}.indices", node=f"MaxPool{title}WithIndicesBackward0",
         fwd=max_pool, returns=2,
         rule=Rule(f"MaxPool{title}WithIndicesBackwardBackward0"),
-        doc="The largest entry of each window, and where it stands.",
         formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
         vjp=by_x, jvp=along, saves="x y",
         cases=[case((1, *(4,) * rank), kernel_size=two, stride=two, padding=none,
@@ -252,8 +255,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
     of_floats(f"adaptive_max_pool{dims}.indices",
         node=f"AdaptiveMaxPool{title}Backward0", returns=2,
         rule=Rule(f"AdaptiveMaxPool{title}BackwardBackward0"), fwd=adaptive_max_pool,
-        doc="The largest entry of each of a given number of windows, and where it "
-            "stands.",
         formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
         vjp=by_x, jvp=along, saves="x y",
         cases=[case((1, 4, 5, 2)[:rank + 1], output_size=(2, 3, 1)[:rank],
@@ -264,7 +265,7 @@ def rows_of_rank(rank: int, refused: str) -> None:
         refuses=refused,
         saves="x", always_saves=True, memory=PACKED,
         rule=Rule(f"AvgPool{title}BackwardBackward0"), wide=True,
-        doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
+        formula="y[p] = mean(x[p*stride + k])",
         fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
         count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(
             x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
@@ -281,7 +282,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
 
     row(f"{mean}.backward", node=f"AvgPool{title}BackwardBackward0", jvp=LINEAR,
         memory=PACKED,
-        doc="Each window's cotangent in equal shares where the window lies.",
         formula="y[p*stride + k] += g[p]/count(k)",
         fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
         count_include_pad=True, divisor_override=None: scattered(xp, x, *in_windows(
@@ -309,7 +309,6 @@ def rows_of_rank(rank: int, refused: str) -> None:
 
     row(f"{parts}.backward", node=f"AdaptiveAvgPool{title}BackwardBackward0",
         memory=PACKED, jvp=LINEAR,
-        doc="Each window's cotangent in equal shares where the window lies.",
         formula="y[window p] += g[p]/count(window p)",
         fwd=lambda xp, x, input_sizes, output_size: scattered(
             xp, x, *in_parts(input_sizes, output_size), input_sizes),
@@ -330,87 +329,50 @@ def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: 
             rank: int) -> tuple[Shape, Shape, Shape, Shape]:
     """Return the windows' kernel, stride, padding and dilation, after checks; for a
     sequence, those over a picture of one row."""
-    kernel = each_dim("kernel_size", kernel_size, rank)
-    given = kernel if stride in (None, (), []) else each_dim("stride", stride, rank)
-    edges, gaps = (each_dim("padding", padding, rank),
-                   each_dim("dilation", dilation, rank))
+    kernel = each_dim("kernel_size", kernel_size, rank, 1)
+    steps = kernel if stride in (None, (), []) else each_dim("stride", stride, rank, 1)
+    edges = each_dim("padding", padding, rank, 0)
+    gaps = each_dim("dilation", dilation, rank, 1)
     if rank == 1:
-        kernel, given, edges, gaps = (
-            (one, *values) for one, values in (
-                (1, kernel), (1, given), (0, edges), (1, gaps)))
-    for values, name in ((kernel, "kernel size"), (given, "stride"),
-                         (gaps, "dilation")):
-        if min(values) < 1:
-            raise ValueRangeError(f"{name} should be greater than zero, but got "
-                                  f"{list(values)}")
+        kernel, steps, edges, gaps = (1, *kernel), (1, *steps), (0, *edges), (1, *gaps)
     for p, k, d in zip(edges, kernel, gaps, strict=True):
-        if not 0 <= p <= (d * (k - 1) + 1) // 2:
-            raise ValueRangeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}"
-                f", kernel_size={k} and dilation={d}" if p >= 0 else
-                f"pad must be non-negative, but got pad: {p}")
-    return kernel, given, edges, gaps
-
-
-def check_picture(input: Array, rank: int, name: str) -> None:
-    if len(input.shape) in (rank + 1, rank + 2):
-        return
-    if rank == 1:
-        raise ShapeError(f"{name}: Expected 2D or 3D (batch mode) tensor with optional "
-                         f"0 dim batch size for input, but got:{list(input.shape)}")
-    raise ShapeError(f"non-empty {rank + 1}D or {rank + 2}D (batch mode) tensor "
-                     "expected for input")
-
-
-def check_filled(input: Array, rank: int, name: str) -> None:
-    """Raise `ShapeError` if a dimension other than the batch has size 0."""
-    batch = len(input.shape) == rank + 2
-    if 0 not in input.shape[batch:]:
-        return
-    shape = list(input.shape)
-    if rank == 3:
-        lead = f"{name}_with_indices_out_cpu_template" if "max" in name else name
-        raise ShapeError(
-            f"{lead}(): Expected input's non-batch dimensions to have positive length, "
-            f"but input has a shape of {shape} and non-batch dimension "
-            f"{shape[batch:].index(0)} has length zero!")
-    lead, dims = f"{name}: ", "2D or 3D"
-    if name != "max_pool1d":
-        lead, dims = "", "3D or 4D"
-        shape[-1:-1] = [1] * (2 - rank)
-    raise ShapeError(f"{lead}Expected {dims} (batch mode) tensor with optional 0 dim "
-                     f"batch size for input, but got:{shape}")
-
-
-def check_something(input: Array, name: str) -> None:
-    """Raise `ShapeError` if a dimension other than the first has size 0."""
-    empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
-    if empty is not None:
-        raise ShapeError(f"{name}(): Expected input to have non-zero size for "
-                         f"non-batch dimensions, but input has sizes "
-                         f"{list(input.shape)} with dimension {empty} being empty")
+        refuse(p > (d * (k - 1) + 1) // 2, "pad should be at most half of effective "
+               "kernel size, but got pad={}, kernel_size={} and dilation={}", p, k, d,
+               kind=ValueRangeError)
+    return kernel, steps, edges, gaps
 
 
 def check_output(input: Array, spots: list[Spots]) -> None:
     counts = list(map(len, spots))
-    if min(counts) < 1:
-        rank = len(counts)
-        shown = ["x".join(map(str, [input.shape[-rank - 1], *sizes]))
-                 for sizes in (input.shape[-rank:], counts)]
-        raise ShapeError(f"Given input size: ({shown[0]}). Calculated output size: "
-                         f"({shown[1]}). Output size is too small")
+    lead, inner = input.shape[-len(counts) - 1], input.shape[-len(counts):]
+    shown = ["x".join(map(str, (lead, *sizes))) for sizes in (inner, counts)]
+    refuse(min(counts) < 1, "Given input size: ({}). Calculated output size: ({}). "
+           "Output size is too small", *shown)
 
 
 Wanted = int | list[int | None] | tuple[int | None, ...] | None
 """A result's size, or a list of one per dimension; None keeps the input's size."""
 
 
-def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Result]
-               ) -> Result | Outputs:
-    """Return ``run(input)``; a sequence is pooled as a picture of one row."""
+def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Result],
+               filled: bool = False) -> Result | Outputs:
+    """Return ``run(input)``; a sequence is pooled as a picture of one row.
+
+    Raises:
+        ShapeError: there are too many or too few dimensions; or, if it has to be
+            ``filled``, a dimension other than the batch has size 0.
+    """
+    lead = len(input.shape) - rank
+    refuse(lead not in (1, 2), "non-empty {}D or {}D (batch mode) tensor expected for "
+           "input", rank + 1, rank + 2)
+    x = input if rank > 1 else call("unsqueeze", input, -2)
+    wide = max(rank, 2)
+    refuse(filled and 0 in x.shape[lead - 1:], "Expected {}D or {}D (batch mode) "
+           "tensor with optional 0 dim batch size for input, but got:{}", wide + 1,
+           wide + 2, list(x.shape))
+    found = run(x)
     if rank > 1:
-        return run(input)
-    found = run(call("unsqueeze", input, -2))
+        return found
     if isinstance(found, tuple):
         return tuple([call("squeeze", part, -2) for part in found])
     return call("squeeze", found, -2)
@@ -418,110 +380,204 @@ def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Resul
 
 def enter(rank: int) -> None:
     """Enter the four public functions of pooling over ``rank`` dimensions."""
-    dims = f"{max(rank, 2)}d"
+    dims, size = f"{max(rank, 2)}d", (4, 5, 4)[:rank]
     everywhere = tuple(range(-1, -max(rank, 2) - 1, -1))
 
+    @function(f"max_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
+                     case((2, *size), kernel_size=3, stride=1, padding=1,
+                          ceil_mode=True, make="distinct")],
+              formula="y[p] = max(input[p*stride + k])",
+              kink="equal entries: the first of them",
+              doc="The largest entry of each window that slides over the input.")
     def max_pool(call: Call, input: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
                  ceil_mode: bool = False, return_indices: bool = False
                  ) -> Result | Outputs:
-        check_picture(input, rank, f"max_pool{rank}d")
-        check_filled(input, rank, f"max_pool{rank}d")
-        how = options(kernel_size, stride, padding, dilation, rank)
-
         def run(x: Array) -> Result:
+            how = options(kernel_size, stride, padding, dilation, rank)
             check_output(x, over(x, *how, ceil_mode))
             found = call(f"max_pool{dims}.indices", x, *how, ceil_mode)
             return found if return_indices else found[0]
-        return as_picture(call, input, rank, run)
+        return as_picture(call, input, rank, run, True)
 
+    @function(f"avg_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), kernel_size=2),
+                     case((2, *size), kernel_size=3, stride=2, padding=1,
+                          count_include_pad=False)],
+              formula="y[p] = mean(input[p*stride + k])",
+              doc="The mean of each window that slides over the input.")
     def avg_pool(call: Call, input: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: int | None = None) -> Result | Outputs:
-        check_picture(input, rank, f"avg_pool{rank}d")
-        check_filled(input, rank, f"avg_pool{rank}d")
-        if divisor_override == 0:
-            raise ValueRangeError("divisor must be not zero")
-        kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
-        if rank == 3 and any(map(int.__lt__, input.shape[-3:], kernel)):
-            raise ShapeError(f"avg_pool3d: volumes of {list(input.shape[-3:])} are "
-                             f"smaller than windows of {list(kernel)}")
+        refuse(divisor_override == 0, "divisor must be not zero", kind=ValueRangeError)
 
         def run(x: Array) -> Result:
+            kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
+            inner = x.shape[-len(kernel):]
+            refuse(rank == 3 and any(map(int.__lt__, inner, kernel)), "avg_pool3d: "
+                   "volumes of {} are smaller than windows of {}", inner, kernel)
             check_output(x, over(x, kernel, steps, edges, gaps, ceil_mode))
             return call(f"avg_pool{dims}.default", x, kernel, steps, edges, ceil_mode,
                         count_include_pad, divisor_override)
-        return as_picture(call, input, rank, run)
+        return as_picture(call, input, rank, run, True)
 
-    def wanted(input: Array, output_size: Wanted) -> Shape:
+    def wanted(x: Array, output_size: Wanted, name: str) -> Shape:
+        """Return the sizes of the result for a picture; none of its own may be 0, but
+        where all of the result are 1 in a mean."""
         sizes = output_size if isinstance(output_size, list | tuple) else [
             output_size] * rank
-        own = input.shape[len(input.shape) - rank:]
-        found = tuple([n if size is None else int(size)
-                       for size, n in zip(sizes, own, strict=True)])
-        return found if rank > 1 else (1, *found)
+        own = x.shape[-rank:]
+        found = (*(1,) * (rank == 1), *[n if size is None else int(size) for size, n in
+                                        zip(sizes, own, strict=True)])
+        empty = next((d for d, n in enumerate(x.shape) if d and not n), None)
+        refuse(empty is not None and ("max" in name or set(found) != {1}),
+               "{}{}d(): Expected input to have non-zero size for non-batch "
+               "dimensions, but input has sizes {} with dimension {} being empty", name,
+               rank, list(x.shape), empty)
+        return found
 
+    @function(f"adaptive_avg_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), output_size=2),
+                     case((2, *size), output_size=1)],
+              formula="y[p] = mean(input[window p])",
+              doc="The mean of each of a given number of windows.")
     def adaptive_avg(call: Call, input: Array, output_size: Wanted
                      ) -> Result | Outputs:
         if rank > 1 and output_size == 1 and len(input.shape) == rank:
             return call("mean", input, everywhere, True)
-        check_picture(input, rank, f"adaptive_avg_pool{rank}d")
-        size = wanted(input, output_size)
-        if set(size) != {1}:
-            check_something(input, f"adaptive_avg_pool{rank}d")
-        if min(size) < 0:
-            raise ShapeError(f"adaptive_avg_pool{dims}: elements of output_size must "
-                             "be greater than or equal to 0 but received "
-                             f"{{{', '.join(map(str, size))}}}")
-        if set(size) == {1}:
-            return as_picture(call, input, rank,
-                              lambda x: call("mean", x, everywhere, True))
-        return as_picture(
-            call, input, rank,
-            lambda x: call(f"adaptive_avg_pool{dims}.default", x, size))
-
-    def adaptive_max(call: Call, input: Array, output_size: Wanted,
-                     return_indices: bool = False) -> Result | Outputs:
-        check_picture(input, rank, f"adaptive_max_pool{rank}d")
-        check_something(input, f"adaptive_max_pool{rank}d")
-
-        size = wanted(input, output_size)
-        if min(size) < 0:
-            shown = [*input.shape[:-rank], *size]
-            raise ShapeError(
-                f"Trying to create tensor with negative dimension {min(size)}: {shown}")
 
         def run(x: Array) -> Result:
+            size = wanted(x, output_size, "adaptive_avg_pool")
+            refuse(min(size) < 0, "adaptive_avg_pool{}: elements of output_size must "
+                   "be greater than or equal to 0 but received {{{}}}", dims,
+                   ", ".join(map(str, size)))
+            if set(size) == {1}:
+                return call("mean", x, everywhere, True)
+            return call(f"adaptive_avg_pool{dims}.default", x, size)
+        return as_picture(call, input, rank, run)
+
+    @function(f"adaptive_max_pool{rank}d", operands=("input",),
+              cases=[case((1, 2, *size), output_size=2, make="distinct")],
+              formula="y[p] = max(input[window p])",
+              kink="equal entries: the first of them",
+              doc="The largest entry of each of a given number of windows.")
+    def adaptive_max(call: Call, input: Array, output_size: Wanted,
+                     return_indices: bool = False) -> Result | Outputs:
+        def run(x: Array) -> Result:
+            size = wanted(x, output_size, "adaptive_max_pool")
+            refuse(min(size) < 0, "Trying to create tensor with negative dimension {}: "
+                   "{}", min(size), [*x.shape[:-len(size)], *size])
             found = call(f"adaptive_max_pool{dims}.indices", x, size)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
-    size = (4, 5, 4)[:rank]
-    function(f"max_pool{rank}d", max_pool, operands=("input",),
-             cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
-                    case((2, *size), kernel_size=3, stride=1, padding=1,
-                         ceil_mode=True, make="distinct")],
-             formula="y[p] = max(input[p*stride + k])",
-             kink="equal entries: the first of them",
-             doc="The largest entry of each window that slides over the input.")
-    function(f"avg_pool{rank}d", avg_pool, operands=("input",),
-             cases=[case((1, 2, *size), kernel_size=2),
-                    case((2, *size), kernel_size=3, stride=2, padding=1,
-                         count_include_pad=False)],
-             formula="y[p] = mean(input[p*stride + k])",
-             doc="The mean of each window that slides over the input.")
-    function(f"adaptive_avg_pool{rank}d", adaptive_avg, operands=("input",),
-             cases=[case((1, 2, *size), output_size=2),
-                    case((2, *size), output_size=1)],
-             formula="y[p] = mean(input[window p])",
-             doc="The mean of each of a given number of windows.")
-    function(f"adaptive_max_pool{rank}d", adaptive_max, operands=("input",),
-             cases=[case((1, 2, *size), output_size=2, make="distinct")],
-             formula="y[p] = max(input[window p])",
-             kink="equal entries: the first of them",
-             doc="The largest entry of each of a given number of windows.")
-
 
 for rank in (1, 2, 3):
     enter(rank)
+
+
+# the largest entries put back to where pooling found them
+
+FAMILY = "unpooling"
+
+
+def unpool(xp: Namespace, x: Array, indices: Array, output_size: Shape) -> Array:
+    rank = len(output_size)
+    lines = xp.reshape(x, (prod(x.shape[:-rank]), prod(x.shape[-rank:])))
+    at = xp.as_index(indices).reshape(lines.shape)
+    count = prod(output_size)
+    check_size((lines.shape[0], count))
+    if not count:
+        return xp.new_full(x, (*x.shape[:-rank], *output_size), 0)
+    check_positions(xp, count, 0, at, ShapeError, from_end=False, words=(
+        "Found an invalid max index: {at} (output volumes are of size "
+        f"{'x'.join(map(str, output_size))})"))
+    plane = xp.as_index(range(lines.shape[0])).reshape((-1, 1))
+    put = xp.put_view((lines.shape[0], count), (plane, at), lines)
+    return xp.reshape(put, (*x.shape[:-rank], *output_size))
+
+
+def unpool_by_x(xp: Namespace, g: Array, y: Array, x: Array, indices: Array,
+                output_size: Shape) -> Array:
+    at = xp.as_index(indices)
+
+    def read(of: Array) -> Array:
+        rank = len(output_size)
+        places = at.reshape(flattened(at, rank))
+        found = xp.gather(xp.reshape(of, flattened(of, rank)), -1, places)
+        return xp.reshape(found, x.shape)
+
+    if not repeats(at, len(output_size)):
+        return read(g)
+    name = f"max_unpool{len(output_size)}d.default"
+    return surviving(
+        xp, g, lambda to, order: xp.call(name, order, at, output_size), read)
+
+
+def repeats(at: Positions, rank: int) -> bool:
+    """Return whether a position occurs twice in a plane."""
+    lines = at.reshape(flattened(at, rank)).reshape((-1, prod(at.shape[-rank:])))
+    return any(len(set(line)) < len(line) for line in lines.tolist())
+
+
+for rank, _at in ((2, [[[0, 5], [10, 7]]]), (3, [[[[0, 5]], [[10, 7]]]])):
+    of_floats(f"max_unpool{rank}d.default", node=f"MaxUnpool{rank}DBackward0",
+        jvp=LINEAR, memory=PACKED, formula="y[indices[p]] = x[p]",
+        fwd=unpool, vjp=(unpool_by_x, None),
+        cases=[case((1, 2, *(1,) * (rank - 2), 2), Fixed(_at),
+                    output_size=(4, 3, 2)[:rank])])
+
+
+def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
+               output_size: list[int] | tuple[int, ...] | None) -> Shape:
+    """Return the spatial sizes of the result: ``output_size``, if pooling can have made
+    ``sizes`` of it, or by default the sizes that the windows cover."""
+    usual = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(
+        sizes, kernel, stride, padding, strict=True)]
+    if output_size is None:
+        return tuple(usual)
+    rank, wanted = len(kernel), tuple(output_size)
+    if len(wanted) == rank + 2:
+        wanted = wanted[2:]
+    refuse(len(wanted) != rank, "max_unpool{}d: output_size {} is not of {} dimensions",
+           rank, wanted, rank, kind=ValueRangeError)
+    for d, (n, least, s) in enumerate(zip(wanted, usual, stride, strict=True)):
+        if not least - s < n < least + s:
+            raise ValueRangeError(f'invalid output_size "{output_size}" (dim {d} must '
+                                  f"be between {least - s} and {least + s})")
+    return as_sizes(wanted)
+
+
+def enter_unpooling(rank: int) -> None:
+    """Enter ``max_unpool{rank}d``; a sequence is handled as a picture of one column."""
+    places = ([0, 3], [[0, 3], [8, 10]], [[[0, 3]], [[24, 31]]])[rank - 1]
+    made = ((2,), (2, 2), (2, 1, 2))[rank - 1]
+
+    @function(f"max_unpool{rank}d", operands=("input", "indices"),
+              formula="y[indices[p]] = input[p]",
+              doc="Zeros with the largest entries where max_pool found them.",
+              cases=[case((1, *made), Fixed([places]), kernel_size=2)])
+    def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
+                 stride: Sizes | None = None, padding: Sizes = 0,
+                 output_size: list[int] | tuple[int, ...] | None = None) -> Array:
+        kernel = each_dim("kernel_size", kernel_size, rank)
+        edges = each_dim("padding", padding, rank)
+        steps = kernel if stride is None else each_dim("stride", stride, rank)
+        size = size_asked(tuple(input.shape[-rank:]), kernel, steps, edges, output_size)
+        refuse(min(size) < 0, "max_unpool{}d: negative output_size {}", rank, size,
+               kind=ValueRangeError)
+        x, at = ((input, indices) if rank > 1 else
+                 (call("unsqueeze", t, -1) for t in (input, indices)))
+        wide, have = max(rank, 2), len(x.shape)
+        refuse(have not in (wide + 1, wide + 2), "Input to max_unpooling{}d should be "
+               "a {}d or {}d Tensor, but got a tensor with {} dimensions.", wide,
+               wide + 1, wide + 2, have)
+        demand_shape(f"max_unpool{wide}d: indices", at, tuple(x.shape))
+        y = call(f"max_unpool{wide}d.default", x, at, (*size, *(1,) * (rank == 1)))
+        return y if rank > 1 else call("squeeze", y, -1)
+
+
+for rank in (1, 2, 3):
+    enter_unpooling(rank)

@@ -1,29 +1,36 @@
-"""Products of vectors, matrices and stacks of matrices.
+"""Products of vectors, matrices and stacks of matrices, and Einstein summation.
 
 Invariant: products of higher rank consist of ``mm``, ``mv``, ``dot`` and ``bmm`` as in
-PyTorch, so that the recorded graph is the same.
+PyTorch, so that the recorded graph is the same. An equation of einsum is first written
+out, with one letter per dimension, no ellipsis, and the output's labels; the rule of an
+operand is then another einsum, of the cotangent and the other operands.
 
     x @ A       # for a vector x: SqueezeBackward4(MmBackward0(UnsqueezeBackward0, A))
+    einsum("ij,jk", a, b)       # the same as a @ b, recorded as EinsumBackward0
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from typing import cast
 
-from .checks import ShapeError, broadcast_shape, count_of, demand_rank, dim_of, holds
-from .limits import check_size
-from .op import (
-    MULTILINEAR,
-    WHOLE,
-    WHOLES,
-    Case,
-    case,
-    function,
-    of_numbers,
+from .checks import (
+    ArgumentError,
+    ShapeError,
+    ValueRangeError,
+    as_integer,
+    broadcast_shape,
+    count_of,
+    demand_rank,
+    dim_of,
+    holds,
+    refuse,
 )
+from .limits import check_size
+from .op import MULTILINEAR, VIEW, WHOLE, WHOLES, Case, case, function, of_numbers, row
 from .shape import sum_to
-from .types import Array, ArrayRule, Call, Namespace, Recorded, Result
+from .types import Array, ArrayRule, Call, Namespace, Outputs, Recorded, Result
 
 # fmt: off
 
@@ -38,26 +45,6 @@ def identity(xp: Namespace, like: Array, shape: Sequence[int]) -> Array:
     return xp.tril(xp.triu(xp.new_full(like, tuple(shape), 1)))
 
 
-def mm(xp: Namespace, a: Array, b: Array) -> Array:
-    for name, x in (("self", a), ("mat2", b)):
-        demand_rank(f"mm: {name}", x, 2, 2)
-    if a.shape[1] != b.shape[0]:
-        (n, m), (p, q) = a.shape, b.shape
-        raise ShapeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    return xp.matmul(a, b)
-
-
-def mv(xp: Namespace, a: Array, v: Array) -> Array:
-    if (len(a.shape), len(v.shape)) != (2, 1):
-        raise ShapeError(f"matrix @ vector expected, got {len(a.shape)}-D and "
-                         f"{len(v.shape)}-D")
-    if a.shape[1] != v.shape[0]:
-        (n, m), (p,) = a.shape, v.shape
-        raise ShapeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({p})")
-    return xp.matmul(a, v)
-
-
 def dot(xp: Namespace, a: Array, b: Array) -> Array:
     if (len(a.shape), len(b.shape)) != (1, 1):
         raise ShapeError(f"1D tensors expected, but got {len(a.shape)}D and "
@@ -70,6 +57,50 @@ def dot(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.matmul(a, b)
 
 
+@of_numbers("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
+    aliases=("spmm",), jvp=MULTILINEAR, one_type=True,
+    vjp=(lambda xp, g, y, a, b: xp.matmul(g, xp.t(b)),
+         lambda xp, g, y, a, b: xp.matmul_like(xp.t(a), g, b)),
+    cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
+    saves=("b", "a"))
+def mm(xp: Namespace, a: Array, b: Array) -> Array:
+    for name, x in (("self", a), ("mat2", b)):
+        demand_rank(f"mm: {name}", x, 2, 2)
+    if a.shape[1] != b.shape[0]:
+        (n, m), (p, q) = a.shape, b.shape
+        raise ShapeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
+    return xp.matmul(a, b)
+
+
+@of_numbers("mv", node="MvBackward0", formula="a @ v",
+    doc="Product of a matrix and a vector.", jvp=MULTILINEAR, one_type=True,
+    vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
+         lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
+    cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
+def mv(xp: Namespace, a: Array, v: Array) -> Array:
+    if (len(a.shape), len(v.shape)) != (2, 1):
+        raise ShapeError(f"matrix @ vector expected, got {len(a.shape)}-D and "
+                         f"{len(v.shape)}-D")
+    if a.shape[1] != v.shape[0]:
+        (n, m), (p,) = a.shape, v.shape
+        raise ShapeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({p})")
+    return xp.matmul(a, v)
+
+
+for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
+    of_numbers(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
+        fwd=dot, jvp=MULTILINEAR, saves=("b", "a"),
+        one_type=True,
+        vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
+        cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
+
+
+@of_numbers("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
+    doc="Products of two stacks of matrices.", jvp=MULTILINEAR, one_type=True,
+    vjp=(lambda xp, g, y, a, b: xp.bmm(g, turned(xp, b)),
+         lambda xp, g, y, a, b: xp.bmm(turned(xp, a), g)),
+    cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
 def bmm(xp: Namespace, a: Array, b: Array) -> Array:
     for name, m in (("batch1", a), ("batch2", b)):
         demand_rank(f"bmm: {name}", m, 3, 3)
@@ -79,62 +110,9 @@ def bmm(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.matmul(a, b)
 
 
-of_numbers("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
-    aliases=("spmm",),
-    fwd=mm, jvp=MULTILINEAR,
-    one_type=True,
-    vjp=(lambda xp, g, y, a, b: xp.matmul(g, xp.t(b)),
-         lambda xp, g, y, a, b: xp.matmul_like(xp.t(a), g, b)),
-    cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
-    saves=("b", "a"))
-
-of_numbers("mv", node="MvBackward0", formula="a @ v",
-    doc="Product of a matrix and a vector.", fwd=mv, jvp=MULTILINEAR, one_type=True,
-    vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
-         lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
-    cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
-
-for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
-    of_numbers(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
-        fwd=dot, jvp=MULTILINEAR, saves=("b", "a"),
-        one_type=True,
-        vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
-        cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
-
-of_numbers("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
-    doc="Products of two stacks of matrices.",
-    fwd=bmm, jvp=MULTILINEAR, one_type=True,
-    vjp=(lambda xp, g, y, a, b: xp.bmm(g, turned(xp, b)),
-         lambda xp, g, y, a, b: xp.bmm(turned(xp, a), g)),
-    cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
-
-
 def is_asked(x: Array) -> bool:
     """Return whether a tensor needs a gradient."""
     return bool(cast("Recorded", x).requires_grad)
-
-
-def matmul(call: Call, a: Array, b: Array) -> Array:
-    """Return the product by PyTorch's steps: a single one up to rank 2, a single one
-    with the stack merged to a matrix where `_folds` says so, else one of stacks."""
-    ranks = (len(a.shape), len(b.shape))
-    if 0 in ranks:
-        raise ShapeError("both arguments to matmul need to be at least 1D, but they "
-                         f"are {ranks[0]}D and {ranks[1]}D")
-    if ranks == (1, 1):
-        return call("dot", a, b)
-    if ranks == (2, 1):
-        return call("mv", a, b)
-    if ranks == (2, 2):
-        return call("mm", a, b)
-    if ranks == (1, 2):
-        return call("squeeze_.dim", call("mm", call("unsqueeze", a, 0), b), 0)
-    if ranks == (3, 3) and a.shape[0] != b.shape[0]:
-        if a.shape[0] == 1 and is_asked(a):
-            return matmul(call, call("squeeze", a, 0), b)
-        if b.shape[0] == 1 and is_asked(b):
-            return matmul(call, a, call("squeeze", b, 0))
-    return (_folded if _folds(call, a, b) else _batched)(call, a, b)
 
 
 def _folds(call: Call, a: Array, b: Array) -> bool:
@@ -181,11 +159,32 @@ def _batched(call: Call, a: Array, b: Array) -> Array:
     return call("reshape.unsafe", y, (*batch, *rows, right[1]))
 
 
-function("matmul", matmul, operands=("a", "b"),
-         formula="a @ b", aliases=("linalg.matmul",),
-         doc="Matrix product, over stacks of matrices with broadcasting.",
-         cases=[case((3, 4), (4, 2)), case((4,), (4, 2)), case((3, 4), (4,)),
-                case((4,), (4,)), case((2, 3, 4), (4, 2)), case((2, 2, 3), (2, 3, 2))])
+@function("matmul", operands=("a", "b"), formula="a @ b", aliases=("linalg.matmul",),
+          doc="Matrix product, over stacks of matrices with broadcasting.",
+          cases=[case((3, 4), (4, 2)), case((4,), (4, 2)), case((3, 4), (4,)),
+                 case((4,), (4,)), case((2, 3, 4), (4, 2)), case((2, 2, 3), (2, 3, 2))])
+def matmul(call: Call, a: Array, b: Array) -> Array:
+    """Return the product by PyTorch's steps: a single one up to rank 2, a single one
+    with the stack merged to a matrix where `_folds` says so, else one of stacks."""
+    ranks = (len(a.shape), len(b.shape))
+    if 0 in ranks:
+        raise ShapeError("both arguments to matmul need to be at least 1D, but they "
+                         f"are {ranks[0]}D and {ranks[1]}D")
+    if ranks == (1, 1):
+        return call("dot", a, b)
+    if ranks == (2, 1):
+        return call("mv", a, b)
+    if ranks == (2, 2):
+        return call("mm", a, b)
+    if ranks == (1, 2):
+        return call("squeeze_.dim", call("mm", call("unsqueeze", a, 0), b), 0)
+    if ranks == (3, 3) and a.shape[0] != b.shape[0]:
+        if a.shape[0] == 1 and is_asked(a):
+            return matmul(call, call("squeeze", a, 0), b)
+        if b.shape[0] == 1 and is_asked(b):
+            return matmul(call, a, call("squeeze", b, 0))
+    return (_folded if _folds(call, a, b) else _batched)(call, a, b)
+
 
 # a product added to a tensor
 
@@ -199,17 +198,9 @@ def fused(name: str, node: str, product: str, left: ArrayRule, right: ArrayRule,
           doc: str, formula: str, cases: list[Case]) -> None:
     """Enter a row for ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the
     product's reverse rules for a and b."""
-    def fwd(xp: Namespace, x: Array, a: Array, b: Array, beta: float = 1,
-            alpha: float = 1) -> Array:
-        y = scaled(xp.call(product, a, b), alpha)
-        if x.shape != y.shape[-len(x.shape):] and (
-                broadcast_shape(x.shape, y.shape) != y.shape):
-            raise ShapeError(f"{name}: input of shape {list(x.shape)} does not expand "
-                             f"to the product's shape {list(y.shape)}")
-        return xp.plus(y, scaled(x, beta))
 
-    of_numbers(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
-        one_type=True, result=WHOLE, in_place=True, saves=("", "b", "a"),
+    @of_numbers(name, node=node, doc=doc, formula=formula, cases=cases, one_type=True,
+        result=WHOLE, in_place=True, saves=("", "b", "a"),
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
              sum_to(xp, scaled(g, beta), x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1:
@@ -218,6 +209,14 @@ def fused(name: str, node: str, product: str, left: ArrayRule, right: ArrayRule,
              right(xp, scaled(g, alpha), a, b)),
         jvp=lambda xp, t, y, x, a, b, beta=1, alpha=1: scaled(t[0], beta) + scaled(
             xp.call(product, t[1], b) + xp.call(product, a, t[2]), alpha))
+    def fwd(xp: Namespace, x: Array, a: Array, b: Array, beta: float = 1,
+            alpha: float = 1) -> Array:
+        y = scaled(xp.call(product, a, b), alpha)
+        if x.shape != y.shape[-len(x.shape):] and (
+                broadcast_shape(x.shape, y.shape) != y.shape):
+            raise ShapeError(f"{name}: input of shape {list(x.shape)} does not expand "
+                             f"to the product's shape {list(y.shape)}")
+        return xp.plus(y, scaled(x, beta))
 
 
 fused("addmm", "AddmmBackward0", "mm",
@@ -239,6 +238,14 @@ fused("baddbmm", "BaddbmmBackward0", "bmm",
 # products made of others
 
 
+def summed(call: Call, x: Array, *over: object) -> Result:
+    """Return the sum of ``x``; for integers it has the dtype of ``x``."""
+    y = call("sum", x, *over)
+    return call("as_type_of", y, x) if holds(WHOLES, x) else y
+
+
+@function("outer", operands=("a", "b"), formula="y[i, j] = a[i]*b[j]", aliases=("ger",),
+          doc="Outer product of two vectors.", cases=[case((3,), (2,))])
 def outer(call: Call, a: Array, b: Array) -> Array:
     for name, v in (("self", a), ("vec2", b)):
         demand_rank(f"outer: {name}", v, 1, 1)
@@ -246,6 +253,10 @@ def outer(call: Call, a: Array, b: Array) -> Array:
     return call("mul", call("reshape", a, (a.shape[0], 1)), b)
 
 
+@function("linear", operands=("x", "weight", "bias"), formula="x @ weight.T + bias",
+          doc="A linear layer.",
+          cases=[case((2, 4), (3, 4), (3,)), case((2, 4), (3, 4)),
+                 case((4,), (3, 4), (3,))])
 def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``x @ weight.T + bias``; with a bias per output it is one ``addmm`` of
     ``x`` with all dimensions but the last merged, as in PyTorch."""
@@ -263,6 +274,8 @@ def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Ar
     return call("reshape", y, (*x.shape[:-1], y.shape[1]))
 
 
+@function("kron", operands=("a", "b"), formula="y[i*p + k, j*q + l] = a[i, j]*b[k, l]",
+          doc="Kronecker product.", cases=[case((2, 2), (1, 3)), case((2,), (3,))])
 def kron(call: Call, a: Array, b: Array) -> Array:
     """Return the Kronecker product: a block ``a[i, j]*b`` for every entry of ``a``."""
     rank = max(len(a.shape), len(b.shape))
@@ -273,23 +286,23 @@ def kron(call: Call, a: Array, b: Array) -> Array:
     return call("reshape.unsafe", call("mul", tall, wide), sizes)
 
 
+@function("tensordot", operands=("a", "b"), formula="sum over dims of a*b",
+          doc="Sums of products over chosen dimensions of two tensors.",
+          cases=[case((2, 3), (3, 4), dims=1), case((2, 3), (2, 3), dims=2),
+                 case((2, 3), (2,), dims=([0], [0]))])
 def tensordot(call: Call, a: Array, b: Array,
               dims: int | Sequence[Sequence[int] | int] = 2) -> Array:
     """Return sums of products over ``dims``: a number of dimensions, the last of ``a``
     and the first of ``b``, or two lists of dimensions, of ``a`` and of ``b``."""
     if isinstance(dims, int):
-        if dims < 0:
-            raise ShapeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(len(a.shape), len(b.shape)):
-            raise ShapeError("tensordot expects dims < ndim_a or ndim_b, but got "
-                             f"dims={dims}")
+        refuse(dims < 0, "tensordot expects dims >= 0, but got dims={}", dims)
+        refuse(dims > min(len(a.shape), len(b.shape)),
+               "tensordot expects dims < ndim_a or ndim_b, but got dims={}", dims)
         dims = (tuple(range(-dims, 0)), tuple(range(dims)))
-    if len(dims) != 2:
-        raise ShapeError("tensordot: dims has to hold two lists of dimensions, one for "
-                         f"each tensor, not {len(dims)}")
+    refuse(len(dims) != 2, "tensordot: dims has to hold two lists of dimensions, one "
+           "for each tensor, not {}", len(dims))
     gone = [(d,) if isinstance(d, int) else d for d in dims]
-    if len(gone[0]) != len(gone[1]):
-        raise ShapeError("both dimension lists should have same length")
+    refuse(len(gone[0]) != len(gone[1]), "both dimension lists should have same length")
     for x, ds in zip((a, b), gone, strict=True):
         if len(ds) > len(x.shape):
             raise ShapeError(f"tensordot: {len(ds)} dims are given for a tensor with "
@@ -322,41 +335,17 @@ def tensordot(call: Call, a: Array, b: Array,
     return call("reshape", y, (*rows, *columns))
 
 
-def summed(call: Call, x: Array, *over: object) -> Result:
-    """Return the sum of ``x``; for integers it has the dtype of ``x``."""
-    y = call("sum", x, *over)
-    return call("as_type_of", y, x) if holds(WHOLES, x) else y
-
-
+@function("inner", operands=("a", "b"), formula="y[i, j] = sum(a[i]*b[j])",
+          doc="Sums of products over the last dimensions.",
+          cases=[case((2, 3), (4, 3)), case((3,), (3,)), case((), (3,))])
 def inner(call: Call, a: Array, b: Array) -> Array:
     if not a.shape or not b.shape:
         return call("mul", a, b)
-    if a.shape[-1] != b.shape[-1]:
-        raise ShapeError("inner() the last dimension must match on both input tensors "
-                         f"but got shapes {list(a.shape)} and {list(b.shape)}")
+    refuse(a.shape[-1] != b.shape[-1], "inner() the last dimension must match on both "
+           "input tensors but got shapes {} and {}", list(a.shape), list(b.shape))
     return tensordot(call, a, b, ((-1,), (-1,)))
 
 
-function("outer", outer, operands=("a", "b"),
-         formula="y[i, j] = a[i]*b[j]", aliases=("ger",),
-         doc="Outer product of two vectors.",
-         cases=[case((3,), (2,))])
-function("linear", linear, operands=("x", "weight", "bias"),
-         formula="x @ weight.T + bias",
-         doc="A linear layer.",
-         cases=[case((2, 4), (3, 4), (3,)), case((2, 4), (3, 4)),
-                case((4,), (3, 4), (3,))])
-function("kron", kron, operands=("a", "b"),
-         formula="y[i*p + k, j*q + l] = a[i, j]*b[k, l]",
-         doc="Kronecker product.",
-         cases=[case((2, 2), (1, 3)), case((2,), (3,))])
-function("tensordot", tensordot, operands=("a", "b"), formula="sum over dims of a*b",
-         doc="Sums of products over chosen dimensions of two tensors.",
-         cases=[case((2, 3), (3, 4), dims=1), case((2, 3), (2, 3), dims=2),
-                case((2, 3), (2,), dims=([0], [0]))])
-function("inner", inner, operands=("a", "b"), formula="y[i, j] = sum(a[i]*b[j])",
-         doc="Sums of products over the last dimensions.",
-         cases=[case((2, 3), (4, 3)), case((3,), (3,)), case((), (3,))])
 function("linalg.vecdot", lambda call, a, b, dim=-1:
          call("vdot", a, b) if len(a.shape) == len(b.shape) == 1
          else call("sum", call("mul", a, b), dim),
@@ -370,7 +359,6 @@ function("linalg.vecdot", lambda call, a, b, dim=-1:
 of_numbers("bilinear.trilinear", node="TrilinearBackward0",
     fwd=lambda xp, a, weight, b: xp.einsum("ni,kij,nj->nk", a, weight, b),
     jvp=MULTILINEAR, one_type=True,
-    doc="For each row and each output, a vector times a matrix times a vector.",
     formula="y[n, k] = sum(a[n, i]*weight[k, i, j]*b[n, j])",
     vjp=(lambda xp, g, y, a, weight, b: xp.einsum("nk,kij,nj->ni", g, weight, b),
          lambda xp, g, y, a, weight, b: xp.einsum("nk,ni,nj->kij", g, a, b),
@@ -379,6 +367,9 @@ of_numbers("bilinear.trilinear", node="TrilinearBackward0",
     saves=("weight b", "a b", "a weight"))
 
 
+@function("bilinear", operands=("a", "b", "weight", "bias"),
+          formula="y[k] = a @ weight[k] @ b + bias[k]",
+          doc="A layer that is linear in each of two inputs.")
 def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None = None
             ) -> Array:
     demand_rank("bilinear: weight", weight, 3, 3)
@@ -386,9 +377,8 @@ def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None =
         raise ShapeError("bilinear(): input dimensions do not match: got "
                          f"{len(a.shape)} and {len(b.shape)}")
     for dim, (m, n) in enumerate(zip(a.shape[:-1], b.shape[:-1], strict=True)):
-        if m != n:
-            raise ShapeError("bilinear(): input batch dimensions do not match at dim "
-                             f"{dim}: got {m} and {n}")
+        refuse(m != n, "bilinear(): input batch dimensions do not match at dim {}: got "
+               "{} and {}", dim, m, n)
     for i, x in enumerate((a, b), 1):
         if not x.shape or x.shape[-1] != weight.shape[i]:
             raise ShapeError(f"bilinear(): input{i} size does not match weight size: "
@@ -401,6 +391,145 @@ def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None =
     return y if bias is None else call("add", y, bias)
 
 
-function("bilinear", bilinear, operands=("a", "b", "weight", "bias"),
-         formula="y[k] = a @ weight[k] @ b + bias[k]",
-         doc="A layer that is linear in each of two inputs.")
+# Einstein summation, recorded as one node
+
+FAMILY = "einsum"
+
+
+Shapes = list[tuple[int, ...]]
+
+
+def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
+    """Return the labels of each operand and of the output. An ellipsis becomes letters
+    that the equation does not use; operands share them from the last one on."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    refuse(len(terms) != len(shapes), "einsum(): {} operands were provided than "
+           "specified in the equation", "fewer" if len(shapes) < len(terms) else "more")
+    for letter in (left + right).replace("...", "").replace(",", ""):
+        refuse(letter not in ascii_letters, "einsum(): invalid subscript given: {!r}, "
+               "subscripts must be in [a-zA-Z]", letter, kind=ValueRangeError)
+    unused = [c for c in ascii_letters if c not in equation]
+    batch = max([len(s) - len(t) + 3 for t, s in zip(terms, shapes, strict=True)
+                 if "..." in t], default=0)
+    dots = "".join(unused[:batch])
+    labels = []
+    for number, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        spare = len(shape) - len(term.replace("...", ""))
+        if spare < 0 or (spare and "..." not in term):
+            raise ShapeError(f"einsum(): operand {number} has {len(shape)} dimensions, "
+                             f"the equation has '{term}' for it")
+        labels.append(term.replace("...", dots[len(dots) - spare:]))
+    if arrow:
+        return labels, right.replace("...", dots)
+    every = "".join(labels)
+    once = sorted([c for c in set(every) if every.count(c) == 1 and c not in dots])
+    return labels, dots + "".join(once)
+
+
+def sizes_of(labels: list[str], shapes: Shapes) -> dict[str, int]:
+    """Return the size of each label, where dimensions of size 1 broadcast."""
+    sizes: dict[str, int] = {}
+    for number, (term, shape) in enumerate(zip(labels, shapes, strict=True)):
+        for label, n in zip(term, shape, strict=True):
+            have = sizes.get(label, 1)
+            if 1 not in (have, n) and have != n:
+                raise ShapeError(
+                    f"einsum(): subscript {label} has size {n} for operand {number} "
+                    f"which does not broadcast with previously seen size {have}")
+            sizes[label] = n if have == 1 else have
+    return sizes
+
+
+def cotangent(xp: Namespace, g: Array, operands: Sequence[Array], k: int,
+              labels: list[str], output: str, sizes: dict[str, int]) -> Array:
+    """Return the cotangent of operand ``k``, an einsum whose output labels are those of
+    that operand. A label that it repeats is output once and spread on a diagonal; for
+    one that only it has, or that it broadcasts, a factor of ones is added."""
+    unused = iter([c for c in ascii_letters if c not in sizes])
+    terms = [output, *(t for i, t in enumerate(labels) if i != k)]
+    factors = [g, *(x for i, x in enumerate(operands) if i != k)]
+    known = {label for term, x in zip(terms, factors, strict=True)
+             for label, n in zip(term, x.shape, strict=True) if n == sizes[label]}
+    wanted, repeated = "", []
+    for at, (label, n) in enumerate(zip(labels[k], operands[k].shape, strict=True)):
+        if label in wanted and n == sizes[label]:
+            repeated.append((labels[k].index(label), at))
+            continue
+        fresh = label if n == sizes[label] else next(unused)
+        if fresh not in known:
+            terms.append(fresh)
+            factors.append(xp.new_full(g, (n,), 1))
+        wanted += fresh
+    found = xp.einsum(f"{','.join(terms)}->{wanted}", *factors)
+    for first, again in repeated:
+        found = xp.diag_embed(xp.movedim(found, first, -1), 0, first, again)
+    return found
+
+
+def cotangents(xp: Namespace, g: Array, y: Array, *operands: Array, equation: str
+              ) -> Outputs:
+    shapes = [tuple(x.shape) for x in operands]
+    labels, output = written_out(equation, shapes)
+    sizes = sizes_of(labels, shapes)
+    return tuple([cotangent(xp, g, operands, k, labels, output, sizes)
+                  for k in range(len(operands))])
+
+
+@row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
+    memory=VIEW, one_type=True, formula="sum of products over repeated labels",
+    doc="Sums of products, by one letter per dimension.", vjp=cotangents,
+    cases=[case((3, 4), (4, 2), equation="ij,jk->ik"), case((3, 3), equation="ii"),
+           case((3, 3), equation="ii->i"), case((3, 4), equation="ij->j"),
+           case((3, 4), (3, 4), equation="ij,ij->"), case((3,), (4,), equation="i,j"),
+           case((2, 3, 4), (4, 2), equation="...j,jk"),
+           case((2, 3), (3, 4), (4, 2), equation="ij,jk,kl->il"),
+           case((3,), (3,), (3,), equation="i,i,i->i"),
+           case((2, 3, 3), (3,), equation="bii,i->b"),
+           case((), (3,), equation=",i->i"), case((2, 3), (1,), equation="ij,j->i")])
+def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
+    shapes = [tuple(x.shape) for x in operands]
+    labels, output = written_out(equation, shapes)
+    sizes = sizes_of(labels, shapes)
+    for label in output:
+        refuse(label not in sizes, "einsum(): output subscript {} does not appear in "
+               "the equation for any input operand", label, kind=ValueRangeError)
+        if output.count(label) > 1:
+            raise ValueRangeError(f"einsum(): output subscript {label} appears more "
+                                  "than once in the output")
+    return xp.einsum(f"{','.join(labels)}->{output}", *operands)
+
+
+LETTERS = ascii_uppercase + ascii_lowercase
+"""Letters by number: in ``einsum(a, [0, 1])`` the labels are A and B."""
+
+
+def in_letters(given: list[Array]) -> str:
+    """Return the equation of the list form: AB,B->A of ``a, [0, 1], b, [1], [0]``."""
+    terms = [as_term(labels) for labels in given[1::2]]
+    output = f"->{as_term(given[-1])}" if len(given) % 2 else ""
+    return ",".join(terms) + output
+
+
+def as_term(labels: object) -> str:
+    if not isinstance(labels, list | tuple):
+        raise ArgumentError(
+            "einsum(): give an equation first, or subscripts after each operand")
+    numbers = [each if each is ... else as_integer(each) for each in labels]
+    refuse(any(n is not ... and not 0 <= n < len(LETTERS) for n in numbers),
+           "einsum(): subscript in subscript list is not within the valid range [0, "
+           "{})", len(LETTERS), kind=ValueRangeError)
+    return "".join(["..." if n is ... else LETTERS[n] for n in numbers])
+
+
+@function("einsum")
+def einsum(call: Call, equation: Array, *operands: Array) -> Array:
+    if not isinstance(equation, str):
+        given = [equation, *operands]
+        return call("einsum.default", *given[:len(given) // 2 * 2:2],
+                    equation=in_letters(given))
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        operands = tuple(operands[0])
+    refuse(not operands, "einsum(): must specify the equation string and at least one "
+           "operand", kind=ArgumentError)
+    return call("einsum.default", *operands, equation=equation)

@@ -14,7 +14,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from .checks import ArgumentError, ShapeError, count_of, dim_of, dims_of, kept_shape
+from .checks import (
+    ArgumentError,
+    ShapeError,
+    count_of,
+    dim_of,
+    dims_of,
+    kept_shape,
+    refuse,
+)
 from .op import (
     LINEAR,
     PACKED,
@@ -101,12 +109,10 @@ WHOLE = [case((3, 4)), case((5,)), case((2, 1, 3)), case(())]
 
 # sums and means
 
-row("sum.default", node="SumBackward0", formula="sum(x)", doc="Sum of all entries.",
-    fwd=lambda xp, x: xp.sum(x),
+row("sum.default", node="SumBackward0", formula="sum(x)", fwd=lambda xp, x: xp.sum(x),
     vjp=(lambda xp, g, y, x: xp.expand(g, x.shape),), jvp=LINEAR, cases=WHOLE)
 
 row("sum.dim_IntList", node="SumBackward1", formula="sum(x, dim)",
-    doc="Sum over dimensions.",
     fwd=lambda xp, x, dim, keepdim=False: xp.sum(x, dims_of(x.shape, dim), keepdim),
     vjp=(lambda xp, g, y, x, dim, keepdim=False: spread(xp, g, x, dim, keepdim),),
     jvp=LINEAR, cases=OVER)
@@ -117,21 +123,16 @@ function("sum", lambda call, x, dim=None, keepdim=False:
          doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)",
          casts=True)
 
-of_floats("mean.default", node="MeanBackward0", formula="sum(x) / n",
-    wide=True,
-    doc="Mean of all entries.",
+of_floats("mean.default", node="MeanBackward0", formula="sum(x) / n", wide=True,
     fwd=lambda xp, x: xp.sum(x) / size_over(x, None),
-    vjp=(lambda xp, g, y, x: xp.expand(g / size_over(x, None), x.shape),),
-    jvp=LINEAR, cases=WHOLE)
+    vjp=(lambda xp, g, y, x: xp.expand(g / size_over(x, None), x.shape),), jvp=LINEAR,
+    cases=WHOLE)
 
-of_floats("mean.dim", node="MeanBackward1", formula="sum(x, dim) / n",
-    wide=True,
-    doc="Mean over dimensions.",
+of_floats("mean.dim", node="MeanBackward1", formula="sum(x, dim) / n", wide=True,
     fwd=lambda xp, x, dim, keepdim=False:
         xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim),
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
-         spread(xp, g / size_over(x, dim), x, dim, keepdim),),
-    jvp=LINEAR, cases=OVER)
+         spread(xp, g / size_over(x, dim), x, dim, keepdim),), jvp=LINEAR, cases=OVER)
 
 function("mean", lambda call, x, dim=None, keepdim=False:
          call("mean.default", x) if dim is None and not keepdim
@@ -180,15 +181,11 @@ def others_along(xp: Namespace, x: Array, dim: int) -> Array:
 
 
 row("prod.default", node="ProdBackward0", formula="x[0] * x[1] * ...",
-    doc="Product of all entries; derivatives are exact where entries are 0.",
-    fwd=lambda xp, x: xp.prod(x),
-    vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
+    fwd=lambda xp, x: xp.prod(x), vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
     jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE,
     saves="x y")
 
-row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
-    memory=PACKED,
-    doc="Product along a dimension; derivatives are exact where entries are 0.",
+row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)", memory=PACKED,
     fwd=lambda xp, x, dim, keepdim=False:
         dropped(xp, xp.prod(x, dims_of(x.shape, dim_of(x.shape, dim)), True),
                 x, dim, keepdim),
@@ -213,11 +210,6 @@ FIRST = "of tied entries the first carries the gradient"
 def attains(xp: Namespace, x: Array, y: Array) -> Array:
     """Return whether each entry equals the extremum ``y``; NaN equals NaN."""
     return xp.logical_or(xp.eq(x, y), xp.logical_and(xp.isnan(x), xp.isnan(y)))
-
-
-def equals(xp: Namespace, x: Array, y: Array) -> Array:
-    """Return whether each entry equals the extremum ``y``; none equals a NaN."""
-    return xp.eq(x, y)
 
 
 def share(xp: Namespace, x: Array, y: Array, dims: tuple[int, ...],
@@ -290,21 +282,20 @@ def extremum(name: str, node: str, word: str) -> None:
     """Enter ``max``, ``amax`` and ``argmax``, or those of ``min``."""
     reduce = f"a{name}"
 
-    row(f"{name}.default", node=f"{node}Backward1", formula=f"{name}(x)",
-        doc=f"The {word} of all entries.", **in_shares(),
+    row(f"{name}.default", node=f"{node}Backward1", formula=f"{name}(x)", **in_shares(),
         fwd=lambda xp, x: getattr(xp, reduce)(x, some_over(name, x, None)),
         cases=SPREAD[:len(WHOLE)])
 
     row(f"{name}.dim", node=f"{node}Backward0", kink=FIRST, **BY_CHOICE,
         formula=f"a{name}(x, dim), arg{name}(x, dim)",
-        doc=f"The {word} entry along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False: chosen(
             xp, name, x, lambda xp, x, d: getattr(xp, f"arg{name}")(x, d, True),
             dim, keepdim),
         cases=[replace(c, make="distinct") for c in ALONG])
 
     row(reduce, node=f"A{name}Backward0", formula=f"a{name}(x, dim)",
-        doc=f"The {word} of all entries, or over dimensions.", **in_shares(equals),
+        doc=f"The {word} of all entries, or over dimensions.",
+        **in_shares(lambda xp, x, y: xp.eq(x, y)),
         fwd=lambda xp, x, dim=None, keepdim=False:
             getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
         cases=SPREAD)
@@ -316,21 +307,19 @@ def extremum(name: str, node: str, word: str) -> None:
         cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
                case((3, 4), dim=-1, keepdim=True, make="distinct")])
 
+    @function(name,
+              doc=f"The {word} of all entries; with dim also where it stands; of two "
+                  "tensors, entry by entry.", formula=f"{name}(x, dim)",
+              of_number=f"{name}imum")
     def public(call: Call, x: Array, dim: Dims | Array = None, keepdim: bool = False
               ) -> Array:
         if dim is None:
             return call(f"{name}.default", x)
         if isinstance(dim, int):
             return call(f"{name}.dim", x, dim, keepdim)
-        if keepdim:
-            raise ArgumentError(f"{name} of two operands goes entry by entry and keeps "
-                                "every dimension: leave keepdim out, or give dim")
+        refuse(keepdim, "{} of two operands goes entry by entry and keeps every "
+               "dimension: leave keepdim out, or give dim", name, kind=ArgumentError)
         return call(f"{name}imum", x, dim)
-
-    function(name, public,
-             doc=f"The {word} of all entries; with dim also where it stands; of two "
-                 "tensors, entry by entry.", formula=f"{name}(x, dim)",
-             of_number=f"{name}imum")
 
 
 def placed(xp: Namespace, name: str, x: Array, dim: int | None, keepdim: bool) -> Array:

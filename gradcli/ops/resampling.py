@@ -21,6 +21,7 @@ from .exact import fraction
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
 from .op import LINEAR, NOT_WIDE, PACKED, WHOLES, Case, case, function, row
+from .saved_names import RESAMPLED
 from .types import Array, Call, Namespace, Shape, Sizes
 
 # fmt: off
@@ -114,10 +115,6 @@ def bicubic(way: Way) -> Line:
     return Line(spots, weights)
 
 
-def triangle(d: float) -> float:
-    return max(0.0, 1 - abs(d))
-
-
 # Pillow's resize: a filter as wide as the distance of the result's entries, at least 1.
 def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
     """Return a line of the positions that a widened filter covers, weighted by it."""
@@ -140,22 +137,17 @@ Filter = Callable[[Way], Line]
 
 FILTERS: dict[str, Filter] = {
     "nearest": partial(nearest, middle=0.0),
-    "nearest_exact": partial(nearest, middle=0.5),
-    "linear": linear,
+    "nearest-exact": partial(nearest, middle=0.5),
+    "linear": linear, "bilinear": linear, "trilinear": linear,
     "bicubic": bicubic,
-    "bilinear_aa": partial(smoothed, filter_of=triangle, reach=1),
+    "bilinear_aa": partial(
+        smoothed, filter_of=lambda d: max(0.0, 1 - abs(d)), reach=1),
     "bicubic_aa": partial(
         smoothed, filter_of=lambda d: cubic(d, CUBIC_OF_MEANS), reach=2),
 }
 
-NEAREST = " bool int8 int16 int32 int64"
-REFUSED = {"nearest": NEAREST, "nearest_exact": NEAREST, "linear": WHOLES,
-           "bicubic": WHOLES}
-"""Types that a filter refuses, as in `Op.refuses`; others refuse all of NOT_WIDE."""
-
 line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
-"""Function from a filter's name and a `Way` to the `Line`; results are cached."""
-
+"""Function from a name of `FILTERS` and a `Way` to the `Line`; results are cached."""
 
 Wanted = Sequence[int] | None
 """Sizes of the result, one per spatial dimension; None: they follow from factors."""
@@ -175,12 +167,7 @@ def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:
                   for n, factor in zip(size, scale_factors or (), strict=True)])
 
 
-def as_written(factor: float) -> Fraction:
-    """Return the fraction that is a float's shortest decimal."""
-    return Fraction(repr(float(factor)))
-
-
-def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
+def lines_of(name: str, xp: Namespace, size: Shape, output_size: Wanted,
              scale_factors: Factors, align_corners: bool = False
              ) -> list[Line]:
     inner = size[2:]
@@ -189,85 +176,90 @@ def lines_of(xp: Namespace, name: str, size: Shape, output_size: Wanted,
     lines = []
     for n, count, factor in zip(inner, counts, factors, strict=True):
         check_size((max(n, count), 8), LISTED)
-        scale = as_written(factor) if factor and xp.symbolic else factor
+        scale = Fraction(repr(float(factor))) if factor and xp.symbolic else factor
         way = Way(n, count, scale, bool(align_corners), xp.symbolic)
         lines.append(line_of(name, way))
     return lines
 
 
-def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> None:
-    """Enter a row of resampling over ``rank`` dimensions, and its transpose.
-
-    Args:
-        line: the filter's name.
-        aligns: whether it has the parameter ``align_corners``.
-    """
-    title, size = f"Upsample{node}Backward", (1, 2, 3, 2)[:rank + 1]
-    shape = (1, *size)
-    back = f"{name}.backward"
+def rows_of_filter(name: str, rank: int, line: str) -> None:
+    """Enter a row of resampling by the filter ``line``, and its transpose."""
+    title = f"{name.title().replace('_', '')}Backward"
+    shape, grown = (1, 1, 2, 3, 2)[:rank + 2], (3, 5, 4)[:rank]
+    aligns, lines = "nearest" not in name, partial(lines_of, line)
 
     def cornered(made: Case, corners: bool) -> Case:
         """Return a case with ``align_corners``, if the row has that parameter."""
         params = made.params | {"align_corners": corners}
         return replace(made, params=params) if aligns else made
 
-    grown = (3, 5, 4)[:rank]
     row(f"{name}.vec", node=f"{title}0", jvp=LINEAR, memory=PACKED,
         fwd=(lambda xp, x, output_size, align_corners=False, scale_factors=None:
-             gathered(xp, x, lines_of(xp, line, x.shape, output_size, scale_factors,
-                                      align_corners)))
+             gathered(xp, x, lines(xp, x.shape, output_size, scale_factors,
+                                   align_corners)))
         if aligns else (
-            lambda xp, x, output_size, scale_factors=None: gathered(
-                xp, x, lines_of(xp, line, x.shape, output_size, scale_factors))),
-        refuses=REFUSED.get(line, NOT_WIDE),
-        doc="Entries at another size.", formula="y[p] = sum(w[p, q]*x[q])",
-        vjp=(lambda xp, g, y, x, **how: xp.call(back, g, x.shape, **how),),
+            lambda xp, x, output_size, scale_factors=None:
+            gathered(xp, x, lines(xp, x.shape, output_size, scale_factors))),
+        refuses=NOT_WIDE if "_aa" in line else WHOLES if aligns else NEAREST,
+        formula="y[p] = sum(w[p, q]*x[q])",
+        vjp=(lambda xp, g, y, x, **how:
+             xp.call(f"{name}.backward", g, x.shape, **how),),
         cases=[case(shape, output_size=grown),
                cornered(case(shape, output_size=None, scale_factors=(2.6,) * rank),
                         False),
                cornered(case((1, 1, *(4,) * rank), output_size=(2,) * rank), True)])
-    row(back, node=f"{title}Backward0", jvp=LINEAR, memory=PACKED,
+    row(f"{name}.backward", node=f"{title}Backward0", jvp=LINEAR, memory=PACKED,
         fwd=(lambda xp, x, input_sizes, output_size, align_corners=False,
-             scale_factors=None: spread(xp, x, lines_of(
-                 xp, line, input_sizes, output_size, scale_factors, align_corners),
+             scale_factors=None: spread(xp, x, lines(
+                 xp, input_sizes, output_size, scale_factors, align_corners),
                                         input_sizes))
         if aligns else (
-            lambda xp, x, input_sizes, output_size, scale_factors=None: spread(
-                xp, x, lines_of(xp, line, input_sizes, output_size, scale_factors),
-                input_sizes)),
-        doc="The cotangents of entries at another size at those they are made of.",
+            lambda xp, x, input_sizes, output_size, scale_factors=None:
+            spread(xp, x, lines(xp, input_sizes, output_size, scale_factors),
+                   input_sizes)),
         formula="y[q] = sum(w[p, q]*g[p])",
         vjp=(lambda xp, g, y, x, input_sizes, **how: xp.call(f"{name}.vec", g, **how),),
         cases=[case((*shape[:2], *grown), input_sizes=shape, output_size=grown)])
 
 
-for _rank in (1, 2, 3):
-    rows_of_filter(f"upsample_nearest{_rank}d", _rank, f"Nearest{_rank}D", "nearest",
-                   False)
-    rows_of_filter(f"_upsample_nearest_exact{_rank}d", _rank,
-                   f"NearestExact{_rank}D", "nearest_exact", False)
-    _title = ("Linear", "Bilinear", "Trilinear")[_rank - 1]
-    rows_of_filter(f"upsample_{_title.lower()}{_rank}d", _rank, f"{_title}{_rank}D",
-                   "linear", True)
-rows_of_filter("upsample_bicubic2d", 2, "Bicubic2D", "bicubic", True)
-for _title in ("Bilinear", "Bicubic"):
-    rows_of_filter(f"_upsample_{_title.lower()}2d_aa", 2, f"{_title}2DAa",
-                   f"{_title.lower()}_aa", True)
+NEAREST = " bool int8 int16 int32 int64"
+"""Types that take no part in resampling by the nearest entry."""
 
+ROWS: dict[tuple[str, int, bool], str] = {}
+"""Names of rows, by the mode, the number of spatial dimensions, and antialias."""
 
-MODES = {
-    **{("nearest", rank): f"upsample_nearest{rank}d" for rank in (1, 2, 3)},
-    **{("nearest-exact", rank): f"_upsample_nearest_exact{rank}d"
-       for rank in (1, 2, 3)},
-    ("linear", 1): "upsample_linear1d", ("bilinear", 2): "upsample_bilinear2d",
-    ("trilinear", 3): "upsample_trilinear3d", ("bicubic", 2): "upsample_bicubic2d",
-}
-"""Names of rows, by the mode and the number of spatial dimensions."""
+for _name, _mode in RESAMPLED.items():
+    _base, _smooth = _name.partition(".")[0], "_aa" in _name
+    _rank = next(n for n in (1, 2, 3) if f"{n}d" in _base)
+    ROWS[_mode, _rank, _smooth] = _name
+    rows_of_filter(_base, _rank, f"{_mode}_aa" if _smooth else _mode)
 
 UNALIGNED = ("nearest", "area", "nearest-exact")
 SMOOTH = ("bilinear", "bicubic")
 
 
+def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | None
+         ) -> tuple[Shape | None, tuple[float, ...] | None]:
+    """Return sizes and None, or None and factors, with a number per dimension."""
+    if (size is None) is (scale_factor is None):
+        raise ValueRangeError("interpolate: give either size or scale_factor")
+    given = scale_factor if size is None else size
+    each: Any = given if isinstance(given, list | tuple) else [given] * rank
+    if len(each) != rank:
+        raise ValueRangeError(f"interpolate: {given} for an input with spatial "
+                              f"dimensions of {list(input.shape[2:])}")
+    return (None, tuple(map(float, each))) if size is None else (as_sizes(each), None)
+
+
+@function("interpolate", operands=("input",), formula="y[p] = sum(w[p, q]*input[q])",
+          doc="Sequences, pictures or volumes at another size.",
+          also=("upsample", "resize"),
+          cases=[case((1, 2, 3), size=5),
+                 case((1, 1, 2, 3), scale_factor=2, mode="bilinear"),
+                 case((1, 1, 3, 3), size=(2, 4), mode="bicubic", align_corners=True),
+                 case((1, 1, 2, 2, 2), size=3, mode="trilinear"),
+                 case((1, 2, 4), size=2, mode="area"),
+                 case((1, 1, 5, 4), size=(2, 3), mode="bilinear", antialias=True)])
 def interpolate(call: Call, input: Array, size: Sizes | None = None,
                 scale_factor: Factor | None = None, mode: str = "nearest",
                 align_corners: bool | None = None,
@@ -287,9 +279,7 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
                               "pictures alone")
     if mode == "area" and rank in (1, 2, 3):
         return call(f"adaptive_avg_pool{rank}d", input, sizes)
-    name = MODES.get((mode, rank))
-    if antialias:
-        name = f"_upsample_{mode}2d_aa"
+    name = ROWS.get((mode, rank, bool(antialias)))
     if name is None:
         raise KindError(f"interpolate: mode {mode!r} of an input of {rank + 2} "
                         "dimensions; there are linear (3), bilinear and bicubic (4), "
@@ -299,30 +289,5 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
         raise ShapeError(f"interpolate: input {list(input.shape)} cannot become "
                          f"{list(made)}: sizes should be greater than 0")
     if mode in UNALIGNED:
-        return call(f"{name}.vec", input, sizes, factors)
-    return call(f"{name}.vec", input, sizes, bool(align_corners), factors)
-
-
-def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | None
-         ) -> tuple[Shape | None, tuple[float, ...] | None]:
-    """Return sizes and None, or None and factors, with a number per dimension."""
-    if (size is None) is (scale_factor is None):
-        raise ValueRangeError("interpolate: give either size or scale_factor")
-    given = scale_factor if size is None else size
-    each: Any = given if isinstance(given, list | tuple) else [given] * rank
-    if len(each) != rank:
-        raise ValueRangeError(f"interpolate: {given} for an input with spatial "
-                              f"dimensions of {list(input.shape[2:])}")
-    return (None, tuple(map(float, each))) if size is None else (as_sizes(each), None)
-
-
-function("interpolate", interpolate, operands=("input",),
-         formula="y[p] = sum(w[p, q]*input[q])",
-         doc="Sequences, pictures or volumes at another size.",
-         also=("upsample", "resize"),
-         cases=[case((1, 2, 3), size=5),
-                case((1, 1, 2, 3), scale_factor=2, mode="bilinear"),
-                case((1, 1, 3, 3), size=(2, 4), mode="bicubic", align_corners=True),
-                case((1, 1, 2, 2, 2), size=3, mode="trilinear"),
-                case((1, 2, 4), size=2, mode="area"),
-                case((1, 1, 5, 4), size=(2, 3), mode="bilinear", antialias=True)])
+        return call(name, input, sizes, factors)
+    return call(name, input, sizes, bool(align_corners), factors)

@@ -95,14 +95,14 @@ OUTPUTS = by_row({
         "sort.default sort.stable topk",
 })  # fmt: skip
 
-RESAMPLED = (
-    *[f"upsample_nearest{rank}d.vec" for rank in (1, 2, 3)],
-    *[f"_upsample_nearest_exact{rank}d.vec" for rank in (1, 2, 3)],
-    "upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec",
-    "upsample_bicubic2d.vec", "_upsample_bilinear2d_aa.vec",
-    "_upsample_bicubic2d_aa.vec",
-)  # fmt: skip
-"""Names of the rows of `resampling`, whose nodes show a factor per dimension."""
+RESAMPLED = {
+    **{f"upsample_nearest{rank}d.vec": "nearest" for rank in (1, 2, 3)},
+    **{f"_upsample_nearest_exact{rank}d.vec": "nearest-exact" for rank in (1, 2, 3)},
+    "upsample_linear1d.vec": "linear", "upsample_bilinear2d.vec": "bilinear",
+    "upsample_trilinear3d.vec": "trilinear", "upsample_bicubic2d.vec": "bicubic",
+    "_upsample_bilinear2d_aa.vec": "bilinear", "_upsample_bicubic2d_aa.vec": "bicubic",
+}  # fmt: skip
+"""Modes by the row of `resampling`; its nodes show a factor per dimension."""
 
 NOT_SHOWN = by_row({
     "B": "solve",

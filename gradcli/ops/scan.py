@@ -8,13 +8,13 @@ infinities and derivatives of any order. The scan of a scalar is the scalar.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from .checks import dim_of
 from .op import (
     LINEAR,
     PACKED,
     WHOLES,
-    Case,
     Marker,
     Rules,
     case,
@@ -91,18 +91,18 @@ def ratio(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.exp(xp.where(xp.eq(a, b), 0, a - b))
 
 
+ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((5,), dim=0),
+         case((2, 3, 2), dim=1), case((1,), dim=0), case((), dim=0)]
+
+
 def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
-         jvp: ArrayRule | Marker, cases: list[Case], formula: str, doc: str,
-         in_place: bool | None = None, casts: bool = False, also: Sequence[str] = (),
-         saves: str | None = None, refuses: str = "") -> None:
+         jvp: ArrayRule | Marker, **facts: Any) -> None:
     """Enter a row for a scan; its rules never see scalars or a negative ``dim``."""
     def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int) -> Array:
         assert not isinstance(jvp, Marker)
         return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
 
-    row(name, node=node, cases=cases, memory=PACKED, formula=formula, doc=doc,
-        in_place=in_place, casts=casts, also=also, saves=saves, refuses=refuses,
-        wide=True,
+    row(name, node=node, cases=ALONG, memory=PACKED, wide=True, **facts,
         fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
              vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,),
@@ -122,14 +122,11 @@ def has_line(x: Array, dim: int) -> bool:
     return bool(x.shape) and 0 not in x.shape
 
 
-ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((5,), dim=0),
-         case((2, 3, 2), dim=1), case((1,), dim=0), case((), dim=0)]
-
 scan("cumsum", "CumsumBackward0", formula="y[i] = x[0] + ... + x[i]",
      doc="Running sum along a dimension.",
      fwd=lambda xp, x, dim: xp.cumsum(x, dim),
      vjp=lambda xp, g, y, x, dim: xp.flip(xp.cumsum(xp.flip(g, dim), dim), dim),
-     jvp=LINEAR, cases=ALONG, in_place=True, casts=True, also=("cumulative_sum",))
+     jvp=LINEAR, in_place=True, casts=True, also=("cumulative_sum",))
 
 scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
      in_place=True, casts=True, saves="x y",
@@ -138,8 +135,7 @@ scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
      vjp=lambda xp, g, y, x, dim:
          preceding(xp, y, dim, 1) * backwards(xp, inner(xp, x, dim), g, dim),
      jvp=lambda xp, t, y, x, dim:
-         recurrence(xp, inner(xp, x, dim), preceding(xp, y, dim, 1) * t, dim),
-     cases=ALONG)
+         recurrence(xp, inner(xp, x, dim), preceding(xp, y, dim, 1) * t, dim))
 
 scan("logcumsumexp", "LogcumsumexpBackward0",
      refuses=WHOLES, saves="x y",
@@ -150,8 +146,7 @@ scan("logcumsumexp", "LogcumsumexpBackward0",
      vjp=lambda xp, g, y, x, dim: ratio(xp, x, y) * backwards(
          xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), g, dim),
      jvp=lambda xp, t, y, x, dim: recurrence(
-         xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), ratio(xp, x, y) * t, dim),
-     cases=ALONG)
+         xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), ratio(xp, x, y) * t, dim))
 
 
 def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule

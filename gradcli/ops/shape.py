@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .checks import ShapeError, as_sizes, demand_rank, dim_of, dims_of
+from .checks import ShapeError, as_sizes, demand_rank, dim_of, dims_of, real_dim, refuse
 from .op import LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
 from .reduce import unsqueezed
 from .types import Array, Call, Dims, Namespace, Shape, Sizes
@@ -18,13 +18,10 @@ from .types import Array, Call, Dims, Namespace, Shape, Sizes
 # fmt: off
 
 
-def _are_sizes(shape: tuple[object, ...]) -> bool:
-    return all(type(n) is int and n >= 0 for n in shape)
-
-
 def sizes_of(shape: Sizes, numel: int) -> Shape:
     """Return the shape for a reshape, with the size that remains in place of -1."""
-    if type(shape) is tuple and prod(shape) == numel and _are_sizes(shape):
+    if type(shape) is tuple and prod(shape) == numel and all(
+            type(n) is int and n >= 0 for n in shape):
         return shape
     asked = list(as_sizes(shape))
     if asked.count(-1) > 1:
@@ -66,24 +63,20 @@ row("is_contiguous", query=True, fwd=lambda xp, x: xp.is_contiguous(x),
     formula="is_contiguous(x)", cases=[case((3, 4)), case(())])
 
 row("view.fits", query=True, fwd=lambda xp, x, shape: xp.is_viewable(x, shape),
-    doc="Whether the array can be seen under another shape without moving entries.",
     formula="fits(x, shape)", cases=[case((3, 4), shape=(4, 3)), case((), shape=(1,))])
 
 
-def _reshaping(name: str, node: str, doc: str, memory: Marker = VIEW) -> None:
-    row(name, node=node, doc=doc, formula="x under the new shape", jvp=LINEAR,
-        memory=memory,
+def _reshaping(name: str, node: str, memory: Marker = VIEW) -> None:
+    row(name, node=node, formula="x under the new shape", jvp=LINEAR, memory=memory,
         fwd=lambda xp, x, shape: xp.reshape(x, shape),
         vjp=(lambda xp, g, y, x, shape: xp.reshape(g, x.shape),),
         cases=[case((3, 4), shape=(2, 6)), case((), shape=(1, 1)),
                case((2, 3), shape=(6,)), case((1, 1), shape=())])
 
 
-_reshaping("view.default", "ViewBackward0", "The same entries under another shape.")
-_reshaping("reshape.alias", "ReshapeAliasBackward0",
-           "A reshape that the strides of a non-contiguous array allow.")
-_reshaping("reshape.unsafe", "UnsafeViewBackward0", "A fresh copy seen another way.",
-           SHARED)
+_reshaping("view.default", "ViewBackward0")
+_reshaping("reshape.alias", "ReshapeAliasBackward0")
+_reshaping("reshape.unsafe", "UnsafeViewBackward0", SHARED)
 
 CONTIGUOUS = "contiguous"
 
@@ -109,6 +102,20 @@ function("contiguous", lambda call, x:
          formula="x", cases=[case((3, 4))])
 
 
+def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
+    d = real_dim(x.shape, dim)
+    split = list(as_sizes(sizes))
+    size, known = x.shape[d], prod(n for n in split if n != -1)
+    if -1 in split and known and size % known == 0:
+        split = [size // known if n == -1 else n for n in split]
+    refuse(prod(split) != size, "unflatten: Provided sizes {} don't multiply up to the "
+           "size of dim {} ({}) in the input tensor", split, d, size)
+    return _view(call, x, (*x.shape[:d], *split, *x.shape[d + 1:]))
+
+
+@function("view", star="shape", operands=("x",), formula="x under the new shape",
+          doc="The same entries under another shape, without a copy; -1 is inferred.",
+          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
 def _view(call: Call, x: Array, shape: Sizes) -> Array:
     sizes = sizes_of(shape, prod(x.shape))
     if not call("is_contiguous", x) and not call("view.fits", x, sizes):
@@ -119,6 +126,9 @@ def _view(call: Call, x: Array, shape: Sizes) -> Array:
     return call("view.default", x, sizes)
 
 
+@function("reshape", star="shape", operands=("x",),
+          doc="The same entries under another shape; -1 is inferred.",
+          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
 def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
     sizes = sizes_of(shape, prod(x.shape))
     if call("is_contiguous", x):
@@ -128,42 +138,20 @@ def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
     return call("reshape.unsafe", call("clone", x, CONTIGUOUS), sizes)
 
 
+@function("flatten", operands=("x",),
+          formula="dimensions start_dim to end_dim made one",
+          doc="Merge neighbouring dimensions into one.",
+          cases=[case((2, 3, 2)), case((2, 3, 2), start_dim=1)])
 def _flatten(call: Call, x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     start, end = dim_of(x.shape, start_dim), dim_of(x.shape, end_dim)
-    if start > end:
-        raise ShapeError(
-            "flatten() has invalid args: start_dim cannot come after end_dim")
+    refuse(start > end,
+           "flatten() has invalid args: start_dim cannot come after end_dim")
     if start == end and x.shape:
         return x
     merged = prod(x.shape[start:end + 1])
     return _reshape(call, x, (*x.shape[:start], merged, *x.shape[end + 1:]))
 
 
-def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
-    if not x.shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    d = dim_of(x.shape, dim)
-    split = list(as_sizes(sizes))
-    size, known = x.shape[d], prod(n for n in split if n != -1)
-    if -1 in split and known and size % known == 0:
-        split = [size // known if n == -1 else n for n in split]
-    if prod(split) != size:
-        raise ShapeError(f"unflatten: Provided sizes {split} don't multiply up to the "
-                         f"size of dim {d} ({size}) in the input tensor")
-    return _view(call, x, (*x.shape[:d], *split, *x.shape[d + 1:]))
-
-
-function("view", _view, star="shape", operands=("x",),
-         formula="x under the new shape",
-         doc="The same entries under another shape, without a copy; -1 is inferred.",
-         cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
-function("reshape", _reshape, star="shape", operands=("x",),
-         doc="The same entries under another shape; -1 is inferred.",
-         cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
-function("flatten", _flatten, operands=("x",),
-         formula="dimensions start_dim to end_dim made one",
-         doc="Merge neighbouring dimensions into one.",
-         cases=[case((2, 3, 2)), case((2, 3, 2), start_dim=1)])
 function("unflatten", _unflatten, operands=("x",),
          formula="dimension dim split into sizes",
          doc="Split one dimension into several.",
@@ -209,11 +197,6 @@ def swap(xp: Namespace, x: Array, dim0: int, dim1: int) -> Array:
     return xp.transpose(x, d0, d1) if x.shape else x
 
 
-def _t(xp: Namespace, x: Array) -> Array:
-    demand_rank("t", x, 0, 2)
-    return xp.transpose(x, 0, 1) if x.ndim == 2 else x
-
-
 row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
     doc="The dimensions in another order.", formula="y[i, j, ...] = x[...]",
     fwd=lambda xp, x, dims: xp.permute(x, order_of(x.shape, dims)),
@@ -221,6 +204,7 @@ row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
          xp.permute(g, inverse_order(order_of(x.shape, dims))),),
     cases=[case((3, 4), dims=(1, 0)), case((2, 3, 4), dims=(2, 0, 1)),
            case((2, 3, 4), dims=(-1, 0, -2)), case((), dims=())])
+
 
 def _transposing(
     name: str, node: str, turned: str = "", aliases: tuple[str, ...] = (),
@@ -239,10 +223,14 @@ _transposing("transpose", "TransposeBackward0", "TransposeBackward1",
              ("swapaxes", "swapdims"))
 _transposing("transpose_.inside", "TransposeBackward1", memory=SHARED)
 
-row("t", node="TBackward0", turned="TBackward1",
-    doc="The transpose of a matrix; a vector stays.",
-    formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, memory=VIEW, fwd=_t,
-    vjp=(lambda xp, g, y, x: xp.t(g),), cases=[case((3, 4)), case((3,)), case(())])
+
+@row("t", node="TBackward0", turned="TBackward1",
+    doc="The transpose of a matrix; a vector stays.", formula="y[j, i] = x[i, j]",
+    latex="{0}^T", jvp=LINEAR, memory=VIEW, vjp=(lambda xp, g, y, x: xp.t(g),),
+    cases=[case((3, 4)), case((3,)), case(())])
+def _t(xp: Namespace, x: Array) -> Array:
+    demand_rank("t", x, 0, 2)
+    return xp.transpose(x, 0, 1) if x.ndim == 2 else x
 
 
 def _adjoint(name: str, only_matrices: bool) -> Formula:
@@ -274,14 +262,17 @@ for _name in ("mT", "mH", "adjoint"):
              internal=_name != "adjoint")
 
 
+@function("movedim", aliases=("moveaxis",), operands=("x",),
+          formula="dimensions source put at destination",
+          doc="Dimensions moved to other places; the rest keep their order.",
+          cases=[case((2, 3, 4), source=0, destination=2),
+                 case((2, 3, 4), source=(0, 1), destination=(-1, 0))])
 def _movedim(call: Call, x: Array, source: Sizes, destination: Sizes) -> Array:
     asked = [tuple(d) if isinstance(d, list | tuple) else (d,)
              for d in (source, destination)]
-    if len(asked[0]) != len(asked[1]):
-        raise ShapeError(
-            "movedim: Invalid source or destination dims: source "
-            f"({list(asked[0])} dims) should contain the same number of dims as "
-            f"destination ({list(asked[1])} dims)")
+    refuse(len(asked[0]) != len(asked[1]), "movedim: Invalid source or destination "
+           "dims: source ({} dims) should contain the same number of dims as "
+           "destination ({} dims)", list(asked[0]), list(asked[1]))
     froms, tos = ([dim_of(x.shape, d) for d in dims] for dims in asked)
     for kind, dims in (("source", froms), ("destination", tos)):
         if len(set(dims)) < len(dims):
@@ -293,13 +284,6 @@ def _movedim(call: Call, x: Array, source: Sizes, destination: Sizes) -> Array:
     return call("permute", x, tuple([at[d] if d in at else next(stay)
                                      for d in range(x.ndim)]))
 
-
-function("movedim", _movedim, aliases=("moveaxis",),
-         operands=("x",),
-         formula="dimensions source put at destination",
-         doc="Dimensions moved to other places; the rest keep their order.",
-         cases=[case((2, 3, 4), source=0, destination=2),
-                case((2, 3, 4), source=(0, 1), destination=(-1, 0))])
 
 # -- dimensions of size 1 -------------------------------------------------------------
 
@@ -332,21 +316,16 @@ _squeezing("squeeze.dims", "SqueezeBackward2", "SqueezeBackward5", ((0, 2), (-1,
 _squeezing("squeeze_.dim", "SqueezeBackward4", "", (0, -1), SHARED)
 
 
-def squeezing(name: str) -> Formula:
-    """Return a function that calls the row of this name that fits the type of dim."""
-    def squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
-        if dim is None:
-            return call(f"{name}.default", x)
-        if isinstance(dim, list | tuple):
-            return call(f"{name}.dims", x, tuple(dim))
-        return call(f"{name}.dim", x, dim)
+@function("squeeze", operands=("x",),
+          doc="Drop dimensions of size 1: all, one, or those named.",
+          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
+def squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
+    if dim is None:
+        return call("squeeze.default", x)
+    if isinstance(dim, list | tuple):
+        return call("squeeze.dims", x, tuple(dim))
+    return call("squeeze.dim", x, dim)
 
-    return squeeze
-
-
-function("squeeze", squeezing("squeeze"), operands=("x",),
-         doc="Drop dimensions of size 1: all, one, or those named.",
-         cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 
 def _unsqueezing(name: str, node: str, memory: Marker, turned: str = "") -> None:
     row(name, node=node, turned=turned, doc="A dimension of size 1 put in.",

@@ -1,14 +1,21 @@
-"""Special functions: the error function, the gamma family, logit and entropy.
+"""Special functions: of errors, gamma, Bessel, Airy, and integrals that PyTorch lacks.
 
     row("erf", node="ErfBackward0", ..., fwd=lambda xp, x: xp.erf(x), ...)
 
-Invariant: constants are computed in the number system of the input.
+Invariant: constants are computed in the number system of the input. A rule divides by
+the argument near 0 only if the function has a pole there. Functions that PyTorch lacks
+have SymPy's names, and nodes names by PyTorch's rules; where such a function has no
+real value, it is NaN.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
 from .arithmetic import is_number
-from .checks import ArgumentError
+from .checks import ArgumentError, refuse
 from .exact import beside, fraction
 from .limits import check_size
 from .op import (
@@ -24,10 +31,11 @@ from .op import (
     row,
     unknown_slope,
 )
-from .trigonometric import pi
-from .types import Array, ArrayRule, Namespace
+from .trigonometric import is_beside_0, pi, sine_over_series
+from .types import Array, ArrayRule, Call, Namespace, Operand, Partial, Result
 
 # fmt: off
+
 
 ALL = [case((3, 4)), case(())]
 POSITIVE = [case((3, 4), low=0.5, high=3.0), case((), low=0.5, high=3.0)]
@@ -128,20 +136,18 @@ row("digamma", node="DigammaBackward0", latex=r"\psi({0})",
     tame=("1",))
 
 
+# DLMF 5.15.
+@row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
+    formula="n-th derivative of digamma",
+    kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",
+    partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
+    cases=[case((3, 4), low=0.5, high=3.0, n=1), case((), low=0.5, n=2),
+           case((2,), low=1.0, n=0)])
 def polygamma_of(xp: Namespace, x: Array, n: int) -> Array:
     if n < 0 or n != int(n):
         raise ArgumentError(f"polygamma(n, x) needs an integer n >= 0, not {n}")
     return xp.polygamma(n, x)
 
-
-# DLMF 5.15.
-row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
-    formula="n-th derivative of digamma", doc="Derivatives of digamma.",
-    kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",
-    fwd=polygamma_of,
-    partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
-    cases=[case((3, 4), low=0.5, high=3.0, n=1), case((), low=0.5, n=2),
-           case((2,), low=1.0, n=0)])
 
 function("polygamma", lambda call, n, input:
          call("polygamma.order", input, n=n) if is_number(n)
@@ -214,20 +220,16 @@ row("zeta.default", node="SpecialZetaBackward0",
     cases=[case(Fixed([1.5, 2.0, 3.0, 4.5]), (3, 4), low=0.5, high=3.0),
            case(Fixed(2.5), (2,), low=0.5, high=3.0)])
 
-row("zeta.self_scalar", node="SpecialZetaBackward1",
-    refuses=HALF, latex=r"\zeta(c, {0})",
-    formula="sum of 1/(n + x)**number over n = 0, 1, 2, ...",
-    doc="Hurwitz' zeta function of a number as the exponent.",
+row("zeta.self_scalar", node="SpecialZetaBackward1", refuses=HALF,
+    latex=r"\zeta(c, {0})", formula="sum of 1/(n + x)**number over n = 0, 1, 2, ...",
     fwd=lambda xp, x, number: xp.zeta(xp.new_full(x, (), number), x),
     partials=(lambda xp, y, x, number:
               -number * xp.zeta(xp.new_full(x, (), number + 1), x),),
     cases=[case((3, 4), low=0.5, high=3.0, number=2),
            case((), low=0.5, high=3.0, number=1.5)])
 
-row("zeta.other_scalar", node="SpecialZetaBackward2",
-    refuses=HALF, latex=r"\zeta({0}, c)",
-    formula="sum of 1/(n + other)**x over n = 0, 1, 2, ...",
-    doc="Hurwitz' zeta function from a number on; without a derivative.",
+row("zeta.other_scalar", node="SpecialZetaBackward2", refuses=HALF,
+    latex=r"\zeta({0}, c)", formula="sum of 1/(n + other)**x over n = 0, 1, 2, ...",
     fwd=lambda xp, x, other: xp.zeta(x, xp.new_full(x, (), other)),
     partials=(unknown_slope("zeta"),),
     cases=[case(Fixed([1.5, 2.0, 3.0, 4.5]), other=1), case(Fixed(2.5), other=0.5)])
@@ -237,11 +239,6 @@ function("zeta", lambda call, a, b:
          else call("zeta.other_scalar", a, other=b) if is_number(b)
          else call("zeta.default", a, b),
          special="zeta", sym=lambda sp, a, b: sp.zeta(a, b))
-
-
-def logit_of(xp: Namespace, x: Array, eps: float | None = None) -> Array:
-    p = x if eps is None else xp.where(xp.lt(x, eps), eps, xp.minimum(x, 1 - eps))
-    return xp.log(p / (1 - p))
 
 
 def logit_slope(xp: Namespace, y: object, x: Array, eps: float | None = None) -> Array:
@@ -263,14 +260,17 @@ def logit_pull(xp: Namespace, g: Array, y: Array, x: Array, eps: float | None = 
     return xp.where(outside, 0, g * logit_slope(xp, None, x, eps))
 
 
-row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
+@row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
     formula="log(x/(1 - x))", doc="Inverse of the sigmoid.",
     kink="at 0 and 1 the derivative is inf; outside [eps, 1 - eps] it is 0",
-    result=FLOATS,
-    fwd=logit_of, partials=(logit_slope,), vjp=(logit_pull,),
+    result=FLOATS, partials=(logit_slope,), vjp=(logit_pull,),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
            case((4,), low=0.3, high=0.7, eps=0.2),
            case((3,), low=0.01, high=0.15, eps=0.2)], special="logit", tame=("0.5",))
+def logit_of(xp: Namespace, x: Array, eps: float | None = None) -> Array:
+    p = x if eps is None else xp.where(xp.lt(x, eps), eps, xp.minimum(x, 1 - eps))
+    return xp.log(p / (1 - p))
+
 
 row("entr", node="SpecialEntrBackward0", latex=r"-{0} \log {0}", formula="-x*log(x)",
     doc="Entropy of one probability; -inf for negative x.",
@@ -299,3 +299,276 @@ function("nCr", lambda call, n, k: call("exp", call(
          formula="exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))",
          operands=("n", "k"), also=("comb", "choose", "binom", "binomial"),
          cases=[case((3, 4), (4,), low=0.2, high=0.9), case((), (), low=0.1, high=0.8)])
+
+
+# Bessel, spherical Bessel and Airy functions
+
+FAMILY = "bessel"
+
+
+BESIDE_0 = [*ALL, case((3,), low=-0.019, high=0.019)]
+
+
+OF_I1 = (2, 16, 384, 18432)
+"""Divisors of the powers 1, x**2, x**4, ... in the series of I1(x)/x."""
+
+OF_J1 = (2, -16, 384, -18432)
+"""Divisors of the powers 1, x**2, x**4, ... in the series of J1(x)/x."""
+
+SMALL = 0.02
+"""Largest argument for which four terms of I1(x)/x or J1(x)/x are exact to rounding."""
+
+
+def ratio(xp: Namespace, y: Array, x: Array, series: Sequence[int],
+          scale: Operand = 1) -> Array:
+    """Return ``y/x`` for an odd function ``y``; near 0 computed as its series times
+    ``scale``, so that nothing cancels in the derivatives."""
+    near = is_beside_0(xp, x, SMALL)
+    small = xp.where(near, x, 0)
+    square = small * small
+    total: Operand = 1
+    for before, divisor in reversed(list(pairwise(series))):
+        # The quotient of neighbours is an integer, so that no constant is rounded.
+        total = 1 + square * total / (divisor // before)
+    return xp.where(near, total * scale / series[0], y / xp.where(near, 1, x))
+
+
+# DLMF 10.29.3 and 10.29.2; e**-abs(x) has the derivative -sign(x)*e**-abs(x).
+row("i0", node="I0Backward0", latex="I_0({0})", formula="i0(x)",
+    doc="Modified Bessel function of order 0.",
+    fwd=lambda xp, x: xp.i0(x), partials=(lambda xp, y, x: xp.i1(x),), cases=ALL,
+    special="i0", overflows=True, tame=("0",))
+
+row("i1", node="SpecialI1Backward0", latex="I_1({0})", formula="i1(x)",
+    doc="Modified Bessel function of order 1.",
+    fwd=lambda xp, x: xp.i1(x),
+    partials=(lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1),), cases=BESIDE_0,
+    special="i1", saves="x y", overflows=True, tame=("0",))
+
+row("i0e", node="SpecialI0EBackward0", latex="e^{{-|{0}|}} I_0({0})",
+    formula="exp(-abs(x))*i0(x)",
+    doc="Modified Bessel function of order 0, scaled so that it does not overflow.",
+    kink="at 0 the derivative is 0",
+    fwd=lambda xp, x: xp.i0e(x),
+    partials=(lambda xp, y, x: xp.i1e(x) - xp.sign(x) * y,), cases=ALL,
+    special="i0e", saves="x y", domain="x != 0", roundings=10,
+    sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(0, x))
+
+row("i1e", node="SpecialI1EBackward0", latex="e^{{-|{0}|}} I_1({0})",
+    formula="exp(-abs(x))*i1(x)",
+    doc="Modified Bessel function of order 1, scaled so that it does not overflow.",
+    fwd=lambda xp, x: xp.i1e(x),
+    partials=(lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(
+        xp, y, x, OF_I1, xp.exp(-xp.abs(x))),), cases=[
+        *ALL, case((3,), low=0.003, high=0.019)],
+    special="i1e", saves="x y",
+    sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(1, x))
+
+# PyTorch has no derivatives of the functions below; their nodes are named by its rules
+# for names.
+
+def _entered(name: str, doc: str, slope: Partial, low: float, high: float = 5.0, *,
+             formula: str = "", fwd: ArrayRule | None = None, saves: str = "x",
+             **facts: Any) -> None:
+    """Enter a row of a function in ``torch.special``, which is by default that of the
+    namespace."""
+    node = "".join(word.title() for word in f"special_{name}".split("_"))
+    row(name, node=f"{node}Backward0", doc=doc, formula=formula or f"{name}(x)",
+        special=name, refuses=HALF, partials=(slope,), in_place=False, saves=saves,
+        fwd=fwd or (lambda xp, x: getattr(xp, name)(x)), **facts,
+        cases=[case((3, 4), low=low, high=high), case((), low=low, high=min(high, 3.0)),
+               *BESIDE_0[2:] * (low < 0)])
+
+
+def sine_over(xp: Namespace, x: Array) -> Array:
+    """Return sin(x)/x, which is 1 at 0 and 0 at the infinities."""
+    apart = xp.logical_or(xp.eq(x, 0), xp.isinf(x))
+    own = xp.where(apart, 1, x)
+    return xp.where(apart, xp.as_type_of(xp.eq(x, 0), x), xp.sin(own) / own)
+
+
+def sine_over_slope(xp: Namespace, y: Array, x: Array) -> Array:
+    """Return the derivative of sin(x)/x; near 0 it is computed as a series, exact to
+    rounding."""
+    near = is_beside_0(xp, x, 0.5)
+    away = xp.where(near, 1, x)
+    return xp.where(near, 0 + sine_over_series(xp.where(near, x, 0), 8),
+                    (xp.cos(away) - y) / away)
+
+
+# DLMF 10.29.3.
+_entered("modified_bessel_i0", "Modified Bessel function of order 0.",
+         lambda xp, y, x: xp.i1(x), -2.0, formula="i0(x)", fwd=lambda xp, x: xp.i0(x))
+_entered("modified_bessel_i1", "Modified Bessel function of order 1.",
+         lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1), -2.0, saves="x y",
+         formula="i1(x)", fwd=lambda xp, x: xp.i1(x))
+# DLMF 10.49.3.
+_entered("spherical_bessel_j0", "Spherical Bessel function of order 0.",
+         sine_over_slope, -2.0, formula="sin(x)/x", fwd=sine_over, saves="x y")
+
+# DLMF 10.6.2 and 10.6.3. PyTorch's values of j and y have six digits above 4 and twelve
+# at 2, those of Ai have six below -2.
+_entered("bessel_j0", "Bessel function of order 0.",
+         lambda xp, y, x: -xp.bessel_j1(x), -2.0, 2.0, latex="J_0({0})")
+_entered("bessel_j1", "Bessel function of order 1.",
+         lambda xp, y, x: xp.bessel_j0(x) - ratio(xp, y, x, OF_J1), -2.0, 2.0,
+         saves="x y", latex="J_1({0})")
+_entered("bessel_y0", "Bessel function of the second kind, order 0.",
+         lambda xp, y, x: -xp.bessel_y1(x), 0.3, 2.0,
+         latex="Y_0({0})", domain="x > 0", kink="at 0 the derivative is inf")
+_entered("bessel_y1", "Bessel function of the second kind, order 1.",
+         lambda xp, y, x: xp.bessel_y0(xp.where(xp.eq(x, 0), 1, x)) - y / x, 0.3, 2.0,
+         latex="Y_1({0})", domain="x > 0", kink="at 0 the derivative is inf",
+         saves="x y")
+
+# DLMF 10.29.2 and 10.29.3; a scaled function is exp(x) times the unscaled one.
+_entered("modified_bessel_k0", "Modified Bessel function of the second kind, order 0.",
+         lambda xp, y, x: -xp.modified_bessel_k1(x), 0.3,
+         latex="K_0({0})", domain="x > 0", kink="at 0 the derivative is -inf")
+_entered("modified_bessel_k1", "Modified Bessel function of the second kind, order 1.",
+         lambda xp, y, x: -xp.modified_bessel_k0(x) - y / x, 0.3, saves="x y",
+         latex="K_1({0})", domain="x > 0", kink="at 0 the derivative is -inf")
+for _order, _slope in (
+        (0, lambda xp, y, x:
+         xp.where(xp.eq(x, 0), 0, y) - xp.scaled_modified_bessel_k1(x)),
+        (1, lambda xp, y, x:
+         xp.where(xp.eq(x, 0), 0, y) - xp.scaled_modified_bessel_k0(x) - y / x)):
+    _entered(f"scaled_modified_bessel_k{_order}", "Modified Bessel function of the "
+             f"second kind, order {_order}, scaled so that it does not underflow.",
+             _slope, 0.3, formula=f"exp(x)*modified_bessel_k{_order}(x)", saves="x y",
+             latex=f"e^{{{{{{0}}}}}} K_{_order}({{0}})", domain="x > 0",
+             kink="at 0 the derivative is -inf",
+             sym=lambda sp, x, n=_order: sp.exp(x) * sp.besselk(n, x))
+
+# DLMF 9.2.1.
+_entered("airy_ai", "Airy function Ai.", lambda xp, y, x: xp.airy_ai_prime(x), -2.0,
+         latex=r"\operatorname{{Ai}}({0})", roundings=24)
+_entered("airy_ai_prime", "Derivative of the Airy function Ai.",
+         lambda xp, y, x: x * xp.airy_ai(x), -2.0,
+         latex=r"\operatorname{{Ai}}'({0})", ours=True, roundings=24)
+
+
+# functions that PyTorch lacks: integrals, Lambert's W, the polylogarithm
+
+FAMILY = "integrals"
+
+ABOVE_0 = [case((3, 4), low=0.5, high=5.0), case((), low=0.5, high=3.0)]
+TERMS = 12
+"""Number of terms of the polylogarithm's series that are exact to rounding near 0."""
+
+MAX_ORDER = 100
+"""Largest absolute value of a polylogarithm's order."""
+
+
+def quarter_turns(xp: Namespace, x: Array) -> Array:
+    """Return ``pi*x**2/2``, the angle of Fresnel's integrals."""
+    return pi(xp, x) / 2 * (x * x)
+
+
+# DLMF 7.2.7 and 7.2.8, 6.2.5, 6.2.9 to 6.2.16.
+row("erfi", node="ErfiBackward0", latex=r"\operatorname{{erfi}} {0}", ours=True,
+    formula="2/sqrt(pi) * the integral of exp(t**2) from 0 to x",
+    doc="Imaginary error function.", overflows=True,
+    fwd=lambda xp, x: xp.erfi(x),
+    partials=(lambda xp, y, x: 2 / xp.sqrt(pi(xp, x)) * xp.exp(x * x),), cases=ALL,
+    tame=("0",))
+
+row("expi", node="ExpiBackward0", latex=r"\operatorname{{Ei}}({0})", ours=True,
+    formula="the integral of exp(t)/t from -inf to x", aliases=("Ei",),
+    doc="Exponential integral, its principal value for positive numbers.",
+    kink="at its pole at 0 the derivative is inf", overflows=True,
+    fwd=lambda xp, x: xp.expi(x), partials=(lambda xp, y, x: xp.exp(x) / x,),
+    cases=[*ABOVE_0, case((3,), low=-3.0, high=-0.2)], tame=("1",), domain="x != 0")
+
+function("li", lambda call, x: call("expi", call("log", x)),
+         formula="the integral of 1/log(t) from 0 to x", doc="Logarithmic integral.",
+         cases=[case((3, 4), low=1.5, high=5.0), case((), low=0.2, high=0.8)])
+
+row("Si", node="SiBackward0", latex=r"\operatorname{{Si}}({0})", ours=True,
+    formula="the integral of sin(t)/t from 0 to x", also=("sinint",),
+    doc="Sine integral.",
+    fwd=lambda xp, x: xp.Si(x),
+    partials=(lambda xp, y, x: xp.spherical_bessel_j0(x),), cases=ALL)
+
+row("Ci", node="CiBackward0", latex=r"\operatorname{{Ci}}({0})", ours=True,
+    formula="minus the integral of cos(t)/t from x to inf", also=("cosint",),
+    doc="Cosine integral.", kink="at its pole at 0 the derivative is inf",
+    fwd=lambda xp, x: xp.Ci(x), partials=(lambda xp, y, x: xp.cos(x) / x,),
+    cases=ABOVE_0, tame=("1",), domain="x > 0",
+    not_finite={"nan": "the cosine integral of a negative number"})
+
+row("Shi", node="ShiBackward0", latex=r"\operatorname{{Shi}}({0})", ours=True,
+    formula="the integral of sinh(t)/t from 0 to x", also=("sinhint",),
+    doc="Hyperbolic sine integral.", overflows=True,
+    fwd=lambda xp, x: xp.Shi(x),
+    partials=(lambda xp, y, x: ratio(xp, xp.sinh(x), x, (1, 6, 120, 5040)),),
+    cases=BESIDE_0, tame=("0",))
+
+row("Chi", node="ChiBackward0", latex=r"\operatorname{{Chi}}({0})", ours=True,
+    formula="0.5772156649015329 + log(x) + the integral of (cosh(t) - 1)/t from 0 to x",
+    also=("coshint",), doc="Hyperbolic cosine integral.", overflows=True,
+    kink="at its pole at 0 the derivative is inf",
+    fwd=lambda xp, x: xp.Chi(x), partials=(lambda xp, y, x: xp.cosh(x) / x,),
+    cases=ABOVE_0, tame=("1",), domain="x > 0",
+    not_finite={"nan": "the hyperbolic cosine integral of a negative number"})
+
+row("fresnels", node="FresnelsBackward0", latex="S({0})", ours=True,
+    formula="the integral of sin(pi*t**2/2) from 0 to x", aliases=("fresnel_s",),
+    doc="Fresnel's sine integral.",
+    fwd=lambda xp, x: xp.fresnels(x),
+    partials=(lambda xp, y, x: xp.sin(quarter_turns(xp, x)),), cases=ALL)
+
+row("fresnelc", node="FresnelcBackward0", latex="C({0})", ours=True,
+    formula="the integral of cos(pi*t**2/2) from 0 to x", aliases=("fresnel_c",),
+    doc="Fresnel's cosine integral.",
+    fwd=lambda xp, x: xp.fresnelc(x),
+    partials=(lambda xp, y, x: xp.cos(quarter_turns(xp, x)),), cases=ALL)
+
+# DLMF 4.13.4 for w = W(x), and x = w*exp(w).
+row("lambertw", node="LambertwBackward0", latex="W({0})", ours=True,
+    formula="the w >= -1 with w*exp(w) = x", aliases=("LambertW",),
+    also=("productlog",), doc="Lambert's function, its principal branch.",
+    fwd=lambda xp, x: xp.lambertw(x),
+    partials=(lambda xp, y, x: 1 / (xp.exp(y) * (1 + y)),),
+    cases=[case((3, 4), low=-0.3, high=5.0), case((), low=0.5, high=20.0)],
+    tame=("0",), saves="y", inner_roundings=1,
+    not_finite={"nan": "its argument is below -1/e"})
+
+
+def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
+    """Return ``polylog(s - 1, x)/x``; near 0 it is computed as a series, so that
+    nothing cancels in its derivatives."""
+    near = is_beside_0(xp, x, SMALL)
+    small, own = xp.where(near, x, 0), xp.where(near, 0.5, x)
+    total = small * 0
+    for k in range(TERMS, 0, -1):
+        # The power or its reciprocal is an integer, so that no constant is rounded.
+        one, whole = 1 + small * 0, k ** abs(s - 1)
+        total = total * small + (one / whole if s > 1 else one * whole)
+    return xp.where(near, total, xp.polylog(s - 1, own) / own)
+
+
+# DLMF 25.12.10.
+@row("polylog.order", node="PolylogBackward0", ours=True,
+    latex=r"\operatorname{{Li}}_{{{s}}}({0})",
+    formula="x + x**2/2**s + x**3/3**s + ...",
+    doc="Polylogarithm of an integer order s.",
+    kink="at 1 the derivative is inf for s of 1 and 2", partials=(polylog_slope,),
+    cases=[case((3, 4), low=-3.0, high=0.9, s=2), case((), low=-0.5, high=0.9, s=3),
+           case((3,), low=-0.019, high=0.019, s=3),
+           case((3,), low=-8.0, high=-5.0, s=2), case((3,), low=-2.0, high=0.9, s=1),
+           case((3,), low=-2.0, high=0.9, s=-1),
+           case((3,), low=-0.019, high=0.019, s=-1)],
+    not_finite={"nan": "its argument is above 1"}, tame=("0",))
+def polylog_of(xp: Namespace, x: Array, s: float) -> Array:
+    if abs(s) > MAX_ORDER or s != int(s):
+        raise ArgumentError(f"polylog(s, x) needs an integer s from {-MAX_ORDER} to "
+                            f"{MAX_ORDER}, not {s}")
+    return xp.polylog(int(s), x)
+
+
+@function("polylog", formula="polylog(s, x)", literal=True, in_place=False)
+def polylog(call: Call, s: Operand, x: Array) -> Result:
+    refuse(not is_number(s), "polylog(s, x) needs a plain number as its order s: by it "
+           "no derivative is known", kind=ArgumentError)
+    return call("polylog.order", x, s=s)

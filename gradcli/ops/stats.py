@@ -1,16 +1,31 @@
-"""Variances, standard deviations, medians and modes; all, any and counts.
+"""Variances, covariances, medians, modes, counts, sorting and quantiles.
 
 Invariant: a variance is computed from the entries minus their mean, never as a
-difference of large sums.
+difference of large sums. Equal entries keep their order when they are sorted, in either
+direction; NaN counts as the largest. Quantiles and covariances have the nodes of
+PyTorch's own computation, in its order.
 
     var(x, 0)                 # VarBackward0, divided by n - 1
     std(x, unbiased=False)    # StdBackward0, divided by n
+    values, indices = sort(x, descending=True)
 """
 
 from __future__ import annotations
 
-from .checks import count_of, dims_of
-from .op import TRUTH, case, function, of_floats, of_numbers, row
+from math import prod
+
+from .checks import (
+    EngineError,
+    ShapeError,
+    ValueRangeError,
+    count_of,
+    demand_rank,
+    dim_of,
+    dims_of,
+    holds,
+    refuse,
+)
+from .op import KEPT, PACKED, TRUTH, Formula, case, function, of_floats, of_numbers, row
 from .reduce import (
     BY_CHOICE,
     FIRST,
@@ -22,10 +37,11 @@ from .reduce import (
     size_over,
     spread,
 )
-from .scan import inner, outer, recurrence
-from .types import Array, ArrayRule, Call, Dims, Namespace
+from .scan import BY_POSITION, inner, outer, recurrence
+from .types import Array, ArrayRule, Call, Dims, Namespace, Operand, Result
 
 # fmt: off
+
 
 # variance and standard deviation
 
@@ -35,15 +51,12 @@ def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
     return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
 
 
-def degrees(x: Array, dim: Dims, correction: float) -> float:
-    """Return the divisor of the sum of squares; for no entries it is always 0."""
+def over(total: Array, x: Array, dim: Dims, correction: float) -> Array:
+    """Return ``total`` divided as a sum of squares; 0 / 0 is NaN in every number
+    system, and the divisor for no entries always 0."""
     count = size_over(x, dim)
-    return max(count - correction, 0) if count else 0
-
-
-def over(total: Array, count: float) -> Array:
-    """Return ``total / count``, where 0 / 0 is NaN in every number system."""
-    return total / count if count else total * float("inf")
+    degrees = max(count - correction, 0) if count else 0
+    return total / degrees if degrees else total * float("inf")
 
 
 def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
@@ -57,26 +70,11 @@ def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
     return x - xp.getitem(x, first)
 
 
-def variance(xp: Namespace, x: Array, dim: Dims, correction: float, keepdim: bool
-            ) -> Array:
-    squares = xp.square(centred(xp, x, dim))
-    total = xp.sum(squares, dims_of(x.shape, dim), keepdim)
-    return over(total, degrees(x, dim, correction))
-
-
 def per_deviation(xp: Namespace, g: Array, y: Array) -> Array:
     """Return ``g / (2*y)``, the rule of a square root ``y``; it is 0 where ``y`` is 0,
     even if ``g`` is infinite."""
     none = xp.eq(y, 0)
     return xp.where(none, 0, g * (0.5 / xp.where(none, 1, y)))
-
-
-def drift(xp: Namespace, t: Array, x: Array, dim: Dims, correction: float, keepdim: bool
-         ) -> Array:
-    """Return the tangent of the variance: twice the covariance of ``x`` and ``t``."""
-    products = centred(xp, x, dim) * centred(xp, t, dim)
-    total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
-    return over(total, degrees(x, dim, correction))
 
 
 def mean_over(xp: Namespace, x: Array, dim: Dims, keepdim: bool) -> Array:
@@ -91,29 +89,30 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
 def measure(name: str, node: str, root: bool, words: str, formula: str,
             kink: str = "") -> None:
     """Enter a row for the variance, or its root, and one that returns the mean too."""
-    def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
-              keepdim: bool = False) -> Array:
-        # A number subtracted from all entries does not change the variance.
-        found = variance(xp, from_first(xp, x, dim), dim, correction, keepdim)
-        return xp.sqrt(found) if root else found
-
     def pulled(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims = None,
                correction: float = 1, keepdim: bool = False) -> Array:
         g = per_deviation(xp, g, y) if root else g
-        slope = over(2 * centred(xp, x, dim), degrees(x, dim, correction))
+        slope = over(2 * centred(xp, x, dim), x, dim, correction)
         return kept(xp, g, x, dim, keepdim) * slope
 
     def moved(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims = None,
               correction: float = 1, keepdim: bool = False) -> Array:
-        found = drift(xp, t, x, dim, correction, keepdim)
+        products = centred(xp, x, dim) * centred(xp, t, dim)
+        total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
+        found = over(total, x, dim, correction)
         return per_deviation(xp, found, y) if root else found
 
-    of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
-        formula=formula, kink=kink,
-        doc=f"{words}; the divisor is n minus the correction.",
-        fwd=value, vjp=(pulled,),
+    @of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
+        formula=formula, kink=kink, vjp=(pulled,),
         jvp=lambda xp, t, y, x, **over: moved(xp, t[0], y, x, **over),
         saves="x y" if root else None)
+    def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
+              keepdim: bool = False) -> Array:
+        # A number subtracted from all entries does not change the variance.
+        squares = xp.square(centred(xp, from_first(xp, x, dim), dim))
+        total = xp.sum(squares, dims_of(x.shape, dim), keepdim)
+        found = over(total, x, dim, correction)
+        return xp.sqrt(found) if root else found
 
     of_floats(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2,
         carries=2, doc=f"{words} and mean.", cases=VARIANCES,
@@ -138,6 +137,8 @@ measure("std", "Std", True, "Standard deviation", formula="sqrt(var(x))",
 def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None:
     """Enter a public function with PyTorch's two spellings of the divisor: a number as
     ``correction``, or ``unbiased``, which may also be given instead of ``dim``."""
+
+    @function(name, doc=doc, also=also)
     def build(call: Call, x: Array, dim: Dims = None, unbiased: bool = True,
               keepdim: bool = False, correction: float | None = None) -> Array:
         if isinstance(dim, bool):
@@ -146,8 +147,6 @@ def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None
             return call(f"{name}.correction", x, keepdim=keepdim)
         taken = int(unbiased) if correction is None else correction
         return call(f"{name}.correction", x, dim, taken, keepdim)
-
-    function(name, build, doc=doc, also=also)
 
 
 spread_measure("var", "Variance, by n - 1 unless asked otherwise.", ("variance",))
@@ -182,13 +181,12 @@ def median_of_all(xp: Namespace, find: ArrayRule, x: Array) -> Array:
 
 def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
     of_numbers(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)",
-        doc=f"{doc}, of all entries.", **in_shares(),
+        **in_shares(),
         fwd=lambda xp, x: median_of_all(xp, find, x),
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
 
     of_numbers(f"{name}.dim", node=f"{node}Backward1", kink=FIRST, **BY_CHOICE,
         formula=f"{name}(x, dim)",
-        doc=f"{doc}, along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False:
             chosen(xp, "median", x, find, dim, keepdim),
         cases=[case((3, 4), dim=0, make="distinct"), case((), dim=0),
@@ -243,3 +241,260 @@ row("count_nonzero", formula="number of x != 0", doc="How many entries are not 0
     fwd=lambda xp, x, dim=None, keepdim=False:
         xp.sum(xp.ne(x, 0), dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4)), case((3, 4), dim=(0, 1)), case((3, 4), dim=-1)])
+
+
+# sorting and the k largest entries
+
+FAMILY = "order"
+
+
+Pair = tuple[Array, Array]
+
+
+def ranked(xp: Namespace, x: Array, dim: int, descending: bool) -> Array:
+    """Return the positions that sort the entries along a dimension."""
+    d = dim_of(x.shape, dim)
+    return xp.argsort(x, d, descending) if x.shape else xp.as_index(0)
+
+
+def read(xp: Namespace, x: Array, dim: int, at: Array) -> Pair:
+    return xp.gather(x, dim, at), at
+
+
+def _sorting(name: str, node: str) -> None:
+    row(name, node=node, memory=KEPT, **BY_POSITION,
+        fwd=lambda xp, x, dim=-1, descending=False:
+        read(xp, x, dim, ranked(xp, x, dim, descending)),
+        doc="Entries in order along a dimension, and where they came from.",
+        formula="y[i] = x[indices[i]]",
+        cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
+               case((5,), descending=True, make="distinct"), case(())])
+
+
+_sorting("sort.default", "SortBackward0")
+_sorting("sort.stable", "SortBackward1")
+
+
+@of_numbers("topk", node="TopkBackward0", **BY_POSITION, memory=PACKED,
+    doc="The k largest, or smallest, entries of a dimension and where they stand.",
+    formula="y[i] = x[indices[i]]",
+    cases=[case((3, 4), k=2, make="distinct"),
+           case((3, 4), k=2, dim=0, largest=False, make="distinct"),
+           case((5,), k=5, make="distinct")])
+def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
+          sorted: bool = True) -> Pair:
+    d = dim_of(x.shape, dim)
+    if not 0 <= k <= (x.shape[d] if x.shape else 1):
+        raise ShapeError("selected index k out of range")
+    order = ranked(xp, x, dim, largest)
+    return read(xp, x, dim, xp.narrow(order, d, 0, k) if x.shape else order)
+
+
+@of_numbers("kthvalue", node="KthvalueBackward0", **BY_CHOICE, memory=PACKED,
+    doc="The k-th smallest entry of a dimension and where it stands.",
+    formula="y = x[indices]",
+    cases=[case((3, 4), k=2, make="distinct"),
+           case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
+           case((5,), k=1, make="distinct")])
+def _kthvalue(xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
+             ) -> Pair:
+    d = dim_of(x.shape, dim)
+    refuse(not 1 <= k <= (x.shape[d] if x.shape else 1),
+           "kthvalue(): selected number k out of range for dimension {}", d)
+    return chosen(xp, "kthvalue", x, lambda xp, x, d:
+                  xp.narrow(xp.argsort(x, d), d, k - 1, 1), d, keepdim)
+
+
+row("argsort", doc="The positions of the entries in order.", formula="indices",
+    memory=KEPT,
+    fwd=lambda xp, x, dim=-1, descending=False, stable=False:
+    ranked(xp, x, dim, descending),
+    cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, descending=True)])
+
+
+@function("sort", operands=("x",))
+def _sort_any(
+    call: Call, x: Array, dim: int = -1, descending: bool = False,
+    *, stable: bool | None = None,
+) -> Result:
+    name = "sort.default" if stable is None else "sort.stable"
+    return call(name, x, dim, descending)
+
+
+# quantiles: interpolations between two neighbours of the sorted entries
+
+FAMILY = "quantile"
+
+
+MODES = ("linear", "lower", "higher", "midpoint", "nearest")
+ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "round"}
+ORDER = "one result per entry of q: the entry of rank q*(n - 1), between two of them"
+
+
+def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
+    """Return ``q`` as a tensor like ``x``; raise unless all of it is in [0, 1]."""
+    if isinstance(q, int | float):
+        refuse(not 0 <= q <= 1, "{}() q must be in the range [0, 1] but got {}", name,
+               q, kind=ValueRangeError)
+        return call("new_full", x, (), q)
+    if isinstance(q, list | tuple):
+        q = call("as_type_of", q, x)
+    demand_rank(f"{name}: q", q, 0, 1)
+    inside = call("logical_and", call("ge", q, 0), call("le", q, 1))
+    if not bool(call("all", inside)):
+        raise ValueRangeError(f"{name}() q values must be in the range [0, 1]")
+    return q
+
+
+def in_order(call: Call, x: Array, dim: int | None) -> Array:
+    """Return ``x`` sorted along ``dim``, which becomes the last dimension; for None it
+    is flattened first."""
+    if dim is None:
+        x = call("flatten", x)
+    elif dim != x.ndim - 1:
+        x = call("transpose", call("unsqueeze", x, -1), dim, -1)
+    return call("sort.default", x, -1)[0]
+
+
+def left_shape(x: Array, dim: int | None, keepdim: bool) -> tuple[int, ...]:
+    """Return the shape of the result for one entry of ``q``."""
+    if dim is None:
+        return (1,) * x.ndim if keepdim else ()
+    kept = (1,) if keepdim and x.shape else ()
+    return (*x.shape[:dim], *kept, *x.shape[dim + 1:])
+
+
+def ranks_of(call: Call, ordered: Array, q: Array, skips_nan: bool) -> Array:
+    """Return the quantiles' ranks, which may be fractions, along the last dimension; a
+    line with a NaN has the last rank, where the NaN is, unless NaNs are skipped."""
+    absent = call("isnan", ordered)
+    if skips_nan:
+        present = call("sum", call("as_type_of", call("logical_not", absent), ordered),
+                       -1, True)
+        ranks = call("mul", q, call("sub", present, 1))
+        return call("masked_fill", ranks, call("lt", ranks, 0), 0)
+    last = ordered.shape[-1] - 1
+    some = call("any", absent, -1, True)
+    shape = (*ordered.shape[:-1], prod(q.shape))
+    ranks = call("expand", call("mul.Scalar", q, last), shape)
+    return call("masked_fill", ranks, call("expand", some, shape), last)
+
+
+def read_at(call: Call, ordered: Array, ranks: Array) -> Array:
+    return call("gather", ordered, -1, call("as_index", ranks))
+
+
+# Hyndman, Fan 1996, doi:10.2307/2684934: linear is definition 7.
+def interpolated(call: Call, ordered: Array, ranks: Array, mode: str) -> Array:
+    if mode in ROUNDINGS:
+        return read_at(call, ordered, call(ROUNDINGS[mode], call("detach", ranks)))
+    below = call("floor", call("detach", ranks))
+    above = call("ceil", call("detach", ranks))
+    weights = (call("full_like", below, 0.5) if mode == "midpoint"
+               else call("sub", ranks, below))
+    low, high = (read_at(call, ordered, ranks) for ranks in (below, above))
+    return call("lerp", low, high, weights)
+
+
+def quantile_of(name: str, skips_nan: bool) -> Formula:
+    def quantile(call: Call, x: Array, q: Array, dim: int | None = None,
+                 keepdim: bool = False, *, interpolation: str = "linear") -> Array:
+        refuse(interpolation not in MODES, "{}() interpolation must be one of linear, "
+               "lower, higher, midpoint or nearest, but got {}", name, interpolation,
+               kind=ValueRangeError)
+        refuse(0 in x.shape, "{}() input tensor must be non-empty", name)
+        d = None if dim is None else dim_of(x.shape, dim)
+        fractions = fractions_of(call, name, x, q)
+        ordered = in_order(call, x, d)
+        shape = (prod(fractions.shape), *left_shape(x, d, keepdim))
+        ordered = call("view", ordered, (*shape[1:], ordered.shape[-1]))
+        ranks = ranks_of(call, ordered, fractions, skips_nan)
+        values = interpolated(call, ordered, ranks, interpolation)
+        if fractions.shape:
+            values = call("unsqueeze_.inside", values, 0)
+            values = call("transpose_.inside", values, 0, -1)
+        return call("squeeze_.dim", values, -1)
+
+    return quantile
+
+
+for _name, _skips, _doc in (
+    ("quantile", False, "The q-th quantiles of all entries, or along a dimension."),
+    ("nanquantile", True, "The q-th quantiles of what is not NaN."),
+):
+    function(_name, quantile_of(_name, _skips), operands=("x",), either="q", doc=_doc,
+             formula=ORDER, kink="the derivative is that of the entries met",
+             cases=[case((3, 4), q=0.3, make="distinct"),
+                    case((3, 4), q=0.6, dim=0, keepdim=True, make="distinct"),
+                    case((5,), q=0.5, interpolation="midpoint", make="distinct"),
+                    case((2, 5), q=0.6, dim=-1, interpolation="lower",
+                         make="distinct")])
+
+
+# covariances of variables, which are rows; columns are observations
+
+FAMILY = "covariance"
+
+
+def observations(call: Call, name: str, x: Array) -> Array:
+    demand_rank(name, x, 0, 2)
+    return x if len(x.shape) == 2 else call("view", x, (1, count_of(x.shape)))
+
+
+def check_weights(call: Call, name: str, w: Array, whole: bool, x: Array) -> None:
+    """Raise unless the weights are one number, not negative, per observation, and
+    integers if ``whole``, else floats."""
+    demand_rank(f"cov: {name}", w, 0, 1)
+    if holds("f", w) is whole:
+        raise EngineError(f"cov(): {name} are {'integers' if whole else 'floats'}")
+    if count_of(w.shape) != x.shape[1]:
+        raise ShapeError(f"cov(): {count_of(w.shape)} {name} for {x.shape[1]} "
+                         "observations")
+    if bool(call("any", call("lt", w, 0))):
+        raise EngineError(f"cov(): {name} cannot be negative")
+
+
+@function("cov", operands=("x", "fweights", "aweights"),
+          formula="(x - mean(x)) @ (x - mean(x)).T / (n - correction)",
+          doc="The covariances of variables, whose observations are columns; with "
+              "fweights each is counted so often, aweights say how much each counts.",
+          also=("covariance",),
+          cases=[case((3, 4)), case((4,)), case((2, 3), correction=0)])
+def cov(call: Call, x: Array, *, correction: int = 1, fweights: Array | None = None,
+        aweights: Array | None = None) -> Array:
+    if holds("b", x):
+        raise EngineError("cov(): bool dtype is not supported for input")
+    x = observations(call, "cov", x)
+    w: Array | None = None
+    for name, given, whole in (("fweights", fweights, True),
+                               ("aweights", aweights, False)):
+        if given is not None:
+            check_weights(call, name, given, whole, x)
+            w = given if w is None else w * given
+    weighted = x if w is None else x * w
+    plain = call("new_full", call("detach", x), (), x.shape[1])
+    total = plain if w is None else call("sum", w)
+    mean = call("sum", weighted, 1) / total
+    less: Operand = correction
+    if aweights is not None and w is not None and correction:
+        less = call("sum", w * aweights) * correction / total
+    divisor = call("clamp_min", total - less, 0)
+    x = x - call("unsqueeze", mean, 1)
+    weighted = x if w is None else x * w
+    return call("squeeze", call("mm", x, call("t", weighted)) / divisor)
+
+
+@function("corrcoef", operands=("x",),
+          formula="cov(x)[i, j] / sqrt(cov(x)[i, i]*cov(x)[j, j])",
+          doc="The correlations of variables, whose observations are columns.",
+          kink="of a variable that is constant they are NaN", also=("correlation",),
+          cases=[case((3, 4)), case((2, 3))])
+def corrcoef(call: Call, x: Array) -> Array:
+    if len(x.shape) > 2:
+        observations(call, "corrcoef", x)
+    c = cov(call, x)
+    if not c.shape:
+        return c / c
+    spread = call("sqrt", call("diagonal", c))
+    c = c / call("view", spread, (spread.shape[0], 1))
+    return call("clamp", c / call("view", spread, (1, spread.shape[0])), -1, 1)

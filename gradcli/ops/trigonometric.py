@@ -192,17 +192,16 @@ AWAY = [case((3, 4), low=0.3, high=1.3), case((), low=-1.3, high=-0.3)]
 def reciprocal(name: str, of: str, word: str, *, edges: str,
                inside: Sequence[Case] = OUTSIDE, also: Sequence[str] = ()) -> None:
     """Enter the reciprocal of a function, and the inverse of that reciprocal."""
+
+    @function(name, doc=f"{word}: one over {of}.", formula=f"1/{of}(x)", also=also,
+              cases=AWAY)
     def build(call: Call, x: Array) -> Array:
         return call("reciprocal", call(of, x))
 
+    @function(f"a{name}", doc=f"Inverse of the {word[0].lower()}{word[1:]}.",
+              formula=f"a{of}(1/x)", cases=inside, kink=edges, aliases=(f"arc{name}",))
     def inverse(call: Call, x: Array) -> Array:
         return call(f"a{of}", call("reciprocal", x))
-
-    function(name, build, doc=f"{word}: one over {of}.", formula=f"1/{of}(x)",
-             also=also, cases=AWAY)
-    function(f"a{name}", inverse, doc=f"Inverse of the {word[0].lower()}{word[1:]}.",
-             formula=f"a{of}(1/x)", cases=inside, kink=edges,
-             aliases=(f"arc{name}",))
 
 
 EDGES = "at -1 and 1 the derivative is infinite"

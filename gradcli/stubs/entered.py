@@ -1,4 +1,4 @@
-"""Makes the text of `gradcli.ops.entered`, which lists the names that a family enters.
+"""Makes the text of ``ops/entered.txt``, which lists the names that a family enters.
 
 Invariant: functions stand family by family, in the order in which they are entered, and
 each is followed by its other spellings.
@@ -7,19 +7,10 @@ each is followed by its other spellings.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import wrap
 
 from ..engine.public import has_in_place, is_public
-from ..ops import ALIASES, FAMILIES, FUNCTIONS, OPS, Composite, Op
-
-DOC = '''"""The names that each family enters; a function stands for its own rows too,
-and ``base.`` for all rows of a base.
-
-Written by ``python -m gradcli.stubs``; `gradcli.ops.families` imports a family when one
-of its names is asked for.
-"""
-'''
-WIDTH = 88
+from ..ops import ALIASES, FUNCTIONS, OPS, Composite, Op
+from ..ops.families import NAMES
 
 
 def in_order(family: str) -> Iterator[str]:
@@ -40,35 +31,18 @@ def _base(op: Op) -> Op | Composite | None:
     return FUNCTIONS.get(op.base)
 
 
-def words(names: list[str], indent: str) -> str:
-    """Return names as a literal of Python: a string of several lines."""
-    lines = wrap(" ".join(names), WIDTH - len(indent), break_on_hyphens=False)
-    return "\n".join(['"""', *(indent + line for line in lines), indent[4:] + '"""'])
-
-
 def listed(name: str) -> str:
-    """Return a name, followed by ``_`` if the function has an in-place form."""
+    """Return a name with its mark: ``_`` if the function has an in-place form, ``!`` if
+    it is a function that users are not offered."""
+    if "." not in name and not is_public(name):
+        return f"{name}!"
     return f"{name}_" if is_public(name) and has_in_place(name) else name
 
 
 def texts() -> dict[str, str]:
-    """Return the text of `gradcli.ops.entered`, by its path in the package."""
-    families = {family: [*in_order(family)] for family in FAMILIES}
-    undotted = [n for names in families.values() for n in names if "." not in n]
-    offered = [name for name in undotted if is_public(name)]
-    text = "\n".join([
-        DOC,
-        "NAMES = {",
-        *(
-            f'    "{f}": {words([*map(listed, names)], " " * 8)},'
-            for f, names in families.items()
-        ),
-        "}",
-        '"""Names of functions and of rows, other spellings among them; those of an\n'
-        'in-place form end in ``_``."""',
-        "",
-        f"INNER = {words([n for n in undotted if n not in offered], ' ' * 4)}",
-        '"""Names without a dot that users are not offered."""',
-        "",
-    ])  # fmt: skip
-    return {"ops/entered.py": text}
+    """Return the text of the list, by its path in the package."""
+    lines = [
+        f"{key}: {' '.join(map(listed, in_order(key.rpartition('.')[2])))}\n"
+        for key in NAMES
+    ]
+    return {"ops/entered.txt": "".join(lines)}

@@ -18,7 +18,7 @@ from ...engine.modes import no_grad
 from ...engine.queries import finfo
 from ...engine.record import call
 from ...engine.tensor import Tensor
-from ...ops.classes import averaged
+from ...ops.loss import averaged
 from ...ops.normalise import demand_channels
 from .declare import Flag, reduction_of, run
 
