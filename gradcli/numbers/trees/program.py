@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...autograd.blocks import hessian, jacobian
+from ...autograd.blocks import blocks_of, gradient
 from ...engine import Tensor, grad
 from ...engine.devices import host
 from ...engine.dtypes import default_dtype
@@ -235,7 +235,7 @@ def _gradients(
 def _jacobians(
     output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
 ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
-    blocks = jacobian(output, list(asked.values()), "rev").blocks
+    (blocks,) = blocks_of([output], list(asked.values()))
     yield from (((name,), block) for name, block in zip(asked, blocks, strict=True))
 
 
@@ -246,7 +246,8 @@ def _hessians(
         blocks = [[Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
                    for z in asked.values()] for x in asked.values()]  # fmt: skip
     else:
-        blocks = hessian(output, list(asked.values()))
+        inputs = list(asked.values())
+        blocks = blocks_of(gradient(output, inputs), inputs)
     for first, row in zip(asked, blocks, strict=True):
         for second, block in zip(asked, row, strict=True):
             yield (first, second), block
