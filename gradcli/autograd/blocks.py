@@ -46,9 +46,7 @@ class Jacobian:
     passes: int
 
 
-def jacobian(
-    output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
-) -> Jacobian:
+def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> Jacobian:
     """Return the derivative of every entry of ``output`` by every entry of ``inputs``.
 
     Args:

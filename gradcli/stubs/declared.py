@@ -27,7 +27,7 @@ NAMES = {
     "Any": "output_size dtype device milestones size scale_factor",
     "bool": "size_average reduce foreach fused align_corners recompute_scale_factor",
     "int": "dim divisor_override num_groups max_eval step_size upscale_factor "
-    "downscale_factor groups",
+    "downscale_factor groups T_max",
     "float": "value threshold margin p norm_type momentum weight_decay dampening "
     "lr_decay initial_accumulator_value gamma",
     "float | Tensor": "lr",
@@ -124,10 +124,10 @@ def optimizer_stubs() -> str:
 
 def schedule_stubs() -> str:
     """Return the text of ``gradcli/optim/lr_scheduler/table.pyi``."""
-    lines = ["from ..optimizer import Optimizer", "from .base import ByFactor"]
+    lines = ["from ..optimizer import Optimizer", "from .base import ByFormula"]
     for name, each in made(schedules, type):
         options = set(inspect.signature(each).parameters) - {"optimizer", "last_epoch"}
-        lines += ["", f"class {name}(ByFactor):"]
+        lines += ["", f"class {name}(ByFormula):"]
         lines += [
             f"    {p.name}: {type_of(p)}"
             for p in inspect.signature(each).parameters.values()

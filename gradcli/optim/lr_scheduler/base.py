@@ -76,6 +76,11 @@ class LRScheduler:
 
     def get_lr(self) -> list[Rate]:
         """Return the rates of the epoch ``last_epoch``, one per group."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(ASKED_LATE, stacklevel=2)
+        return self._rates()
+
+    def _rates(self) -> list[Rate]:
         raise NotImplementedError
 
     def get_last_lr(self) -> list[Rate]:
@@ -116,39 +121,18 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
 
-class Rule(LRScheduler):
-    """A schedule by a rule: a subclass defines ``_rates``, the groups' next rates, and
-    ``_get_closed_form_lr`` if they have a closed form in the epoch."""
+class ByFormula(LRScheduler):
+    """A schedule by two formulas: from rate to rate, and from the initial rate."""
 
-    def get_lr(self) -> list[Rate]:
-        """Return the rates of the epoch ``last_epoch``, one per group."""
-        if not self._get_lr_called_within_step:
-            warnings.warn(ASKED_LATE, stacklevel=2)
-        return self._rates()
+    _next: Callable[[Any, Any], Any]
+    _closed: Callable[[Any], Any]
 
     def _rates(self) -> list[Rate]:
-        raise NotImplementedError
-
-    def _scaled(self, factor: float) -> list[Rate]:
-        """Return the groups' current rates, times a factor."""
-        return self._each(lambda group: group["lr"] * factor)
-
-
-class ByFactor(Rule):
-    """A schedule that multiplies all rates by one factor of the epoch."""
-
-    def _factor(self) -> float:
-        raise NotImplementedError
-
-    def _closed(self) -> float:
-        raise NotImplementedError
-
-    def _rates(self) -> list[Rate]:
-        return self._scaled(self._factor())
+        pairs = zip(self.optimizer.param_groups, self.base_lrs, strict=True)
+        return [self._next(group["lr"], base) for group, base in pairs]
 
     def _get_closed_form_lr(self) -> list[Rate]:
-        factor = self._closed()
-        return [base * factor for base in self.base_lrs]
+        return [self._closed(base) for base in self.base_lrs]
 
 
 def check_optimizer(optimizer: object) -> None:
