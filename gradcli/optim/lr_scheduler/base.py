@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 from ...engine.raw import Params
@@ -128,7 +129,8 @@ class ByFormula(LRScheduler):
     _closed: Callable[[Any], Any]
 
     def _rates(self) -> list[Rate]:
-        pairs = zip(self.optimizer.param_groups, self.base_lrs, strict=True)
+        # A group that was added later has no initial rate.
+        pairs = zip_longest(self.optimizer.param_groups, self.base_lrs)
         return [self._next(group["lr"], base) for group, base in pairs]
 
     def _get_closed_form_lr(self) -> list[Rate]:
