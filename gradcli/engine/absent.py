@@ -51,6 +51,31 @@ def offered(*files: ModuleType, kind: type = object) -> Params:
     }
 
 
+def offer(
+    module: str,
+    *files: ModuleType,
+    kind: type = object,
+    also: Params | None = None,
+    but: Iterable[str] = (),
+) -> None:
+    """Let a module, which is being imported, show what files define and no more.
+
+    Args:
+        kind: as for `offered`.
+        also: further names with their values.
+        but: names in the files that the module does not show.
+    """
+    known = offered(*files, kind=kind) | (also or {})
+    names = sorted(known.keys() - {*but})
+
+    def missing(name: str) -> Any:
+        raise absent(module, name, names)
+
+    here = vars(sys.modules[module])
+    here.update({name: known[name] for name in names})
+    here.update(__all__=names, __dir__=names.copy, __getattr__=missing)
+
+
 class Path(ModuleType):
     """A module under a path of PyTorch's that shows the names of other modules."""
 
