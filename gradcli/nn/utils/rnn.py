@@ -177,14 +177,9 @@ def pad_packed_sequence(
             f" {longest}"
         )
     parts = call("split", sequence.data, sizes, 0)
-    inner = (0, 0) * (sequence.data.ndim - 1)
-    steps = [
-        call("constant_pad_nd", part, (*inner, 0, sizes[0] - size), padding_value)
-        for part, size in zip(parts, sizes, strict=True)
-    ]
-    padded = call("stack", steps, 0)
+    padded = pad_sequence(parts, True, padding_value)
     if total_length is not None and total_length > longest:
-        more = (*inner, 0, 0, 0, total_length - longest)
+        more = (0, 0) * (padded.ndim - 1) + (0, total_length - longest)
         padded = call("constant_pad_nd", padded, more, padding_value)
     if batch_first:
         padded = padded.transpose(0, 1)
