@@ -234,6 +234,7 @@ class _ByProbabilities(Distribution):
 
     event_entries: ClassVar[int] = 0
     """The number of the parameter's last dimensions that describe one event."""
+    probs: Any
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None

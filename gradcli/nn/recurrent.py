@@ -264,6 +264,7 @@ class RNNBase(_Recurrent):
             data = data.transpose(0, 1)
         items = data.shape[1] if sizes is None else sizes[0]
         states = self._states(data, items, given, batched)
+        out: Any
         out, parts = self._layers(data, states, sizes)
         if packed is not None:
             parts = _in_order(parts, packed.unsorted_indices)

@@ -1,10 +1,13 @@
 """Written by ``python -m gradcli.stubs``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..optimizer import Optimizer
-from .base import ByFormula
+from gradcli.engine.tensor import Tensor
+from gradcli.nn.convolution import Sizes
+from gradcli.nn.functional.declare import Flag
+from gradcli.optim.optimizer import Optimizer
+from gradcli.optim.lr_scheduler.base import ByFormula
 
 class StepLR(ByFormula):
     step_size: int
