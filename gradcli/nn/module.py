@@ -379,18 +379,15 @@ class Module(Members["Module"]):
             self.set_extra_state(state_dict[extra])
         elif takes_extra and strict:
             missing_keys.append(extra)
-        if strict:
-            unexpected_keys += [
-                key
-                for key in state_dict
-                if key.startswith(prefix)
-                and not (key == extra and takes_extra)
-                and not self._knows(key[len(prefix) :], known)
-            ]
-
-    def _knows(self, name: str, known: dict[str, Tensor]) -> bool:
-        first, dot, _ = name.partition(".")
-        return first in self._modules if dot else first in known
+        for key in state_dict if strict else ():
+            own, dot, _ = key.removeprefix(prefix).partition(".")
+            taken = own in self._modules if dot else own in known
+            if (
+                key.startswith(prefix)
+                and not taken
+                and not (takes_extra and own == EXTRA)
+            ):
+                unexpected_keys.append(key)
 
     # hooks
 

@@ -86,7 +86,9 @@ class QuasiNewton(Optimizer):
         for taken in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             direction = self._direction(state, here.gradient)
-            t = self._length(state, here.gradient, float(group["lr"]))
+            t = float(group["lr"])
+            if state["n_iter"] == 1:
+                t *= min(1.0, 1.0 / abs(here.gradient).sum())
             before = here.loss
             state["prev_flat_grad"] = self._kept(here.gradient.copy())
             state["prev_loss"] = before
@@ -101,7 +103,7 @@ class QuasiNewton(Optimizer):
                 )
                 t = state["t"] = here.t
             else:
-                self._move(t, direction)
+                self._move(t, direction, [p.raw for p in self._params])
                 calls = 0
                 if not last:
                     loss = float(evaluated(closure))
@@ -127,14 +129,14 @@ class QuasiNewton(Optimizer):
         ]
         return xp.cat(parts)
 
-    def _move(self, t: float, direction: Any) -> None:
-        """Move all parameters by ``t*direction``."""
+    def _move(self, t: float, direction: Any, began: list[Any]) -> None:
+        """Put all parameters ``t*direction`` away from where they began."""
         start = 0
-        for parameter in self._params:
+        for parameter, origin in zip(self._params, began, strict=True):
             raw = parameter._shareable()
             part = direction[start : start + raw.size]
             MODE.change(raw)
-            raw += t * part.reshape(raw.shape)
+            raw[...] = origin + t * part.reshape(raw.shape)
             touch(raw)
             start += raw.size
 
@@ -150,28 +152,15 @@ class QuasiNewton(Optimizer):
         of calls."""
         began = [p.raw.copy() for p in self._params]
 
-        def go_back() -> None:
-            for parameter, raw in zip(self._params, began, strict=True):
-                MODE.change(parameter.raw)
-                parameter.raw[...] = raw
-                touch(parameter.raw)
-
         def evaluate(at: float) -> Evaluation:
-            self._move(at, direction)
+            self._move(at, direction, began)
             loss = float(evaluated(closure))
-            found = Evaluation(at, loss, self._gradient(), direction)
-            go_back()
-            return found
+            return Evaluation(at, loss, self._gradient(), direction)
 
         start = Evaluation(0.0, here.loss, here.gradient, direction)
         found, calls = strong_wolfe(evaluate, start, t, abs(direction).max(), most)
-        self._move(found.t, direction)
+        self._move(found.t, direction, began)
         return found, calls
-
-    def _length(self, state: Params, gradient: Any, lr: float) -> Any:
-        if state["n_iter"] == 1:
-            return min(1.0, 1.0 / abs(gradient).sum()) * lr
-        return lr
 
     def _direction(self, state: Params, gradient: Any) -> Any:
         """Return the direction from the gradient and the remembered changes."""
