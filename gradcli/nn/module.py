@@ -381,12 +381,9 @@ class Module(Members["Module"]):
             missing_keys.append(extra)
         for key in state_dict if strict else ():
             own, dot, _ = key.removeprefix(prefix).partition(".")
-            taken = own in self._modules if dot else own in known
-            if (
-                key.startswith(prefix)
-                and not taken
-                and not (takes_extra and own == EXTRA)
-            ):
+            fits = own in self._modules if dot else own in known
+            fits = fits or (takes_extra and key == extra)
+            if key.startswith(prefix) and not fits:
                 unexpected_keys.append(key)
 
     # hooks
