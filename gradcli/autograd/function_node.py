@@ -129,14 +129,15 @@ class FunctionCtx:
         ``outputs`` holds, by the identity of each output of the node, its number; None
         for the only one.
         """
-        self._saved = tuple(
-            None
-            if t is None
-            else _of_output(t, node, outputs[id(t)])
-            if id(t) in outputs
-            else keeper(t)
-            for t in self.to_save
-        )
+        alive = ref(node)
+
+        def kept(t: Tensor) -> _Keeper:
+            if id(t) not in outputs:
+                return keeper(t)
+            number = outputs[id(t)]  # the tensor itself would keep its node alive
+            return _Keeper(t, lambda: edge_of(alive(), number), None)
+
+        self._saved = tuple(None if t is None else kept(t) for t in self.to_save)
         self.to_save = ()
 
     def free(self) -> None:
@@ -192,11 +193,6 @@ def keeper(tensor: Tensor) -> _Keeper:
     gives it back."""
     edge = tensor.edge
     return _Keeper(tensor, lambda: edge, tensor)
-
-
-def _of_output(tensor: Tensor, node: Node, number: int | None) -> _Keeper:
-    alive = ref(node)
-    return _Keeper(tensor, lambda: edge_of(alive(), number), None)
 
 
 def _refuse_hooks(hooks: Hooks) -> None:
@@ -310,7 +306,9 @@ class FunctionNode(CustomNode):
         if not isinstance(t, Tensor):
             raise GradError(f"expected Variable or None (got {type(t).__name__})")
         if t.shape != like.shape:
-            if not _is_expansion(t.shape, like.shape):
+            tail = t.shape[max(t.ndim - like.ndim, 0) :]
+            pairs = zip(tail, like.shape, strict=False)
+            if t.ndim < like.ndim or any(n not in (1, m) for m, n in pairs):
                 raise GradError(
                     f"Function {self.name()} returned an invalid gradient at index "
                     f"{index} - got {list(t.shape)} but expected shape compatible with "
@@ -339,18 +337,12 @@ class FunctionNode(CustomNode):
             (k, v) for k, v in kept.items() if not hasattr(self.ctx, k)
         )
         parts = pushed if isinstance(pushed, tuple) else (pushed,)
-        self._demand_tangents(parts)
-        return pushed
-
-    def _demand_tangents(self, pushed: tuple[Any, ...]) -> None:
-        """Refuse what does not fit the outputs, one tangent each."""
-        if len(pushed) != len(self.likes):
+        if len(parts) != len(self.likes):
             raise GradError(
                 "Function's jvp returned an invalid number of forward gradients "
-                f"(expected {len(self.likes)} but got {len(pushed)})"
+                f"(expected {len(self.likes)} but got {len(parts)})"
             )
-        for index, t in enumerate(pushed):
-            like = self.likes[index]
+        for index, (t, like) in enumerate(zip(parts, self.likes, strict=True)):
             if t is None:
                 continue
             if like is None or not self.carries[index]:
@@ -360,6 +352,7 @@ class FunctionNode(CustomNode):
                     "should return None at that position instead."
                 )
             demand_fit(like, t)
+        return pushed
 
     def _transposed(
         self, tangents: Sequence[Tensor]
@@ -394,14 +387,6 @@ def _like(x: object) -> Tensor | None:
 
 def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:
     return zeros_for(like) if t is None and like is not None else t
-
-
-def _is_expansion(shape: Sequence[int], of: Sequence[int]) -> bool:
-    """Return whether broadcasting ``of`` can give ``shape``."""
-    if len(shape) < len(of):
-        return False
-    tail = shape[len(shape) - len(of) :]
-    return all(n in (1, m) for m, n in zip(tail, of, strict=True))
 
 
 def _has_own(function: type, name: str) -> bool:

@@ -10,7 +10,7 @@ and of its exception class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.errors import EngineError, GradError
@@ -262,8 +262,10 @@ class _Run:
                 result = func(*self.own)
         what = "outputs of the user-provided function"
         self.outputs = _demand_tensors(result, what, name)
-        if not create_graph:
-            _demand_unfollowed((*given, *self.outputs))
+        wanted = frozenset().union(*MODE.traced)
+        tensors = (*given, *self.outputs)
+        if wanted and not create_graph and reaches([x.edge for x in tensors], wanted):
+            raise EngineError(FOLLOWED)
         for index, y in enumerate(self.outputs if strict else ()):
             if y.edge is None:
                 raise GradError(NO_GRADIENT.format(index))
@@ -376,15 +378,3 @@ def _vector(v: object, like: Sequence[Tensor], needed: str) -> tuple[Tensor, ...
                 f"{entry} has invalid size: should be {x.shape} but got {t.shape}."
             )
     return given
-
-
-def _demand_unfollowed(tensors: Iterable[Tensor]) -> None:
-    """Refuse to give results outside the graph where they are to be differentiated.
-
-    Raises:
-        EngineError: a function that is being transformed is running, and the tensors
-            depend on what it is differentiated by.
-    """
-    wanted = frozenset().union(*MODE.traced)
-    if wanted and reaches([x.edge for x in tensors], wanted):
-        raise EngineError(FOLLOWED)

@@ -102,8 +102,15 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = dict(param_group)
         members = _listed(group)
-        for parameter in members:
-            _check(parameter, bool(self.defaults.get("differentiable")))
+        differentiable = bool(self.defaults.get("differentiable"))
+        for each in members:
+            if not isinstance(each, Tensor):
+                raise TypeError(
+                    "optimizer can only optimize Tensors, but one of the params is "
+                    f"{type(each).__name__}"
+                )
+            if not (differentiable or each.is_leaf or each.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             group.setdefault(name, default)
         if len({id(p) for p in members}) < len(members):
@@ -253,16 +260,6 @@ def _listed(group: Group) -> list[Tensor]:
     else:
         group["params"] = members
     return group["params"]  # type: ignore[no-any-return]
-
-
-def _check(parameter: object, differentiable: bool) -> None:
-    if not isinstance(parameter, Tensor):
-        raise TypeError(
-            "optimizer can only optimize Tensors, but one of the params is "
-            f"{type(parameter).__name__}"
-        )
-    if not (differentiable or parameter.is_leaf or parameter.retains_grad):
-        raise ValueError("can't optimize a non-leaf Tensor")
 
 
 def _fitted(value: object, parameter: Tensor | None) -> Any:

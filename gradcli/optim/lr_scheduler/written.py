@@ -101,9 +101,6 @@ class ReduceLROnPlateau(LRScheduler):
         self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
-        self._reset()
-
-    def _reset(self) -> None:
         self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
@@ -112,22 +109,17 @@ class ReduceLROnPlateau(LRScheduler):
     def in_cooldown(self) -> bool:
         return self.cooldown_counter > 0
 
-    def _is_better(self, a: float, best: float) -> bool:
-        """Tell whether a measure is an improvement."""
-        sign = 1 if self.mode == "min" else -1
-        if self.threshold_mode == "rel":
-            bound = best * (1 - sign * self.threshold)
-        else:
-            bound = best - sign * self.threshold
-        return sign * a < sign * bound
-
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Go on to the next epoch, given the measure of the last one."""
         measured = float(metrics)
         if epoch is not None:
             warnings.warn(DEPRECATED, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self._is_better(measured, self.best):
+        sign = 1 if self.mode == "min" else -1
+        margin = sign * self.threshold
+        relative = self.threshold_mode == "rel"
+        bound = self.best * (1 - margin) if relative else self.best - margin
+        if sign * measured < sign * bound:
             self.best = measured
             self.num_bad_epochs = 0
         else:
@@ -136,15 +128,12 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce()
+            groups = self.optimizer.param_groups
+            for group, lowest in zip(groups, self.min_lrs, strict=True):
+                before = float(group["lr"])
+                rate = max(before * self.factor, lowest)
+                if before - rate > self.eps:
+                    set_option(group, "lr", rate)
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._remember()
-
-    def _reduce(self) -> None:
-        groups = self.optimizer.param_groups
-        for group, lowest in zip(groups, self.min_lrs, strict=True):
-            before = float(group["lr"])
-            rate = max(before * self.factor, lowest)
-            if before - rate > self.eps:
-                set_option(group, "lr", rate)

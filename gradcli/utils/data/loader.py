@@ -78,8 +78,16 @@ class DataLoader:
         self.pin_memory = pin_memory
         self.generator = generator
         self._stream = isinstance(dataset, IterableDataset)
-        if self._stream:
-            _no_positions(shuffle, sampler, batch_sampler)
+        positions = {
+            "shuffle": shuffle or None, "sampler": sampler,
+            "batch_sampler": batch_sampler,
+        }  # fmt: skip
+        for name, value in positions.items() if self._stream else ():
+            if value is not None:
+                raise ValueError(
+                    "DataLoader with IterableDataset: expected unspecified "
+                    f"{name} option, but got {name}={value}"
+                )
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
@@ -99,8 +107,8 @@ class DataLoader:
                 else SequentialSampler(dataset)
             )
         if batch_size is not None and batch_sampler is None:
-            positions: Any = repeat(None) if self._stream else self.sampler
-            batch_sampler = BatchSampler(positions, batch_size, drop_last)
+            order: Any = repeat(None) if self._stream else self.sampler
+            batch_sampler = BatchSampler(order, batch_size, drop_last)
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.batch_sampler = batch_sampler
@@ -161,18 +169,6 @@ def _no_workers(num_workers: int, **options: object) -> None:
             raise ValueError(
                 f"{name}={value!r} needs worker processes, which this DataLoader does "
                 "not start: leave it out, items are loaded in this process"
-            )
-
-
-def _no_positions(shuffle: object, sampler: object, batch_sampler: object) -> None:
-    for name, value in (
-        ("shuffle", shuffle or None), ("sampler", sampler),
-        ("batch_sampler", batch_sampler),
-    ):  # fmt: skip
-        if value is not None:
-            raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified {name} option, "
-                f"but got {name}={value}"
             )
 
 
