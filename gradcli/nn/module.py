@@ -379,12 +379,12 @@ class Module(Members["Module"]):
             self.set_extra_state(state_dict[extra])
         elif takes_extra and strict:
             missing_keys.append(extra)
-        for key in state_dict if strict else ():
-            own, dot, _ = key.removeprefix(prefix).partition(".")
+        for given in state_dict if strict else ():
+            own, dot, _ = given.removeprefix(prefix).partition(".")
             fits = own in self._modules if dot else own in known
-            fits = fits or (takes_extra and key == extra)
-            if key.startswith(prefix) and not fits:
-                unexpected_keys.append(key)
+            fits = fits or (takes_extra and given == extra)
+            if given.startswith(prefix) and not fits:
+                unexpected_keys.append(given)
 
     # hooks
 

@@ -9,7 +9,6 @@ from gradcli.nn.functional.declare import Flag
 from gradcli.optim.optimizer import Optimizer
 from gradcli.optim.lbfgs import QuasiNewton
 from gradcli.optim.optimizer import Descent
-from gradcli.optim.optimizer import SummingFromTheStart
 
 class SGD(Descent):
     def __init__(self, params: Iterable[Any], lr: float | Tensor = 0.001, momentum: float = 0, dampening: float = 0, weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None: ...
@@ -29,7 +28,7 @@ class RAdam(Descent):
 class Adadelta(Descent):
     def __init__(self, params: Iterable[Any], lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-06, weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False) -> None: ...
 
-class Adagrad(SummingFromTheStart):
+class Adagrad(Descent):
     def __init__(self, params: Iterable[Any], lr: float | Tensor = 0.01, lr_decay: float = 0, weight_decay: float = 0, initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False, fused: bool | None = None) -> None: ...
 
 class RMSprop(Descent):
