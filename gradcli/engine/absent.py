@@ -9,7 +9,8 @@ Invariant: the message begins as Python's own, then names what can be used inste
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -74,6 +75,33 @@ def offer(
     here = vars(sys.modules[module])
     here.update({name: known[name] for name in names})
     here.update(__all__=names, __dir__=names.copy, __getattr__=missing)
+
+
+def find_later(
+    module: str, homes: Mapping[str, str], modules: Iterable[str] = ()
+) -> None:
+    """Let a module, which is being imported, look its names up when they are used.
+
+    Args:
+        homes: the names, separated by blanks, by the place of the module that has them,
+            from the package on.
+        modules: modules of the package that it shows as well.
+    """
+    home = {name: place for place, names in homes.items() for name in names.split()}
+    names = sorted([*home, *modules])
+    here = vars(sys.modules[module])
+
+    def find(name: str) -> Any:
+        if name in home:
+            found = getattr(import_module(home[name], here["__package__"]), name)
+        elif name in modules:
+            found = import_module(f".{name}", here["__package__"])
+        else:
+            raise absent(module, name, names)
+        here[name] = found
+        return found
+
+    here.update(__all__=names, __dir__=names.copy, __getattr__=find)
 
 
 class Path(ModuleType):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from .. import autograd, distributions, nn, optim
+from .. import autograd, distributions, func, nn, optim
 from ..nn import table as modules
 from ..nn.functional import table as functions
 from ..optim import table as optimizers
@@ -141,6 +141,7 @@ def stubs() -> dict[str, str]:
     """Return the text of every stub that this module makes, by its path in gradcli."""
     return {
         "autograd/__init__.pyi": homes_stub(autograd),
+        "func.pyi": homes_stub(func),
         "distributions/__init__.pyi": names_stub(distributions),
         "nn/functional/table.pyi": function_stubs(),
         "nn/table.pyi": class_stubs(modules),

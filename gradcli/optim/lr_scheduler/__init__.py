@@ -8,7 +8,6 @@ for epoch in range(30):
 """
 
 from ...engine.absent import offer
-from . import table, written
-from .base import LRScheduler
+from . import base, table
 
-offer(__name__, table, written, kind=LRScheduler, also={"LRScheduler": LRScheduler})
+offer(__name__, base, table, kind=base.LRScheduler, but=("ByFormula",))
