@@ -142,12 +142,7 @@ class MultiheadAttention(Module):
         return (out.transpose(1, 0) if turned else out), weights
 
 
-def _function(activation: Activation) -> Callable[[Tensor], Tensor]:
-    if not isinstance(activation, str):
-        return activation
-    if activation not in ("relu", "gelu"):
-        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
-    return F.relu if activation == "relu" else F.gelu
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 
 
 class _Layer(Module):
@@ -179,7 +174,11 @@ class _Layer(Module):
             self.add_module(f"norm{i}", norm)
         for i in numbers:
             self.add_module(f"dropout{i}", Dropout(dropout))
-        self.activation = _function(activation)
+        if isinstance(activation, str):
+            if activation not in ACTIVATIONS:
+                raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+            activation = ACTIVATIONS[activation]
+        self.activation = activation
 
     def _attention(
         self, name: str, memory: Mask, padding: Mask, mask: Mask, causal: bool

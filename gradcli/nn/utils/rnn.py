@@ -98,7 +98,14 @@ def pack_padded_sequence(
     Raises:
         RuntimeError: lengths that do not fit, or are not in order.
     """
-    counts = _lengths(lengths)
+    given = as_tensor(lengths, dtype=None if len(lengths) else int64)
+    if given.ndim != 1 or given.dtype is not int64:
+        name = given.type().removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{given.ndim}D {given.device.type} {name} tensor"
+        )
+    counts: list[int] = given.tolist()
     indices = None
     if enforce_sorted:
         if any(a < b for a, b in pairwise(counts)):
@@ -136,18 +143,6 @@ def pack_padded_sequence(
     at = tensor(rows, dtype=int64, device=input.device)
     data = call("index_select", flat, 0, at)
     return PackedSequence(data, tensor(sizes, dtype=int64), indices)
-
-
-def _lengths(lengths: Tensor | Sequence[int]) -> list[int]:
-    given = as_tensor(lengths, dtype=None if len(lengths) else int64)
-    if given.ndim != 1 or given.dtype is not int64:
-        name = given.type().removeprefix("torch.").removesuffix("Tensor")
-        raise RuntimeError(
-            "'lengths' argument should be a 1D CPU int64 tensor, but got "
-            f"{given.ndim}D {given.device.type} {name} tensor"
-        )
-    counts: list[int] = given.tolist()
-    return counts
 
 
 def pad_packed_sequence(
