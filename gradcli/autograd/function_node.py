@@ -293,16 +293,12 @@ class FunctionNode(CustomNode):
                     f"at position {nr}, but the corresponding forward input was "
                     "not a Variable"
                 )
-            if like is None:
-                continue
-            index = len(pulled)
-            asked = self.asked[index]
-            pulled.append(self._fitted(t, like, index) if asked else None)
+            if like is not None:
+                wanted = t is not None and self.asked[len(pulled)]
+                pulled.append(self._fitted(t, like, len(pulled)) if wanted else None)
         return tuple(pulled)
 
-    def _fitted(self, t: Any, like: Tensor, index: int) -> Tensor | None:
-        if t is None:
-            return None
+    def _fitted(self, t: Any, like: Tensor, index: int) -> Tensor:
         if not isinstance(t, Tensor):
             raise GradError(f"expected Variable or None (got {type(t).__name__})")
         if t.shape != like.shape:
@@ -423,15 +419,12 @@ def once_differentiable(backward: Run) -> Run:
         if not is_grad_enabled() or not live:
             return returned
         given = returned if isinstance(returned, tuple) else (returned,)
-        refused = tuple(_refused(t, live[0]) for t in given)
-        return refused if isinstance(returned, tuple) else refused[0]
+        refused = []
+        for t in given:
+            if isinstance(t, Tensor):
+                like, t = t, t.detach()
+                t.edge = DelayedError((live[0].edge,), like, GradError(TWICE))
+            refused.append(t)
+        return tuple(refused) if isinstance(returned, tuple) else refused[0]
 
     return wrapped
-
-
-def _refused(t: object, cause: Tensor) -> object:
-    if not isinstance(t, Tensor):
-        return t
-    out = t.detach()
-    out.edge = DelayedError((cause.edge,), t, GradError(TWICE))
-    return out

@@ -188,7 +188,7 @@ def jvp(
         What ``func`` gives, and a tangent per output, of its shape.
     """
     run = _Run(func, inputs, create_graph, strict, "jvp")
-    tangents = run.vector(v)
+    tangents = _vector(v, run.own, NEEDS_INPUT)
     with enable_grad():
         if strict:
             run.pull(run.outputs, [ones_for(y) for y in run.outputs], False, True)
@@ -207,11 +207,11 @@ def vhp(
 
     Args:
         func: takes tensors, gives a tensor with one entry.
-        inputs: a tensor or a tuple of tensors.
         v: a vector per input, of its shape; may be left out where the only input has
             one entry.
-        create_graph: make both results differentiable by the inputs.
         strict: raise where a first derivative does not depend on an input.
+
+    The others are those of `vjp`.
 
     Returns:
         What ``func`` gives, and a product per input, of its shape.
@@ -220,7 +220,7 @@ def vhp(
         GradError: ``func`` gives no scalar, or ``v`` does not fit the inputs.
     """
     run = _Run(func, inputs, create_graph, strict, "vhp")
-    vector = run.vector(v)
+    vector = _vector(v, run.own, NEEDS_INPUT)
     with enable_grad():
         product = run.pull(run.gradient(), vector, create_graph)
     return run.as_outputs(run.outputs), run.as_inputs(product)
@@ -236,7 +236,7 @@ def hvp(
     """Return the value, and the Hessian times ``v``, by forward over reverse; what it
     takes and gives is what `vhp` does."""
     run = _Run(func, inputs, create_graph, strict, "hvp")
-    vector = run.vector(v)
+    vector = _vector(v, run.own, NEEDS_INPUT)
     with enable_grad():
         product = _forward(run.gradient(), run.own, vector, create_graph)
     return run.as_outputs(run.outputs), run.as_inputs(product)
@@ -293,10 +293,6 @@ class _Run:
             for v in values
         )
         return settled if several else settled[0]
-
-    def vector(self, v: object) -> tuple[Tensor, ...]:
-        """Return a vector that fits the inputs; see `_vector`."""
-        return _vector(v, self.own, NEEDS_INPUT)
 
     def reached(self, y: Tensor) -> list[bool]:
         """Tell of each input whether a tensor depends on it."""

@@ -308,9 +308,6 @@ class Kept:
         value = self.state[name]
         return value if self.recorded else value.raw
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.state
-
     def begin(self, *zeros: str, **numbers: float) -> None:
         """Make a state of zeros of the parameter's shape and of numbers in main memory,
         ``step`` among them."""
