@@ -9,6 +9,7 @@ cubic interpolation; ``low`` is always the end of the bracket with the lower los
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..engine.modes import MODE
@@ -30,18 +31,14 @@ EDGE_SHARE = 0.1
 """Share of a bracket, at either end, in which a new point means little progress."""
 
 
+@dataclass(slots=True)
 class Evaluation:
     """The loss, its gradient and its slope at the step ``t`` along a direction."""
 
-    __slots__ = ("gradient", "loss", "slope", "t")
-
-    def __init__(
-        self, t: float, loss: float, gradient: Any, direction: object = None
-    ) -> None:
-        self.t = t
-        self.loss = loss
-        self.gradient = gradient
-        self.slope: Any = None if direction is None else gradient.dot(direction)
+    t: float
+    loss: float
+    gradient: Any
+    slope: Any = None
 
 
 class QuasiNewton(Optimizer):
@@ -93,8 +90,8 @@ class QuasiNewton(Optimizer):
             state["prev_flat_grad"] = self._kept(here.gradient.copy())
             state["prev_loss"] = before
             state["d"], state["t"] = self._kept(direction), t
-            slope = here.gradient.dot(direction)
-            if slope > -group["tolerance_change"]:
+            here = replace(here, t=0.0, slope=here.gradient.dot(direction))
+            if here.slope > -group["tolerance_change"]:
                 break
             last = taken == group["max_iter"]
             if search:
@@ -154,11 +151,10 @@ class QuasiNewton(Optimizer):
 
         def evaluate(at: float) -> Evaluation:
             self._move(at, direction, began)
-            loss = float(evaluated(closure))
-            return Evaluation(at, loss, self._gradient(), direction)
+            loss, gradient = float(evaluated(closure)), self._gradient()
+            return Evaluation(at, loss, gradient, gradient.dot(direction))
 
-        start = Evaluation(0.0, here.loss, here.gradient, direction)
-        found, calls = strong_wolfe(evaluate, start, t, abs(direction).max(), most)
+        found, calls = strong_wolfe(evaluate, here, t, abs(direction).max(), most)
         self._move(found.t, direction, began)
         return found, calls
 
