@@ -8,7 +8,7 @@ outer transform's input or another tensor that requires a gradient.
     vmap(grad(loss), in_dims=(None, 0))(weights, samples)
 """
 
-from .engine.absent import find_later
+from .engine.absent import offer
 
 _HOMES = {
     ".autograd.transforms": "grad grad_and_value hessian jacfwd jacrev jvp linearize "
@@ -17,4 +17,4 @@ _HOMES = {
     ".nn.utils.stateless": "functional_call stack_module_state",
 }
 _MODULES = ()
-find_later(__name__, _HOMES)
+offer(__name__, homes=_HOMES)

@@ -8,7 +8,7 @@ line, which needs one of them, pays for one.
     (g,) = grad(y, x)
 """
 
-from ..engine.absent import find_later
+from ..engine.absent import offer
 
 _HOMES = {
     "..engine.modes": "enable_grad inference_mode is_grad_enabled",
@@ -23,4 +23,4 @@ _HOMES = {
 _MODULES = (
     "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph",
 )  # fmt: skip
-find_later(__name__, _HOMES, _MODULES)
+offer(__name__, homes=_HOMES, modules=_MODULES)

@@ -58,50 +58,35 @@ def offer(
     kind: type = object,
     also: Params | None = None,
     but: Iterable[str] = (),
+    homes: Mapping[str, str] | None = None,
+    modules: Iterable[str] = (),
 ) -> None:
-    """Let a module, which is being imported, show what files define and no more.
+    """Let a module, which is being imported, show the names that files define.
 
     Args:
         kind: as for `offered`.
         also: further names with their values.
         but: names in the files that the module does not show.
+        homes: further names, separated by blanks, by the place of the module that has
+            them, seen from the package; they are looked up when they are first used.
+        modules: modules of the package that are imported when they are first used.
     """
     known = offered(*files, kind=kind) | (also or {})
-    names = sorted(known.keys() - {*but})
-
-    def missing(name: str) -> Any:
-        raise absent(module, name, names)
-
-    here = vars(sys.modules[module])
-    here.update({name: known[name] for name in names})
-    here.update(__all__=names, __dir__=names.copy, __getattr__=missing)
-
-
-def find_later(
-    module: str, homes: Mapping[str, str], modules: Iterable[str] = ()
-) -> None:
-    """Let a module, which is being imported, look its names up when they are used.
-
-    Args:
-        homes: the names, separated by blanks, by the place of the module that has them,
-            from the package on.
-        modules: modules of the package that it shows as well.
-    """
-    home = {name: place for place, names in homes.items() for name in names.split()}
-    names = sorted([*home, *modules])
+    later = (homes or {}).items()
+    home = {name: place for place, names in later for name in names.split()}
+    shown = sorted({*known, *home, *modules} - {*but})
     here = vars(sys.modules[module])
 
     def find(name: str) -> Any:
-        if name in home:
-            found = getattr(import_module(home[name], here["__package__"]), name)
-        elif name in modules:
-            found = import_module(f".{name}", here["__package__"])
-        else:
-            raise absent(module, name, names)
-        here[name] = found
-        return found
+        if name not in shown:
+            raise absent(module, name, shown)
+        place = home.get(name, f".{name}")
+        found = import_module(place, here["__package__"])
+        here[name] = getattr(found, name) if name in home else found
+        return here[name]
 
-    here.update(__all__=names, __dir__=names.copy, __getattr__=find)
+    here.update({name: known[name] for name in shown if name in known})
+    here.update(__all__=shown, __dir__=shown.copy, __getattr__=find)
 
 
 class Path(ModuleType):
