@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..engine.creation import eye, ones, zeros
-from ..engine.draws import bernoulli, multinomial, normal, rand
+from ..engine.creation import eye
+from ..engine.draws import bernoulli, multinomial, normal, rand, randn
 from ..engine.modes import no_grad
 from ..engine.queries import broadcast_shapes, finfo
 from ..engine.record import call
@@ -37,12 +37,6 @@ from .constraints import (
 )
 
 HALF_LOG_2PI = math.log(math.sqrt(2 * math.pi))
-
-
-def _standard_normal(shape: Any, like: Any) -> Any:
-    """Return standard normal numbers, with the type and device of a tensor."""
-    options = {"dtype": like.dtype, "device": like.device}
-    return normal(zeros(shape, **options), ones(shape, **options))
 
 
 class Normal(Distribution):
@@ -69,8 +63,9 @@ class Normal(Distribution):
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        eps = _standard_normal(self._extended_shape(sample_shape), self.loc)
-        return self.loc + eps * self.scale
+        shape, loc = self._extended_shape(sample_shape), self.loc
+        eps = randn(shape, dtype=loc.dtype, device=loc.device)
+        return loc + eps * self.scale
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -205,8 +200,9 @@ class MultivariateNormal(Distribution):
     )
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        eps = _standard_normal(self._extended_shape(sample_shape), self.loc)
-        return self.loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
+        shape, loc = self._extended_shape(sample_shape), self.loc
+        eps = randn(shape, dtype=loc.dtype, device=loc.device)
+        return loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
 
     def _half_log_det(self) -> Any:
         return self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
