@@ -8,45 +8,13 @@ outer transform's input or another tensor that requires a gradient.
     vmap(grad(loss), in_dims=(None, 0))(weights, samples)
 """
 
-from __future__ import annotations
+from .engine.absent import offer
 
-from typing import TYPE_CHECKING, Any
-
-from .autograd.transforms import (
-    grad,
-    grad_and_value,
-    hessian,
-    jacfwd,
-    jacrev,
-    jvp,
-    linearize,
-    vjp,
-)
-from .autograd.vmap import vmap
-
-if TYPE_CHECKING:
-    from .nn.utils.stateless import functional_call, stack_module_state
-
-__all__ = [
-    "functional_call",
-    "grad",
-    "grad_and_value",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "linearize",
-    "stack_module_state",
+_HOMES = {
+    ".autograd.transforms": "grad grad_and_value hessian jacfwd jacrev jvp linearize "
     "vjp",
-    "vmap",
-]
-__dir__ = __all__.copy
-
-
-def __getattr__(name: str) -> Any:
-    """Return a function that takes an `nn.Module`, imported when it is first used."""
-    if name not in ("functional_call", "stack_module_state"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .nn.utils import stateless
-
-    return getattr(stateless, name)
+    ".autograd.vmap": "vmap",
+    ".nn.utils.stateless": "functional_call stack_module_state",
+}
+_MODULES = ()
+offer(__name__, homes=_HOMES)

@@ -6,9 +6,5 @@ import sys
 
 from .engine.public import Members, linalg
 
-
-class _Linalg(Members):
-    known = linalg()
-
-
-sys.modules[__name__].__class__ = _Linalg
+known = linalg()
+sys.modules[__name__].__class__ = Members

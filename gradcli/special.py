@@ -6,9 +6,5 @@ import sys
 
 from .engine.public import Members, special
 
-
-class _Special(Members):
-    known = special()
-
-
-sys.modules[__name__].__class__ = _Special
+known = special()
+sys.modules[__name__].__class__ = Members

@@ -8,9 +8,7 @@ line, which needs one of them, pays for one.
     (g,) = grad(y, x)
 """
 
-from __future__ import annotations
-
-from typing import Any
+from ..engine.absent import offer
 
 _HOMES = {
     "..engine.modes": "enable_grad inference_mode is_grad_enabled",
@@ -22,24 +20,7 @@ _HOMES = {
     ".variable": "Variable",
     "..python.verify_function": "verify",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = (
     "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph",
 )  # fmt: skip
-__all__ = sorted([*_HOME, "forward_ad", "function", "functional", "graph"])
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name in _MODULES:
-        return import_module(f".{name}", __name__)
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(_HOME[name], __name__), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *_MODULES})
+offer(__name__, homes=_HOMES, modules=_MODULES)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, GradError
@@ -32,26 +32,21 @@ from ..engine.record import call
 from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
-Way: TypeAlias = Literal["rev", "fwd"]
 
 MAX_ENTRIES = 1 << 27
 """Most entries of all blocks together: 1 GiB in float64."""
 
-Kind = TypeVar("Kind", Tensor, Block)
-
 
 @dataclass(frozen=True, slots=True)
-class Jacobian(Generic[Kind]):
-    """One block per input, how they were computed and in how many passes."""
+class Jacobian:
+    """One block per input, the mode they were computed in and in how many passes."""
 
-    blocks: tuple[Kind, ...]
-    mode: Way
+    blocks: tuple[Block, ...]
+    mode: Literal["rev", "fwd"]
     passes: int
 
 
-def jacobian(
-    output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
-) -> Jacobian[Tensor]:
+def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> Jacobian:
     """Return the derivative of every entry of ``output`` by every entry of ``inputs``.
 
     Args:
@@ -61,63 +56,33 @@ def jacobian(
             pass per entry of the inputs; ``auto`` takes whichever is fewer.
 
     Returns:
-        A block per input, of shape ``output.shape + input.shape``.
-
-    Raises:
-        TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
-    """
-    check_size(output.numel() * sum(x.numel() for x in inputs))
-    way, passes = _way(output, inputs, mode)
-    with no_grad():
-        (blocks,) = blocks_of([output], inputs, forward=way == "fwd")
-    return Jacobian(tuple(blocks), way, passes)
-
-
-def jacobian_matrices(
-    output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
-) -> Jacobian[Block]:
-    """Return `jacobian`'s blocks as matrices that store no entry known to be zero.
+        A block per input, of shape ``output.shape + input.shape``, which stores no
+        entry known to be zero.
 
     Raises:
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
     """
-    way, passes = _way(output, inputs, mode)
-    with no_grad():
-        (blocks,) = structured([output], inputs, way == "fwd", MAX_ENTRIES)
-    return Jacobian(tuple(blocks), way, passes)
-
-
-def _way(output: Tensor, inputs: Sequence[Tensor], mode: Mode) -> tuple[Way, int]:
-    """Return the mode to compute in, and how many rows or columns that takes."""
     rows, columns = output.numel(), sum(x.numel() for x in inputs)
     forward = mode == "fwd" or (mode == "auto" and columns < rows)
-    return ("fwd", columns) if forward else ("rev", rows)
+    with no_grad():
+        (blocks,) = structured([output], inputs, forward, MAX_ENTRIES)
+    return Jacobian(
+        tuple(blocks), "fwd" if forward else "rev", columns if forward else rows
+    )
 
 
-def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
+def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
     """Return the second derivatives of a scalar: a block per pair of inputs.
 
     Returns:
-        Per input the blocks of its gradient, of shape ``x.shape + z.shape``.
-
-    Raises:
-        GradError: the output has more than one entry.
-        TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
-    """
-    _demand_scalar(output)
-    check_size(sum(x.numel() for x in inputs) ** 2)
-    return blocks_of(_gradient(output, inputs), inputs)
-
-
-def hessian_matrices(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
-    """Return `hessian`'s blocks as matrices that store no entry known to be zero.
+        Per input the blocks of its gradient, of shape ``x.shape + z.shape``, which
+        store no entry known to be zero.
 
     Raises:
         GradError: the output has more than one entry.
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
     """
-    _demand_scalar(output)
-    return structured(_gradient(output, inputs), inputs, most=MAX_ENTRIES)
+    return structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
 
 
 def hessian_product(
@@ -137,21 +102,21 @@ def hessian_product(
     Raises:
         GradError: the output has more than one entry.
     """
-    _demand_scalar(output)
-    gradient = _gradient(output, inputs)
+    first = gradient(output, inputs)
     with no_grad():
-        return filled(pull(gradient, inputs, vectors), inputs)
+        return filled(pull(first, inputs, vectors), inputs)
 
 
-def _gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """Return the gradient by each input, recorded."""
-    first = pull([output], inputs, [ones_for(output)], create_graph=True)
-    return filled(first, inputs)
+def gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return the gradient of a scalar by each input, recorded.
 
-
-def _demand_scalar(output: Tensor) -> None:
+    Raises:
+        GradError: the output has more than one entry.
+    """
     if output.numel() != 1:
         raise GradError(NOT_SCALAR)
+    first = pull([output], inputs, [ones_for(output)], create_graph=True)
+    return filled(first, inputs)
 
 
 def check_size(entries: int) -> None:

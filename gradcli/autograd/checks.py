@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -22,76 +21,13 @@ from ..engine.modes import enable_grad
 from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from .blocks import blocks_of, filled, pull
-from .numeric import Kink, evaluate, host, kinks, slopes
+from .numeric import Kink, by_scales, evaluate, host, kinks_among, slopes
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 class GradcheckError(GradError):
     """A gradient that differs from the difference quotient, or a point without one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How much a gradient may differ from a difference quotient."""
-
-    atol: float
-    rtol: float
-
-    def __call__(self, quotient: Host) -> Host:
-        return self.atol + self.rtol * numpy.abs(quotient)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Both values of a Jacobian block, a row per input entry as PyTorch prints it."""
-
-    output: int
-    input: int
-    input_shape: tuple[int, ...]
-    output_shape: tuple[int, ...]
-    numerical: Host
-    analytical: Host
-    mode: str = ""
-
-    def worst(self, allowed: Tolerance) -> tuple[int, int] | None:
-        """Return the input and output entry that differ most beyond what is allowed."""
-        if not self.numerical.size:
-            return None
-        with numpy.errstate(invalid="ignore"):
-            gap = numpy.abs(self.analytical - self.numerical)
-            excess = gap - allowed(self.numerical)
-        excess = numpy.where(numpy.isnan(excess), numpy.inf, excess)
-        flat_index = int(numpy.argmax(excess))
-        if excess.flat[flat_index] <= 0:
-            return None
-        row, column = divmod(flat_index, self.numerical.shape[1])
-        return row, column
-
-    def describe(self, at: tuple[int, int], allowed: Tolerance) -> str:
-        """Return the message on a difference, without a hint at a kink."""
-        numerical, analytical = self.numerical[at], self.analytical[at]
-        mode = f" in {self.mode}" if self.mode else ""
-        return (
-            f"Jacobian mismatch{mode} for output {self.output} with respect to input "
-            f"{self.input},\nnumerical:{_shown(self.numerical)}\n"
-            f"analytical:{_shown(self.analytical)}\n"
-            f"The largest difference is that of output entry "
-            f"{entry_of(at[1], self.output_shape)} by input entry "
-            f"{entry_of(at[0], self.input_shape)}: numerical {numerical:.9g}, "
-            f"analytical {analytical:.9g}, differing by "
-            f"{abs(analytical - numerical):.3g} where "
-            f"{allowed(numerical):.3g} is allowed."
-        )
-
-
-def entry_of(flat_index: int, shape: tuple[int, ...]) -> list[int]:
-    """Return the indices of an entry of a tensor, given its number."""
-    return [int(i) for i in numpy.unravel_index(flat_index, shape)] if shape else []
-
-
-def _shown(values: object) -> str:
-    return repr(Tensor(numpy.ascontiguousarray(values), NUMPY))
 
 
 NOTHING_TO_CHECK = (
@@ -167,7 +103,11 @@ def gradcheck(
     assert check_forward_ad or check_backward_ad, NO_MODE
     arguments = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     varied = _varied(arguments)
-    check = _Check(func, arguments, varied, eps, Tolerance(atol, rtol))
+
+    def allowed(quotient: Host) -> Host:
+        return atol + rtol * numpy.abs(quotient)
+
+    check = _Check(func, arguments, varied, eps, allowed)
     try:
         with enable_grad():
             check.differences()
@@ -176,8 +116,8 @@ def gradcheck(
             if check_backward_ad:
                 check.reverse(nondet_tol)
             if check_forward_ad:
-                check.forward()
-            check.kinks()
+                check.compare(check.blocks(forward=True), " in forward mode")
+            check.demand_no_kinks()
     except GradcheckError:
         if raise_exception:
             raise
@@ -243,8 +183,16 @@ def gradgradcheck(
     )
 
 
+Blocks = dict[tuple[int, int], Host]
+"""Blocks of a Jacobian by the numbers of output and argument; as PyTorch prints them,
+they have a row per entry of the argument."""
+
+
 class _Check:
-    """A function at a point: its difference quotients, and what is compared to them."""
+    """A function at a point: its difference quotients, and what is compared to them.
+
+    ``allowed`` gives how much a number may differ from a difference quotient.
+    """
 
     def __init__(
         self,
@@ -252,7 +200,7 @@ class _Check:
         arguments: Sequence[Any],
         varied: Sequence[int],
         eps: float,
-        allowed: Tolerance,
+        allowed: Callable[[Host], Host],
     ) -> None:
         self.func, self.varied = func, varied
         self.eps, self.allowed = eps, allowed
@@ -262,12 +210,12 @@ class _Check:
         ]
         self.inputs = [self.arguments[arg] for arg in varied]
         self.outputs = differentiable(func(*self.arguments))
-        self.quotients: dict[tuple[int, int], Host] = {}
+        self.quotients: Blocks = {}
         self.suspects: list[tuple[int, int]] = []
 
     def differences(self) -> None:
         """Compute the quotients; note entries whose slopes to both sides differ."""
-        here = [host(y) for y in self.outputs]
+        here = evaluate(self.outputs)
         for arg, x in zip(self.varied, self.inputs, strict=True):
             f = self._of_one(arg)
             columns: list[list[Any]] = [[] for _ in self.outputs]
@@ -280,45 +228,52 @@ class _Check:
                 block = numpy.array(rows).reshape(x.numel(), y.numel())
                 self.quotients[nr, arg] = block
 
+    def blocks(self, forward: bool = False) -> Blocks:
+        """Compute the Jacobian by one of the modes."""
+        rows = blocks_of(self.outputs, self.inputs, forward=forward)
+        return {
+            (nr, arg): host(block).reshape(y.numel(), x.numel()).T
+            for nr, (y, row) in enumerate(zip(self.outputs, rows, strict=True))
+            for arg, x, block in zip(self.varied, self.inputs, row, strict=True)
+        }
+
     def reverse(self, nondet_tol: float) -> None:
-        """Compare reverse mode with the quotients, twice."""
-        first = self._blocks()
-        for block in first:
-            self._compare(block)
-        again = self._blocks()
-        for a, b in zip(first, again, strict=True):
-            gap = numpy.abs(a.analytical - b.analytical)
+        """Compare reverse mode with the quotients, and a second pass with the first."""
+        first = self.blocks()
+        self.compare(first)
+        again = self.blocks()
+        for at, block in first.items():
+            gap = numpy.abs(block - again[at])
             if gap.size and not numpy.max(gap) <= nondet_tol:
                 raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
 
-    def forward(self) -> None:
-        """Compare forward mode with the quotients."""
-        for block in self._blocks("forward mode"):
-            self._compare(block)
+    def compare(self, found: Blocks, mode: str = "") -> None:
+        """Raise an error for the worst entry of the first block that differs from the
+        quotients by more than is allowed."""
+        for (nr, arg), analytical in found.items():
+            numerical = self.quotients[nr, arg]
+            with numpy.errstate(invalid="ignore"):
+                excess = numpy.abs(analytical - numerical) - self.allowed(numerical)
+            excess = numpy.where(numpy.isnan(excess), numpy.inf, excess)
+            if not numpy.any(excess > 0):
+                continue
+            row, column = numpy.unravel_index(numpy.argmax(excess), excess.shape)
+            slope, quotient = analytical[row, column], numerical[row, column]
+            message = (
+                f"Jacobian mismatch{mode} for output {nr} with respect to input {arg},"
+                f"\nnumerical:{_shown(numerical)}\nanalytical:{_shown(analytical)}\n"
+                "The largest difference is that of output entry "
+                f"{_entry_of(column, self.outputs[nr])} by input entry "
+                f"{_entry_of(row, self.arguments[arg])}: numerical {quotient:.9g}, "
+                f"analytical {slope:.9g}, differing by {abs(slope - quotient):.3g} "
+                f"where {self.allowed(quotient):.3g} is allowed."
+            )
+            for kink in self._kinks(arg, int(row)):
+                if kink.output == nr:
+                    raise GradcheckError(f"{message}\nThe cause: {kink}.\n")
+            raise GradcheckError(f"{message}\n")
 
-    def _blocks(self, mode: str = "") -> list[Block]:
-        """Compute the Jacobian by one of the modes, a row per input entry."""
-        rows = blocks_of(self.outputs, self.inputs, forward=bool(mode))
-        found = []
-        for nr, (y, row) in enumerate(zip(self.outputs, rows, strict=True)):
-            for arg, x, block in zip(self.varied, self.inputs, row, strict=True):
-                shapes = tuple(x.shape), tuple(y.shape)
-                entries = host(block).reshape(y.numel(), x.numel()).T
-                quotients = self.quotients[nr, arg]
-                found.append(Block(nr, arg, *shapes, quotients, entries, mode))
-        return found
-
-    def _compare(self, block: Block) -> None:
-        at = block.worst(self.allowed)
-        if at is None:
-            return
-        message = block.describe(at, self.allowed)
-        for kink in self._kinks(block.input, at[0]):
-            if kink.output == block.output:
-                raise GradcheckError(f"{message}\nThe cause: {kink}.\n")
-        raise GradcheckError(f"{message}\n")
-
-    def kinks(self) -> None:
+    def demand_no_kinks(self) -> None:
         """Raise an error if slopes jump at the point, even if the quotients agree."""
         for arg, entry in self.suspects:
             for kink in self._kinks(arg, entry):
@@ -326,14 +281,14 @@ class _Check:
                 raise GradcheckError(
                     f"No derivative for output {kink.output} with respect to input "
                     f"{arg},\noutput entry {list(kink.output_entry)} by input entry "
-                    f"{entry_of(entry, tuple(x.shape))}, where the input is "
+                    f"{_entry_of(entry, x)}, where the input is "
                     f"{float(x.raw.reshape(-1)[entry]):.6g}: {kink}.\n"
                 )
 
     def _kinks(self, arg: int, entry: int) -> list[Kink]:
-        x = self.arguments[arg]
-        here = [host(y) for y in self.outputs]
-        return kinks(self._of_one(arg), here, x, entry, self.eps, self.allowed)
+        f, x = self._of_one(arg), self.arguments[arg]
+        found = by_scales(f, evaluate(self.outputs), x, entry, self.eps)
+        return kinks_among(found, self.allowed)
 
     def _of_one(self, arg: int) -> Callable[[Tensor], list[Any]]:
         """Return the outputs' values as a function of one argument."""
@@ -358,6 +313,15 @@ class _Check:
                 if not numpy.array_equal(_or_zero(a), _or_zero(b), equal_nan=True):
                     why = "it gives other gradients than with zeros for the others"
                     raise GradcheckError(UNDEFINED.format(nr, why))
+
+
+def _entry_of(flat_index: Any, x: Tensor) -> list[int]:
+    """Return the indices of an entry of a tensor, given its number."""
+    return [int(i) for i in numpy.unravel_index(flat_index, tuple(x.shape))]
+
+
+def _shown(values: object) -> str:
+    return repr(Tensor(numpy.ascontiguousarray(values), NUMPY))
 
 
 def differentiable(outputs: Any) -> list[Tensor]:

@@ -68,7 +68,11 @@ def attach(
     parts = output if several else (output,)
     if not any(isinstance(part, Tensor) for part in parts):
         return output
-    _check_dirty(ctx, parts)
+    for t in ctx.dirty_tensors:
+        if not _is_among(t, parts):
+            raise GradError(DIRTY_KEPT)
+        if t._is_view() and len(parts) > 1:
+            raise GradError(DIRTY_VIEW)
     given = {id(x) for x in args}
     seen, numbers = set(given), dict[int, int | None]()
     result = []
@@ -112,14 +116,6 @@ def _changed(t: Tensor, node: FunctionNode | None, number: int | None) -> Tensor
         demand_sturdy(t)
         rebase(t, edge_of(node, number))
     return t
-
-
-def _check_dirty(ctx: FunctionCtx, parts: tuple[object, ...]) -> None:
-    for t in ctx.dirty_tensors:
-        if not _is_among(t, parts):
-            raise GradError(DIRTY_KEPT)
-        if t._is_view() and len(parts) > 1:
-            raise GradError(DIRTY_VIEW)
 
 
 def _is_among(t: Tensor, tensors: tuple[object, ...]) -> bool:

@@ -129,14 +129,15 @@ class FunctionCtx:
         ``outputs`` holds, by the identity of each output of the node, its number; None
         for the only one.
         """
-        self._saved = tuple(
-            None
-            if t is None
-            else _of_output(t, node, outputs[id(t)])
-            if id(t) in outputs
-            else keeper(t)
-            for t in self.to_save
-        )
+        alive = ref(node)
+
+        def kept(t: Tensor) -> _Keeper:
+            if id(t) not in outputs:
+                return keeper(t)
+            number = outputs[id(t)]  # the tensor itself would keep its node alive
+            return _Keeper(t, lambda: edge_of(alive(), number), None)
+
+        self._saved = tuple(None if t is None else kept(t) for t in self.to_save)
         self.to_save = ()
 
     def free(self) -> None:
@@ -192,11 +193,6 @@ def keeper(tensor: Tensor) -> _Keeper:
     gives it back."""
     edge = tensor.edge
     return _Keeper(tensor, lambda: edge, tensor)
-
-
-def _of_output(tensor: Tensor, node: Node, number: int | None) -> _Keeper:
-    alive = ref(node)
-    return _Keeper(tensor, lambda: edge_of(alive(), number), None)
 
 
 def _refuse_hooks(hooks: Hooks) -> None:
@@ -297,20 +293,18 @@ class FunctionNode(CustomNode):
                     f"at position {nr}, but the corresponding forward input was "
                     "not a Variable"
                 )
-            if like is None:
-                continue
-            index = len(pulled)
-            asked = self.asked[index]
-            pulled.append(self._fitted(t, like, index) if asked else None)
+            if like is not None:
+                wanted = t is not None and self.asked[len(pulled)]
+                pulled.append(self._fitted(t, like, len(pulled)) if wanted else None)
         return tuple(pulled)
 
-    def _fitted(self, t: Any, like: Tensor, index: int) -> Tensor | None:
-        if t is None:
-            return None
+    def _fitted(self, t: Any, like: Tensor, index: int) -> Tensor:
         if not isinstance(t, Tensor):
             raise GradError(f"expected Variable or None (got {type(t).__name__})")
         if t.shape != like.shape:
-            if not _is_expansion(t.shape, like.shape):
+            tail = t.shape[max(t.ndim - like.ndim, 0) :]
+            pairs = zip(tail, like.shape, strict=False)
+            if t.ndim < like.ndim or any(n not in (1, m) for m, n in pairs):
                 raise GradError(
                     f"Function {self.name()} returned an invalid gradient at index "
                     f"{index} - got {list(t.shape)} but expected shape compatible with "
@@ -339,18 +333,12 @@ class FunctionNode(CustomNode):
             (k, v) for k, v in kept.items() if not hasattr(self.ctx, k)
         )
         parts = pushed if isinstance(pushed, tuple) else (pushed,)
-        self._demand_tangents(parts)
-        return pushed
-
-    def _demand_tangents(self, pushed: tuple[Any, ...]) -> None:
-        """Refuse what does not fit the outputs, one tangent each."""
-        if len(pushed) != len(self.likes):
+        if len(parts) != len(self.likes):
             raise GradError(
                 "Function's jvp returned an invalid number of forward gradients "
-                f"(expected {len(self.likes)} but got {len(pushed)})"
+                f"(expected {len(self.likes)} but got {len(parts)})"
             )
-        for index, t in enumerate(pushed):
-            like = self.likes[index]
+        for index, (t, like) in enumerate(zip(parts, self.likes, strict=True)):
             if t is None:
                 continue
             if like is None or not self.carries[index]:
@@ -360,6 +348,7 @@ class FunctionNode(CustomNode):
                     "should return None at that position instead."
                 )
             demand_fit(like, t)
+        return pushed
 
     def _transposed(
         self, tangents: Sequence[Tensor]
@@ -396,14 +385,6 @@ def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:
     return zeros_for(like) if t is None and like is not None else t
 
 
-def _is_expansion(shape: Sequence[int], of: Sequence[int]) -> bool:
-    """Return whether broadcasting ``of`` can give ``shape``."""
-    if len(shape) < len(of):
-        return False
-    tail = shape[len(shape) - len(of) :]
-    return all(n in (1, m) for m, n in zip(tail, of, strict=True))
-
-
 def _has_own(function: type, name: str) -> bool:
     return getattr(function, name) is not getattr(function.__mro__[-2], name)
 
@@ -438,15 +419,12 @@ def once_differentiable(backward: Run) -> Run:
         if not is_grad_enabled() or not live:
             return returned
         given = returned if isinstance(returned, tuple) else (returned,)
-        refused = tuple(_refused(t, live[0]) for t in given)
-        return refused if isinstance(returned, tuple) else refused[0]
+        refused = []
+        for t in given:
+            if isinstance(t, Tensor):
+                like, t = t, t.detach()
+                t.edge = DelayedError((live[0].edge,), like, GradError(TWICE))
+            refused.append(t)
+        return tuple(refused) if isinstance(returned, tuple) else refused[0]
 
     return wrapped
-
-
-def _refused(t: object, cause: Tensor) -> object:
-    if not isinstance(t, Tensor):
-        return t
-    out = t.detach()
-    out.edge = DelayedError((cause.edge,), t, GradError(TWICE))
-    return out

@@ -10,7 +10,7 @@ and of its exception class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.errors import EngineError, GradError
@@ -188,7 +188,7 @@ def jvp(
         What ``func`` gives, and a tangent per output, of its shape.
     """
     run = _Run(func, inputs, create_graph, strict, "jvp")
-    tangents = run.vector(v)
+    tangents = _vector(v, run.own, NEEDS_INPUT)
     with enable_grad():
         if strict:
             run.pull(run.outputs, [ones_for(y) for y in run.outputs], False, True)
@@ -207,11 +207,11 @@ def vhp(
 
     Args:
         func: takes tensors, gives a tensor with one entry.
-        inputs: a tensor or a tuple of tensors.
         v: a vector per input, of its shape; may be left out where the only input has
             one entry.
-        create_graph: make both results differentiable by the inputs.
         strict: raise where a first derivative does not depend on an input.
+
+    The others are those of `vjp`.
 
     Returns:
         What ``func`` gives, and a product per input, of its shape.
@@ -220,7 +220,7 @@ def vhp(
         GradError: ``func`` gives no scalar, or ``v`` does not fit the inputs.
     """
     run = _Run(func, inputs, create_graph, strict, "vhp")
-    vector = run.vector(v)
+    vector = _vector(v, run.own, NEEDS_INPUT)
     with enable_grad():
         product = run.pull(run.gradient(), vector, create_graph)
     return run.as_outputs(run.outputs), run.as_inputs(product)
@@ -236,7 +236,7 @@ def hvp(
     """Return the value, and the Hessian times ``v``, by forward over reverse; what it
     takes and gives is what `vhp` does."""
     run = _Run(func, inputs, create_graph, strict, "hvp")
-    vector = run.vector(v)
+    vector = _vector(v, run.own, NEEDS_INPUT)
     with enable_grad():
         product = _forward(run.gradient(), run.own, vector, create_graph)
     return run.as_outputs(run.outputs), run.as_inputs(product)
@@ -262,8 +262,10 @@ class _Run:
                 result = func(*self.own)
         what = "outputs of the user-provided function"
         self.outputs = _demand_tensors(result, what, name)
-        if not create_graph:
-            _demand_unfollowed((*given, *self.outputs))
+        wanted = frozenset().union(*MODE.traced)
+        tensors = (*given, *self.outputs)
+        if wanted and not create_graph and reaches([x.edge for x in tensors], wanted):
+            raise EngineError(FOLLOWED)
         for index, y in enumerate(self.outputs if strict else ()):
             if y.edge is None:
                 raise GradError(NO_GRADIENT.format(index))
@@ -291,10 +293,6 @@ class _Run:
             for v in values
         )
         return settled if several else settled[0]
-
-    def vector(self, v: object) -> tuple[Tensor, ...]:
-        """Return a vector that fits the inputs; see `_vector`."""
-        return _vector(v, self.own, NEEDS_INPUT)
 
     def reached(self, y: Tensor) -> list[bool]:
         """Tell of each input whether a tensor depends on it."""
@@ -376,15 +374,3 @@ def _vector(v: object, like: Sequence[Tensor], needed: str) -> tuple[Tensor, ...
                 f"{entry} has invalid size: should be {x.shape} but got {t.shape}."
             )
     return given
-
-
-def _demand_unfollowed(tensors: Iterable[Tensor]) -> None:
-    """Refuse to give results outside the graph where they are to be differentiated.
-
-    Raises:
-        EngineError: a function that is being transformed is running, and the tensors
-            depend on what it is differentiated by.
-    """
-    wanted = frozenset().union(*MODE.traced)
-    if wanted and reaches([x.edge for x in tensors], wanted):
-        raise EngineError(FOLLOWED)

@@ -10,8 +10,9 @@ else; a node whose values were packed is freed, retained and run twice as any ot
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -96,8 +97,8 @@ OUTSIDE = (
 )
 
 
-class _Handle:
-    """A key that takes the place of a saved value in a node."""
+class Slot:
+    """A node's stand-in for a value that it saves."""
 
     __slots__ = ("__weakref__",)
 
@@ -106,37 +107,37 @@ class AllowMutation:
     """Values that are saved inside a block, and copied before they are changed."""
 
     def __init__(self) -> None:
-        self._values: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
-        self._in_memory: dict[int, WeakSet[_Handle]] = {}
+        self._values: WeakKeyDictionary[Slot, Tensor] = WeakKeyDictionary()
+        self._in_memory: dict[int, WeakSet[Slot]] = {}
 
     def clear(self) -> None:
         """Drop all values; those saved in the block can be used no more."""
         self._values.clear()
         self._in_memory.clear()
 
-    def pack(self, tensor: Tensor) -> _Handle:
+    def pack(self, tensor: Tensor) -> Slot:
         """Keep a value that a node saves."""
-        handle = _Handle()
-        self._values[handle] = tensor
+        slot = Slot()
+        self._values[slot] = tensor
         memory = id(owner(tensor.raw))
-        self._in_memory.setdefault(memory, WeakSet()).add(handle)
-        return handle
+        self._in_memory.setdefault(memory, WeakSet()).add(slot)
+        return slot
 
-    def unpack(self, handle: _Handle) -> Tensor:
+    def unpack(self, slot: Slot) -> Tensor:
         """Return the value as it was saved.
 
         Raises:
             AssertionError: the block has ended, or was cleared.
         """
-        if handle not in self._values:
+        if slot not in self._values:
             raise AssertionError(OUTSIDE)
-        return self._values[handle]
+        return self._values[slot]
 
     def before_change(self, raw: Raw) -> None:
         """Copy what was saved of memory that is about to be changed."""
-        for handle in self._in_memory.pop(id(owner(raw)), ()):
-            value = self._values[handle]
-            self._values[handle] = Tensor(value.xp.clone(value.raw), value.xp)
+        for slot in self._in_memory.pop(id(owner(raw)), ()):
+            value = self._values[slot]
+            self._values[slot] = Tensor(value.xp.clone(value.raw), value.xp)
 
 
 @contextmanager
@@ -178,43 +179,6 @@ class MultiHandle:
         self.remove()
 
 
-class _Together:
-    """The gradients that arrived in each pass, until the hook is called."""
-
-    def __init__(self, tensors: Sequence[Tensor], fn: Run) -> None:
-        self._nodes = [output_at(t.edge)[0] for t in tensors]
-        self._fn = fn
-        self._arrived: WeakKeyDictionary[Pass, list[Tensor | None]]
-        self._arrived = WeakKeyDictionary()
-        self._left: WeakKeyDictionary[Pass, int] = WeakKeyDictionary()
-
-    def one_of_all(self, index: int) -> Callable[[Tensor], None]:
-        """Return the hook of one of the tensors."""
-
-        def hook(g: Tensor) -> None:
-            running = PASSES.running
-            assert running is not None  # a tensor's hooks are called by a pass
-            arrived = self._arrived.get(running)
-            if arrived is None:
-                arrived = self._arrived[running] = [None] * len(self._nodes)
-                self._left[running] = sum(node in running.nodes for node in self._nodes)
-            arrived[index] = g
-            self._left[running] -= 1
-            if not self._left[running]:
-                del self._arrived[running], self._left[running]
-                self._fn(arrived)
-
-        return hook
-
-    def any_of_all(self, g: Tensor) -> None:
-        """Return the hook of each tensor, where the first gradient is enough."""
-        running = PASSES.running
-        assert running is not None  # a tensor's hooks are called by a pass
-        if running not in self._left:
-            self._left[running] = 0
-            self._fn(g)
-
-
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Run, *, mode: str = "all"
 ) -> MultiHandle:
@@ -233,12 +197,27 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of {MODES} but got {mode}")
     if any(t.edge is None for t in tensors):
         raise AssertionError("Expected gradient function to be set")
-    together = _Together(tensors, fn)
+    nodes = [output_at(t.edge)[0] for t in tensors]
+    arrived: WeakKeyDictionary[Pass, dict[int, Tensor]] = WeakKeyDictionary()
+    awaited: WeakKeyDictionary[Pass, int] = WeakKeyDictionary()
+
+    def arrive(index: int, g: Tensor) -> None:
+        running = PASSES.running
+        assert running is not None  # a tensor's hooks are called by a pass
+        if running not in arrived:
+            arrived[running] = {}
+            awaited[running] = sum(node in running.nodes for node in nodes)
+        found = arrived[running]
+        found[index] = g
+        if mode == "any":
+            if len(found) == 1:
+                fn(g)
+        elif len(found) == awaited[running]:
+            del arrived[running]
+            fn([found.get(each) for each in range(len(nodes))])
+
     return MultiHandle([
-        t.register_hook(
-            together.one_of_all(index) if mode == "all" else together.any_of_all
-        )
-        for index, t in enumerate(tensors)
+        t.register_hook(partial(arrive, index)) for index, t in enumerate(tensors)
     ])  # fmt: skip
 
 

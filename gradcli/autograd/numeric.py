@@ -96,18 +96,6 @@ def slopes(
     return found
 
 
-def kinks(
-    f: Function,
-    here: Values,
-    x: Tensor,
-    flat_index: int,
-    eps: float,
-    allowed: Callable[[Host], Host],
-) -> list[Kink]:
-    """Return where slopes by one entry jump by more than ``allowed`` for a slope."""
-    return kinks_among(by_scales(f, here, x, flat_index, eps), allowed)
-
-
 def by_scales(
     f: Function, here: Values, x: Tensor, flat_index: int, eps: float
 ) -> list[list[Slopes]]:

@@ -85,17 +85,18 @@ class _Trace:
 
     def settle(self, value: object) -> Any:
         """Return a nested result outside the graph of the fresh inputs."""
-        leaves, shape = flatten(value)
-        return shape.fill([self._settled(leaf) for leaf in leaves])
-
-    def _settled(self, leaf: object) -> object:
-        if not isinstance(leaf, Tensor) or leaf.edge is None:
-            return leaf
         own = frozenset(x.edge for x in self.inputs if x.is_leaf)
-        if leaf.is_leaf and leaf.edge not in own:
-            return leaf
-        recorded = MODE.recording and reaches_leaf([leaf.edge], own)
-        return leaf if recorded else unrecorded(leaf)
+
+        def settled(leaf: object) -> object:
+            if not isinstance(leaf, Tensor) or leaf.edge is None:
+                return leaf
+            if leaf.is_leaf and leaf.edge not in own:
+                return leaf
+            recorded = MODE.recording and reaches_leaf([leaf.edge], own)
+            return leaf if recorded else unrecorded(leaf)
+
+        leaves, shape = flatten(value)
+        return shape.fill(map(settled, leaves))
 
     def close(self) -> None:
         """Mark the fresh inputs as done with: nobody asks for their gradients."""

@@ -219,17 +219,22 @@ def vmap(
         named, named_shape = flatten(kwargs)
         dims += [0 if isinstance(x, Tensor) else None for x in named]
         batches = leaves + named
-        size = _size(batches, dims)
+        pairs = list(zip(batches, dims, strict=True))
+        sizes = [x.shape[dim] for x, dim in pairs if dim is not None]
+        size = int(sizes[0])
+        if len(set(sizes)) > 1:
+            raise ValueError(SIZES_DIFFER.format(sizes))
         per_sample: list[list[object]] = []
         nested = Shape()
-        batch = Batch(randomness, size, list(zip(batches, dims, strict=True)))
+        batch = Batch(randomness, size, pairs)
         waiting = True
         while waiting:
             per_sample = []
             for nr in range(max(size, 1)):
-                own = _sample(batches, dims, nr, size)
-                pairs = zip(own, dims, strict=True)
-                mapped_over = [x for x, dim in pairs if dim is not None]
+                own = [_sample(x, dim, nr, size) for x, dim in pairs]
+                mapped_over = [
+                    x for x, dim in zip(own, dims, strict=True) if dim is not None
+                ]
                 with batch.sample(nr, own), apart_from(mapped_over, SAMPLES):
                     result = func(
                         *shape.fill(own[: len(leaves)]),
@@ -289,32 +294,17 @@ def _in_dim(x: object, dim: object, where: str) -> int | None:
     return dim % x.dim()
 
 
-def _size(batches: Sequence[Any], dims: Sequence[int | None]) -> int:
-    pairs = zip(batches, dims, strict=True)
-    sizes = [x.shape[dim] for x, dim in pairs if dim is not None]
-    if len(set(sizes)) > 1:
-        raise ValueError(SIZES_DIFFER.format(sizes))
-    return int(sizes[0])
-
-
-def _sample(
-    batches: Sequence[Any], dims: Sequence[int | None], nr: int, size: int
-) -> list[object]:
-    """Return one sample of each batch; of an empty batch, zeros."""
-    found = []
-    for x, dim in zip(batches, dims, strict=True):
-        if dim is None:
-            found.append(x)
-        elif size:
-            found.append(call("select", x, dim, nr))
-        else:
-            shape = (*x.shape[:dim], *x.shape[dim + 1 :])
-            found.append(zeros_for(x, shape))
-    return found
+def _sample(x: Any, dim: int | None, nr: int, size: int) -> Any:
+    """Return one sample of a batch; of an empty one, zeros."""
+    if dim is None:
+        return x
+    if size:
+        return call("select", x, dim, nr)
+    return zeros_for(x, (*x.shape[:dim], *x.shape[dim + 1 :]))
 
 
 def _batched(
-    per_sample: Sequence[Sequence[object]],
+    per_sample: Sequence[Sequence[Any]],
     nested: Shape,
     size: int,
     out_dims: object,
@@ -328,29 +318,23 @@ def _batched(
             "compatible with the structure of `outputs`. out_dims has structure "
             f"{flatten(out_dims)[1]} but outputs has structure {nested}."
         )
-    columns = zip(*per_sample, strict=True)
-    stacked = [
-        _stacked(parts, dim, size, name)
-        for parts, dim in zip(columns, spread, strict=True)
-    ]
+    stacked = []
+    for parts, dim in zip(zip(*per_sample, strict=True), spread, strict=True):
+        y = parts[0]
+        for part in parts:
+            if dim is not None and not isinstance(part, Tensor):
+                raise ValueError(
+                    f"vmap({name}, ...): `{name}` must only return Tensors, got type "
+                    f"{type(part)}. Did you mean to set out_dims= to None for output?"
+                )
+        if dim is None:
+            stacked.append(y)
+        elif size:
+            stacked.append(call("stack", list(parts), dim))
+        else:
+            at = dim % (y.dim() + 1)
+            stacked.append(zeros_for(y, (*y.shape[:at], 0, *y.shape[at:])))
     return nested.fill(stacked)
-
-
-def _stacked(parts: Sequence[Any], dim: int | None, size: int, name: str) -> object:
-    for y in parts:
-        if dim is not None and not isinstance(y, Tensor):
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type "
-                f"{type(y)}. Did you mean to set out_dims= to None for output?"
-            )
-    if dim is None:
-        return parts[0]
-    if size:
-        return call("stack", list(parts), dim)
-    y = parts[0]
-    at = dim % (y.dim() + 1)
-    shape = (*y.shape[:at], 0, *y.shape[at:])
-    return zeros_for(y, shape)
 
 
 LEAF = "*"

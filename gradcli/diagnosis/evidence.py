@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.blocks import hessian, jacobian, of_order
+from ..autograd.blocks import blocks_of, gradient, of_order
 from ..engine import NUMPY, Node, Tensor
 from ..engine.errors import EngineError
 from ..lang.errors import ProgramError
@@ -183,9 +183,10 @@ def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Ar
         found = of_order(target, wanted[0], len(wanted))
         return np.asarray(found.raw, dtype=np.float64)
     if len(wanted) == 1:
-        (block,) = jacobian(target, wanted, "rev").blocks
+        ((block,),) = blocks_of([target], wanted)
     else:
-        block = hessian(target, list(dict.fromkeys(wanted)))[0][-1]
+        different = list(dict.fromkeys(wanted))
+        block = blocks_of(gradient(target, different), different)[0][-1]
     return np.asarray(block.raw, dtype=np.float64).reshape(-1)[at]
 
 

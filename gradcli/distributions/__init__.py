@@ -7,28 +7,8 @@ action = m.sample()
 loss = -m.log_prob(action) * reward
 """
 
-from __future__ import annotations
-
-from . import constraints as constraints
+from ..engine.absent import offer
+from . import constraints, kinds
 from .base import Distribution
-from .kinds import (
-    Bernoulli,
-    Categorical,
-    Independent,
-    MultivariateNormal,
-    Normal,
-    Uniform,
-    kl_divergence,
-)
 
-__all__ = [
-    "Bernoulli",
-    "Categorical",
-    "Distribution",
-    "Independent",
-    "MultivariateNormal",
-    "Normal",
-    "Uniform",
-    "kl_divergence",
-]
-__dir__ = __all__.copy
+offer(__name__, kinds, also={"Distribution": Distribution, "constraints": constraints})

@@ -56,14 +56,9 @@ class Distribution:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
-        if self._validate_args:
-            self._check_parameters()
-
-    def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
-            if name not in self.__dict__:
-                # It is computed from another parameter, which is checked.
-                continue
+            if not self._validate_args or name not in self.__dict__:
+                continue  # what is computed from another parameter is not in the dict
             value = getattr(self, name)
             if not bool(constraint.check(value).all()):
                 raise ValueError(

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..engine.creation import eye, ones, zeros
-from ..engine.draws import bernoulli, multinomial, normal, rand
+from ..engine.creation import eye
+from ..engine.draws import bernoulli, multinomial, normal, rand, randn
 from ..engine.modes import no_grad
 from ..engine.queries import broadcast_shapes, finfo
 from ..engine.record import call
@@ -37,12 +37,6 @@ from .constraints import (
 )
 
 HALF_LOG_2PI = math.log(math.sqrt(2 * math.pi))
-
-
-def standard_normal(shape: Any, like: Any) -> Any:
-    """Return standard normal numbers, with the type and device of a tensor."""
-    options = {"dtype": like.dtype, "device": like.device}
-    return normal(zeros(shape, **options), ones(shape, **options))
 
 
 class Normal(Distribution):
@@ -69,8 +63,9 @@ class Normal(Distribution):
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        eps = standard_normal(self._extended_shape(sample_shape), self.loc)
-        return self.loc + eps * self.scale
+        shape, loc = self._extended_shape(sample_shape), self.loc
+        eps = randn(shape, dtype=loc.dtype, device=loc.device)
+        return loc + eps * self.scale
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -178,19 +173,19 @@ class MultivariateNormal(Distribution):
         one = eye(int(matrix.shape[-1]), dtype=matrix.dtype, device=matrix.device)
         return call("linalg.solve_triangular", turned, one, upper=False)
 
+    def _for_all(self, matrix: Any) -> Any:
+        """Return a matrix for each item of the batch."""
+        return matrix.expand((*self._extended_shape(), *self._event_shape))
+
     @cached_property
     def scale_tril(self) -> Any:
         """The lower factor of the covariance."""
-        return self._tril.expand(
-            (*self._batch_shape, *self._event_shape, *self._event_shape)
-        )
+        return self._for_all(self._tril)
 
     @cached_property
     def covariance_matrix(self) -> Any:
         """The covariance."""
-        return (self._tril @ self._tril.mT).expand(
-            (*self._batch_shape, *self._event_shape, *self._event_shape)
-        )
+        return self._for_all(self._tril @ self._tril.mT)
 
     @cached_property
     def precision_matrix(self) -> Any:
@@ -205,8 +200,9 @@ class MultivariateNormal(Distribution):
     )
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        eps = standard_normal(self._extended_shape(sample_shape), self.loc)
-        return self.loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
+        shape, loc = self._extended_shape(sample_shape), self.loc
+        eps = randn(shape, dtype=loc.dtype, device=loc.device)
+        return loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
 
     def _half_log_det(self) -> Any:
         return self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
@@ -229,35 +225,42 @@ class MultivariateNormal(Distribution):
         return new
 
 
-def clamped(probs: Any) -> Any:
-    """Return probabilities, moved off 0 and 1 so that their logarithms are finite."""
-    eps = finfo(probs.dtype).eps
-    return probs.clamp(min=eps, max=1 - eps)
+class _ByProbabilities(Distribution):
+    """A distribution by probabilities or by logits; the others are computed."""
+
+    event_entries: ClassVar[int] = 0
+    """The number of the parameter's last dimensions that describe one event."""
+    probs: Any
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError(
+                "Either `probs` or `logits` must be specified, but not both."
+            )
+        name = "probs" if logits is None else "logits"
+        given = self._settled(name, probs if logits is None else logits)
+        self.__dict__[name] = given
+        batch = tuple(given.shape)[: given.dim() - self.event_entries]
+        super().__init__(batch, (), validate_args)
+
+    def _settled(self, name: str, given: Any) -> Any:
+        """Return the parameter as it is kept."""
+        return broadcast_all(given)[0]
+
+    def _clamped(self) -> Any:
+        """Return the probabilities, moved off 0 and 1 so that logarithms are finite."""
+        eps = finfo(self.probs.dtype).eps
+        return self.probs.clamp(min=eps, max=1 - eps)
 
 
-def demand_one(probs: object, logits: object) -> None:
-    """Raise ValueError unless exactly one of the two is given."""
-    if (probs is None) == (logits is None):
-        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-
-
-class Bernoulli(Distribution):
+class Bernoulli(_ByProbabilities):
     """The distribution of numbers that are 1 with a probability, and 0 otherwise."""
 
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {
         "probs": unit_interval, "logits": real,
     }  # fmt: skip
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        demand_one(probs, logits)
-        if probs is not None:
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
-        given = self.probs if probs is not None else self.logits
-        super().__init__(given.shape, (), validate_args)
 
     @cached_property
     def probs(self) -> Any:
@@ -267,7 +270,7 @@ class Bernoulli(Distribution):
     @cached_property
     def logits(self) -> Any:
         """The logarithm of the odds of 1."""
-        ps = clamped(self.probs)
+        ps = self._clamped()
         return ps.log() - (-ps).log1p()
 
     support: Any = boolean
@@ -281,39 +284,32 @@ class Bernoulli(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        logits, value = broadcast_all(self.logits, value)
-        return -call(
-            "binary_cross_entropy_with_logits", logits, value, reduction="none"
-        )
+        return -self._cross_entropy(*broadcast_all(self.logits, value))
 
     def entropy(self) -> Any:
-        return call(
-            "binary_cross_entropy_with_logits", self.logits, self.probs,
-            reduction="none",
-        )  # fmt: skip
+        return self._cross_entropy(self.logits, self.probs)
+
+    @staticmethod
+    def _cross_entropy(logits: Any, shares: Any) -> Any:
+        name = "binary_cross_entropy_with_logits"
+        return call(name, logits, shares, reduction="none")
 
 
-class Categorical(Distribution):
+class Categorical(_ByProbabilities):
     """The distribution of an index, by probabilities in the last dimension."""
 
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {
         "probs": simplex, "logits": real_vector,
     }  # fmt: skip
+    event_entries = 1
 
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        demand_one(probs, logits)
-        given = logits if probs is None else probs
+    def _settled(self, name: str, given: Any) -> Any:
         if given.dim() < 1:
-            name = "logits" if probs is None else "probs"
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
-        if probs is not None:
-            self.probs = probs / probs.sum(-1, keepdim=True)
-        else:
-            self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
         self._num_events = int(given.shape[-1])
-        super().__init__(tuple(given.shape)[:-1], (), validate_args)
+        if name == "probs":
+            return given / given.sum(-1, keepdim=True)
+        return given - given.logsumexp(dim=-1, keepdim=True)
 
     @cached_property
     def probs(self) -> Any:
@@ -323,7 +319,7 @@ class Categorical(Distribution):
     @cached_property
     def logits(self) -> Any:
         """The logarithms of the probabilities."""
-        return clamped(self.probs).log()
+        return self._clamped().log()
 
     @property
     def param_shape(self) -> Any:
@@ -340,12 +336,9 @@ class Categorical(Distribution):
     mode: Any = property(lambda self: self.probs.argmax(dim=-1))
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        count = 1
-        for n in sample_shape:
-            count *= int(n)
         with no_grad():
             rows = self.probs.reshape(-1, self._num_events)
-            drawn = multinomial(rows, count, True).T
+            drawn = multinomial(rows, math.prod(map(int, sample_shape)), True).T
             return drawn.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
@@ -356,7 +349,7 @@ class Categorical(Distribution):
         return logs.gather(-1, value[..., :1]).squeeze(-1)
 
 
-def sum_rightmost(value: Any, count: int) -> Any:
+def _sum_rightmost(value: Any, count: int) -> Any:
     """Return the sum over the last ``count`` dimensions."""
     if not count:
         return value
@@ -408,10 +401,10 @@ class Independent(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         found = self.base_dist.log_prob(value)
-        return sum_rightmost(found, self.reinterpreted_batch_ndims)
+        return _sum_rightmost(found, self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Any:
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def expand(self, batch_shape: Any) -> Any:
         inner = tuple(self._event_shape)[: self.reinterpreted_batch_ndims]
@@ -474,7 +467,7 @@ def _independent(p: Any, q: Any) -> Any:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
     found = kl_divergence(p.base_dist, q.base_dist)
-    return sum_rightmost(found, p.reinterpreted_batch_ndims)
+    return _sum_rightmost(found, p.reinterpreted_batch_ndims)
 
 
 DIVERGENCES: dict[type, Callable[[Any, Any], Any]] = {

@@ -9,7 +9,8 @@ Invariant: the message begins as Python's own, then names what can be used inste
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -49,6 +50,43 @@ def offered(*files: ModuleType, kind: type = object) -> Params:
         and callable(value)
         and (kind is object or (isinstance(value, type) and issubclass(value, kind)))
     }
+
+
+def offer(
+    module: str,
+    *files: ModuleType,
+    kind: type = object,
+    also: Params | None = None,
+    but: Iterable[str] = (),
+    homes: Mapping[str, str] | None = None,
+    modules: Iterable[str] = (),
+) -> None:
+    """Let a module, which is being imported, show the names that files define.
+
+    Args:
+        kind: as for `offered`.
+        also: further names with their values.
+        but: names in the files that the module does not show.
+        homes: further names, separated by blanks, by the place of the module that has
+            them, seen from the package; they are looked up when they are first used.
+        modules: modules of the package that are imported when they are first used.
+    """
+    known = offered(*files, kind=kind) | (also or {})
+    later = (homes or {}).items()
+    home = {name: place for place, names in later for name in names.split()}
+    shown = sorted({*known, *home, *modules} - {*but})
+    here = vars(sys.modules[module])
+
+    def find(name: str) -> Any:
+        if name not in shown:
+            raise absent(module, name, shown)
+        place = home.get(name, f".{name}")
+        found = import_module(place, here["__package__"])
+        here[name] = getattr(found, name) if name in home else found
+        return here[name]
+
+    here.update({name: known[name] for name in shown if name in known})
+    here.update(__all__=shown, __dir__=shown.copy, __getattr__=find)
 
 
 class Path(ModuleType):

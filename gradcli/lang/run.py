@@ -230,22 +230,22 @@ class Run(Record):
         with self.explained():
             return grad([self.output], self._leaves(), [cotangent])
 
-    def jacobian(self, mode: Mode = "auto") -> Jacobian[Block]:
+    def jacobian(self, mode: Mode = "auto") -> Jacobian:
         """Return the Jacobian of the output by the differentiated inputs."""
-        from ..autograd.blocks import jacobian_matrices
+        from ..autograd.blocks import jacobian
 
         self.require_graph()
         with self.explained():
-            return jacobian_matrices(self.output, self._leaves(), mode)
+            return jacobian(self.output, self._leaves(), mode)
 
     def hessian(self) -> list[list[Block]]:
         """Return the second derivatives of a scalar: a block per pair of inputs."""
-        from ..autograd.blocks import hessian_matrices
+        from ..autograd.blocks import hessian
 
         self.require_graph()
         self.require_scalar()
         with self.explained():
-            return hessian_matrices(self.output, self._leaves())
+            return hessian(self.output, self._leaves())
 
     def _leaves(self) -> list[Tensor]:
         return [given.tensor for given in self.differentiated]

@@ -4,7 +4,7 @@ from gradcli import nn
 net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 """
 
-from ..engine.absent import absent, offered
+from ..engine.absent import offer
 from . import (
     containers,
     convolution,
@@ -23,22 +23,11 @@ from . import (
 from .module import Module
 from .parameter import Parameter
 
-_OFFERED = offered(
-    table, containers, convolution, linear, norm, recurrent, shaping, transformer,
-    kind=Module,
+offer(
+    __name__, table, containers, convolution, linear, norm, recurrent, shaping,
+    transformer, kind=Module, but=("NonDynamicallyQuantizableLinear",),
+    also={
+        "Module": Module, "Parameter": Parameter, "functional": functional,
+        "init": init, "modules": modules, "parameter": parameter, "utils": utils,
+    },
 )  # fmt: skip
-del _OFFERED["NonDynamicallyQuantizableLinear"]
-_OFFERED |= {
-    "Module": Module, "Parameter": Parameter, "functional": functional, "init": init,
-    "modules": modules, "parameter": parameter, "utils": utils,
-}  # fmt: skip
-globals().update(_OFFERED)
-__all__ = sorted(_OFFERED)
-
-
-def __getattr__(name: str) -> object:
-    raise absent(__name__, name, __all__)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -72,10 +72,7 @@ class BackwardWatch:
         return kind(*watched) if hasattr(out, "_fields") else kind(watched)
 
     def _at_outputs(self, grads: Grads) -> Grads:
-        for hook in self._before:
-            new = hook(self._module, grads)
-            grads = grads if new is None else _same_count(new, grads)
-        self._outgoing = grads
+        self._outgoing = grads = self._replaced(self._before, grads)
         if not self._sees_inputs:
             nothing = (None,) * self._arguments
             for hook in self._after:
@@ -89,10 +86,22 @@ class BackwardWatch:
     def _at_inputs(self, grads: Grads) -> Grads:
         if self._outgoing is None:
             return grads
-        for hook in self._after:
-            new = hook(self._module, grads, self._outgoing)
-            grads = grads if new is None else _same_count(new, grads)
+        grads = self._replaced(self._after, grads, self._outgoing)
         self._outgoing = None
+        return grads
+
+    def _replaced(self, hooks: list[Hook], grads: Grads, *further: Grads) -> Grads:
+        """Return what hooks make of gradients, one after the other."""
+        for hook in hooks:
+            new = hook(self._module, grads, *further)
+            if new is not None:
+                new = new if isinstance(new, tuple) else (new,)
+                if len(new) != len(grads):
+                    raise RuntimeError(
+                        "Backward hook returned an invalid number of grad_input, got "
+                        f"{len(new)}, but expected {len(grads)}"
+                    )
+                grads = new
         return grads
 
 
@@ -143,13 +152,3 @@ def _through(
     for i, tensor in zip(at, passed, strict=True):
         changed[i] = tensor
     return tuple(changed)
-
-
-def _same_count(new: object, old: Grads) -> Grads:
-    grads = new if isinstance(new, tuple) else (new,)
-    if len(grads) != len(old):
-        raise RuntimeError(
-            f"Backward hook returned an invalid number of grad_input, got {len(grads)},"
-            f" but expected {len(old)}"
-        )
-    return grads

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, MutableMapping
+from itertools import groupby
 from operator import index
 from typing import Any, TypeVar
 
@@ -148,16 +149,13 @@ class ModuleList(_InOrder):
 
 def _grouped(texts: list[str]) -> list[tuple[str, str]]:
     """Label texts, equal neighbours together: ``(0-1): 2 x Linear``."""
-    runs: list[tuple[int, int, str]] = []
-    for i, text in enumerate(texts):
-        if runs and runs[-1][2] == text:
-            runs[-1] = (runs[-1][0], i, text)
-        else:
-            runs.append((i, i, text))
-    return [
-        (f"({a})", text) if a == b else (f"({a}-{b})", f"{b - a + 1} x {text}")
-        for a, b, text in runs
-    ]
+    labelled, at = [], 0
+    for text, run in groupby(texts):
+        count = len([*run])
+        last = f"-{at + count - 1}" if count > 1 else ""
+        labelled.append((f"({at}{last})", f"{count} x {text}" if last else text))
+        at += count
+    return labelled
 
 
 class ParameterList(_Numbered):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
-from .declare import head, saying
+from .declare import begin_weights, head, saying
 from .functional import pad
 from .linear import _Weighted
 
@@ -44,7 +44,8 @@ class _ConvNd(_Weighted):
         if self.transposed:
             outer, inner = inner, outer
         shape = (outer, inner // self.groups, *self.kernel_size)
-        self._add((device, dtype), shape, self.out_channels if bias else None)
+        shift = (self.out_channels,) if bias else None
+        begin_weights(self, device, dtype, weight=shape, bias=shift)
 
     extra_repr = saying(
         "{in_channels}, {out_channels}, kernel_size={kernel_size}, stride={stride}",

@@ -180,6 +180,14 @@ def add_parameters(
         module.register_parameter(name, made)
 
 
+def begin_weights(
+    module: Any, device: object, dtype: object, **shapes: tuple[int, ...] | None
+) -> None:
+    """Register parameters as `add_parameters` does, and fill them."""
+    add_parameters(module, device, dtype, **shapes)
+    module.reset_parameters()
+
+
 class Applied(Module):
     """A function of some operands with options, as a module.
 

@@ -17,7 +17,6 @@ from ..engine.hooks import RemovableHandle
 from ..engine.raw import Params
 
 Hook = Callable[..., Any]
-Call = tuple[tuple[object, ...], Params]
 
 SILENCED = (
     "module forward hook with ``always_call=True`` raised an exception that was "
@@ -45,6 +44,14 @@ class Shelf(OrderedDict[int, Hook]):
     def wants(self, key: int, option: str) -> bool:
         """True if a hook was registered with an option."""
         return option in self.options.get(key, ())
+
+    def call(
+        self, key: int, hook: Hook, module: object, args: object, kwargs: object,
+        *out: object,
+    ) -> Any:  # fmt: skip
+        """Call a hook of a forward pass, with keyword arguments if it wants them."""
+        given = (args, kwargs) if self.wants(key, "with_kwargs") else (args,)
+        return hook(module, *given, *out)
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +96,7 @@ class Hooks:
             out = module.forward(*args, **kwargs)
             for key, hook in list(self.forward.items()):
                 done.add(key)
-                new = self._after(key, hook, module, (args, kwargs), out)
+                new = self.forward.call(key, hook, module, args, kwargs, out)
                 out = out if new is None else new
             if watch is not None:
                 out = watch.leaving(out)
@@ -99,25 +106,30 @@ class Hooks:
                 watch_last_node(module, args, out, [*self.backward.values()])
             return out
         except Exception:
-            self._always(module, (args, kwargs), out, done)
+            for key, hook in list(self.forward.items()):
+                if key not in done and self.forward.wants(key, "always_call"):
+                    try:
+                        self.forward.call(key, hook, module, args, kwargs, out)
+                    except Exception as problem:
+                        warnings.warn(SILENCED + str(problem), stacklevel=3)
             raise
 
-    def _before(self, module: Any, args: tuple[object, ...], kwargs: Params) -> Call:
+    def _before(
+        self, module: Any, args: tuple[object, ...], kwargs: Params
+    ) -> tuple[tuple[object, ...], Params]:
         for key, hook in list(self.before_forward.items()):
-            if self.before_forward.wants(key, "with_kwargs"):
-                both = hook(module, args, kwargs)
-                if both is None:
-                    continue
-                if not isinstance(both, tuple) or len(both) != 2:
-                    raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of (new_args, "
-                        f"new_kwargs), but got {both}."
-                    )
-                args, kwargs = both
+            new = self.before_forward.call(key, hook, module, args, kwargs)
+            if new is None:
+                continue
+            if not self.before_forward.wants(key, "with_kwargs"):
+                args = new if isinstance(new, tuple) else (new,)
+            elif isinstance(new, tuple) and len(new) == 2:
+                args, kwargs = new
             else:
-                new = hook(module, args)
-                if new is not None:
-                    args = new if isinstance(new, tuple) else (new,)
+                raise RuntimeError(
+                    "forward pre-hook must return None or a tuple of (new_args, "
+                    f"new_kwargs), but got {new}."
+                )
         return args, kwargs
 
     def _watch(self, module: Any) -> Any:
@@ -128,19 +140,3 @@ class Hooks:
         from .backward_hooks import BackwardWatch
 
         return BackwardWatch(module, before, after)
-
-    def _always(self, module: Any, call: Call, out: object, done: set[int]) -> None:
-        """Call, after a failure, the hooks that asked to be called in any case."""
-        for key, hook in list(self.forward.items()):
-            if self.forward.wants(key, "always_call") and key not in done:
-                try:
-                    self._after(key, hook, module, call, out)
-                except Exception as problem:
-                    warnings.warn(SILENCED + str(problem), stacklevel=4)
-
-    def _after(self, key: int, hook: Hook, module: Any, call: Call, out: object) -> Any:
-        """Call a forward hook, with the keyword arguments if it wants them."""
-        args, kwargs = call
-        if self.forward.wants(key, "with_kwargs"):
-            return hook(module, args, kwargs, out)
-        return hook(module, args, out)

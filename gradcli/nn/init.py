@@ -54,13 +54,6 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
     return shape[1] * window, shape[0] * window
 
 
-def _fan(tensor: Tensor, mode: str) -> int:
-    modes = ("fan_in", "fan_out")
-    if mode.lower() not in modes:
-        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
-    return _fans(tensor)[modes.index(mode.lower())]
-
-
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one number."""
     with no_grad():
@@ -109,28 +102,20 @@ def trunc_normal_(
 ) -> Tensor:  # fmt: skip
     """Draw from the normal distribution, cut off outside of ``[a, b]``."""
     low, high = (math.erf((end - mean) / std / math.sqrt(2.0)) for end in (a, b))
-    if high - low > MIN_TWICE_PROBABILITY:
-        return _drawn_within(tensor, mean, std, a, b, generator)
     with no_grad():
-        tensor.uniform_(low, high, generator=generator)
-        drawn = tensor.erfinv() * (std * math.sqrt(2.0)) + mean
-        return tensor.copy_(drawn.clamp(a, b))
-
-
-MIN_TWICE_PROBABILITY = 0.6
-"""Twice the probability from which on draws are repeated until they are inside."""
-
-
-def _drawn_within(
-    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: object
-) -> Tensor:
-    """Draw normally, again and again where a draw is outside of ``[a, b]``."""
-    with no_grad():
+        if high - low <= MIN_TWICE_PROBABILITY:
+            tensor.uniform_(low, high, generator=generator)
+            drawn = tensor.erfinv() * (std * math.sqrt(2.0)) + mean
+            return tensor.copy_(drawn.clamp(a, b))
         tensor.normal_(mean, std, generator=generator)
         while bool((outside := (tensor < a) | (tensor > b)).any()):
             again = tensor.detach().clone().normal_(mean, std, generator=generator)
             tensor.copy_(call("where", outside, again, tensor))
     return tensor
+
+
+MIN_TWICE_PROBABILITY = 0.6
+"""Twice the probability from which on draws are repeated until they are inside."""
 
 
 def xavier_uniform_(
@@ -154,10 +139,7 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu", generator: object = None,
 ) -> Tensor:  # fmt: skip
     """Draw evenly with the deviation ``gain/sqrt(fan)``; ``a`` is the slope."""
-    if 0 in tensor.shape:
-        return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
-    bound = math.sqrt(3.0) * std
+    bound = math.sqrt(3.0) * _kaiming(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -166,10 +148,19 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu", generator: object = None,
 ) -> Tensor:  # fmt: skip
     """Draw normally with the deviation ``gain/sqrt(fan)``; ``a`` is the slope."""
-    if 0 in tensor.shape:
-        return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    std = _kaiming(tensor, a, mode, nonlinearity)
     return normal_(tensor, 0.0, std, generator)
+
+
+def _kaiming(tensor: Tensor, slope: float, mode: str, nonlinearity: str) -> float:
+    """Return the deviation ``gain/sqrt(fan)``; for a tensor without entries, 0."""
+    if 0 in tensor.shape:
+        return 0.0
+    modes = ("fan_in", "fan_out")
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
+    fan = _fans(tensor)[modes.index(mode.lower())]
+    return calculate_gain(nonlinearity, slope) / math.sqrt(fan)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Tensor:

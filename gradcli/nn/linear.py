@@ -14,7 +14,7 @@ from ..engine.creation import full
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .declare import add_parameters, applying, head, saying
+from .declare import applying, begin_weights, head, saying
 from .module import Module
 from .parameter import Parameter
 
@@ -31,14 +31,6 @@ class Identity(Module):
 
 class _Weighted(Module):
     """A layer of a weight and a bias, drawn within one over the root of the fan in."""
-
-    def _add(
-        self, place: tuple[object, object], weight: tuple[int, ...], bias: int | None
-    ) -> None:
-        """Register a weight, and a bias of a length; None: the name without one."""
-        shift = None if bias is None else (bias,)
-        add_parameters(self, *place, weight=weight, bias=shift)
-        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw weight and bias anew."""
@@ -57,8 +49,8 @@ class Linear(_Weighted):
         self, in_features: int, out_features: int, bias: bool = True,
         device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
-        weight = (out_features, in_features)
-        self._add((device, dtype), weight, out_features if bias else None)
+        weight, shift = (out_features, in_features), (out_features,) if bias else None
+        begin_weights(self, device, dtype, weight=weight, bias=shift)
 
     forward = applying(F.linear)
     extra_repr = saying(
@@ -76,8 +68,8 @@ class Bilinear(_Weighted):
     ) -> None:  # fmt: skip
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
-        weight = (out_features, in1_features, in2_features)
-        self._add((device, dtype), weight, out_features if bias else None)
+        shape, shift = (in1_features, in2_features), (out_features,) if bias else None
+        begin_weights(self, device, dtype, weight=(out_features, *shape), bias=shift)
 
     def reset_parameters(self) -> None:
         """Draw weight and bias anew."""
@@ -147,9 +139,8 @@ class _Table(Module):
                 raise AssertionError(f"{self._padding} must be within num_embeddings")
             self.padding_idx %= count
         if given is None:
-            add_parameters(self, device, dtype, weight=shape)
+            begin_weights(self, device, dtype, weight=shape)
             self.weight.requires_grad_(trained)
-            self.reset_parameters()
         elif tuple(given.shape) != shape:
             raise AssertionError(
                 "Shape of weight does not match num_embeddings and embedding_dim"

@@ -215,10 +215,8 @@ class Members(Generic[Child]):
         Raises:
             AttributeError: there is none.
         """
-        module: Any = self
-        for name in target.split(".") if target else ():
-            module = _found("_modules", module, name)
-        return module  # type: ignore[no-any-return]
+        found: Any = _below("_modules", self, target) if target else self
+        return found  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Child, strict: bool = False) -> None:
         """Put a module under a dotted name.
@@ -246,9 +244,7 @@ class Members(Generic[Child]):
         Raises:
             AttributeError: there is none.
         """
-        path, _, name = target.rpartition(".")
-        found: Parameter = _found("_parameters", self.get_submodule(path), name)
-        return found
+        return _below("_parameters", self, target)  # type: ignore[no-any-return]
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer with a dotted name.
@@ -256,9 +252,7 @@ class Members(Generic[Child]):
         Raises:
             AttributeError: there is none.
         """
-        path, _, name = target.rpartition(".")
-        found: Tensor = _found("_buffers", self.get_submodule(path), name)
-        return found
+        return _below("_buffers", self, target)  # type: ignore[no-any-return]
 
     def apply(self: M, fn: Callable[[Any], object]) -> M:
         """Call ``fn`` with every module, children before their parents."""
@@ -300,8 +294,15 @@ def _demand(table: str, name: str, value: object) -> None:
         )
 
 
-def _found(table: str, owner: Any, name: str) -> Any:
-    """Return a member of a table. Raises AttributeError if there is none."""
+def _below(table: str, owner: Any, target: str) -> Any:
+    """Return the member of a table that has a dotted name below a module.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    path, dot, name = target.rpartition(".")
+    if dot:
+        owner = _below("_modules", owner, path)
     if not hasattr(owner, name):
         raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
     if name not in owner.__dict__[table]:

@@ -379,18 +379,12 @@ class Module(Members["Module"]):
             self.set_extra_state(state_dict[extra])
         elif takes_extra and strict:
             missing_keys.append(extra)
-        if strict:
-            unexpected_keys += [
-                key
-                for key in state_dict
-                if key.startswith(prefix)
-                and not (key == extra and takes_extra)
-                and not self._knows(key[len(prefix) :], known)
-            ]
-
-    def _knows(self, name: str, known: dict[str, Tensor]) -> bool:
-        first, dot, _ = name.partition(".")
-        return first in self._modules if dot else first in known
+        for given in state_dict if strict else ():
+            own, dot, _ = given.removeprefix(prefix).partition(".")
+            fits = own in self._modules if dot else own in known
+            fits = fits or (takes_extra and given == extra)
+            if given.startswith(prefix) and not fits:
+                unexpected_keys.append(given)
 
     # hooks
 

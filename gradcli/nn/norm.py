@@ -19,19 +19,13 @@ from ..engine.dtypes import int64
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .declare import add_parameters, applying, head, saying
+from .convolution import each
+from .declare import applying, begin_weights, head, saying
 from .module import Module
 
 
 class _Affine(Module):
     """A layer that scales by a weight and shifts by a bias, where it has them."""
-
-    def _add(
-        self, place: tuple[object, object], shape: tuple[int, ...] | None, bias: bool
-    ) -> None:
-        """Register a weight and a bias of one shape; None: names without parameters."""
-        add_parameters(self, *place, weight=shape, bias=shape if bias else None)
-        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set the weight to ones and the bias to zeros."""
@@ -39,10 +33,6 @@ class _Affine(Module):
             init.ones_(self.weight)
         if "bias" in self._parameters and self.bias is not None:
             init.zeros_(self.bias)
-
-
-def _sizes(shape: int | Sequence[int]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
 class LayerNorm(_Affine):
@@ -54,8 +44,9 @@ class LayerNorm(_Affine):
         elementwise_affine: bool = True, bias: bool = True, device: object = None,
         dtype: object = None,
     ) -> None:  # fmt: skip
-        self.normalized_shape = shape = _sizes(normalized_shape)
-        self._add((device, dtype), shape if elementwise_affine else None, bias)
+        self.normalized_shape = each(normalized_shape, 1)
+        shape = self.normalized_shape if elementwise_affine else None
+        begin_weights(self, device, dtype, weight=shape, bias=shape if bias else None)
 
     forward = applying(F.layer_norm)
     extra_repr = saying(
@@ -72,11 +63,9 @@ class RMSNorm(_Affine):
         self, normalized_shape: int | Sequence[int], eps: float | None = None,
         elementwise_affine: bool = True, device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
-        self.normalized_shape = shape = _sizes(normalized_shape)
-        add_parameters(
-            self, device, dtype, weight=shape if elementwise_affine else None
-        )
-        self.reset_parameters()
+        self.normalized_shape = each(normalized_shape, 1)
+        shape = self.normalized_shape if elementwise_affine else None
+        begin_weights(self, device, dtype, weight=shape)
 
     def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -111,7 +100,8 @@ class GroupNorm(_Affine):
                 f"num_channels ({num_channels}) must be divisible by num_groups "
                 f"({num_groups})"
             )
-        self._add((device, dtype), (num_channels,) if affine else None, bias)
+        shape = (num_channels,) if affine else None
+        begin_weights(self, device, dtype, weight=shape, bias=shape if bias else None)
 
     forward = applying(F.group_norm)
     extra_repr = saying(
@@ -148,7 +138,8 @@ class _NormBase(_Affine):
         }
         for name, value in statistics.items():
             self.register_buffer(name, value if self.track_running_stats else None)
-        self._add((device, dtype), shape if self.affine else None, bias)
+        own = shape if self.affine else None
+        begin_weights(self, device, dtype, weight=own, bias=own if bias else None)
 
     def reset_running_stats(self) -> None:
         """Forget the batches seen so far."""

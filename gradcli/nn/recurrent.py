@@ -194,7 +194,23 @@ class RNNBase(_Recurrent):
     ) -> None:  # fmt: skip
         if mode not in MODES:
             raise ValueError(f"Unrecognized RNN mode: {mode}")
-        _check_sizes(hidden_size, num_layers, dropout, proj_size)
+        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the "
+                "probability of an element being zeroed"
+            )
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so "
+                "non-zero dropout expects num_layers greater than 1, but got dropout="
+                f"{dropout} and num_layers={num_layers}",
+                stacklevel=5,
+            )
+        for name, size in (("hidden_size", hidden_size), ("num_layers", num_layers)):
+            if size <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        if proj_size and not 0 < proj_size < hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
         self.kind, self.nonlinearity = MODES[mode]
         self.dropout = float(dropout)
         self._all_weights: list[list[str]] = []
@@ -224,64 +240,48 @@ class RNNBase(_Recurrent):
         """Do nothing: weights need not lie side by side in memory here."""
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        several = self.kind == "LSTM"
-        given = hx if hx is None or several else (hx,)
-        run = self._packed if isinstance(input, PackedSequence) else self._padded
-        out, parts = run(input, given)
-        return out, tuple(parts) if several else parts[0]
-
-    def _padded(self, input: Tensor, given: object) -> tuple[Tensor, list[Tensor]]:
-        """Run sequences in a tensor: the outputs, and the parts of the last states."""
-        if input.ndim not in (2, 3):
+        packed = input if isinstance(input, PackedSequence) else None
+        data = input if packed is None else packed.data
+        if packed is None and data.ndim not in (2, 3):
             raise ValueError(
-                f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D instead"
+                f"{self.kind}: Expected input to be 2D or 3D, got {data.ndim}D instead"
             )
-        self._check_size(input)
-        batched = input.ndim == 3
-        turned = batched and self.batch_first
-        if not batched:
-            input = input.unsqueeze(1)
-        elif turned:
-            input = input.transpose(0, 1)
-        states = self._states(input, input.shape[1], given, batched)
-        out, parts = self._layers(input, states)
-        if not batched:
-            return out.squeeze(1), [part.squeeze(1) for part in parts]
-        return out.transpose(0, 1) if turned else out, parts
-
-    def _packed(
-        self, input: PackedSequence, given: Any
-    ) -> tuple[PackedSequence, list[Tensor]]:
-        """Run a packed sequence; states are in the batch's own order."""
-        data, batch_sizes, order, back = input
-        self._check_size(data)
-        sizes: list[int] = batch_sizes.tolist()
-        if given is not None and order is not None:
-            given = [call("index_select", part, 1, order) for part in given]
-        states = self._states(data, sizes[0], given, True)
-        out, parts = self._layers(data, states, sizes)
-        if back is not None:
-            parts = [call("index_select", part, 1, back) for part in parts]
-        return PackedSequence(out, batch_sizes, order, back), parts
-
-    def _check_size(self, input: Tensor) -> None:
-        if input.shape[-1] != self.input_size:
+        if data.shape[-1] != self.input_size:
             raise RuntimeError(
                 "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {input.shape[-1]}"
+                f"{self.input_size}, got {data.shape[-1]}"
             )
-
-    def _sizes(self) -> tuple[int, ...]:
-        """Return the sizes of the parts of a state, in entries."""
-        handed_on = self.proj_size or self.hidden_size
-        return (handed_on, self.hidden_size) if self.kind == "LSTM" else (handed_on,)
+        several = self.kind == "LSTM"
+        given = hx if hx is None or several else (hx,)
+        batched, sizes = packed is not None or data.ndim == 3, None
+        turned = packed is None and batched and self.batch_first
+        if packed is not None:
+            sizes = packed.batch_sizes.tolist()
+            given = _in_order(given, packed.sorted_indices)
+        elif not batched:
+            data = data.unsqueeze(1)
+        elif turned:
+            data = data.transpose(0, 1)
+        items = data.shape[1] if sizes is None else sizes[0]
+        states = self._states(data, items, given, batched)
+        out: Any
+        out, parts = self._layers(data, states, sizes)
+        if packed is not None:
+            parts = _in_order(parts, packed.unsorted_indices)
+            out = PackedSequence(out, *packed[1:])
+        elif not batched:
+            out, parts = out.squeeze(1), [part.squeeze(1) for part in parts]
+        elif turned:
+            out = out.transpose(0, 1)
+        return out, tuple(parts) if several else parts[0]
 
     def _states(
         self, input: Tensor, items: int, given: Any, batched: bool
     ) -> list[State]:
         """Return the state that each layer and direction begins with."""
-        count = len(self._all_weights)
-        shapes = [(count, items, size) for size in self._sizes()]
+        count, last = len(self._all_weights), self.proj_size or self.hidden_size
+        sizes = (last, self.hidden_size) if self.kind == "LSTM" else (last,)
+        shapes = [(count, items, size) for size in sizes]
         if given is None:
             given = [call("new_zeros", input, shape) for shape in shapes]
             return list(zip(*[part.unbind(0) for part in given], strict=True))
@@ -353,27 +353,11 @@ class RNNBase(_Recurrent):
     )  # fmt: skip
 
 
-def _check_sizes(
-    hidden_size: int, num_layers: int, dropout: float, proj_size: int
-) -> None:
-    """Raise ValueError for options that no network can have."""
-    if isinstance(dropout, bool) or not 0 <= dropout <= 1:
-        raise ValueError(
-            "dropout should be a number in range [0, 1] representing the probability of"
-            " an element being zeroed"
-        )
-    if dropout > 0 and num_layers == 1:
-        warnings.warn(
-            "dropout option adds dropout after all but last recurrent layer, so "
-            f"non-zero dropout expects num_layers greater than 1, but got dropout="
-            f"{dropout} and num_layers={num_layers}",
-            stacklevel=6,
-        )
-    for name, size in (("hidden_size", hidden_size), ("num_layers", num_layers)):
-        if size <= 0:
-            raise ValueError(f"{name} must be greater than zero")
-    if proj_size and not 0 < proj_size < hidden_size:
-        raise ValueError("proj_size has to be smaller than hidden_size")
+def _in_order(parts: Any, order: Tensor | None) -> Any:
+    """Return the parts of a state, if any, with the items of a batch in an order."""
+    if parts is None or order is None:
+        return parts
+    return [call("index_select", part, 1, order) for part in parts]
 
 
 class RNN(RNNBase):

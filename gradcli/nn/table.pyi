@@ -1,16 +1,29 @@
 """Written by ``python -m gradcli.stubs``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..engine.tensor import Tensor
-from .convolution import Sizes, _Conv, _ConvTransposeNd
-from .declare import Applied
-from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _Loss, _MaxPoolNd, _WeightedLoss
-from .functional.declare import Flag
-from .norm import _BatchNorm, _InstanceNorm
-from .recurrent import RNNBase
-from .shaping import _ConstantPadNd, _MaxUnpoolNd, _PadNd
+from gradcli.engine.tensor import Tensor
+from gradcli.nn.convolution import Sizes
+from gradcli.nn.functional.declare import Flag
+from gradcli.optim.optimizer import Optimizer
+from gradcli.nn.convolution import _Conv
+from gradcli.nn.convolution import _ConvTransposeNd
+from gradcli.nn.declare import Applied
+from gradcli.nn.families import _Adaptive
+from gradcli.nn.families import _Along
+from gradcli.nn.families import _AvgPool1d
+from gradcli.nn.families import _AvgPoolNd
+from gradcli.nn.families import _DropoutNd
+from gradcli.nn.families import _Loss
+from gradcli.nn.families import _MaxPoolNd
+from gradcli.nn.families import _WeightedLoss
+from gradcli.nn.norm import _BatchNorm
+from gradcli.nn.norm import _InstanceNorm
+from gradcli.nn.recurrent import RNNBase
+from gradcli.nn.shaping import _ConstantPadNd
+from gradcli.nn.shaping import _MaxUnpoolNd
+from gradcli.nn.shaping import _PadNd
 
 class ReLU(Applied):
     inplace: bool
@@ -375,9 +388,24 @@ class MaxUnpool3d(_MaxUnpoolNd):
     ...
 
 class GRU(RNNBase):
+    input_size: int
+    hidden_size: int
+    num_layers: int
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: object = None, dtype: object = None) -> None: ...
 
 class LSTM(RNNBase):
+    input_size: int
+    hidden_size: int
+    num_layers: int
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    proj_size: int
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: object = None, dtype: object = None) -> None: ...
 
 class Flatten(Applied):

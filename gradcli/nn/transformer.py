@@ -142,12 +142,7 @@ class MultiheadAttention(Module):
         return (out.transpose(1, 0) if turned else out), weights
 
 
-def _function(activation: Activation) -> Callable[[Tensor], Tensor]:
-    if not isinstance(activation, str):
-        return activation
-    if activation not in ("relu", "gelu"):
-        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
-    return F.relu if activation == "relu" else F.gelu
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 
 
 class _Layer(Module):
@@ -179,7 +174,25 @@ class _Layer(Module):
             self.add_module(f"norm{i}", norm)
         for i in numbers:
             self.add_module(f"dropout{i}", Dropout(dropout))
-        self.activation = _function(activation)
+        if isinstance(activation, str):
+            if activation not in ACTIVATIONS:
+                raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+            activation = ACTIVATIONS[activation]
+        self.activation = activation
+
+    def _attention(
+        self, name: str, memory: Mask, padding: Mask, mask: Mask, causal: bool
+    ) -> Callable[[Tensor], Tensor]:
+        """Return the part that looks at a memory; None: at its own input."""
+
+        def part(x: Tensor) -> Tensor:
+            seen = x if memory is None else memory
+            heads = getattr(self, name)
+            return heads(  # type: ignore[no-any-return]
+                x, seen, seen, padding, False, mask, is_causal=causal
+            )[0]
+
+        return part
 
     def _network(self, x: Tensor) -> Tensor:
         wide = self.dropout(self.activation(self.linear1(x)))
@@ -216,12 +229,10 @@ class TransformerEncoderLayer(_Layer):
         self, src: Tensor, src_mask: Mask = None, src_key_padding_mask: Mask = None,
         is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        def attention(x: Tensor) -> Tensor:
-            return self.self_attn(  # type: ignore[no-any-return]
-                x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal
-            )[0]
-
-        return self._added(2, self._added(1, src, attention), self._network)
+        to_itself = self._attention(
+            "self_attn", None, src_key_padding_mask, src_mask, is_causal
+        )
+        return self._added(2, self._added(1, src, to_itself), self._network)
 
 
 class TransformerDecoderLayer(_Layer):
@@ -238,17 +249,13 @@ class TransformerDecoderLayer(_Layer):
         memory_key_padding_mask: Mask = None, tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        def to_itself(x: Tensor) -> Tensor:
-            return self.self_attn(  # type: ignore[no-any-return]
-                x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal
-            )[0]
-
-        def to_memory(x: Tensor) -> Tensor:
-            return self.multihead_attn(  # type: ignore[no-any-return]
-                x, memory, memory, memory_key_padding_mask, False, memory_mask,
-                is_causal=memory_is_causal,
-            )[0]  # fmt: skip
-
+        to_itself = self._attention(
+            "self_attn", None, tgt_key_padding_mask, tgt_mask, tgt_is_causal
+        )
+        to_memory = self._attention(
+            "multihead_attn", memory, memory_key_padding_mask, memory_mask,
+            memory_is_causal,
+        )  # fmt: skip
         x = self._added(1, tgt, to_itself)
         return self._added(3, self._added(2, x, to_memory), self._network)
 

@@ -6,18 +6,13 @@ loss(net(x), y).backward()
 optimizer.step()
 """
 
-from ..engine.absent import Path, absent, offered
+from ..engine.absent import Path, offer, offered
 from . import lr_scheduler, table
 from .optimizer import Optimizer
 
-_OFFERED = offered(table, kind=Optimizer)
-for _name in _OFFERED:  # each is found at PyTorch's path as well
+for _name in offered(table, kind=Optimizer):  # each is found at PyTorch's path as well
     globals()[_name.lower()] = Path.at(f"{__name__}.{_name.lower()}", table)
-_OFFERED |= {"Optimizer": Optimizer, "lr_scheduler": lr_scheduler}
-globals().update(_OFFERED)
-__all__ = sorted(_OFFERED)
-__dir__ = __all__.copy
-
-
-def __getattr__(name: str) -> object:
-    raise absent(__name__, name, __all__)
+offer(
+    __name__, table, kind=Optimizer,
+    also={"Optimizer": Optimizer, "lr_scheduler": lr_scheduler},
+)  # fmt: skip

@@ -9,6 +9,7 @@ cubic interpolation; ``low`` is always the end of the bracket with the lower los
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..engine.modes import MODE
@@ -30,18 +31,14 @@ EDGE_SHARE = 0.1
 """Share of a bracket, at either end, in which a new point means little progress."""
 
 
+@dataclass(slots=True)
 class Evaluation:
     """The loss, its gradient and its slope at the step ``t`` along a direction."""
 
-    __slots__ = ("gradient", "loss", "slope", "t")
-
-    def __init__(
-        self, t: float, loss: float, gradient: Any, direction: object = None
-    ) -> None:
-        self.t = t
-        self.loss = loss
-        self.gradient = gradient
-        self.slope: Any = None if direction is None else gradient.dot(direction)
+    t: float
+    loss: float
+    gradient: Any
+    slope: Any = None
 
 
 class QuasiNewton(Optimizer):
@@ -86,13 +83,15 @@ class QuasiNewton(Optimizer):
         for taken in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             direction = self._direction(state, here.gradient)
-            t = self._length(state, here.gradient, float(group["lr"]))
+            t = float(group["lr"])
+            if state["n_iter"] == 1:
+                t *= min(1.0, 1.0 / abs(here.gradient).sum())
             before = here.loss
             state["prev_flat_grad"] = self._kept(here.gradient.copy())
             state["prev_loss"] = before
             state["d"], state["t"] = self._kept(direction), t
-            slope = here.gradient.dot(direction)
-            if slope > -group["tolerance_change"]:
+            here = replace(here, t=0.0, slope=here.gradient.dot(direction))
+            if here.slope > -group["tolerance_change"]:
                 break
             last = taken == group["max_iter"]
             if search:
@@ -101,7 +100,7 @@ class QuasiNewton(Optimizer):
                 )
                 t = state["t"] = here.t
             else:
-                self._move(t, direction)
+                self._move(t, direction, [p.raw for p in self._params])
                 calls = 0
                 if not last:
                     loss = float(evaluated(closure))
@@ -127,14 +126,14 @@ class QuasiNewton(Optimizer):
         ]
         return xp.cat(parts)
 
-    def _move(self, t: float, direction: Any) -> None:
-        """Move all parameters by ``t*direction``."""
+    def _move(self, t: float, direction: Any, began: list[Any]) -> None:
+        """Put all parameters ``t*direction`` away from where they began."""
         start = 0
-        for parameter in self._params:
+        for parameter, origin in zip(self._params, began, strict=True):
             raw = parameter._shareable()
             part = direction[start : start + raw.size]
             MODE.change(raw)
-            raw += t * part.reshape(raw.shape)
+            raw[...] = origin + t * part.reshape(raw.shape)
             touch(raw)
             start += raw.size
 
@@ -150,28 +149,14 @@ class QuasiNewton(Optimizer):
         of calls."""
         began = [p.raw.copy() for p in self._params]
 
-        def go_back() -> None:
-            for parameter, raw in zip(self._params, began, strict=True):
-                MODE.change(parameter.raw)
-                parameter.raw[...] = raw
-                touch(parameter.raw)
-
         def evaluate(at: float) -> Evaluation:
-            self._move(at, direction)
-            loss = float(evaluated(closure))
-            found = Evaluation(at, loss, self._gradient(), direction)
-            go_back()
-            return found
+            self._move(at, direction, began)
+            loss, gradient = float(evaluated(closure)), self._gradient()
+            return Evaluation(at, loss, gradient, gradient.dot(direction))
 
-        start = Evaluation(0.0, here.loss, here.gradient, direction)
-        found, calls = strong_wolfe(evaluate, start, t, abs(direction).max(), most)
-        self._move(found.t, direction)
+        found, calls = strong_wolfe(evaluate, here, t, abs(direction).max(), most)
+        self._move(found.t, direction, began)
         return found, calls
-
-    def _length(self, state: Params, gradient: Any, lr: float) -> Any:
-        if state["n_iter"] == 1:
-            return min(1.0, 1.0 / abs(gradient).sum()) * lr
-        return lr
 
     def _direction(self, state: Params, gradient: Any) -> Any:
         """Return the direction from the gradient and the remembered changes."""

@@ -102,8 +102,15 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = dict(param_group)
         members = _listed(group)
-        for parameter in members:
-            _check(parameter, bool(self.defaults.get("differentiable")))
+        differentiable = bool(self.defaults.get("differentiable"))
+        for each in members:
+            if not isinstance(each, Tensor):
+                raise TypeError(
+                    "optimizer can only optimize Tensors, but one of the params is "
+                    f"{type(each).__name__}"
+                )
+            if not (differentiable or each.is_leaf or each.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             group.setdefault(name, default)
         if len({id(p) for p in members}) < len(members):
@@ -255,16 +262,6 @@ def _listed(group: Group) -> list[Tensor]:
     return group["params"]  # type: ignore[no-any-return]
 
 
-def _check(parameter: object, differentiable: bool) -> None:
-    if not isinstance(parameter, Tensor):
-        raise TypeError(
-            "optimizer can only optimize Tensors, but one of the params is "
-            f"{type(parameter).__name__}"
-        )
-    if not (differentiable or parameter.is_leaf or parameter.retains_grad):
-        raise ValueError("can't optimize a non-leaf Tensor")
-
-
 def _fitted(value: object, parameter: Tensor | None) -> Any:
     """Return a copy of saved state, with tensors of the parameter's type and device."""
     if isinstance(value, Tensor):
@@ -294,9 +291,13 @@ def evaluated(closure: Callable[[], object] | None) -> Any:
 
 
 class Kept:
-    """One parameter's state: arrays, or tensors where the step is recorded."""
+    """One parameter's state: arrays, or tensors where the step is recorded.
 
-    __slots__ = ("parameter", "recorded", "state")
+    ``step`` is the number of steps so far, this one among them.
+    """
+
+    __slots__ = ("parameter", "recorded", "state", "step")
+    step: float
 
     def __init__(self, parameter: Tensor, state: Params, recorded: bool) -> None:
         self.parameter = parameter
@@ -307,25 +308,15 @@ class Kept:
         value = self.state[name]
         return value if self.recorded else value.raw
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.state
-
-    def begin(self, *zeros: str, **numbers: float) -> bool:
-        """Return whether this is the first step; if so, make a state of zeros beside
-        the parameter and of numbers in main memory, ``step`` among them."""
-        if self.state:
-            return False
+    def begin(self, *zeros: str, **numbers: float) -> None:
+        """Make a state of zeros of the parameter's shape and of numbers in main memory,
+        ``step`` among them."""
         self.state["step"] = tensor(0.0)
         for name, number in numbers.items():
             self.state[name] = tensor(float(number))
-        for name in zeros:
-            self.fill(name, 0.0)
-        return True
-
-    def fill(self, name: str, number: float) -> None:
-        """Put an array of one number, of the parameter's shape, into the state."""
         xp, like = self.parameter.xp, self.parameter._shareable()
-        self.state[name] = Tensor(xp.new_full(like, like.shape, number), xp)
+        for name in zeros:
+            self.state[name] = Tensor(xp.new_full(like, like.shape, 0.0), xp)
 
     def hold(self, name: str, value: Any) -> Any:
         """Put a copy of a value into the state, and return the copy."""
@@ -336,18 +327,15 @@ class Kept:
             self.state[name] = Tensor(xp.clone(value), xp)
         return self[name]
 
-    def count(self) -> float:
-        """Count one more step, and return the number of steps so far."""
-        raw = self.state["step"].raw
-        raw += 1
-        return float(raw)
-
 
 class Descent(Optimizer):
     """An optimizer that changes each parameter by its own gradient and state alone.
 
-    A subclass defines ``update``, which changes one parameter.
+    A subclass defines ``update``, which changes one parameter, and may define
+    ``start``, which makes a parameter's state.
     """
+
+    start: Callable[[Kept, Group], None] | None = None
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient.
@@ -366,41 +354,33 @@ class Descent(Optimizer):
         return loss
 
     def _change(self, parameter: Tensor, gradient: Tensor, group: Group) -> None:
+        g: Any
         recorded = bool(group.get("differentiable"))
         kept = Kept(parameter, self.state[parameter], recorded)
+        if self.start is not None:
+            if not kept.state:
+                self.start(kept, group)
+            kept.step = float(kept.state["step"].raw) + 1
+            kept.state["step"].raw[...] = kept.step
         if recorded:
             with enable_grad():
                 g = -gradient if group.get("maximize") else gradient
+                g = decayed(parameter, g, group, group["lr"])
                 self.update(RECORDING, parameter, g, kept, group, group["lr"])
             return
         g = -gradient.raw if group.get("maximize") else gradient.raw
-        raw = parameter._shareable()
+        raw, lr = parameter._shareable(), float(group["lr"])
         MODE.change(raw)
-        self.update(parameter.xp, raw, g, kept, group, float(group["lr"]))
+        g = decayed(raw, g, group, lr)
+        self.update(parameter.xp, raw, g, kept, group, lr)
         touch(raw)
 
     def update(
         self, xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
     ) -> None:
-        """Change ``p`` in place by the gradient ``g``, with options ``o``."""
+        """Change ``p`` in place by the gradient ``g``, to which weight decay is added,
+        with options ``o``."""
         raise NotImplementedError
-
-
-def sum_of_squares(kept: Kept, o: Group) -> None:
-    """Make the state of a parameter for `adagrad`, if there is none yet."""
-    if kept.begin():
-        kept.fill("sum", o["initial_accumulator_value"])
-
-
-class SummingFromTheStart(Descent):
-    """Gradient descent whose state begins when a parameter is added."""
-
-    def _begin(self, params: object, defaults: Group) -> None:
-        super()._begin(params, defaults)
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                kept = Kept(parameter, self.state[parameter], False)
-                sum_of_squares(kept, group)
 
 
 def move_towards(mean: Raw, new: Array, share: Operand) -> None:
@@ -516,6 +496,8 @@ def optimizer(
     *,
     takes: str = "",
     base: type[Optimizer] = Descent,
+    start: Callable[[Kept, Group], None] | None = None,
+    at_once: bool = False,
     check: Check | None = None,
     fixed: Params | None = None,
     **options: object,
@@ -529,6 +511,8 @@ def optimizer(
         takes: the names of the constructor's options in order, those after ``*`` by
             name alone; empty: ``order``.
         base: the class that the new one is derived from.
+        start: makes a parameter's state before its first step; None: there is none.
+        at_once: make it as soon as the optimizer is made.
         check: raises ValueError for options that do not fit each other.
         fixed: options that the constructor does not take, with their values.
         options: defaults of options that differ from those in `OPTIONS`.
@@ -552,6 +536,10 @@ def optimizer(
         given |= fixed or {}
         chosen = {option: given[option] for option in order.split()}
         self._begin(given["params"], chosen)
+        if at_once and start is not None:
+            for group in self.param_groups:
+                for p in group["params"]:
+                    start(Kept(p, self.state[p], False), group)
 
     meanings = [f"    {each.name}: {OPTIONS[each.name].meaning}." for each in shown]
     doc = (base if rule is None else rule).__doc__
@@ -561,4 +549,6 @@ def optimizer(
     }
     if rule is not None:
         members["update"] = staticmethod(rule)
+    if start is not None:
+        members["start"] = staticmethod(start)
     return new_class(name, (base,), members)

@@ -13,20 +13,11 @@ from __future__ import annotations
 from ..engine.namespace import Namespace
 from ..ops.types import Array, Operand
 from .lbfgs import QuasiNewton
-from .optimizer import (
-    Group,
-    Kept,
-    SummingFromTheStart,
-    decayed,
-    move_towards,
-    optimizer,
-    sum_of_squares,
-)
+from .optimizer import Group, Kept, move_towards, optimizer
 
 
 def sgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """Step by ``p -= lr*g``; with momentum by ``p -= lr*b``, ``b = momentum*b + g``."""
-    g = decayed(p, g, o, lr)
     momentum = o["momentum"]
     if momentum:
         if kept.state.get("momentum_buffer") is None:
@@ -66,10 +57,7 @@ def _means(g: Array, kept: Kept, o: Group) -> tuple[Array, Array]:
 def adam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """Step by ``p -= lr*m/(sqrt(v) + eps)``, where m and v are the running means of the
     gradient and of its square, corrected for their start at 0."""
-    largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
-    kept.begin("exp_avg", "exp_avg_sq", *largest_too)
-    step = kept.count()
-    g = decayed(p, g, o, lr)
+    step = kept.step
     beta1, beta2 = o["betas"]
     mean, square = _means(g, kept, o)
     if o["amsgrad"]:
@@ -78,6 +66,11 @@ def adam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -
         square = largest
     scale = xp.sqrt(square) / (1 - beta2**step) ** 0.5 + o["eps"]
     p += -(lr / (1 - beta1**step)) * mean / scale
+
+
+def _start_of_adam(kept: Kept, o: Group) -> None:
+    largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
+    kept.begin("exp_avg", "exp_avg_sq", *largest_too)
 
 
 ADAM = (
@@ -89,7 +82,7 @@ Adam = optimizer(
     "Adam", adam, ADAM,
     takes="lr betas eps weight_decay amsgrad "
     "* foreach maximize capturable differentiable fused decoupled_weight_decay",
-    lr=1e-3,
+    lr=1e-3, start=_start_of_adam,
 )  # fmt: skip
 
 AdamW = optimizer(
@@ -102,9 +95,7 @@ AdamW = optimizer(
 
 def nadam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """Step as `Adam` does, looking ahead along its mean (Dozat 2016)."""
-    kept.begin("exp_avg", "exp_avg_sq", mu_product=1.0)
-    step = kept.count()
-    g = decayed(p, g, o, lr)
+    step = kept.step
     mean, square = _means(g, kept, o)
     (beta1, beta2), decay = o["betas"], o["momentum_decay"]
     now, then = (beta1 * (1 - 0.5 * 0.96 ** (at * decay)) for at in (step, step + 1))
@@ -121,7 +112,7 @@ NAdam = optimizer(
     "capturable differentiable",
     takes="lr betas eps weight_decay momentum_decay decoupled_weight_decay "
     "* foreach maximize capturable differentiable",
-    lr=2e-3,
+    lr=2e-3, start=lambda kept, o: kept.begin("exp_avg", "exp_avg_sq", mu_product=1.0),
 )  # fmt: skip
 
 
@@ -132,9 +123,7 @@ MIN_AVERAGED_STEPS = 5
 def radam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """Step as `Adam` does, but along the mean alone until its second mean is steady
     (Liu et al. 2020)."""
-    kept.begin("exp_avg", "exp_avg_sq")
-    step = kept.count()
-    g = decayed(p, g, o, lr)
+    step = kept.step
     mean, square = _means(g, kept, o)
     beta1, beta2 = o["betas"]
     left = 1 - beta2**step
@@ -155,7 +144,7 @@ RAdam = optimizer(
     "differentiable",
     takes="lr betas eps weight_decay decoupled_weight_decay "
     "* foreach maximize capturable differentiable",
-    lr=1e-3,
+    lr=1e-3, start=lambda kept, o: kept.begin("exp_avg", "exp_avg_sq"),
 )  # fmt: skip
 
 
@@ -164,9 +153,6 @@ def adadelta(
 ) -> None:
     """Step by ``p -= lr*g*sqrt(d + eps)/sqrt(v + eps)``, where d and v are the running
     means of the squares of steps and of gradients (Zeiler 2012)."""
-    kept.begin("square_avg", "acc_delta")
-    kept.count()
-    g = decayed(p, g, o, lr)
     rho, eps = o["rho"], o["eps"]
     square, steps = kept["square_avg"], kept["acc_delta"]
     square *= rho
@@ -181,7 +167,7 @@ Adadelta = optimizer(
     "Adadelta", adadelta,
     "lr rho eps weight_decay maximize capturable foreach differentiable",
     takes="lr rho eps weight_decay foreach * capturable maximize differentiable",
-    lr=1.0, eps=1e-6,
+    lr=1.0, eps=1e-6, start=lambda kept, o: kept.begin("square_avg", "acc_delta"),
 )  # fmt: skip
 
 
@@ -189,13 +175,16 @@ def adagrad(
     xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
 ) -> None:
     """Step by ``p -= lr*g/(sqrt(v) + eps)``, where v is the sum of all ``g**2``."""
-    sum_of_squares(kept, o)
-    step = kept.count()
-    g = decayed(p, g, o, lr)
+    step = kept.step
     rate = lr / (1 + (step - 1) * o["lr_decay"])
     total = kept["sum"]
     total += g * g
     p += -rate * g / (xp.sqrt(total) + o["eps"])
+
+
+def _start_of_adagrad(kept: Kept, o: Group) -> None:
+    kept.begin("sum")
+    kept.state["sum"].raw.fill(o["initial_accumulator_value"])
 
 
 Adagrad = optimizer(
@@ -204,7 +193,7 @@ Adagrad = optimizer(
     "differentiable fused",
     takes="lr lr_decay weight_decay initial_accumulator_value eps foreach "
     "* maximize differentiable fused",
-    base=SummingFromTheStart, lr=1e-2, eps=1e-10,
+    lr=1e-2, eps=1e-10, start=_start_of_adagrad, at_once=True,
 )  # fmt: skip
 
 
@@ -213,10 +202,6 @@ def rmsprop(
 ) -> None:
     """Step by ``p -= lr*g/(sqrt(v) + eps)``, where v is the mean of recent ``g**2``."""
     momentum, centered = o["momentum"], o["centered"]
-    also = {"momentum_buffer": momentum > 0, "grad_avg": centered}
-    kept.begin("square_avg", *[name for name, wanted in also.items() if wanted])
-    kept.count()
-    g = decayed(p, g, o, lr)
     alpha, square = o["alpha"], kept["square_avg"]
     square *= alpha
     square += (1 - alpha) * g * g
@@ -234,13 +219,18 @@ def rmsprop(
         p += -lr * g / scale
 
 
+def _start_of_rmsprop(kept: Kept, o: Group) -> None:
+    also = {"momentum_buffer": o["momentum"] > 0, "grad_avg": o["centered"]}
+    kept.begin("square_avg", *[name for name, wanted in also.items() if wanted])
+
+
 RMSprop = optimizer(
     "RMSprop", rmsprop,
     "lr momentum alpha eps centered weight_decay capturable foreach maximize "
     "differentiable",
     takes="lr alpha eps weight_decay momentum centered capturable foreach maximize "
     "differentiable",
-    lr=1e-2, alpha=0.99,
+    lr=1e-2, alpha=0.99, start=_start_of_rmsprop,
 )  # fmt: skip
 
 

@@ -1,13 +1,14 @@
 """Written by ``python -m gradcli.stubs``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from collections.abc import Iterable
-
-from ..engine.tensor import Tensor
-from .optimizer import Descent, SummingFromTheStart
-from .lbfgs import QuasiNewton
+from gradcli.engine.tensor import Tensor
+from gradcli.nn.convolution import Sizes
+from gradcli.nn.functional.declare import Flag
+from gradcli.optim.optimizer import Optimizer
+from gradcli.optim.lbfgs import QuasiNewton
+from gradcli.optim.optimizer import Descent
 
 class SGD(Descent):
     def __init__(self, params: Iterable[Any], lr: float | Tensor = 0.001, momentum: float = 0, dampening: float = 0, weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None: ...
@@ -27,7 +28,7 @@ class RAdam(Descent):
 class Adadelta(Descent):
     def __init__(self, params: Iterable[Any], lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-06, weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False) -> None: ...
 
-class Adagrad(SummingFromTheStart):
+class Adagrad(Descent):
     def __init__(self, params: Iterable[Any], lr: float | Tensor = 0.01, lr_decay: float = 0, weight_decay: float = 0, initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False, fused: bool | None = None) -> None: ...
 
 class RMSprop(Descent):

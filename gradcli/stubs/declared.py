@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from .. import autograd, nn, optim
+from .. import autograd, distributions, func, nn, optim
 from ..nn import table as modules
 from ..nn.functional import table as functions
 from ..optim import table as optimizers
@@ -19,7 +19,15 @@ from ..optim.lr_scheduler import table as schedules
 from ..utils import data
 from .written import parameters, stub
 
-IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
+IMPORTS = """\
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gradcli.engine.tensor import Tensor
+from gradcli.nn.convolution import Sizes
+from gradcli.nn.functional.declare import Flag
+from gradcli.optim.optimizer import Optimizer
+"""
 SIZES = "int | Sequence[int]"
 NAMES = {
     SIZES: "kernel_size stride dilation output_padding pad",
@@ -27,7 +35,7 @@ NAMES = {
     "Any": "output_size dtype device milestones size scale_factor",
     "bool": "size_average reduce foreach fused align_corners recompute_scale_factor",
     "int": "dim divisor_override num_groups max_eval step_size upscale_factor "
-    "downscale_factor groups",
+    "downscale_factor groups T_max",
     "float": "value threshold margin p norm_type momentum weight_decay dampening "
     "lr_decay initial_accumulator_value gamma",
     "float | Tensor": "lr",
@@ -41,6 +49,11 @@ NAMES = {
 }
 TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 """Types of parameters, by name; where the default is None, ``| None`` is added."""
+
+NO_ATTRIBUTES = (
+    "size_average", "reduce", "device", "dtype", "optimizer", "last_epoch"
+)  # fmt: skip
+"""Parameters of constructors that are no attributes."""
 
 SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
 """Beginnings of the names of functions that can return indices with their result."""
@@ -73,67 +86,33 @@ def made(file: ModuleType, kind: type = object) -> Iterator[tuple[str, Any]]:
 
 def function_stubs() -> str:
     """Return the text of ``gradcli/nn/functional/table.pyi``."""
-    lines = ["from ...engine.tensor import Tensor", ""]
+    lines = [""]
     for name, value in made(functions):
         lines.append(f"def {name}{called(value)} -> {result(name)}: ...")
     return stub(IMPORTS, lines)
 
 
-def module_stubs() -> str:
-    """Return the text of ``gradcli/nn/table.pyi``."""
-    classes = [value for _, value in made(modules)]
-    bases = {b for each in classes for b in each.__bases__} - {*classes}
-    lines = ["from ..engine.tensor import Tensor"]
-    homes = {"convolution": ["Sizes"], "functional.declare": ["Flag"]}
-    for base in bases:
-        file = base.__module__.removeprefix("gradcli.nn.")
-        homes.setdefault(file, []).append(base.__name__)
-    for file, names in sorted(homes.items()):
-        lines.append(f"from .{file} import {', '.join(sorted(names))}")
+def class_stubs(file: ModuleType) -> str:
+    """Return the text of the stub of a file of classes."""
+    classes = [value for _, value in made(file, type)]
+    bases = {base for each in classes for base in each.__bases__} - {*classes}
+    lines = sorted(f"from {b.__module__} import {b.__name__}" for b in bases)
     for each in classes:
-        shown = ", ".join(base.__name__ for base in each.__bases__)
-        lines += ["", f"class {each.__name__}({shown}):"]
-        own = vars(each)
+        own, body = vars(each), []
         if "__init__" in own:
-            if "options" in own:
-                lines += [
-                    f"    {p.name}: {type_of(p)}"
-                    for p in inspect.signature(each).parameters.values()
-                    if p.name not in each.constructor_only
+            options = inspect.signature(each).parameters
+            if "params" not in options:  # an optimizer's are those of its groups
+                body = [
+                    f"    {name}: {type_of(option)}"
+                    for name, option in options.items()
+                    if name not in NO_ATTRIBUTES
                 ]
-            lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
+            body.append(f"    def __init__{called(each.__init__)} -> None: ...")
         if "forward" in own:
             out = result(each.__name__)
-            lines.append(f"    def forward{called(each.forward)} -> {out}: ...")
-        if not {"__init__", "forward"} & own.keys():
-            lines.append("    ...")
-    return stub(IMPORTS, lines)
-
-
-def optimizer_stubs() -> str:
-    """Return the text of ``gradcli/optim/table.pyi``."""
-    lines = ["from collections.abc import Iterable", ""]
-    lines += ["from ..engine.tensor import Tensor"]
-    lines += ["from .optimizer import Descent, SummingFromTheStart"]
-    lines += ["from .lbfgs import QuasiNewton"]
-    for name, each in made(optimizers, type):
-        lines += ["", f"class {name}({each.__base__.__name__}):"]
-        lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
-    return stub(IMPORTS, lines)
-
-
-def schedule_stubs() -> str:
-    """Return the text of ``gradcli/optim/lr_scheduler/table.pyi``."""
-    lines = ["from ..optimizer import Optimizer", "from .base import ByFactor"]
-    for name, each in made(schedules, type):
-        options = set(inspect.signature(each).parameters) - {"optimizer", "last_epoch"}
-        lines += ["", f"class {name}(ByFactor):"]
-        lines += [
-            f"    {p.name}: {type_of(p)}"
-            for p in inspect.signature(each).parameters.values()
-            if p.name in options
-        ]
-        lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
+            body.append(f"    def forward{called(each.forward)} -> {out}: ...")
+        shown = ", ".join(base.__name__ for base in each.__bases__)
+        lines += ["", f"class {each.__name__}({shown}):", *(body or ["    ..."])]
     return stub(IMPORTS, lines)
 
 
@@ -162,14 +141,16 @@ def stubs() -> dict[str, str]:
     """Return the text of every stub that this module makes, by its path in gradcli."""
     return {
         "autograd/__init__.pyi": homes_stub(autograd),
+        "func.pyi": homes_stub(func),
+        "distributions/__init__.pyi": names_stub(distributions),
         "nn/functional/table.pyi": function_stubs(),
-        "nn/table.pyi": module_stubs(),
+        "nn/table.pyi": class_stubs(modules),
         "nn/functional/__init__.pyi": names_stub(nn.functional),
         "nn/__init__.pyi": names_stub(nn),
         "nn/utils/__init__.pyi": names_stub(nn.utils),
         "utils/data/__init__.pyi": names_stub(data),
-        "optim/table.pyi": optimizer_stubs(),
+        "optim/table.pyi": class_stubs(optimizers),
         "optim/__init__.pyi": names_stub(optim),
-        "optim/lr_scheduler/table.pyi": schedule_stubs(),
+        "optim/lr_scheduler/table.pyi": class_stubs(schedules),
         "optim/lr_scheduler/__init__.pyi": names_stub(optim.lr_scheduler),
     }

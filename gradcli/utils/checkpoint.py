@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary, ref
 
 from ..autograd import Function
 from ..autograd.function_node import keeper
-from ..autograd.graph import saved_tensors_hooks
+from ..autograd.graph import Slot, saved_tensors_hooks
 from ..engine.backward import PASSES, Pass, backward
 from ..engine.draws import fork_rng, get_rng_state, set_rng_state
 from ..engine.errors import EngineError
@@ -178,13 +178,7 @@ class CheckpointFunction(Function):
         return (None, None, *gradients)
 
 
-class _Slot:
-    """A node's stand-in for a value that it saves."""
-
-    __slots__ = ("__weakref__",)
-
-
-Filled: TypeAlias = "MutableMapping[_Slot, Tensor]"
+Filled: TypeAlias = "MutableMapping[Slot, Tensor]"
 
 
 class _Region:
@@ -206,18 +200,18 @@ class _Region:
         self._others = [None if isinstance(x, Tensor) else x for x in args]
         self._at = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
         self._kept = [keeper(args[i]) for i in self._at]
-        self._slots: list[ref[_Slot]] = []
+        self._slots: list[ref[Slot]] = []
         self._kinds: list[object] = []
         self._filled: WeakKeyDictionary[Pass, Filled] = WeakKeyDictionary()
 
-    def pack(self, tensor: Tensor) -> _Slot:
+    def pack(self, tensor: Tensor) -> Slot:
         """Return a new slot that a node of the first run saves in place of a value."""
-        slot = _Slot()
+        slot = Slot()
         self._slots.append(ref(slot))
         self._kinds.append(self._describe(tensor))
         return slot
 
-    def unpack(self, slot: _Slot) -> Tensor:
+    def unpack(self, slot: Slot) -> Tensor:
         """Return a slot's value; the first call in a pass computes all values."""
         running = PASSES.running
         filled: Filled

@@ -18,7 +18,7 @@ import json
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import IO, Any, TypeGuard
+from typing import IO, Any
 
 from ..engine.dtypes import Size
 from ..engine.raw import Params
@@ -61,9 +61,12 @@ def save(obj: object, f: Target) -> None:
     from safetensors.numpy import save as serialise
 
     notes = {}
-    if _is_state(obj):
-        tensors: Mapping[str, Tensor] = obj
-    else:
+    state = isinstance(obj, Mapping) and all(
+        isinstance(name, str) and isinstance(value, Tensor)
+        for name, value in obj.items()
+    )
+    tensors: Any = obj
+    if not state:
         form, tensors = _taken_apart(obj)
         notes[FORM] = json.dumps(form)
     data = serialise(_arrays(tensors), {ORDER: json.dumps(list(tensors)), **notes})
@@ -72,14 +75,6 @@ def save(obj: object, f: Target) -> None:
             file.write(data)
     else:
         f.write(data)
-
-
-def _is_state(obj: Any) -> TypeGuard[Mapping[str, Tensor]]:
-    """Return whether an object is a mapping from names to tensors."""
-    return isinstance(obj, Mapping) and all(
-        isinstance(name, str) and isinstance(value, Tensor)
-        for name, value in obj.items()
-    )
 
 
 def load(
@@ -119,30 +114,24 @@ def load(
             f"the file holds numbers of the type {error.args[0]}, which does not exist "
             "here: convert them to float32 first"
         ) from None
-    names = [name for name in _order(data) if name in arrays]
+    length = int.from_bytes(data[:LENGTH_BYTES], "little")
+    header = json.loads(data[LENGTH_BYTES : LENGTH_BYTES + length])
+    notes: dict[str, str] = header.get("__metadata__", {})
+    names = [name for name in _order(notes) if name in arrays]
     names += [name for name in sorted(arrays) if name not in names]
     read = OrderedDict((n, tensor(arrays[n], device=map_location)) for n in names)
-    form = _notes(data).get(FORM)
-    if form is None:
+    if FORM not in notes:
         return read
     try:
-        return _put_together(json.loads(form), read)
+        return _put_together(json.loads(notes[FORM]), read)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the file's note of its form is damaged: {error}") from None
 
 
-def _notes(data: bytes) -> dict[str, str]:
-    """Return the file's notes by their keys."""
-    length = int.from_bytes(data[:LENGTH_BYTES], "little")
-    header = json.loads(data[LENGTH_BYTES : LENGTH_BYTES + length])
-    found: dict[str, str] = header.get("__metadata__", {})
-    return found
-
-
-def _order(data: bytes) -> list[str]:
+def _order(notes: Mapping[str, str]) -> list[str]:
     """Return the names in the order that the file notes, if it notes one."""
     try:
-        names = json.loads(_notes(data).get(ORDER, "[]"))
+        names = json.loads(notes.get(ORDER, "[]"))
     except ValueError:
         return []
     return [n for n in names if isinstance(n, str)] if isinstance(names, list) else []

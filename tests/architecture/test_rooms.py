@@ -21,7 +21,9 @@ MAY_KNOW = {
     "distributions": {"engine", "ops"},
     "optim": {"nn", "autograd", "engine", "ops"},
     "utils": {"autograd", "engine", "ops"},
-    "stubs": {"utils", "optim", "nn", "autograd", "engine", "ops"},
+    "stubs": {
+        "distributions", "utils", "optim", "nn", "autograd", "engine", "ops",
+    },
     "traces": {"engine", "ops"},
     "lang": {"traces", "autograd", "engine", "ops"},
     "numbers": {"lang", "autograd", "engine", "ops"},

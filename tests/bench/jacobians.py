@@ -13,7 +13,7 @@ import numpy as np
 
 import gradcli
 from gradcli.autograd import functional
-from gradcli.autograd.blocks import hessian_matrices, jacobian_matrices
+from gradcli.autograd.blocks import hessian, jacobian
 
 from .compare import Comparison, Maker, Once, folder
 
@@ -95,7 +95,7 @@ def stencil() -> Once:
     def once() -> Any:
         leaf = gradcli.tensor(x, requires_grad=True)
         y = leaf[2:] - 2 * leaf[1:-1] * leaf[1:-1] + gradcli.sin(leaf[:-2])
-        return jacobian_matrices(y, [leaf]).blocks[0].csr()
+        return jacobian(y, [leaf]).blocks[0].csr()
 
     return once
 
@@ -119,7 +119,7 @@ def rosenbrock() -> Once:
     def once() -> Any:
         leaf = gradcli.tensor(x, requires_grad=True)
         y = (100 * (leaf[1:] - leaf[:-1] ** 2) ** 2 + (1 - leaf[:-1]) ** 2).sum()
-        return hessian_matrices(y, [leaf])[0][0].csr()
+        return hessian(y, [leaf])[0][0].csr()
 
     return once
 

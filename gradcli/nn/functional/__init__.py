@@ -4,18 +4,7 @@ from gradcli.nn import functional as F
 F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
-from ...engine.absent import absent, offered
+from ...engine.absent import offer
 from . import attention, layers, table
 
-_OFFERED = offered(table, layers, attention)
-del _OFFERED["check_probability"]
-globals().update(_OFFERED)
-__all__ = sorted(_OFFERED)
-
-
-def __getattr__(name: str) -> object:
-    raise absent(__name__, name, __all__)
-
-
-def __dir__() -> list[str]:
-    return __all__
+offer(__name__, table, layers, attention, but=("check_probability",))

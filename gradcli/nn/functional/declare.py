@@ -226,31 +226,31 @@ def reduction_of(
     return meant
 
 
-def same_size(input: Tensor, target: Tensor, reduction: str) -> None:
-    if input.shape != target.shape:
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input "
-            f"size ({input.size()}). This will likely lead to incorrect results due to "
-            "broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
-        )
+def alike(words: str, refuse: bool = True) -> Check:
+    """Return the check that target and input are of one size; ``words`` say otherwise,
+    in a refusal or in a warning."""
+
+    def check(input: Tensor, target: Tensor, reduction: str) -> None:
+        if input.shape != target.shape:
+            said = words.format(target.size(), input.size())
+            if refuse:
+                raise ValueError(said)
+            warnings.warn(said, stacklevel=3)
+
+    return check
 
 
-def one_target_each(input: Tensor, target: Tensor, reduction: str) -> None:
-    if target.shape != input.shape:
-        raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input "
-            f"size ({input.size()}) is deprecated. Please ensure they have the same "
-            "size."
-        )
-
-
-def one_target_a_logit(input: Tensor, target: Tensor, reduction: str) -> None:
-    if target.shape != input.shape:
-        raise ValueError(
-            f"Target size ({target.size()}) must be the same as input size "
-            f"({input.size()})"
-        )
+same_size = alike(
+    "Using a target size ({}) that is different to the input size ({}). This will "
+    "likely lead to incorrect results due to broadcasting. Please ensure they have the "
+    "same size.",
+    refuse=False,
+)
+one_target_each = alike(
+    "Using a target size ({}) that is different to the input size ({}) is deprecated. "
+    "Please ensure they have the same size."
+)
+one_target_a_logit = alike("Target size ({}) must be the same as input size ({})")
 
 
 def class_numbers(input: Tensor, target: Tensor, reduction: str) -> None:

@@ -42,8 +42,7 @@ def embedding(
         scale_grad_by_freq: divide a row's gradient by how often it is looked up.
         sparse: has to be False: there are no sparse gradients.
     """
-    _demand_dense(sparse)
-    _demand_numbers(input, "embedding")
+    _demand_numbers("embedding", sparse, input)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     return run("embedding", input, weight, padding_idx, scale_grad_by_freq)
@@ -76,10 +75,7 @@ def embedding_bag(
     """
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
-    _demand_dense(sparse)
-    for numbers in (input, offsets):
-        if numbers is not None:
-            _demand_numbers(numbers, "embedding_bag")
+    _demand_numbers("embedding_bag", sparse, input, offsets)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     return run(
@@ -88,21 +84,20 @@ def embedding_bag(
     )  # fmt: skip
 
 
-def _demand_dense(sparse: bool) -> None:
+def _demand_numbers(asked_by: str, sparse: bool, *given: Tensor | None) -> None:
+    """Refuse sparse gradients, and tensors of no integers, in PyTorch's words."""
     if sparse:
         raise NotImplementedError(
             "sparse gradients are not supported: use sparse=False"
         )
-
-
-def _demand_numbers(given: Tensor, asked_by: str) -> None:
-    """Refuse what is no tensor of integers, in PyTorch's words."""
-    if given.dtype.code not in ("i8", "i4"):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following "
-            f"scalar types: Long, Int; but got torch.{given.dtype.legacy}Tensor "
-            f"instead (while checking arguments for {asked_by})"
-        )
+    for numbers in given:
+        if numbers is not None and numbers.dtype.code not in ("i8", "i4"):
+            raise RuntimeError(
+                "Expected tensor for argument #1 'indices' to have one of the "
+                "following scalar types: Long, Int; but got "
+                f"torch.{numbers.dtype.legacy}Tensor instead (while checking "
+                f"arguments for {asked_by})"
+            )
 
 
 def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> None:
@@ -268,7 +263,7 @@ def dropout(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Set entries to 0 with probability p and scale the others by ``1/(1 - p)``."""
-    return _dropped(input, input.shape, p, training, inplace)
+    return _dropped(input, input.ndim, p, training, inplace)
 
 
 def dropout1d(
@@ -282,39 +277,33 @@ def dropout1d(
             "1 spatial dimension, a channel dimension, and an optional batch dimension "
             "(i.e. 2D or 3D inputs)."
         )
-    return _channels(input, input.ndim - 1, p, training, inplace)
+    return _dropped(input, input.ndim - 1, p, training, inplace)
 
 
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Set channels of (N, C, H, W) to 0 as a whole, and scale the others."""
-    return _channels(input, 2, p, training, inplace)
+    return _dropped(input, 2, p, training, inplace)
 
 
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Set channels of (N, C, D, H, W) or (C, D, H, W) to 0 as a whole."""
-    return _channels(input, 2 if input.ndim == 5 else 1, p, training, inplace)
-
-
-def _channels(
-    input: Tensor, lead: int, p: float, training: bool, inplace: bool
-) -> Tensor:
-    """Drop by the first dimensions together: items and channels, or channels."""
-    shape = (*input.shape[:lead], *(1,) * (input.ndim - lead))
-    return _dropped(input, shape, p, training, inplace)
+    return _dropped(input, 2 if input.ndim == 5 else 1, p, training, inplace)
 
 
 def _dropped(
-    input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool
+    input: Tensor, lead: int, p: float, training: bool, inplace: bool
 ) -> Tensor:
+    """Drop entries that differ in the first ``lead`` dimensions independently."""
     check_probability(p)
     if not training or not p:
         return input
     xp = input.xp
-    drawn = xp.array(uniform(tuple(shape), "float64", None))
+    shape = (*input.shape[:lead], *(1,) * (input.ndim - lead))
+    drawn = xp.array(uniform(shape, "float64", None))
     kept = xp.as_type_of(xp.lt(drawn, 1 - p), input.raw)
     noise = Tensor(kept / (1 - p) if p < 1 else kept * 0, xp)
     return input.mul_(noise) if inplace else input * noise

@@ -1,9 +1,12 @@
 """Written by ``python -m gradcli.stubs``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...engine.tensor import Tensor
+from gradcli.engine.tensor import Tensor
+from gradcli.nn.convolution import Sizes
+from gradcli.nn.functional.declare import Flag
+from gradcli.optim.optimizer import Optimizer
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor: ...
 def relu_(input: Tensor) -> Tensor: ...

@@ -98,7 +98,14 @@ def pack_padded_sequence(
     Raises:
         RuntimeError: lengths that do not fit, or are not in order.
     """
-    counts = _lengths(lengths)
+    given = as_tensor(lengths, dtype=None if len(lengths) else int64)
+    if given.ndim != 1 or given.dtype is not int64:
+        name = given.type().removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{given.ndim}D {given.device.type} {name} tensor"
+        )
+    counts: list[int] = given.tolist()
     indices = None
     if enforce_sorted:
         if any(a < b for a, b in pairwise(counts)):
@@ -138,18 +145,6 @@ def pack_padded_sequence(
     return PackedSequence(data, tensor(sizes, dtype=int64), indices)
 
 
-def _lengths(lengths: Tensor | Sequence[int]) -> list[int]:
-    given = as_tensor(lengths, dtype=None if len(lengths) else int64)
-    if given.ndim != 1 or given.dtype is not int64:
-        name = given.type().removeprefix("torch.").removesuffix("Tensor")
-        raise RuntimeError(
-            "'lengths' argument should be a 1D CPU int64 tensor, but got "
-            f"{given.ndim}D {given.device.type} {name} tensor"
-        )
-    counts: list[int] = given.tolist()
-    return counts
-
-
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
     total_length: int | None = None,
@@ -177,14 +172,9 @@ def pad_packed_sequence(
             f" {longest}"
         )
     parts = call("split", sequence.data, sizes, 0)
-    inner = (0, 0) * (sequence.data.ndim - 1)
-    steps = [
-        call("constant_pad_nd", part, (*inner, 0, sizes[0] - size), padding_value)
-        for part, size in zip(parts, sizes, strict=True)
-    ]
-    padded = call("stack", steps, 0)
+    padded = pad_sequence(parts, True, padding_value)
     if total_length is not None and total_length > longest:
-        more = (*inner, 0, 0, 0, total_length - longest)
+        more = (0, 0) * (padded.ndim - 1) + (0, total_length - longest)
         padded = call("constant_pad_nd", padded, more, padding_value)
     if batch_first:
         padded = padded.transpose(0, 1)

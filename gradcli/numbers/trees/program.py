@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...autograd.blocks import hessian, jacobian
+from ...autograd.blocks import blocks_of, gradient
 from ...engine import Tensor, grad
 from ...engine.devices import host
 from ...engine.dtypes import default_dtype
@@ -226,7 +226,7 @@ def _gradients(
 def _jacobians(
     output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
 ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
-    blocks = jacobian(output, list(asked.values()), "rev").blocks
+    (blocks,) = blocks_of([output], list(asked.values()))
     yield from zip(((name,) for name in asked), blocks, strict=True)
 
 
@@ -238,7 +238,8 @@ def _hessians(
         blocks = [Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
                   for x, z in product(inputs, inputs)]  # fmt: skip
     else:
-        blocks = list(chain.from_iterable(hessian(output, inputs)))
+        rows = blocks_of(gradient(output, inputs), inputs)
+        blocks = list(chain.from_iterable(rows))
     yield from zip(product(asked, asked), blocks, strict=True)
 
 

@@ -7,16 +7,7 @@ for epoch in range(30):
     schedule.step()
 """
 
-from ...engine.absent import absent, offered
-from . import table, written
-from .base import LRScheduler
+from ...engine.absent import offer
+from . import base, table
 
-_OFFERED = offered(table, written, kind=LRScheduler)
-_OFFERED["LRScheduler"] = LRScheduler
-globals().update(_OFFERED)
-__all__ = sorted(_OFFERED)
-__dir__ = __all__.copy
-
-
-def __getattr__(name: str) -> object:
-    raise absent(__name__, name, __all__)
+offer(__name__, base, table, kind=base.LRScheduler, but=("ByFormula",))

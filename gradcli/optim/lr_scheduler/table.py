@@ -1,13 +1,14 @@
-"""The schedules that are a formula of the epoch: in steps, by a factor, along a line.
+"""The schedules that are a formula of the epoch: in steps, along a line or a cosine.
 
 Invariant: a declared schedule is a class as any other, whose options are attributes and
-part of its state. Its first formula is the factor from one epoch to the next, by which
-a step multiplies the current rate, and the second is the factor since the beginning:
-both give the same rates, up to rounding. In a formula ``s`` is the schedule.
+part of its state. Its first formula gives an epoch's rate from the rate before it, and
+the second from the initial rate: both give the same rates, up to rounding. In a formula
+``s`` is the schedule.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
@@ -16,10 +17,10 @@ from typing import Any
 
 from ...engine.raw import Params
 from ...engine.signatures import constructor, new_class
-from .base import ByFactor
+from .base import ByFormula
 
-Formula = Callable[[Any], float]
-"""Function of a schedule that returns a factor of the rate."""
+Formula = Callable[[Any, Any, Any], Any]
+"""Function of a schedule, a group's rate and its initial rate to the next rate."""
 
 REQUIRED = Parameter.empty
 
@@ -27,19 +28,19 @@ REQUIRED = Parameter.empty
 def schedule(
     name: str,
     doc: str,
-    factor: Formula,
-    closed: Formula,
+    following: Formula,
+    closed: Callable[[Any, Any], Any],
     settle: Callable[[Params], None] | None = None,
     /,
     **options: object,
-) -> type[ByFactor]:
+) -> type[ByFormula]:
     """Return a new class of schedules.
 
     Args:
         name: the class's name.
         doc: the class's docstring, in a sentence.
-        factor: the factor of the current rate in the epoch ``last_epoch``.
-        closed: the factor of the initial rate in that epoch.
+        following: the rate in the epoch ``last_epoch``, from the current rate.
+        closed: the rate in that epoch, from the initial one.
         settle: checks the options, and may change them.
         options: the constructor's options between the optimizer and ``last_epoch``.
     """
@@ -52,15 +53,15 @@ def schedule(
             settle(given)
         optimizer, last_epoch = given.pop("optimizer"), given.pop("last_epoch")
         self.__dict__.update(given)
-        ByFactor.__init__(self, optimizer, last_epoch)
+        ByFormula.__init__(self, optimizer, last_epoch)
 
     members = {
         "__doc__": doc,
         "__init__": constructor(name, shown, begin),
-        "_factor": factor,
+        "_next": following,
         "_closed": closed,
     }
-    return new_class(name, (ByFactor,), members)
+    return new_class(name, (ByFormula,), members)
 
 
 def _constant_factor(given: Params) -> None:
@@ -85,42 +86,59 @@ def _counted_milestones(given: Params) -> None:
     given["milestones"] = Counter(given["milestones"])
 
 
-def _constant(s: Any) -> float:
-    """Return ``factor`` at the beginning, its inverse at the end, and otherwise 1."""
+def _constant(s: Any, lr: Any, base: Any) -> Any:
+    """Return the rate times ``factor`` at the beginning, divided by it at the end."""
     if s.last_epoch == 0:
-        return float(s.factor)
-    return 1 / float(s.factor) if s.last_epoch == s.total_iters else 1
+        return lr * float(s.factor)
+    return lr * (1 / float(s.factor) if s.last_epoch == s.total_iters else 1)
 
 
-def _linear(s: Any) -> float:
-    """Return the factor between neighbouring points of a line."""
+def _linear(s: Any, lr: Any, base: Any) -> Any:
+    """Return the next of neighbouring points of a line."""
     if s.last_epoch == 0:
-        return float(s.start_factor)
+        return lr * float(s.start_factor)
     if s._is_initial or s.last_epoch > s.total_iters:
-        return 1
-    rise: float = s.end_factor - s.start_factor
-    done: float = s.total_iters * s.start_factor + (s.last_epoch - 1) * rise
-    return 1.0 + rise / done
+        return lr
+    rise = s.end_factor - s.start_factor
+    done = s.total_iters * s.start_factor + (s.last_epoch - 1) * rise
+    return lr * (1.0 + rise / done)
+
+
+def _cosine(s: Any, lr: Any, base: Any) -> Any:
+    """Return the next of neighbouring points of a cosine."""
+    epoch, low = s.last_epoch, s.eta_min
+    if s._is_initial:
+        return lr
+    if s._step_count == 1 and epoch > 0:
+        return s._closed(base)
+    if (epoch - 1 - s.T_max) % (2 * s.T_max) == 0:
+        return lr + (base - low) * ((1 - math.cos(math.pi / s.T_max)) / 2)
+    ratio = (1 + math.cos(math.pi * epoch / s.T_max)) / (
+        1 + math.cos(math.pi * (epoch - 1) / s.T_max)
+    )
+    return ratio * (lr - low) + low
 
 
 StepLR = schedule(
     "StepLR", "Times ``gamma`` after every ``step_size`` epochs.",
-    lambda s: s.gamma if s.last_epoch and not s.last_epoch % s.step_size else 1,
-    lambda s: s.gamma ** (s.last_epoch // s.step_size),
+    lambda s, lr, base:
+    lr * s.gamma if s.last_epoch and not s.last_epoch % s.step_size else lr,
+    lambda s, base: base * s.gamma ** (s.last_epoch // s.step_size),
     step_size=REQUIRED, gamma=0.1,
 )  # fmt: skip
 
 MultiStepLR = schedule(
     "MultiStepLR", "Times ``gamma`` at each of the epochs in ``milestones``.",
-    lambda s: s.gamma ** s.milestones[s.last_epoch],
-    lambda s: s.gamma ** bisect_right(sorted(s.milestones.elements()), s.last_epoch),
+    lambda s, lr, base: lr * s.gamma ** s.milestones[s.last_epoch],
+    lambda s, base:
+    base * s.gamma ** bisect_right(sorted(s.milestones.elements()), s.last_epoch),
     _counted_milestones, milestones=REQUIRED, gamma=0.1,
 )  # fmt: skip
 
 ExponentialLR = schedule(
     "ExponentialLR", "Times ``gamma`` after every epoch.",
-    lambda s: 1 if s._is_initial else s.gamma,
-    lambda s: s.gamma**s.last_epoch,
+    lambda s, lr, base: lr if s._is_initial else lr * s.gamma,
+    lambda s, base: base * s.gamma**s.last_epoch,
     gamma=REQUIRED,
 )  # fmt: skip
 
@@ -128,7 +146,7 @@ ConstantLR = schedule(
     "ConstantLR",
     "The initial rate times ``factor`` for the first ``total_iters`` epochs.",
     _constant,
-    lambda s: s.factor if s.last_epoch < s.total_iters else 1,
+    lambda s, base: base * (s.factor if s.last_epoch < s.total_iters else 1),
     _constant_factor, factor=1.0 / 3, total_iters=5,
 )  # fmt: skip
 
@@ -136,7 +154,17 @@ LinearLR = schedule(
     "LinearLR",
     "The initial rate times a factor that goes evenly from one value to another.",
     _linear,
-    lambda s: s.start_factor + (s.end_factor - s.start_factor)
-    * (min(s.total_iters, s.last_epoch) / s.total_iters),
+    lambda s, base: base * (s.start_factor + (s.end_factor - s.start_factor)
+                            * (min(s.total_iters, s.last_epoch) / s.total_iters)),
     _linear_factors, start_factor=1.0 / 3, end_factor=1.0, total_iters=5,
+)  # fmt: skip
+
+CosineAnnealingLR = schedule(
+    "CosineAnnealingLR",
+    "A schedule along half a cosine, down to ``eta_min`` in ``T_max`` epochs, and up "
+    "again in as many.",
+    _cosine,
+    lambda s, base: s.eta_min
+    + (base - s.eta_min) * ((1 + math.cos(math.pi * s.last_epoch / s.T_max)) / 2),
+    T_max=REQUIRED, eta_min=0.0,
 )  # fmt: skip

@@ -5,15 +5,7 @@ for xs, ys in DataLoader(data, batch_size=32, shuffle=True):
     ...
 """
 
-from ...engine.absent import absent, offered
+from ...engine.absent import offer
 from . import dataset, loader, sampler
 
-_OFFERED = offered(dataset, loader, sampler)
-del _OFFERED["fresh_seed"]
-globals().update(_OFFERED)
-__all__ = sorted(_OFFERED)
-__dir__ = __all__.copy
-
-
-def __getattr__(name: str) -> object:
-    raise absent(__name__, name, __all__)
+offer(__name__, dataset, loader, sampler, but=("fresh_seed",))

@@ -78,8 +78,16 @@ class DataLoader:
         self.pin_memory = pin_memory
         self.generator = generator
         self._stream = isinstance(dataset, IterableDataset)
-        if self._stream:
-            _no_positions(shuffle, sampler, batch_sampler)
+        positions = {
+            "shuffle": shuffle or None, "sampler": sampler,
+            "batch_sampler": batch_sampler,
+        }  # fmt: skip
+        for name, value in positions.items() if self._stream else ():
+            if value is not None:
+                raise ValueError(
+                    "DataLoader with IterableDataset: expected unspecified "
+                    f"{name} option, but got {name}={value}"
+                )
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
@@ -99,8 +107,8 @@ class DataLoader:
                 else SequentialSampler(dataset)
             )
         if batch_size is not None and batch_sampler is None:
-            positions: Any = repeat(None) if self._stream else self.sampler
-            batch_sampler = BatchSampler(positions, batch_size, drop_last)
+            order: Any = repeat(None) if self._stream else self.sampler
+            batch_sampler = BatchSampler(order, batch_size, drop_last)
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.batch_sampler = batch_sampler
@@ -164,18 +172,6 @@ def _no_workers(num_workers: int, **options: object) -> None:
             )
 
 
-def _no_positions(shuffle: object, sampler: object, batch_sampler: object) -> None:
-    for name, value in (
-        ("shuffle", shuffle or None), ("sampler", sampler),
-        ("batch_sampler", batch_sampler),
-    ):  # fmt: skip
-        if value is not None:
-            raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified {name} option, "
-                f"but got {name}={value}"
-            )
-
-
 def default_collate(batch: Sequence[Any]) -> Any:
     """Return the items of a batch as one object, in which tensors are stacked.
 
@@ -183,34 +179,25 @@ def default_collate(batch: Sequence[Any]) -> Any:
         TypeError: items cannot be stacked: give a ``collate_fn`` that joins them.
         RuntimeError: sequences differ in length.
     """
+    return _joined(batch, _stacked)
+
+
+def default_convert(data: object) -> Any:
+    """Return one item with its arrays converted to tensors."""
+    return _joined([data], _converted)
+
+
+def _joined(batch: Sequence[Any], leaf: Callable[[Sequence[Any]], Any]) -> Any:
+    """Join items member by member, and what has no members by a function."""
     first = batch[0]
-    if isinstance(first, Tensor):
-        return call("stack", batch)
-    if isinstance(first, numpy.ndarray):
-        if first.dtype.kind not in "biuf":
-            raise TypeError(_unknown(first.dtype))
-        return call("stack", [as_tensor(item) for item in batch])
-    if isinstance(first, numpy.generic):
-        return as_tensor(numpy.asarray(batch))
-    if isinstance(first, float):
-        return tensor(batch, dtype=float64)
-    if isinstance(first, int):
-        return tensor(batch)
-    if isinstance(first, str | bytes):
-        return batch
     if isinstance(first, Mapping):
-        return _alike(
-            first, {name: default_collate([d[name] for d in batch]) for name in first}
-        )
-    if isinstance(first, Sequence):
-        return _members(first, batch)
-    raise TypeError(_unknown(type(first)))
-
-
-def _members(first: Sequence[object], batch: Sequence[Any]) -> object:
+        named = {name: _joined([item[name] for item in batch], leaf) for name in first}
+        return _alike(first, named)
+    if isinstance(first, str | bytes) or not isinstance(first, Sequence):
+        return leaf(batch)
     if any(len(item) != len(first) for item in batch):
         raise RuntimeError("each element in list of batch should be of equal size")
-    parts = [default_collate(members) for members in zip(*batch, strict=True)]
+    parts = [_joined(members, leaf) for members in zip(*batch, strict=True)]
     if hasattr(first, "_fields"):
         return type(first)(*parts)
     return parts if isinstance(first, tuple) else _alike(first, parts)
@@ -224,24 +211,30 @@ def _alike(first: Any, parts: Any) -> object:
         return parts
 
 
-def _unknown(kind: object) -> str:
-    return (
+NUMBERS = "biuf"
+"""Kinds of the types of arrays that are numbers."""
+
+
+def _stacked(batch: Sequence[Any]) -> Any:
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return call("stack", batch)
+    if isinstance(first, numpy.ndarray) and first.dtype.kind in NUMBERS:
+        return call("stack", [as_tensor(item) for item in batch])
+    if isinstance(first, numpy.generic):
+        return as_tensor(numpy.asarray(batch))
+    if isinstance(first, int | float):
+        return tensor(batch, dtype=float64 if isinstance(first, float) else None)
+    if isinstance(first, str | bytes):
+        return batch
+    kind = first.dtype if isinstance(first, numpy.ndarray) else type(first)
+    raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or "
         f"lists; found {kind}"
     )
 
 
-def default_convert(data: object) -> Any:
-    """Return one item with its arrays converted to tensors."""
-    if isinstance(data, Tensor | str | bytes):
-        return data
-    if isinstance(data, numpy.ndarray | numpy.generic):
-        return as_tensor(data) if data.dtype.kind in "biuf" else data
-    if isinstance(data, Mapping):
-        return _alike(data, {name: default_convert(v) for name, v in data.items()})
-    if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*[default_convert(item) for item in data])
-    if isinstance(data, Sequence):
-        parts = [default_convert(item) for item in data]
-        return parts if isinstance(data, tuple) else _alike(data, parts)
-    return data
+def _converted(batch: Sequence[Any]) -> Any:
+    (item,) = batch
+    array = isinstance(item, numpy.ndarray | numpy.generic)
+    return as_tensor(item) if array and item.dtype.kind in NUMBERS else item

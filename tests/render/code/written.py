@@ -97,8 +97,8 @@ def _gradients(output: Tensor, asked: list[Tensor]) -> list[np.ndarray]:
 
 _ENGINE = {
     "gradient": _gradients,
-    "jacobian": lambda y, xs: [_array(b) for b in jacobian(y, xs, "auto").blocks],
-    "hessian": lambda y, xs: [_array(b) for row in hessian(y, xs) for b in row],
+    "jacobian": lambda y, xs: [_array(b.dense()) for b in jacobian(y, xs).blocks],
+    "hessian": lambda y, xs: [_array(b.dense()) for row in hessian(y, xs) for b in row],
 }
 
 

@@ -1,0 +1,15 @@
+"""Written by ``python -m gradcli.stubs``."""
+
+from .autograd.transforms import grad as grad
+from .autograd.transforms import grad_and_value as grad_and_value
+from .autograd.transforms import hessian as hessian
+from .autograd.transforms import jacfwd as jacfwd
+from .autograd.transforms import jacrev as jacrev
+from .autograd.transforms import jvp as jvp
+from .autograd.transforms import linearize as linearize
+from .autograd.transforms import vjp as vjp
+from .autograd.vmap import vmap as vmap
+from .nn.utils.stateless import functional_call as functional_call
+from .nn.utils.stateless import stack_module_state as stack_module_state
+
+__all__: list[str]
