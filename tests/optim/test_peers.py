@@ -114,6 +114,10 @@ SCHEDULES: dict[str, Make] = {
     "LambdaLR": lambda s, o: s.LambdaLR(o, lambda epoch: 0.9**epoch),
     "LambdaLR per group": lambda s, o: s.LambdaLR(
         o, [lambda epoch: 1 / (1 + epoch), lambda epoch: 0.5]),
+    "OneCycleLR": lambda s, o: s.OneCycleLR(o, max_lr=[0.3, 0.6], total_steps=16),
+    "OneCycleLR in three": lambda s, o: s.OneCycleLR(
+        o, 0.3, epochs=4, steps_per_epoch=4, three_phase=True,
+        anneal_strategy="linear"),
 }  # fmt: skip
 EPOCHS = 16
 

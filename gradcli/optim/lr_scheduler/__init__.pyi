@@ -3,6 +3,7 @@
 from .base import LRScheduler as LRScheduler
 from .base import LambdaLR as LambdaLR
 from .base import ReduceLROnPlateau as ReduceLROnPlateau
+from .one_cycle import OneCycleLR as OneCycleLR
 from .table import ConstantLR as ConstantLR
 from .table import CosineAnnealingLR as CosineAnnealingLR
 from .table import ExponentialLR as ExponentialLR
