@@ -11,7 +11,8 @@ import nothing but the standard library and one another.
         cases=[case((3, 4)), case(())])
 
 A *row* is one node of the graph. A *composite* is a public function made of other
-functions; it leaves the nodes of those it calls.
+functions; it leaves the nodes of those it calls. A formula of several lines is a
+function that ``@row(...)`` or ``@function(...)`` decorates.
 """
 
 from __future__ import annotations
@@ -400,7 +401,8 @@ class Composite(Entry):
     either     the parameters that may be numbers or tensors; they have derivatives
 
     A missing ``doc`` or ``formula`` is that of the first row of the same name, in which
-    a dot counts as an underscore: ``linalg.qr`` has those of ``linalg_qr``.
+    a dot counts as an underscore: ``linalg.qr`` has those of ``linalg_qr``. A row has a
+    ``doc`` only if it is public itself or such a function takes it.
     """
 
     build: Formula = absent

@@ -181,9 +181,6 @@ def affine_grid(call: Call, theta: Array, size: Sizes, align_corners: bool | Non
                               f"a grid of {size}")
     if min(sizes) <= 0:
         raise ValueRangeError(f"Expected non-zero, positive output size. Got {size}")
-    if theta.shape[0] != sizes[0]:
-        raise ShapeError(f"Expected {sizes[0]} matrices, one for each item, but got "
-                         f"{theta.shape[0]}")
     return call("affine_grid_generator", theta, sizes, corners)
 
 
