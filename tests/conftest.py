@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,9 @@ def in_one_thread(torch: Any) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would all
+    # commands that are tested.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # What people set for themselves changes no test.
     os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "gradcli-no-settings")
     for setting in SETTINGS:
