@@ -160,8 +160,9 @@ class Trial:
             return False
         if abs(c) >= LEAST and self._is_linear(c, other):
             return False
-        # With a number that is smaller by far the error falls as far in any case.
-        like = [x for x in others if RIGHT * abs(c) < abs(x) <= SMALL and x != c]
+        # A number that is smaller by far lets the error vanish in any case.
+        large = abs(c) * max(RIGHT, LEAST / self.error)
+        like = [x for x in others if large < abs(x) <= SMALL and x != c]
         for d in like[:MAX_TRIED]:
             if self._is_right(self.run(c, d)):
                 return False
