@@ -254,7 +254,9 @@ def angle(y: Moving, x: Moving) -> Moving:
         return arb.pi() / 2 - (x / y).atan()
     if at(y) < 0:
         return -arb.pi() / 2 - (x / y).atan()
-    return unknown()
+    # Along the cut the angle stays what it is, pi or -pi.
+    along = at(x) < 0 and not isinstance(y, arb_series)
+    return constant(UNKNOWN) if along else unknown()
 
 
 def tanh(x: Moving) -> Moving:
