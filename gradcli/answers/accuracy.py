@@ -1,8 +1,8 @@
 """Extras of `gradcli grad` on demand: more digits, condition numbers, ranges.
 
 Invariants: all are made from the question and the computed gradients; none waits for
-the check. Where the output is 0, relative errors are undefined and a condition number
-is infinite.
+the verdicts on these. Where the output is 0, relative errors are undefined, and a
+condition number is infinite, or 0 if the input or its gradient is 0.
 
     conditions(view, [1.0])[0].norm          # |x * f'(x) / f(x)|
 """
@@ -35,7 +35,7 @@ UNSETTLED: Final = "not all digits are certain"
 class Condition:
     """Reaction of the output to a relative change of one input.
 
-    norm     The norm of the input times the norm of its gradient, over the output.
+    norm     The norm of the input times that of its gradient, divided by abs(output).
     largest  The largest of the entries' own condition numbers.
     entry    The entry with the largest condition number, as x[1].
     """
@@ -64,7 +64,7 @@ class Extras:
 
 
 def doubt(number: float) -> str:
-    """Return a sentence that digits of a constant beyond the 17th rest on a guess."""
+    """Return a sentence saying that a constant's digits after the 17th are a guess."""
     return f"{number!r} is known to 17 digits only; further digits rest on a guess"
 
 
@@ -92,7 +92,7 @@ def extras_of(
     Args:
         question: the program and its values, as they were typed.
         found: its gradients.
-        job: the program at the point for the witnesses; None: not needed.
+        job: the program and its values, for digits and ranges; None: neither is wanted.
         digits: the number of digits that are wanted; None: none are.
         condition: whether condition numbers are wanted.
         boxes: intervals of inputs.
@@ -123,7 +123,7 @@ def _precisely(question: Question, job: Job, digits: int) -> Precisely:
 
 
 def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]:
-    """Return the condition number of the output in each differentiated input.
+    """Return the output's condition number for each differentiated input.
 
     Args:
         view: values and gradients.

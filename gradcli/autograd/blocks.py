@@ -51,7 +51,7 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
 
     Args:
         output: a recorded tensor of any shape.
-        inputs: leaves of its graph, or others, whose blocks are zero.
+        inputs: the leaves; the block of one outside the output's graph is zero.
         mode: ``rev`` takes a backward pass per entry of the output, ``fwd`` a forward
             pass per entry of the inputs; ``auto`` takes whichever is fewer.
 
@@ -75,8 +75,8 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
     """Return the second derivatives of a scalar: a block per pair of inputs.
 
     Returns:
-        Per input the blocks of its gradient, of shape ``x.shape + z.shape``, which
-        store no entry known to be zero.
+        For each input x a list of one block for each input z, of shape ``x.shape +
+        z.shape``. Blocks store no entry that is known to be zero.
 
     Raises:
         GradError: the output has more than one entry.
@@ -93,11 +93,11 @@ def hessian_product(
 
     Args:
         output: a recorded tensor with one entry.
-        inputs: leaves of its graph, or others, whose parts are zero.
-        vectors: the vector's part for each input, of its shape.
+        inputs: the leaves; the part of one outside the output's graph is zero.
+        vectors: the vector's part for each input, of the input's shape.
 
     Returns:
-        The product's part for each input, of its shape.
+        The product's part for each input, of the input's shape.
 
     Raises:
         GradError: the output has more than one entry.
@@ -120,10 +120,10 @@ def gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
 
 
 def check_size(entries: int) -> None:
-    """Raise an error if blocks of so many entries, with their zeros, are too large.
+    """Raise an error if blocks with this many entries, zeros included, are too large.
 
     Raises:
-        TooManyEntries: they do not.
+        TooManyEntries: the entries are more than `MAX_ENTRIES`.
     """
     if entries > MAX_ENTRIES:
         raise TooManyEntries(entries, MAX_ENTRIES)
@@ -137,7 +137,7 @@ def pull(
 ) -> list[Tensor | None]:
     """Return the cotangents of ``inputs``: those of ``outputs`` times the Jacobian.
 
-    The graph is retained. Outputs outside every graph give nothing.
+    The graph is retained. Outputs without a graph contribute nothing.
 
     Returns:
         A tensor per input, of its shape; None where no output depends on it.
@@ -157,8 +157,8 @@ def filled(found: Sequence[Tensor | None], like: Sequence[Tensor]) -> list[Tenso
 
 
 def own_copy(x: Tensor, recorded: bool = True) -> Tensor:
-    """Return a tensor to differentiate by: below ``x`` where that has a graph and
-    results are ``recorded``, else a new leaf."""
+    """Return a tensor to differentiate by: an alias of ``x`` if that has a graph and
+    results are ``recorded``, else a new leaf with the numbers of ``x``."""
     if recorded and x.edge is not None:
         found: Tensor = call("alias", x)
         return found
@@ -177,7 +177,7 @@ def blocks_of(
         outputs: tensors of one recorded graph; it is retained.
         inputs: the tensors to differentiate by.
         create_graph: record the passes, so that blocks can be differentiated.
-        forward: in forward mode rather than reverse mode.
+        forward: compute in forward mode rather than in reverse mode.
 
     Returns:
         Blocks of shape ``output.shape + input.shape``.
@@ -197,13 +197,13 @@ def structured(
     forward: bool = False,
     most: int | None = None,
 ) -> list[list[Block]]:
-    """Return `blocks_of` as matrices that store no entry that is zero for a known
-    reason; nothing is recorded.
+    """Return the blocks of `blocks_of` as matrices, which store no entry that is known
+    to be zero; record nothing.
 
     Args:
         outputs: tensors of one recorded graph; it is retained.
         inputs: the tensors to differentiate by.
-        forward: in forward mode rather than reverse mode.
+        forward: compute in forward mode rather than in reverse mode.
         most: entries that all blocks together may store; None: any number.
 
     Raises:
@@ -228,8 +228,8 @@ def structured(
 def _together(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], forward: bool
 ) -> bool:
-    """Return whether all rows, or all columns, may be computed at once: of arrays, not
-    of formulas or balls; no hook sees tangents."""
+    """Return whether all rows, or columns, may be computed in one pass: of arrays,
+    and not where anomaly mode, tangents or (in reverse mode) hooks watch it."""
     looked_at = outputs, () if forward else inputs
     return nobody_looks(*looked_at) and not any(y.xp.symbolic for y in outputs)
 
@@ -282,7 +282,7 @@ def _assembled(
 
 
 def of_order(y: Tensor, x: Tensor, order: int) -> Tensor:
-    """Return the derivative of ``y`` by ``x``, of an order from 1 on."""
+    """Return the derivative of ``y`` by ``x`` of this order, which is at least 1."""
     found: Tensor | None = y
     for last in (n == order for n in range(1, order + 1)):
         if found is None or found.edge is None:

@@ -1,8 +1,8 @@
-"""The blocks that turn recording on and off, as programs enter them.
+"""The blocks with which programs turn recording on and off.
 
 Invariant: the function of a forward-mode transform (`gradcli.func.jvp`, ``jacfwd``,
-``linearize``) is recorded in order to push tangents through its graph; there `no_grad`
-stops gradients alone (`gradcli.engine.custom`), as in PyTorch no tangent is stopped.
+``linearize``) is recorded in order to push tangents through its graph. There `no_grad`
+stops gradients but no tangents, as in PyTorch (see `gradcli.engine.custom`).
 The engine's own blocks (`gradcli.engine.modes`) stop all recording everywhere.
 """
 
@@ -36,15 +36,15 @@ class set_grad_enabled(modes.set_grad_enabled):
     """
 
     def enter(self) -> None:
-        """Set the switch; for tangents that are to be pushed all is recorded."""
+        """Turn recording on or off; it stays on where the graph is for tangents."""
         MODE.allow(self.mode)
 
 
 class set_multithreading_enabled:
     """Whether a backward pass may use several threads; a block, or a plain call.
 
-    A pass runs in the thread that asked for it here, so that the setting changes no
-    result; it is taken for programs that set it.
+    In gradcli a pass runs in the thread that asks for it, so the setting changes no
+    result; it is accepted so that programs which set it run.
     """
 
     def __init__(self, mode: bool) -> None:

@@ -1,4 +1,5 @@
-"""The check beside the work: it starts first, and gets its job when numbers are there.
+"""The check of a command's results, in a process of its own: the process is started
+first, and gets its job once the results are computed.
 
 Invariant: whatever happens, the checking process is stopped before this one ends.
 """
@@ -31,7 +32,7 @@ _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep",
                         "--order"})  # fmt: skip
 _QUIET = frozenset({"-q", "--quiet"})
 _SHOWN = ("--require", "--json", "--symbolic", "--latex")
-"""Options that show verdicts even where nothing else is shown."""
+"""Beginnings of options that need verdicts even with ``--quiet``."""
 
 NO_THREAD = "there is no memory left to hand it to the checking process"
 
@@ -82,7 +83,7 @@ class Check:
 
     @classmethod
     def start(cls, question: Question, needed: bool = False) -> Check:
-        """Return the process that had a head start, or one that is started now; without
+        """Return a check with the process that had a head start, or a new one; without
         a process if no verdict is shown and none is ``needed``."""
         if (form.bare or not question.verified) and not needed:
             return cls(None)
@@ -99,7 +100,7 @@ class Check:
         Args:
             job: the program, the point and the numbers.
             reason: why the job is not checked; None: it is.
-            reworded: returns verdicts on the job as verdicts on the answer.
+            reworded: a function that makes verdicts on the job ones on the answer.
         """
         self._job, self._reworded = job, reworded
         if reason is None:
@@ -149,9 +150,9 @@ class Shown:
     """Derivatives as they are printed: the numbers first, and behind them the verdicts.
 
     numbers   the lines of the numbers in parts; each is printed before the next is made
-    judged    returns the answer with its verdicts, to be printed as an object
+    judged    returns the answer with its verdicts, to be printed as a JSON object
     labels    the label of the derivative by each input; empty: no verdicts are printed
-    what      "gradients" or what else was checked, for the summary
+    what      a noun for what was checked, such as "gradients", for the summary
     more      returns the lines that follow the verdicts
     """
 
@@ -198,8 +199,8 @@ def show_checked(
 
     Args:
         question: the program and its point.
-        compute: returns the numbers for the room that there is, and hands the job that
-            checks them to the check, if one is wanted.
+        compute: a function that returns the numbers, written for the width that the
+            layout has, and submits them to the check if a check is wanted.
         require: the weakest verdict that is not a failure.
         needed: whether the check is needed even if no verdict is shown.
     """

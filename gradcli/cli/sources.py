@@ -4,7 +4,7 @@ The program comes from the command line, a file, or standard input.
 
 Invariants: the text is UTF-8, or an error says where it is not; standard input is read
 for one thing only. A slip that the other words give away is refused with the corrected
-line; words that could be meant are not refused.
+line; words that may be meant as they stand are not refused.
 """
 
 from __future__ import annotations
@@ -242,8 +242,8 @@ def refuse_slip(program: str, words: Sequence[str], wrt: str | None) -> None:
 
 
 def _cut(words: Sequence[str], at: int) -> str | None:
-    """Return the value that was cut at blanks, from the word before this one to the
-    word that closes its brackets; None if no bracket is open."""
+    """Return the value that was cut at blanks, from the word before ``words[at]`` to
+    the word that closes its brackets; None if no bracket is open."""
     text = words[at - 1] if at else ""
     for word in ("", *words[at:]):
         text = f"{text} {word}".rstrip()

@@ -59,7 +59,8 @@ def integer_interval(low: int, high: int) -> Constraint:
 
 
 def independent(inner: Constraint, count: int) -> Constraint:
-    """Return ``inner`` for events of ``count`` more dimensions: each part is inside."""
+    """Return the constraint to events of ``count`` more dimensions than ``inner`` has,
+    all parts of which lie inside ``inner``."""
 
     def check(value: Any) -> Any:
         found = inner.check(value)

@@ -5,8 +5,8 @@ a node are added; saved values are freed as they are used unless the graph is re
 where gradients of given tensors are asked for, only the nodes between them and the
 outputs run; nothing recurses, so that a chain of a million nodes works.
 
-The same loop serves both kinds of pass: on raw arrays, or on tensors, to record the
-pass itself (`create_graph`) or to push tangents through it.
+The same loop runs on raw arrays, or on tensors. It runs on tensors if the pass itself
+is recorded (`create_graph`), or if tangents are computed along with its cotangents.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Pass:
 
 
 def in_a_thread(run: Callable[[], None]) -> None:
-    """Run a pass in a new thread with this one's context, and wait until it ends."""
+    """Run a pass in a new thread, with the caller's context, and wait for its end."""
     mode, problems = dict(MODE.__dict__), list[BaseException]()
 
     def away() -> None:
@@ -139,7 +139,7 @@ def backward_of(
     Args:
         gradient: the cotangent, of this tensor's shape; may be left out where that
             has one entry.
-        retain_graph: keep saved values for another pass; None: if ``create_graph``.
+        retain_graph: keep saved values for another pass; None: as ``create_graph``.
         create_graph: record the pass itself, for second derivatives.
         inputs: the tensors, or edges, to reach; None: all leaves.
     """
@@ -219,10 +219,10 @@ def _run(
     captured: Arrived | None = None,
     only: set[object] | None = None,
 ) -> None:
-    """Run a pass into all leaves, up to the keys of ``captured``, or up to ``only``.
+    """Run a pass that ends at all leaves, at keys of ``captured``, or at ``only``.
 
-    ``captured`` is filled with what arrives at its keys. The nodes of ``only`` are run
-    themselves, and nothing below them.
+    The values of ``captured`` are set to the cotangents that arrive at its keys. The
+    nodes of ``only`` are run themselves; what lies only below them is not.
     """
     outer = PASSES.running
     if outer is not None and outer.depth >= MAX_PASSES_IN_A_THREAD:
@@ -285,8 +285,8 @@ def _visit(
                     if node in ends:
                         captured[node] = _shown(node, g) if HOOKS.used else g
                         continue
-                    # As in PyTorch, where the pass goes on, the gradient is captured
-                    # before the tensor's hooks change it.
+                    # At a node below which the pass goes on, the gradient is captured
+                    # before the tensor's hooks change it, as in PyTorch.
                     captured[node] = g
                 if HOOKS.used:
                     g = _shown(node, g)
@@ -322,8 +322,8 @@ def _visit(
                     node.y = None
                 else:
                     node.free()
-            # The node that becomes ready last runs next, without the list ``ready``.
-            for edge, gi in zip(edges, pulled):  # noqa: B905 (hot; both are one per edge)
+            # The last node to become ready runs next, and is not put into ``ready``.
+            for edge, gi in zip(edges, pulled):  # noqa: B905 (a hot loop; equally long)
                 if edge is None:
                     continue
                 left = waiting[edge] - 1
@@ -367,7 +367,8 @@ def _dependencies(roots: list[Any]) -> dict[Edge, int]:
 
 
 def _between(roots: Iterable[object], wanted: Any) -> tuple[dict[Any, int], set[Any]]:
-    """Return the edge count of each node from ``roots`` to ``wanted``, and the ends."""
+    """Return how many edges of the paths from ``roots`` to ``wanted`` lead to each node
+    on them, and the set of the nodes at which those paths end."""
     needed = between(list(roots), wanted)
     waiting = dict.fromkeys(needed, 0)
     ends = {edge for edge in needed if not any(e in waiting for e in edge.edges)}
@@ -385,7 +386,8 @@ def _deliver(
     waiting: dict[Edge, int],
     ready: list[object],
 ) -> None:
-    """Store the cotangent of one output; add a node to ``ready`` when it is ready."""
+    """Store an output's cotangent, if one arrived, for its node; add the node to
+    ``ready`` if it waits for no other output."""
     node = port.node
     if g is not None:
         outputs = arrived.setdefault(node, [None] * len(node.y_shapes()))
@@ -396,9 +398,9 @@ def _deliver(
 
 
 def materialise(node: Node, gs: list[object]) -> Any:
-    """Return a cotangent for each output that can have one, as the rule takes them.
+    """Return the cotangents of a node's outputs in the form that its rule takes.
 
-    A missing one is None if the row has a fixed number of outputs, else zeros.
+    Where none arrived it is None, or zeros if the row's number of outputs can vary.
     """
     if isinstance(node, CustomNode):
         return tuple(gs)
@@ -413,7 +415,8 @@ def materialise(node: Node, gs: list[object]) -> Any:
 
 
 def _pull_some(node: Node, g: Array, some: Sequence[Edge] | None) -> Pulled:
-    """Return a node's cotangents; edges that are None in ``some`` get none."""
+    """Return the cotangents of a node's inputs; an edge that is None in ``some`` needs
+    none."""
     if some is None or isinstance(node, CustomNode):
         return node.pull(g)
     inputs, y = node.restored()
@@ -423,7 +426,8 @@ def _pull_some(node: Node, g: Array, some: Sequence[Edge] | None) -> Pulled:
 def _pull_with_care(
     node: Node, g: Any, on_tensors: bool, some: Sequence[Edge] | None
 ) -> tuple[object, ...]:
-    """Return a node's cotangents where the pass runs on tensors or is observed."""
+    """Return the cotangents of a node's inputs in a pass that runs on tensors, calls
+    hooks or looks for anomalies."""
     run = _pull_recorded if on_tensors else _pull_some
     shown = hooks.before(node, tuple(g) if type(g) is list else g)
     parts = shown if isinstance(shown, tuple) else (shown,)
@@ -441,7 +445,7 @@ def _pull_with_care(
 
 
 def _shown(node: Any, g: Any) -> Any:
-    """Return a node's cotangent as the hooks of the tensor it made leave it."""
+    """Return a node's cotangent as changed by the hooks of the tensor that it made."""
     if type(node) is Port:
         return hooks.arrive(node.node, node.nr, g, node.node.xp)
     if type(g) is list:
@@ -452,8 +456,8 @@ def _shown(node: Any, g: Any) -> Any:
 def _pull_recorded(
     node: Node, g: Array, some: Sequence[Edge] | None
 ) -> tuple[Any, ...]:
-    """Return a node's cotangents as tensors with their own graph; edges that are None
-    in ``some`` get none."""
+    """Return the cotangents of a node's inputs as tensors with their own graph; an edge
+    that is None in ``some`` needs none."""
     if isinstance(node, CustomNode):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
@@ -488,7 +492,7 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
 
 
 def rebuild(value: Raw, xp: Namespace, edge: Edge) -> Any:
-    """Return a saved array as the tensor it was; other saved values stay themselves."""
+    """Return a saved array as a tensor with its edge; return other values unchanged."""
     return with_edge(value, xp, edge) if hasattr(value, "dtype") else value
 
 
@@ -496,8 +500,8 @@ def finish(end: AccumulateGrad, held: list[Any]) -> None:
     """Add a cotangent to a leaf's gradient, and run the leaf's hooks.
 
     Args:
-        held: a list of the cotangent alone; its array becomes the gradient itself if
-            nothing else refers to that memory.
+        held: a list whose only item is the cotangent. Its array becomes the gradient
+            without a copy if nothing else refers to the array's memory.
     """
     if HOOKS.used:
         held = [hooks.before(end, held[0])]
@@ -523,10 +527,10 @@ _ADDING = Lock()
 
 
 def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
-    """Return whether only the list refers to its array, or to the whole that is viewed.
+    """Return whether the array in ``held`` can be a leaf's gradient without a copy.
 
-    Every view, saved value or tensor on this memory refers to one of the two arrays.
-    While hooks are in use the answer is no, since they may keep arrays for longer.
+    It has to be contiguous and of the leaf's type, and nothing else may refer to it or
+    to the array that it views. It cannot while hooks are in use: they may keep it.
     """
     if getrefcount(held[0]) != _HELD_ONCE or HOOKS.used:
         return False

@@ -1,7 +1,7 @@
 """The table's functions under PyTorch's names, for `import gradcli as torch`.
 
-Invariant: nothing is defined here; a name means the row or function of that name, and
-what the table keeps to itself has no public name.
+Invariant: no operation is defined here; a name stands for the table's row or composite
+of that name, and what the table marks as ``internal`` has no public name.
 
     public("exp")(x)
     gradcli.linalg.solve is public("linalg.solve")
@@ -54,8 +54,8 @@ def names() -> list[str]:
 
 
 def found(entry: str, given: Callable[[str], Any] = function) -> Run:
-    """Return the function ``entry`` of the table as users call it: as a method or, with
-    ``given=writing``, as a function that also takes ``out``."""
+    """Return the table's function ``entry`` as users call it: as a method or, if
+    ``given`` is `gradcli.engine.into.writing`, as a function that takes ``out``."""
     entry = ALIASES.get(entry, entry)
     apply = given(entry)
     return _casting(apply) if FUNCTIONS[entry].casts else apply

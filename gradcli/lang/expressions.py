@@ -108,7 +108,7 @@ class ExpressionParser(Cursor):
                     left = yield self._joined(left, start, before)
                     before = "*"
                     continue
-                # The `in` of a `for` is read by the statement, which stops before it.
+                # The parser of `for` statements reads the `in` behind the targets.
                 if sign == "is" or (sign == "in" and not self.reading_targets):
                     raise self.foreign_word()
                 return left
@@ -184,7 +184,7 @@ class ExpressionParser(Cursor):
         return True
 
     def _bar_closes(self) -> bool:
-        """Return whether another bar follows in the statement: so in `sin|x|`, but not
+        """Return whether another bar follows in the statement, as in `sin|x|`, but not
         in `x | y`."""
         for token in self.tokens[self.at + 1 :]:
             if token.kind in ("newline", ";"):
@@ -394,7 +394,7 @@ class ExpressionParser(Cursor):
         is a single one without a comma.
 
         Args:
-            within: the enclosure that the items are in.
+            within: the value of ``self.within`` while the items are read.
             item: reads one item, or returns the steps that read it.
         """
         closing = CLOSING[self.take().kind]

@@ -6,10 +6,10 @@ on arrays. SymPy expressions are made from terms only when they are wanted, so a
 of a hundred thousand scalar steps costs no SymPy.
 
 Invariants: a comparison is decided with as many bits as tell the sides apart; sides
-that no precision tells apart are a tie. Where rounding is known, a number within
-rounding of a tie or a jump counts as one: it is decided as the engine's numbers decide
-it, and recorded. A term is made after its arguments, so ``serial`` orders the terms of
-one system for a pass without recursion; terms never change.
+that no precision tells apart are a tie. If the engine's rounding errors are known, a
+tie or a jump within them is decided as the engine's numbers decide it, and noted.
+A term is made after its arguments, so ``serial`` orders the terms of one system for a
+pass without recursion; terms never change.
 
     terms = Terms()
     x = terms.symbol("x", 0.5)
@@ -81,8 +81,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A comparison decided by value: the results hold where it holds. It is strict
-    unless the two sides are equal at the point, as they are in a tie (``==``)."""
+    """A comparison decided at the point; what is proved holds where it holds, too. Its
+    relation is strict unless both sides are equal, as they are in a tie (``==``)."""
 
     relation: str
     left: Term
@@ -215,8 +215,8 @@ class Terms(Deciding[Term]):
     def _units(
         self, name: str, elements: Sequence[Term], found: Number
     ) -> tuple[float, float]:
-        """Return the error of the engine's arithmetic beyond its last rounding: the
-        absolute error, and one in units of rounding."""
+        """Return the engine's error in a result before that is rounded, in two parts:
+        an absolute error, and an error in units of rounding."""
         sizes = [abs(e.content) for e in elements]
         carried = [1.0] * len(elements)
         if name == "mul":
@@ -233,7 +233,7 @@ class Terms(Deciding[Term]):
         )  # fmt: skip
 
     def _is(self, term: Term, number: int) -> bool:
-        """Tell whether a term is exactly a number, in the engine as well."""
+        """Tell whether a term is this number, and the engine's float is it exactly."""
         named = term.name == "number" and bool(term.content == number)
         return named and term.serial not in self.lost
 
@@ -290,7 +290,7 @@ class Terms(Deciding[Term]):
         self._decided(relation, chosen(element), self.lift(number))
 
     def read(self, element: Term, value: float) -> None:
-        """Make the value a condition or, if it is no exact float, the whole point."""
+        """Note the value as a condition or, if it is no float, the entries below it."""
         self.looked_at[element.serial] = element
         element = chosen(element)
         exactly = self.value(element)
@@ -300,7 +300,7 @@ class Terms(Deciding[Term]):
             self._pin(element)
 
     def _pin(self, element: Term) -> None:
-        """Note the condition that all entries below have their values at the point."""
+        """Note as conditions the values of all input entries that an element reads."""
         for term in ordered([element]):
             if term.name == "symbol":
                 self._decided("==", term, self.lift(to_float(term.value)))
@@ -313,8 +313,8 @@ class Terms(Deciding[Term]):
             self._pin(element)
 
     def choice(self, pick: Callable[[], Term]) -> Term:
-        """Return the term that ``pick`` picks, with its decisions kept apart: they are
-        no conditions where nothing depends on the choice."""
+        """Return the term that ``pick`` picks; the decisions are kept with the choice,
+        and are conditions unless nothing depends on the choice."""
         outer, seen = self.decisions, self.looked_at
         self.decisions, self.looked_at = {}, {}
         try:
@@ -346,7 +346,7 @@ class Terms(Deciding[Term]):
 
     @property
     def cut(self) -> bool:
-        """Whether some derivative ends at a detached step, before the entries."""
+        """Whether a detached step keeps some derivative from the inputs' entries."""
         return bool(self._stopped)
 
     def note_edges(self, name: str, elements: Sequence[Term]) -> None:
@@ -366,8 +366,8 @@ class Terms(Deciding[Term]):
                     yield Decision(relation, argument, self.lift(bound))
 
     def is_outside(self, term: Term) -> bool:
-        """Tell whether a term's arguments lie outside its function's domain, or at a
-        pole, if they depend on an entry."""
+        """Tell whether a term's arguments lie outside its function's domain or, if they
+        depend on an input's entry, at a pole of the function."""
         finite = all(a.value.is_finite() for a in term.args)
         if finite and not term.known and is_infinite(term.value) and term.args:
             return True

@@ -49,7 +49,8 @@ def of_groups(xp: Namespace, y: Array, x: Array, *_: object, num_groups: int,
 def weight_of_classes(xp: Namespace, y: Array, x: Array, target: Array,
                       weight: Array | None = None, reduction: str = "mean",
                       ignore_index: int = -100) -> Array:
-    """Return the summed weights of targets that are not ignored; 0 if not reduced."""
+    """Return the summed weights of targets that are not ignored, or 0 without a
+    reduction."""
     if reduction == "none":
         return xp.new_full(x, (), 0)
     weights = weights_of(xp, x, target, weight, ignore_index)[1]
@@ -63,7 +64,7 @@ def of_determinant(xp: Namespace, y: Array, a: Any) -> Outputs:
 
 
 def of_bags(number: int) -> Formula:
-    """Return a formula for the bag of each lookup (``number`` 1) or the bags' sizes."""
+    """Return a formula for each lookup's bag (``number`` 1) or the bags' sizes (2)."""
     def found(xp: Namespace, y: Array, weight: Array, indices: Array, offsets: Array,
               *_: object, mode: int = SUM, include_last_offset: bool = False,
               padding_idx: int = NO_PADDING, **__: object) -> Array:

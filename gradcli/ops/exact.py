@@ -27,7 +27,7 @@ MAX_EXACT_BITS: Final = 4096
 longer result is kept as a function of its operands."""
 
 MAX_DECIMAL_EXPONENT: Final = 1200
-"""Largest exponent of ten of a decimal that becomes a fraction; beyond it, a float."""
+"""Largest exponent of ten in a decimal that is made a fraction; others stay floats."""
 
 Ratio: TypeAlias = tuple[int, int]
 """A numerator and a positive denominator, in lowest terms."""
@@ -169,7 +169,7 @@ longer than `MAX_EXACT_BITS`."""
 
 
 def is_plain(value: object) -> bool:
-    """Return whether a value is a plain Python number, not a scalar of an array."""
+    """Return whether a value is a plain Python number, not a scalar with a dtype."""
     return isinstance(value, int | float) and not hasattr(value, "dtype")
 
 

@@ -44,7 +44,7 @@ INFINITY = float("inf")
 
 
 def unless_zero(xp: Namespace, x: Array, formula: ArrayRule) -> Array:
-    """Return ``formula(x)``, but 0 where ``x`` is 0, in derivatives of every order."""
+    """Return ``formula(x)``; its value and derivatives are 0 where ``x`` is 0."""
     none = xp.eq(x, 0)
     return xp.where(none, 0, formula(xp.where(none, 1, x)))
 
@@ -67,7 +67,7 @@ def extreme_slope(xp: Namespace, x: Array, y: Array, p: float, dims: tuple[int, 
     return xp.sign(x) * share(xp, xp.abs(x), y, dims)
 
 
-# PyTorch's derivatives.yaml, linalg_vector_norm_backward, by order.
+# The slopes are those of PyTorch's linalg_vector_norm_backward.
 NORMS: dict[float, tuple[ArrayRule, ArrayRule]] = {
     0: (lambda xp, x, p, dims: xp.sum(xp.as_type_of(xp.ne(x, 0), x), dims, True),
         lambda xp, x, y, p, dims: xp.zeros_like(x)),
@@ -322,7 +322,7 @@ function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
 
 
 def of_pairs(n: int, at: Callable[[tuple[list[int]]], Array]) -> Array:
-    """Return ``at`` of every i, minus ``at`` of every j, of all pairs i < j < n."""
+    """Return ``at(i) - at(j)`` for all pairs i < j < n, with i and j as index lists."""
     pairs = [*combinations(range(n), 2)]
     return at(([i for i, _ in pairs],)) - at(([j for _, j in pairs],))
 
@@ -373,7 +373,8 @@ def slice_norms(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
 
 def shortened_change(xp: Namespace, change: Array, x: Array, p: float, dim: int,
                      maxnorm: float, pulled: bool) -> Array:
-    """Return the input's cotangent if ``pulled``, else the result's tangent."""
+    """Return the input's cotangent if ``change`` is the result's (``pulled``), else the
+    result's tangent if ``change`` is the input's."""
     norm, over = slice_norms(xp, x, p, dim, maxnorm)
     slope, inverse = slope_of(xp, x, norm, p, over), 1 / (norm + ROOM)
     read, along = (x, slope) if pulled else (slope, x)

@@ -6,7 +6,7 @@ Jacobian, then the contraction with cotangents, which SymPy may prove for all of
 then the gradient of the gradient, last the passes of `gradcli.python.trials`.
 
 Invariant: a gradient is refuted only by a number that rounding cannot explain, or by
-two passes that contradict each other; if balls cannot follow it, it is unknown.
+two passes that contradict each other; one that no check can follow is unknown.
 
     Checked(call, Plan()).proof()
 """
@@ -62,7 +62,7 @@ from .trials import BACKWARD, LACKED, entry_of, faults, gradients, is_same, matr
 from .user_lines import words_of
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
-"""Largest number of entries, over all blocks, that are all compared."""
+"""Largest number of entries of a Jacobian for which each entry is compared."""
 
 MAX_SECOND_ENTRIES: Final = 40
 """Largest number of entries of inputs and outputs together for which second
@@ -73,11 +73,11 @@ SHAKEN: Final = 1e-9
 rounding."""
 
 FAR: Final = 100.0
-"""Smallest ratio of an error to the effect of such a move at which the error is not
-explained by rounding."""
+"""Smallest ratio of an error to the effect of moving inputs by `SHAKEN` at which the
+error is not explained by rounding."""
 
 CLEARLY: Final = 1e-4
-"""Smallest error, relative to the largest entry, that can be refuted by such a move."""
+"""Smallest error, relative to the largest entry, that moving inputs can refute."""
 
 SPARE: Final = 1.0
 """Smallest time, in seconds, that must be left for running a function again."""
@@ -116,7 +116,8 @@ class Plan:
 class FunctionCheck(Check):
     """The check of a job whose program is a Python function.
 
-    failure  why the function does not run on balls; ``rule_failure``: why its backward
+    failure       why the function does not run on balls; None: it does
+    rule_failure  why its backward does not run on balls; None: it does
     """
 
     terms, tapes = FunctionTerms, FunctionTape
@@ -214,7 +215,7 @@ class Checked:
         found: Tensor = total
         return found
 
-    # the whole
+    # the proof
 
     def proof(self) -> FunctionProof:
         """Return the proof of all that there is time to check."""
@@ -257,7 +258,7 @@ class Checked:
             block = other.blocks.get(proof.name)
             if block is None or found.get(proof.name) == REFUTED:
                 return block
-            # What is left of the error is rounding.
+            # The rest of the error is rounding: the gradient counts as exact.
             return replace(block, true=block.given)
 
         near = explained(self.call, block, rerun, lambda: self._left() - SPARE)
@@ -489,8 +490,8 @@ class Checked:
         )
 
     def _clearly_wrong(self, check: FunctionCheck, name: str) -> list[int]:
-        """Return the entries of a backward that balls cannot run whose errors are far
-        larger than the effect of moving the inputs a little."""
+        """Return the entries of a gradient whose errors are far larger than the effect
+        of moving the inputs a little; for a backward that does not run on balls."""
         slot = next((s for s in self.call.varied if s.name == name), None)
         if slot is None or check.job.kind != "gradient" or not check.rows:
             return []

@@ -1,5 +1,5 @@
-"""Passes through a backward as training runs it: for single inputs, with cotangents
-that are not contiguous in memory, and twice.
+"""Runs of a backward under the conditions of training: for single inputs, with
+cotangents that are not contiguous in memory, and a second time.
 
 Invariant: each pass is compared with a plain pass of the same cotangents; a pass that
 raises or differs is a fault, whatever the true derivative is.

@@ -36,7 +36,8 @@ def block_label(view: Derivative, block: BlockView) -> str:
 
 
 def verdict_label(view: Derivative, block: BlockView) -> str:
-    """Return the label of the verdict on a block's last input: its column of blocks."""
+    """Return the label of the verdict on a block; in a Hessian there is one verdict on
+    all blocks with the same last input."""
     if len(block.by) == 1:
         return block_label(view, block)
     return f"d2{derived(view.output)}/d* d{printable(block.by[-1])}"
@@ -133,8 +134,8 @@ def _coordinates(block: BlockView, layout: Layout) -> Iterator[Line]:
 
 
 def bare(view: Derivative) -> Iterator[Line]:
-    """Yield the blocks alone, one a line: the numbers, for a sparse block the lists of
-    its rows, columns and values; or the pictures."""
+    """Yield each block on one line, without a label: its numbers or, if it is sparse,
+    its rows, columns and values; where ``--spy`` is given, a picture instead."""
     for block in view.blocks:
         numbers = block.numbers
         if block.colours is not None:

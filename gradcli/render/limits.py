@@ -1,10 +1,11 @@
 """Limits on how much of a result is shown, and on the room for it."""
 
 MAX_TERMINAL_ROWS = 12
-"""Number of rows of an array that a terminal shows; of more the middle is left out."""
+"""Number of rows of an array that a terminal shows; more are left out in the middle."""
 
 MAX_TERMINAL_RUNS = 12
-"""Number of different nodes or factors in a row that a terminal shows."""
+"""Largest number of parts of a path or a product, single or counted, that a terminal
+shows."""
 
 MIN_COUNTED_NEIGHBOURS = 4
 """Smallest number of equal neighbours that are counted rather than written out."""

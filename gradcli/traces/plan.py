@@ -71,7 +71,7 @@ class Buffer(NamedTuple):
 
 
 Place: TypeAlias = Input | Output | Buffer | Spread | Operand
-"""The place of an operand; a constant, or the value of a number, is its own place."""
+"""The place of an operand; a constant or a value that is a number is its own place."""
 
 
 class Work(NamedTuple):
@@ -212,7 +212,7 @@ def _adds_entries(steps: dict[int, Step], step: Step) -> bool:
 
 
 def _has_entries(steps: dict[int, Step], operand: Operand) -> bool:
-    """Return whether an operand is an array: a uniform one, an input or a result."""
+    """Return whether an operand is an array: uniform, an input, or made by a step."""
     if not isinstance(operand, Value):
         return isinstance(operand, Uniform)
     return operand.nr not in steps or steps[operand.nr].entries
@@ -268,7 +268,7 @@ class _Places:
         }
         for result in wanted:
             if isinstance(result, Value):
-                last.pop(result.nr, None)  # its place is read when the round ends
+                last.pop(result.nr, None)  # not freed: it is read after all steps
         self._ends: dict[int, list[int]] = defaultdict(list)
         for value, reader in last.items():
             self._ends[reader].append(value)
@@ -308,7 +308,7 @@ def needed(
 
     Three kinds of steps are left out, which changes no bit of a result: steps that no
     result needs, steps that repeat another on the same operands, and products of a
-    computed value with 1 (such a value is never a signalling NaN).
+    computed value with 1 (they change a signalling NaN alone, which no step computes).
 
     Args:
         trace: the steps that were run.

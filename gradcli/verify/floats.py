@@ -1,7 +1,7 @@
 """Derivatives in float64 by SymPy's rules, independent of the engine's.
 
 They are used for derivatives with too many steps to certify. SymPy differentiates each
-scalar function, which is computed column by column; NumPy sums over the paths.
+scalar function; NumPy computes that for columns of steps, and adds up the cotangents.
 
 Invariant: no rule of the engine takes part. The results have no proven bound; each
 comes with the sum of the absolute values that were added up to it.
@@ -106,7 +106,7 @@ class FloatPass:
         np.add.at(arrived, np.array(self._subject.outputs), cotangent)
         with np.errstate(all="ignore"):
             for block in reversed(self._blocks):
-                g = arrived[block.span].copy()  # or add.at copies all of arrived
+                g = arrived[block.span].copy()  # a view would make add.at copy arrived
                 if g.any():
                     for column, parts in self._sent(block, g):
                         np.add.at(arrived, column, parts)

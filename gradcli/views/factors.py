@@ -1,8 +1,8 @@
 """Local gradients, and their product along a path, as formulas in the program's names.
 
 Invariant: a formula, evaluated with the values at the end of the program, gives the
-number beside it. So a value is spelled by a name that never meant another one, or by
-its own text if that ran once and reads such names alone; else there is no formula.
+local gradient. So a value is written as a name that meant no other value, or as the
+text that computed it, if that ran once and reads only such names; else not at all.
 
     Factors(names, view).product([(node, 0), ...])      # "-1 * w3 * w1"
 """
@@ -115,7 +115,7 @@ class Factors:
 
 
 def _own_texts(names: Names, view: GraphView) -> dict[int, Text]:
-    """Return the texts of the nodes whose text says what they made, by address.
+    """Return the texts that may stand for the values of nodes, by a node's address.
 
     A text is left out if several nodes share it: it is then a call made of several
     operations, or ran more than once.

@@ -54,8 +54,8 @@ def folds(view: GraphView) -> tuple[Fold, ...]:
     """Return the parts that repeat below a graph's root.
 
     Parts are equal if their nodes have the same names and shapes and come from the same
-    text. An input with a name belongs to a part if that part alone uses it and every
-    part has one of its own there, as layers have weights.
+    text. A named input belongs to a part if that part alone uses it and every other
+    part has an input of its own in the same place, as layers have weights.
     """
     order = [n for n in _inputs_first(view) if not _stands_alone(view.nodes[n])]
     users: dict[int, set[int]] = {}
@@ -111,8 +111,8 @@ def _inputs_first(view: GraphView) -> list[int]:
     order: list[int] = []
     ready = [] if view.root is None else [(0, view.root)]
     while ready:
-        # Nodes on short paths from the inputs go first, so side branches are not put
-        # off.
+        # Of the nodes that are ready, the one nearest to the inputs is taken, so that
+        # a side branch stays next to the node that uses it.
         _, node = heappop(ready)
         order.append(node)
         for child, _ in view.nodes[node].next_functions:
@@ -144,8 +144,8 @@ def depths(count: int, edges: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def runs(things: Sequence[Hashable]) -> list[Run]:
-    """Return the repetitions from left to right. Where several begin, the longest is
-    taken, and of equally long ones that with the shortest period."""
+    """Return the repetitions from left to right. If several begin at one place, the
+    longest is taken, and of equally long ones that with the shortest period."""
     numbers: dict[Hashable, int] = {}
     row = np.array([numbers.setdefault(t, len(numbers)) for t in things], dtype=int)
     size = len(row)
@@ -166,8 +166,8 @@ def runs(things: Sequence[Hashable]) -> list[Run]:
 
 
 def _covered(row: np.ndarray, period: int) -> np.ndarray:
-    """Return for each place how many things from there on belong to whole repetitions
-    of the first ``period``; 0 where they repeat too few times."""
+    """Return for each place how many things the repetitions of the ``period`` things
+    from there on cover; 0 where there are too few repetitions."""
     size = len(row)
     same = np.append(row[:-period] == row[period:], np.zeros(period, dtype=bool))
     ends = np.where(same, size, np.arange(size))

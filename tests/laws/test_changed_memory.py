@@ -29,7 +29,7 @@ RECORDED = Records("sharing")
 SHARED = [
     trial
     for trial in trials()
-    if {i for _, i, *_ in RECORDED[trial.ident] or []} == {0}
+    if {i for _, i, *_ in RECORDED.get(trial.ident) or []} == {0}
 ]
 """The trials of which the first input alone shares its memory."""
 

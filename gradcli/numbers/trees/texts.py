@@ -61,7 +61,7 @@ class Text:
 
 
 class Nameless(Text):
-    """A value that no text of the program stands for; a rule may ignore it."""
+    """A value that no text of the program stands for; reading it raises an error."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ def filled(
     params: Mapping[str, object] | None = None,
     made: type[Text] | None = None,
 ) -> Text:  # fmt: skip
-    """Return a filled template, of the lowest precedence among unbracketed parts."""
+    """Return a filled template; its precedence is the lowest one outside brackets."""
     outside = [
         args[k].rank for k, need in _slots(template.text) if args[k].rank >= need
     ]

@@ -65,7 +65,7 @@ MAX_EXACT_INTEGER: Final = 1e15
 class Result:
     """An array that a program returns.
 
-    texts  its entries in C order; None: a step of the program has its name
+    texts  its entries in C order; None: it is the step of the same name
     """
 
     name: str
@@ -78,9 +78,9 @@ class Written:
     """A program's steps in a dialect, with the comments on them.
 
     function  the name of the function that computes it
-    about     lines on what it computes, for a function
+    about     lines for the function's comment which say what the program computes
     notes     remarks on its numbers
-    holds     the conditions under which it holds, in gradcli's language
+    holds     the conditions under which its results hold, in gradcli's language
     renamed   comments on results whose names do not say what they are
     inputs    names, as they are in the steps, and shapes
     on_arrays whether the steps compute on arrays, rather than on their entries
@@ -97,7 +97,7 @@ class Written:
     on_arrays: bool
 
     def comments(self) -> Iterator[str]:
-        """Yield the lines of comment above a program that is no function."""
+        """Yield the lines of comment above a program not written as a function."""
         yield from self.notes
         yield from (f"where {text}" for text in self.holds)
         yield from self.renamed
@@ -177,7 +177,7 @@ class Dialect:
         return self.made(name)
 
     def spelled(self, name: str) -> Word | None:
-        """Return the spelling of a head; None if there is none."""
+        """Return the spelling of an operation, a tree's head; None if it has none."""
         return getattr(spelling(name), self.column)  # type: ignore[no-any-return]
 
     def assigned(self, name: str, text: str) -> str:
@@ -262,7 +262,7 @@ class Dialect:
     def _in_numbers(self, tree: Tree, texts: Mapping[int, Text]) -> Mapping[int, Text]:
         """Return the operands' texts, converted to floats if no operand is one.
 
-        Libraries turn truth values and integers into numbers of another type.
+        From integers or truth values libraries may compute another type than floats.
         """
         operands = [part for part in below(tree) if part.head != NUMBER]
         if any(part.dtype.kind == "f" for part in operands):
@@ -353,8 +353,8 @@ class Language(Dialect):
     """The dialect of gradcli's own language."""
 
     def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
-        """Return a call in which the later arguments are named, where one number alone
-        would select another overload."""
+        """Return a call; its later arguments are named where one without a name could
+        select another function, as `max(x, 0)` means `maximum`."""
         entry = FUNCTIONS.get(name)
         if entry is not None and entry.of_number and len(args) > 1:
             first, *rest = args

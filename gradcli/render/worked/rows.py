@@ -1,4 +1,5 @@
-"""A backward pass as rows: what arrives at a node, and what goes on by which rule.
+"""The rows of a worked solution: the gradient that arrives at a node, the gradients
+that it sends on, and the rules by which they are computed.
 
 moves_of(step, rules)[0].rule        # "product rule: d(a * b)/da = b"
 """
@@ -31,8 +32,9 @@ class Move:
     to       the name or the node that it goes to
     factors  the two factors of the product; empty if it is no product
     result   the gradient that this edge carries
-    held     the gradient that had arrived before; None: none had
-    reduced  the shape that the product was summed to, if it was
+    held     the gradient that had arrived at ``to`` before; None: none had
+    total    the sum of all gradients that have arrived at ``to`` with this one
+    reduced  the shape that the product was summed to; empty: it was not summed
     rule     the rule that it is computed by
     """
 
@@ -51,7 +53,7 @@ def text_of(step: StepView) -> str:
 
 
 def moves_of(step: StepView, rules: Rules) -> list[Move]:
-    """Return the gradients that go on from a step, one per edge."""
+    """Return the gradients that a step sends along its edges, one for each edge."""
     return [_move(send, step, rules.get((step.id, send.edge))) for send in step.sends]
 
 

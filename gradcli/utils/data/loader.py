@@ -188,7 +188,7 @@ def default_convert(data: object) -> Any:
 
 
 def _joined(batch: Sequence[Any], leaf: Callable[[Sequence[Any]], Any]) -> Any:
-    """Join items member by member, and what has no members by a function."""
+    """Join items member by member; join members that are no containers by ``leaf``."""
     first = batch[0]
     if isinstance(first, Mapping):
         named = {name: _joined([item[name] for item in batch], leaf) for name in first}
@@ -212,7 +212,7 @@ def _alike(first: Any, parts: Any) -> object:
 
 
 NUMBERS = "biuf"
-"""Kinds of the types of arrays that are numbers."""
+"""Letters of the kinds of NumPy's dtypes that are truth values or real numbers."""
 
 
 def _stacked(batch: Sequence[Any]) -> Any:
