@@ -97,6 +97,25 @@ def _parts_of(name: str) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
     return STEPS[name].parts if name in STEPS else None
 
 
+class NumbersMoved:
+    """A graph in which each of the program's numbers that are off by more than their
+    own rounding lies at one end or the other of what it may be."""
+
+    def __init__(self, graph: Any, seed: int) -> None:
+        self.name, self.args, self.carrying = graph.name, graph.args, graph.carrying
+        self.steps, self._graph, self._draw = graph.steps, graph, Random(seed)
+        self._moved: dict[int, Ball] = {}
+
+    def leaf(self, step: int) -> Any:
+        off = self._graph.lost.get(step, (0.0, 0.0))[0]
+        if not off:
+            return self._graph.leaf(step)
+        if step not in self._moved:
+            up = self._draw.choice((-1, 1)) * ball(off)
+            self._moved[step] = ball(self._graph.leaf(step)) + up
+        return self._moved[step]
+
+
 class Roundings:
     """Bounds of the rounding errors of one graph's steps in floating point."""
 
@@ -231,14 +250,6 @@ class Roundings:
     def bound(self, step: int) -> Ball:
         """Return a first-order bound of one step's error, from those of all steps."""
         return self._to_first_order(step, self._error)
-
-    def by_numbers(self, step: int) -> Ball:
-        """Return how far a step moves, to first order, with those of the program's
-        numbers that are off by more than their own rounding."""
-        graph: Any = self.evaluation.graph
-        lost = graph.lost
-        of = lambda each, bits: ball(lost[each][0]) if each in lost else ZERO
-        return self._to_first_order(step, of) if lost else ZERO
 
     def _to_first_order(self, step: int, error: Callable[[int, int], Ball]) -> Ball:
         """Return the sum of the largest effects of all steps' errors on one step."""

@@ -18,6 +18,7 @@ import numpy as np
 from ..engine.raw import Host
 from ..lang.nested import bracketed
 from ..numbers.balls import ZERO, Ball
+from ..numbers.graph import Evaluation
 from ..numbers.rounding import Roundings
 from .judge import Reference, judge
 from .process.job import (
@@ -179,12 +180,15 @@ class Row:
     """The chosen entries of a row of the derivative: that of the weighted output.
 
     engine  a function that runs the engine's rules and returns their steps by input
+    trues   a function that returns the true numbers of the entries in an evaluation
     """
 
     def __init__(
         self, cotangent: Sequence[float], entries: list[Entry],
         engine: Callable[[], dict[str, Any]],
+        trues: Callable[[Evaluation], list[Ball]],
     ) -> None:  # fmt: skip
+        self.trues = trues
         self.cotangent = cotangent
         self.entries = entries
         self._engine = engine

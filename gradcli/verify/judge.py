@@ -18,6 +18,7 @@ from math import floor, isfinite, isinf, isnan, log10
 from typing import Final
 
 from ..numbers.balls import (
+    ZERO,
     Ball,
     ball,
     close,
@@ -71,6 +72,8 @@ class Reference:
     lone  whether the rules use finite numbers alone, so that a NaN is the rules' own
     growth  the factor by which the rounding of a constant exponent is magnified in the
             rules' number; 0 if they have no such power
+    moved  the distance by which roundings of numbers that a Python program computed
+           move the rules' number from the true one
     """
 
     true: Ball
@@ -78,6 +81,7 @@ class Reference:
     step: int | None = None
     lone: bool = False
     growth: float = 0.0
+    moved: Ball = ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +228,7 @@ class _Judge:
         allowed = unit * (1 + self.reference.growth)
         if gap.contains(0) or abs(gap) <= CONSTANT_UNITS * allowed:
             return True
-        step = self.reference.step
-        moved = self.roundings.by_numbers(step) if step is not None else 0
-        return bool(abs(gap) <= CONSTANT_UNITS * (allowed + moved))
+        return bool(abs(gap) <= CONSTANT_UNITS * (allowed + self.reference.moved))
 
     def _beyond(self, meets: bool | None) -> Finding:
         """Return the verdict on an infinity or nan where the true number is finite."""

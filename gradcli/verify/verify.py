@@ -27,9 +27,10 @@ import numpy as np
 from ..engine import Tensor
 from ..engine.raw import Host
 from ..engine.walk import inputs_first
-from ..numbers.balls import Ball, ball, is_infinite, is_nan, size, to_float
+from ..numbers.balls import ZERO, Ball, ball, is_infinite, is_nan, size, to_float
+from ..numbers.graph import Evaluation
 from ..numbers.namespace import ObjectNamespace
-from ..numbers.rounding import least_normal, unit_roundoff
+from ..numbers.rounding import NumbersMoved, least_normal, unit_roundoff
 from ..numbers.tape import Tape, TapeNamespace
 from ..numbers.terms import Terms
 from .entries import Claimed, Entry, Gaps, Report, Row
@@ -124,6 +125,10 @@ def verify(
             if share == 1.0:
                 return Verification.nothing(job, timed_out(job.seconds), budget.spent)
     return Check(job, evaluate, tell, budget, tape=True).within_time()
+
+
+TRIALS_OF_NUMBERS: Final = 3
+"""Number of trials in which numbers that a Python program computed are moved."""
 
 
 class Check:
@@ -415,17 +420,19 @@ class Check:
 
     def _row(self, number: int, entries: list[Entry]) -> Row:
         """Return a row of the derivative, with the true numbers of its entries."""
-        subject, evaluation = self.subject, self.subject.evaluation
-        steps = [e.step for e in entries]
+        subject, steps = self.subject, [e.step for e in entries]
         cotangent = self._cotangent(number)
-        if self.job.kind == "hessian":
+
+        def trues(evaluation: Evaluation) -> list[Ball]:
+            if self.job.kind != "hessian":
+                return evaluation.gradient(subject.outputs, cotangent, steps)
             along = [int(s) for own in subject.entries.values() for s in own][number]
-            found = evaluation.second(subject.outputs, cotangent, steps, along)
-        else:
-            found = evaluation.gradient(subject.outputs, cotangent, steps)
-        for entry, true in zip(entries, found, strict=True):
+            return evaluation.second(subject.outputs, cotangent, steps, along)
+
+        for entry, true in zip(entries, trues(subject.evaluation), strict=True):
             entry.true = true
-        return Row(cotangent, entries, partial(self._engine_row, number, cotangent))
+        engine = partial(self._engine_row, number, cotangent)
+        return Row(cotangent, entries, engine, trues)
 
     def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         if self.job.kind != "hessian":
@@ -450,12 +457,34 @@ class Check:
             evaluation.gradient(subject.outputs, row.cotangent, entries, followed=False)
             evaluation.short = False
         found, rules = [], evaluation.settled(steps)
-        for entry, rule, step in zip(row.entries, rules, steps, strict=True):
+        pairs = zip(rules, row.entries, strict=True)
+        met = all((rule - entry.true).contains(0) for rule, entry in pairs)
+        moved = [ZERO] * len(rules) if met else self._by_numbers(row, steps, rules)
+        for entry, rule, step, by in zip(row.entries, rules, steps, moved, strict=True):
             true, more = entry.true, (False, 0.0)
             if is_nan(rule) or not (rule - true).contains(0):
                 more = is_nan(rule) and subject.is_lone(step), subject.growth(step)
-            found.append(Reference(true, rule, step, *more))
+            found.append(Reference(true, rule, step, *more, by))
         return found
+
+    def _by_numbers(
+        self, row: Row, steps: Sequence[int], rules: Sequence[Ball]
+    ) -> list[Ball]:
+        """Return how far the rules move from the true numbers if each of the program's
+        numbers that are off by a rounding is moved by as much, up or down."""
+        graph: Any = self.subject.evaluation.graph
+        largest = [ZERO] * len(rules)
+        if not graph.lost or not isinstance(self.subject, OnTerms):
+            return largest
+        for seed in range(TRIALS_OF_NUMBERS):
+            other = Evaluation(NumbersMoved(graph, seed))
+            parts = zip(
+                other.settled(steps), row.trues(other), rules, row.entries, strict=True
+            )
+            gaps = [abs((r - true) - (own - e.true)) for r, true, own, e in parts]
+            pairs = zip(gaps, largest, strict=True)
+            largest = [max(pair, key=to_float) for pair in pairs]
+        return largest
 
     def _cotangent(self, number: int) -> list[float]:
         """Return the cotangent of one row: a weight for each entry of the output."""

@@ -324,3 +324,25 @@ def test_a_number_at_the_size_of_rounding_explains_an_error(
     assert proof.verdict == "sampled"
     assert said in str(proof)
     assert torch.finfo(torch.float64).eps == np.finfo(float).eps
+
+
+class Gelu(Function):
+    """Right; far from 0 its derivative moves far with the float of a square root."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        bell = torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+        return g * (0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * bell)
+
+
+@pytest.mark.parametrize("x", [-30.0, -9.0, -0.7517915246935645, 1.0, 9.0, 12.0])
+def test_a_root_that_python_rounded_in_forward_refutes_nothing(x: float) -> None:
+    proof = verify(Gelu.apply, (leaf(x),), prove=False)
+    assert proof.second is not None
+    assert {proof.verdict, proof.second.verdict} <= {"certified", "rounded"}
