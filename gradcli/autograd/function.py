@@ -31,7 +31,6 @@ from ..engine.node import AccumulateGrad
 from ..engine.raw import Params
 from ..engine.tensor import Tensor, tangent_of
 from ..engine.versions import touch
-from ..engine.views import demand_sturdy
 from . import forward_ad
 from .function_node import FunctionCtx, FunctionNode, edge_of, once_differentiable
 from .vmap import demand_transformable, innermost_batch
@@ -113,7 +112,6 @@ def _changed(t: Tensor, node: FunctionNode | None, number: int | None) -> Tensor
         if not t._is_view() and isinstance(t.edge, AccumulateGrad):
             raise GradError(DIRTY_LEAF)
         demand_changeable(t)
-        demand_sturdy(t)
         rebase(t, edge_of(node, number))
     return t
 
@@ -206,7 +204,7 @@ class Function:
             )
         )
         node = None
-        if MODE.recording and any(x.edge is not None for x in tensors):
+        if MODE.enabled and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
         xp = next((x.xp for x in tensors if x.xp.symbolic), NUMPY)
         with no_grad(), forward_ad.suspended(), xp.followed():

@@ -12,27 +12,26 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import ref
 
-from ..engine.backward import grad
+from ..engine.backward import grad, like_of
 from ..engine.convert import in_type, in_types_of
 from ..engine.custom import CustomNode, Refusal, heard
-from ..engine.edges import like_of
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
 from ..engine.node import FREED, Edge, Node, Port
-from ..engine.packing import (
+from ..engine.raw import Run
+from ..engine.record import RECORDING
+from ..engine.rules import sum_to
+from ..engine.saved import (
     NOTHING_THERE,
     SET_ALREADY,
     Hooks,
     SavedTensor,
     active_hooks,
+    demand_version,
 )
-from ..engine.raw import Run
-from ..engine.record import RECORDING
-from ..engine.rules import sum_to
 from ..engine.tensor import Tensor, with_edge, zeros_for
-from ..engine.unchanged import demand_version, moved
 from ..engine.versions import version
 
 if TYPE_CHECKING:
@@ -181,11 +180,11 @@ class _Keeper:
         edge = self._edge()
         if self._unpack is not None:
             return with_edge(self._unpack(), self._xp, edge)
-        demand_version(self._raw, self._version, edge, as_made=self._itself is None)
-        raw, same = moved(self._raw, edge), self._itself
-        if same is not None and same.raw is raw and same.edge is edge:
+        demand_version(self._raw, self._version, edge)
+        same = self._itself
+        if same is not None and same.raw is self._raw and same.edge is edge:
             return same
-        return with_edge(raw, self._xp, edge)
+        return with_edge(self._raw, self._xp, edge)
 
 
 def keeper(tensor: Tensor) -> _Keeper:

@@ -18,8 +18,7 @@ from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as _forward
 from ..engine.modes import MODE, enable_grad, following, renewing
 from ..engine.node import AccumulateGrad
-from ..engine.tensor import Tensor, ones_for, unrecorded, with_edge
-from ..engine.views import note_sharer
+from ..engine.tensor import Tensor, note_sharer, ones_for, unrecorded, with_edge
 from ..engine.walk import reaches_leaf
 from .blocks import blocks_of, filled, own_copy, pull
 from .vmap import flatten
@@ -81,7 +80,7 @@ class _Trace:
     @property
     def recorded(self) -> bool:
         """Return whether what is asked for is part of a graph around this one."""
-        return MODE.recording and self.reaches_out
+        return MODE.enabled and self.reaches_out
 
     def settle(self, value: object) -> Any:
         """Return a nested result outside the graph of the fresh inputs."""
@@ -92,7 +91,7 @@ class _Trace:
                 return leaf
             if leaf.is_leaf and leaf.edge not in own:
                 return leaf
-            recorded = MODE.recording and reaches_leaf([leaf.edge], own)
+            recorded = MODE.enabled and reaches_leaf([leaf.edge], own)
             return leaf if recorded else unrecorded(leaf)
 
         leaves, shape = flatten(value)
@@ -209,7 +208,7 @@ def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
                 f"output: {trace.output_shape}"
             )
         wanted = any(isinstance(v, Tensor) and v.edge is not None for v in given)
-        recorded = trace.recorded or (MODE.recording and wanted)
+        recorded = trace.recorded or (MODE.enabled and wanted)
         pulled = trace.shape.fill(trace.pull(given, recorded))
         found: tuple[object, ...] = pulled if wanted else trace.settle(pulled)
         return found
@@ -287,7 +286,7 @@ def _push(
     outputs = trace.demand_tensors(name)
     if strict and not all(y.edge is not None for y in outputs):
         raise GradError(f"{name}: an output does not depend on the primals")
-    wanted = MODE.recording and any(t.edge is not None for t in given)
+    wanted = MODE.enabled and any(t.edge is not None for t in given)
     pushed = _forward(outputs, trace.inputs, given, trace.recorded or wanted)
     nested = trace.output_shape.fill(pushed)
     return nested if wanted else trace.settle(nested)

@@ -24,19 +24,17 @@ import numpy as np
 
 from ..ops.limits import check_size
 from . import devices, dtypes
-from .dtypes import DEFAULT, DeviceLike, Size, dtype, sizes_of
+from .dtypes import DEFAULT, DeviceLike, Size, dtype, layout, sizes_of, strided
 from .errors import EngineError
-from .into import refuse_gradients, written
-from .layouts import PRESERVING, laid_out, layout, strided
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
 from .numbers import array_of, check_kind
 from .promote import fitting
+from .public import refuse_gradients, written
 from .raw import Host, Params, Raw
 from .record import call
-from .tensor import Tensor
-from .views import note_view
+from .tensor import Tensor, note_view
 
 Build = Callable[..., Any]
 """A function that makes a NumPy array of the type asked for, or None, and arguments."""
@@ -131,8 +129,6 @@ def alike(build: Build) -> Callable[..., Tensor]:
         type_ = chosen(dtype, name) or input.dtype
         xp = input.xp if device is None else devices.namespace_on(device)
         raw = build(type_, input, *args, **named)
-        if keeps and memory_format in PRESERVING and input.raw.ndim > 1:
-            raw = laid_out(raw, input.raw.shape, input.raw.strides)
         return made(raw, requires_grad, xp=xp)
 
     return _signed(make, build, LIKE | {"memory_format": None} if keeps else LIKE)

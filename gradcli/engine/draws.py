@@ -23,10 +23,10 @@ from .changes import demand_changeable, edge_of, rebase, write
 from .creation import alike, constructor, made
 from .dtypes import DEFAULT, DeviceLike, dtype, sizes_of
 from .errors import EngineError, ShapeError
-from .into import written
 from .methods import named
 from .modes import MODE
 from .numbers import array_of
+from .public import written
 from .raw import Host, Run
 from .tensor import Tensor
 
@@ -514,7 +514,7 @@ def _overwritten(self: Tensor, values: Host) -> Tensor:
     """Write drawn numbers to all entries, and return the tensor; no gradient passes."""
     demand_changeable(self)
     write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
-    if MODE.recording and self.edge is not None:
+    if MODE.enabled and self.edge is not None:
         rebase(self, edge_of("fill_.Scalar", (self,), (self.edge,), value=0))
     for look in MODE.on_change:
         look(self, Tensor(self.raw, self.xp))

@@ -1,4 +1,4 @@
-"""Display of tensors: as text, and as a table in a notebook.
+"""Display of tensors as text.
 
 Invariant: entries are copied to the host explicitly; the text is PyTorch's. All entries
 of a tensor share a width and a notation: integers, fixed or scientific.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any, Final
 
 from . import devices
-from .dtypes import DEFAULT, of
+from .dtypes import DEFAULT
 from .raw import Raw
 from .tensor import TANGENT, Tensor
-from .views import LostView
 
 OPENING = "tensor("
 
@@ -157,8 +155,6 @@ def _facts(t: Tensor, raw: Raw) -> list[str]:
 
 
 def _graph(t: Tensor) -> list[str]:
-    if isinstance(t, LostView):
-        return ["grad_fn=<Invalid>"]
     made = t.grad_fn
     facts = ["requires_grad=True"] if made is None and t.requires_grad else []
     if made is not None:
@@ -167,45 +163,3 @@ def _graph(t: Tensor) -> list[str]:
     if dual is not None and dual.level.open:
         facts.append(f"tangent={show(dual.tangent)}")
     return facts
-
-
-MAX_ROWS: Final = 16
-MAX_COLUMNS: Final = 12
-GAP: Final = "…"
-
-
-def as_cells(self: Tensor) -> str:
-    """Return an HTML table of a vector or a matrix, and others as text."""
-    raw = self.raw
-    if raw.ndim not in (1, 2) or not raw.size or self.xp.symbolic:
-        return f"<pre>{escape(show(self))}</pre>"
-    rows = raw.shape[0] if raw.ndim == 2 else 1
-    matrix = raw.reshape(rows, -1)
-    down, across = _cut(rows, MAX_ROWS), _cut(matrix.shape[1], MAX_COLUMNS)
-    lines = ["".join(f"<td>{_cell(matrix, i, j)}</td>" for j in across) for i in down]
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table>{body}</table><pre>{escape(_about(self))}</pre>"
-
-
-def _cut(count: int, room: int) -> Sequence[int | None]:
-    """Return the numbers of the lines to show, with None in place of those left out."""
-    if count <= room:
-        return range(count)
-    half = room // 2
-    return [*range(half), None, *range(count - half, count)]
-
-
-def _cell(matrix: Raw, row: int | None, column: int | None) -> str:
-    if row is None or column is None:
-        return GAP
-    return escape(str(matrix[row, column].item()))
-
-
-def _about(tensor: Tensor) -> str:
-    made = tensor.grad_fn
-    parts = [f"shape {list(tensor.shape)}", str(of(tensor.raw))]
-    if made is not None:
-        parts.append(f"grad_fn={made!r}")
-    elif tensor.requires_grad:
-        parts.append("requires_grad=True")
-    return ", ".join(parts)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from .between import room
 from .op import FUNCTIONS, OPS, defaults, parameters
 from .saved_names import RESAMPLED
 from .types import Array, Shape
@@ -30,6 +29,19 @@ Further = Callable[..., dict[str, object]]
 def one(sizes: Sequence[int]) -> int | Shape:
     """Return a single number if all sizes are equal, else the sizes as a tuple."""
     return sizes[0] if len(set(sizes)) == 1 else tuple(sizes)
+
+
+def room(
+    x: Array, weight: Array, bias: Array | None, size: Shape, stride: Shape,
+    padding: Shape, dilation: Shape, groups: int = 1,
+) -> Shape:  # fmt: skip
+    """Return the output padding of a transposed convolution, per spatial dimension."""
+    steps = zip(size[2:], x.shape[2:], weight.shape[2:], stride, padding, dilation,
+                strict=True)  # fmt: skip
+    return tuple([
+        whole - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
+        for whole, n, k, s, p, d in steps
+    ])  # fmt: skip
 
 
 def public(
@@ -108,7 +120,7 @@ CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     "convolution.default": public("convolution.default", "conv{}d", 3),
     "convolution.transposed": public(
         "convolution.transposed", "conv_transpose{}d", 3,
-        lambda **how: {"output_padding": one(room(None, None, **how))}),
+        lambda **how: {"output_padding": one(room(**how))}),
     **{f"{name}{n}d.indices": public(
         f"{name}{n}d.indices", f"{name}{n}d",
         further=lambda **_: {"return_indices": True})

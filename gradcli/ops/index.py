@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from .checks import broadcast_shape, count_of, dim_of, refuse
 from .limits import LIMIT, check_size
-from .op import LINEAR, READ, VIEW, Fixed, case, function, row
+from .op import LINEAR, PACKED, VIEW, Fixed, case, function, row
 from .types import Array, Entries, Namespace, Place, Positions, Shape
 
 # fmt: off
@@ -184,7 +184,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
     cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
-row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True, memory=READ,
+row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True, memory=PACKED,
     formula="y[k] = x[i[k], j[k], ...]",
     fwd=lambda xp, x, indices:
     xp.getitem(x, checked_size(x.shape, entries_at(xp, indices))),

@@ -113,7 +113,7 @@ def checkpoint(
             f"determinism_check should be one of {list(CHECKS)}, but got "
             f"{determinism_check}"
         )
-    if not MODE.recording:
+    if not MODE.enabled:
         return function(*args, **kwargs)
     again = same_draws(preserve_rng_state)
     region = _Region(function, args, kwargs, again, determinism_check, early_stop)

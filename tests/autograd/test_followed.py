@@ -142,8 +142,6 @@ def test_a_pull_is_recorded_as_recording_is_when_it_is_called() -> None:
 CUT: dict[str, Any] = {
     "unique": lambda x: x.unique(),
     "unique, inverse": lambda x: torch.unique(x, return_inverse=True)[0],
-    "histogram": lambda x: torch.histogram(x, 2).hist,
-    "histogram, weight": lambda x: torch.histogram(x.detach(), 2, weight=x).hist,
     "set_": lambda x: torch.zeros(3).set_(x * 1),
 }
 """Results of floats by which no derivative is known."""
