@@ -28,6 +28,7 @@ from .changes import (
     write,
 )
 from .convert import to
+from .creation import array_of
 from .custom import refuse, refuse_tangents
 from .dtypes import sizes_of
 from .errors import EngineError, ShapeError
@@ -35,7 +36,6 @@ from .fast import guarded
 from .methods import named
 from .modes import MODE
 from .node import Node, turned_class
-from .numbers import array_of
 from .promote import fitting
 from .public import found, resize
 from .raw import Run

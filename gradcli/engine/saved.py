@@ -385,7 +385,9 @@ def _parameter(node: Node, name: str) -> object:
     defaults = fwd.__defaults__ or ()
     known = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
     value = (known | (fwd.__kwdefaults__ or {}) | node.params).get(name)
-    if not isinstance(value, tuple) or not any(hasattr(v, "dtype") for v in value):
+    if not isinstance(value, tuple) or not any(
+        isinstance(v, list) or hasattr(v, "dtype") for v in value
+    ):
         return value
     if node.saved is FREED:
         raise GradError(FREED_MESSAGE)
