@@ -7,8 +7,10 @@ of a tensor share a width and a notation: integers, fixed or scientific.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
+
+import numpy as np
 
 from . import devices
 from .dtypes import DEFAULT
@@ -54,58 +56,35 @@ class _Entries:
         return f"{text}{'.' * whole}".rjust(self.width)
 
 
-def body(raw: Raw, indent: int = len(OPENING)) -> str:
+def body(raw: Raw, opening: str = OPENING) -> str:
     """Return the entries of an array in nested brackets.
 
     Args:
         raw: an array of numbers, on the CPU.
-        indent: columns already taken on the first line.
+        opening: the text before them on the first line.
     """
-    summarise = raw.size > THRESHOLD
-    shown = list(_shown(raw, summarise))
-    entries = _Entries(shown, raw.dtype.kind == "f")
-    return _block(raw, entries, indent, summarise)
-
-
-def _kept(n: int, summarise: bool) -> tuple[range, range]:
-    """Return the indices shown before and after the dots, if there are any."""
-    if summarise and n > 2 * EDGE:
-        return range(EDGE), range(n - EDGE, n)
-    return range(n), range(0)
-
-
-def _shown(raw: Raw, summarise: bool) -> Iterator[object]:
-    if raw.ndim == 0:
-        yield raw.item()
-        return
-    for part in _kept(raw.shape[0], summarise):
-        for i in part:
-            yield from _shown(raw[i], summarise)
-
-
-def _block(raw: Raw, entries: _Entries, indent: int, summarise: bool) -> str:
-    if raw.ndim == 0:
-        return entries(raw.item())
-    first, last = _kept(raw.shape[0], summarise)
-    if raw.ndim == 1:
-        return _row(raw, entries, indent, first, last)
-    parts = [_block(raw[i], entries, indent + 1, summarise) for i in first]
-    if last:
-        parts.append("...")
-        parts += [_block(raw[i], entries, indent + 1, summarise) for i in last]
-    gap = "," + "\n" * (raw.ndim - 1) + " " * (indent + 1)
-    return f"[{gap.join(parts)}]"
-
-
-def _row(raw: Raw, entries: _Entries, indent: int, first: range, last: range) -> str:
-    cells = [entries(raw[i].item()) for i in first]
-    if last:
-        cells += [" ...", *(entries(raw[i].item()) for i in last)]
+    shown = raw
+    if raw.size > THRESHOLD:
+        kept = [
+            [*range(EDGE), *range(-EDGE, 0)] if n > 2 * EDGE else [*range(n)]
+            for n in raw.shape
+        ]
+        shown = raw[np.ix_(*kept)]
+    values = shown.ravel().tolist()
+    entries = _Entries(values, raw.dtype.kind == "f")
+    indent = len(opening) + raw.ndim - 1
     per_line = max(1, (LINE_WIDTH - indent) // (entries.width + 2))
-    lines = [
-        ", ".join(cells[at : at + per_line]) for at in range(0, len(cells), per_line)
-    ]
-    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    widest = max(len(entries(value)) for value in values)
+    written = np.array2string(
+        np.asarray(raw),
+        indent + per_line * (widest + 2) + raw.ndim - 1,
+        separator=", ",
+        prefix=opening,
+        threshold=THRESHOLD,
+        edgeitems=EDGE,
+        formatter={"all": entries},
+    )
+    return written.replace(", ...,", ",  ...,")
 
 
 def text(raw: Raw, facts: Sequence[str], opening: str = OPENING) -> str:
@@ -117,7 +96,7 @@ def text(raw: Raw, facts: Sequence[str], opening: str = OPENING) -> str:
         opening: the text before the entries, with its bracket.
     """
     indent = len(opening)
-    inner = body(raw, indent) if raw.size else "[]"
+    inner = body(raw, opening) if raw.size else "[]"
     written = opening + inner
     column = len(written) - written.rfind("\n") + 1
     pieces = [written]
