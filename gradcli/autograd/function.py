@@ -34,7 +34,6 @@ from ..engine.versions import touch
 from ..engine.views import demand_sturdy
 from . import forward_ad
 from .function_node import FunctionCtx, FunctionNode, edge_of, once_differentiable
-from .vmap import demand_transformable, innermost_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +139,7 @@ class Function:
     """
 
     generate_vmap_rule: ClassVar[bool] = False
-    """Accepted; without a ``vmap`` the samples of a batch are run one by one."""
+    """Accepted; the samples of a batch are run one by one."""
 
     node_class: ClassVar[type[FunctionNode]]
 
@@ -188,10 +187,7 @@ class Function:
 
     @staticmethod
     def vmap(info: object, in_dims: object, *args: object) -> Any:
-        """Return the outputs for a batch, and the dimension in which each holds it.
-
-        ``in_dims`` has the dimension of each argument, None for what all samples share.
-        """
+        """Accept a rule for batches; the samples of a batch are run one by one."""
         raise NotImplementedError("no rule for batches")
 
     @classmethod
@@ -252,14 +248,6 @@ def _run(
 ) -> object:
     """Run ``forward``, and save what it has saved."""
     has_setup = function.setup_context is not Function.setup_context
-    has_rule = function.vmap is not Function.vmap
-    if MODE.samples or MODE.traces:
-        demand_transformable(function, has_setup, has_rule)
-    batch = innermost_batch() if has_rule else None
-    if batch is not None:
-        output = batch.ask(function, args)
-        function.setup_context(ctx, args, output)
-        return output
     if not has_setup:
         return function.forward(ctx, *args, **kwargs)
     output = function.forward(*args, **kwargs)
