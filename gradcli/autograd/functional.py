@@ -236,8 +236,9 @@ class _Run(Trace):
         return self.output_shape.fill(map(self._settled, values))
 
     def _settled(self, value: object) -> object:
-        recorded = self.create_graph or not isinstance(value, Tensor)
-        return value if recorded else unrecorded(value)
+        if self.create_graph or not isinstance(value, Tensor):
+            return value
+        return unrecorded(value)
 
     def demand_all(self, found: Sequence[Tensor | None], what: str) -> None:
         """Raise GradError where this is strict and a gradient is missing."""

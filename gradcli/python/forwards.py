@@ -21,8 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.function import Function
-from ..autograd.function_node import FunctionCtx
+from ..autograd.function import Function, FunctionCtx
 from ..diagnosis.chain_rule import Change, altered, passing_over, unchanged
 from ..diagnosis.hypotheses import largest, number_text, same, simple_number
 from ..engine.dtypes import float64

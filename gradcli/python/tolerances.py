@@ -22,8 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.function import Function
-from ..autograd.function_node import FunctionNode
+from ..autograd.function import Function, FunctionNode
 from ..engine.queries import finfo
 from ..engine.walk import inputs_first
 from ..nn.module import Module
