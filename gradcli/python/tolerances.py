@@ -131,7 +131,8 @@ class Trial:
         self._with(note)
 
     def words(self, c: float) -> str:
-        return next(iter(self.numbers[c].values()))
+        *_, last = self.numbers[c].values()
+        return last
 
     def _with(self, change: Callable[[Any, FrameType | None], Any]) -> Both | None:
         with _handing(change):
