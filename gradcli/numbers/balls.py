@@ -581,7 +581,7 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
         return UNKNOWN if bounded else arb(found, abs(found) * 2.0**-50)
     if len(args) <= 2 and all(a.is_finite() for a in args):
         # A domain is a half-line, or an interval around or beginning at 0.
-        ends = [{float(a.lower()), float(a.upper())} | ({0.0} if a.contains(0) else set())
+        ends = [(float(a.lower()), 0.0 if a.contains(0) else nan, float(a.upper()))
                 for a in args]  # fmt: skip
         if all(isnan(in_floats(name, corner)) for corner in product(*ends)):
             return NAN
