@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -226,13 +225,8 @@ class _Limits:
 
 
 class finfo(_Limits):
-    """The limits of a type of floats.
+    """The limits of a type of floats."""
 
-    replaced  limits that stand in the place of the types' own, by name; a check of a
-              function sets them, to see what depends on them
-    """
-
-    replaced: ClassVar[Mapping[str, float]] = {}
     eps: float
     tiny: float
     smallest_normal: float
@@ -247,7 +241,6 @@ class finfo(_Limits):
             )
         names = "resolution min max eps smallest_normal tiny"
         super().__init__(chosen, np.finfo(chosen.name), names)
-        vars(self).update(self.replaced)
 
     def __repr__(self) -> str:
         limits = {n: v for n, v in vars(self).items() if n not in ("dtype", "bits")}
