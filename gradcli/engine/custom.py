@@ -13,7 +13,7 @@ from typing import Any, Never, ParamSpec, TypeVar
 
 from .errors import KindError
 from .modes import MODE
-from .node import Edge, Node
+from .node import FREED, Edge, Node
 from .raw import Pulled
 from .tensor import Tensor, lifted, raw_of, tangent_of, with_edge
 
@@ -38,7 +38,7 @@ class CustomNode(Node):
         self.like = like.detach()
 
     def free(self) -> None:
-        self._let_go()
+        self.saved, self.y = FREED, None
 
     def output_like(self, nr: int) -> Tensor:
         """Return a tensor shaped and typed like an output; its values mean nothing."""

@@ -131,10 +131,10 @@ class Node(Inspectable):
     """Slots of the inputs of which only the shape is kept."""
     holds: ClassVar[bool]
     lets_go: ClassVar[bool] = False
-    """Whether freeing a node only drops its saved values; set when the first node of
-    the class is freed."""
+    """Whether freeing a node only drops its saved values: the rules of all edges read
+    some."""
     reading: ClassVar[tuple[bool, ...]]
-    """Flag by edge, true if its rule reads values; set when the first node is freed."""
+    """Flag by edge, true if its rule reads values."""
     edges: tuple[Edge, ...]
     saved: Any
     y: Any
@@ -220,29 +220,12 @@ class Node(Inspectable):
         return self.restored()[0]
 
     def free(self) -> None:
-        """Drop the saved values; it is called only on nodes that hold some.
-
-        The first call on a class replaces this method by the one that its rules need.
-        """
-        cls = type(self)
-        reading = reading_slots(self.op)
-        found = Node._let_go if all(reading) else Node._let_go_if_read
-        cls.reading = reading
-        cls.lets_go = found is Node._let_go
-        setattr(cls, "free", found)  # noqa: B010  # mypy: a method in a method's place
-        found(self)
-
-    def _let_go(self) -> None:
-        self.saved = FREED
-        self.y = None
-
-    def _let_go_if_read(self) -> None:
         """Drop the saved values if the rule of an edge reads some. If none does,
         another pass may follow, as in PyTorch, which then saves nothing."""
-        for edge, reads in zip(self.edges, self.reading, strict=True):
-            if edge is not None and reads:
-                self._let_go()
-                return
+        read = zip(self.edges, self.reading, strict=True)
+        if self.lets_go or any(edge is not None and reads for edge, reads in read):
+            self.saved = FREED
+            self.y = None
 
     def y_shapes(self) -> list[tuple[int, ...]]:
         """Return the shapes of the outputs with a gradient, where there are several."""
@@ -519,6 +502,8 @@ def node_class(op: Op) -> type[Node]:
     members["slots"] = differentiable_slots(op)
     members["bare"] = bare_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
+    members["reading"] = reading_slots(op)
+    members["lets_go"] = all(members["reading"])
     members["holds"] = base is not ConstantNode and (op.always_saves or reads)
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
@@ -539,18 +524,13 @@ def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], 
     return (output_at(None), *found)
 
 
-_TURNED: dict[str, type[Node]] = {}
-
-
+@cache
 def turned_class(cls: type[Node]) -> type[Node]:
     """Return the class of a row's nodes where the result replaced a tensor in place."""
     op: Op | None = getattr(cls, "op", None)
-    if op is None or not op.turned:
+    if op is None or not op.turned or cls.__name__ == op.turned:
         return cls
-    made = _TURNED.get(op.name)
-    if made is None:
-        made = _TURNED[op.name] = type(op.turned, (cls,), {"__slots__": ()})
-    return made
+    return type(op.turned, (cls,), {"__slots__": ()})
 
 
 class ThroughView(Node):
@@ -565,16 +545,10 @@ class ThroughView(Node):
         return (base, *change[0].next_functions[1:])
 
 
-_THROUGH: dict[type[Node], type[Node]] = {}
-
-
+@cache
 def through_view_class(cls: type[Node]) -> type[Node]:
     """Return the class of a row's nodes for a base that was changed through a view."""
-    made = _THROUGH.get(cls)
-    if made is None:
-        made = type(cls.__name__, (ThroughView, cls), {"__slots__": ()})
-        _THROUGH[cls] = made
-    return made
+    return type(cls.__name__, (ThroughView, cls), {"__slots__": ()})
 
 
 def carried(op: Op, y: Sequence[object]) -> int:

@@ -17,7 +17,6 @@ import numpy
 
 from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
-from ..ops.types import Dtype
 from .dtypes import DEFAULT, named, of
 from .errors import OVERFLOW, EngineError, KindError
 from .limits import BYTES_OF_DOUBLE, BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
@@ -82,35 +81,16 @@ def fitting(number: float, type_: Any) -> float:
         return number
     if type_.kind == "f":
         large = abs(number) > float(numpy.finfo(type_).max)
-        if large and abs(number) != math.inf:
-            raise EngineError(OVERFLOW.format(_scalar_name(type_.name)))
-        return number
-    top = numpy.iinfo(type_).max
-    low = -top if type_.kind == "u" else numpy.iinfo(type_).min
-    if not low <= number <= top:
+        fits = not large or abs(number) == math.inf
+    else:
+        top = numpy.iinfo(type_).max
+        low = -top if type_.kind == "u" else numpy.iinfo(type_).min
+        fits = low <= number <= top
+    if not fits:
         raise EngineError(OVERFLOW.format(_scalar_name(type_.name)))
-    return wrapped(int(number), type_)
-
-
-def wrapped(number: int, type_: Dtype) -> int:
-    """Return an integer cut to the bits of a type of integers.
-
-    Raises:
-        OverflowError: the number has more than 64 bits.
-    """
-    if not -(1 << 63) <= number < 1 << 64:
-        raise OverflowError("int too big to convert")
-    bits = 8 * type_.itemsize
-    number &= (1 << bits) - 1
-    above = type_.kind == "i" and number >> (bits - 1)
-    return number - (1 << bits) if above else number
-
-
-def _held(number: object, type_: Dtype, fits: bool) -> Any:
-    """Return a plain number as a result of a type holds it."""
-    if type_.kind not in "iu" or type(number) is not int:
+    if type_.kind == "f":
         return number
-    return fitting(number, type_) if fits else wrapped(number, type_)
+    return int(number) % (top + 1) if type_.kind == "u" else int(number)
 
 
 def in_one_type(
@@ -161,8 +141,11 @@ def in_one_type(
         ours = {id(v) for v in operands if v.dtype != result}
         raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
         if op.elementwise and result.kind in "iu" and op.result is not AS_IS:
-            raw = tuple([_held(r, result, op.fits) for r in raw])
-            params = {k: _held(v, result, op.fits) for k, v in params.items()}
+            raw = tuple([fitting(r, result) if type(r) is int else r for r in raw])
+            params = {
+                k: fitting(v, result) if type(v) is int else v
+                for k, v in params.items()
+            }
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 

@@ -71,7 +71,7 @@ by_sum_rule("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b
     fwd=lambda xp, a, b: a + b, partials=(1, 1), cases=PAIR)
 
 by_sum_rule("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
-    formula="a + alpha*b", result=WHOLE, fractions=False, fits=True,
+    formula="a + alpha*b", result=WHOLE, fractions=False,
     fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
@@ -100,7 +100,7 @@ by_sum_rule("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b
     fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
 
 by_sum_rule("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
-    no_truths=A_TRUTH, formula="a - alpha*b", result=WHOLE, fractions=False, fits=True,
+    no_truths=A_TRUTH, formula="a - alpha*b", result=WHOLE, fractions=False,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")

@@ -296,8 +296,6 @@ class Op(Entry):
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
     wide       half floats are computed with in single precision, and rounded once
-    fits       a plain number that the result's integer type cannot hold is refused;
-               otherwise it wraps around, as a tensor of one number would
     memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; for the
                first three, a result in an operand's memory is copied
     one_type   the operands have to be of one type
@@ -337,7 +335,6 @@ class Op(Entry):
     carries: int = 1
     result: Marker = PROMOTED
     wide: bool = False
-    fits: bool = False
     memory: Marker = OWN
     one_type: bool = False
     refuses: str = ""
