@@ -33,7 +33,6 @@ UFUNCS = {
         "right_shift", "integers with their bits moved down by ``other``; signs stay",
     ),
     "gcd": ("gcd", "the greatest common divisor, which is never negative"),
-    "lcm": ("lcm", "the least common multiple, which is never negative"),
 }  # fmt: skip
 """NumPy's name of each function of two integers, and what it returns."""
 
@@ -80,7 +79,6 @@ bitwise_xor = _of_two("bitwise_xor")
 bitwise_left_shift = _of_two("bitwise_left_shift")
 bitwise_right_shift = _of_two("bitwise_right_shift")
 gcd = _of_two("gcd")
-lcm = _of_two("lcm")
 
 
 @with_out

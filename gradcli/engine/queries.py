@@ -8,10 +8,10 @@ import numpy as np
 
 from ..ops.checks import broadcast_shape, dim_of
 from .custom import without_derivative
-from .dtypes import DEFAULT, Size, of, to_dtype
+from .dtypes import DEFAULT, Size, to_dtype
 from .dtypes import dtype as Type
 from .errors import EngineError
-from .promote import promoted, result_of
+from .promote import result_of
 from .public import with_out
 from .record import function
 from .tensor import Tensor, constant, raw_of
@@ -199,68 +199,30 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(broadcast_shape(*[(s,) if isinstance(s, int) else s for s in shapes]))
 
 
-def promote_types(type1: Type, type2: Type) -> Type:
-    """Return the smallest type that holds the numbers of both."""
-    return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
-
-
-def result_type(tensor1: object, tensor2: object) -> Type:
-    """Return the type of a result of arithmetic between two tensors or numbers."""
-    return of(np.empty((), result_of([raw_of(tensor1), raw_of(tensor2)])))
-
-
-class _Limits:
-    """The limits of a type of numbers."""
+class finfo:
+    """The limits of a type of floats."""
 
     dtype: str
     bits: int
-    max: Any
-    min: Any
-
-    def __init__(self, type_: Type, held: object, names: str) -> None:
-        self.dtype, self.bits = type_.name, 8 * type_.itemsize
-        for name in names.split():
-            value = getattr(held, name)
-            setattr(self, name, value.item() if hasattr(value, "item") else value)
-
-
-class finfo(_Limits):
-    """The limits of a type of floats."""
-
-    eps: float
-    tiny: float
-    smallest_normal: float
     resolution: float
+    min: float
+    max: float
+    eps: float
+    smallest_normal: float
+    tiny: float
 
     def __init__(self, type: Type | None = None) -> None:
         chosen = DEFAULT.dtype if type is None else to_dtype(type)
         if not chosen.is_floating_point:
-            raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo "
-                "to handle integer types."
-            )
-        names = "resolution min max eps smallest_normal tiny"
-        super().__init__(chosen, np.finfo(chosen.name), names)
+            raise TypeError("torch.finfo() requires a floating point input type.")
+        self.dtype, self.bits = chosen.name, 8 * chosen.itemsize
+        for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"):
+            setattr(self, name, float(getattr(np.finfo(chosen.name), name)))
 
     def __repr__(self) -> str:
         limits = {n: v for n, v in vars(self).items() if n not in ("dtype", "bits")}
         facts = [f"{name}={value:.6g}" for name, value in limits.items()]
         return f"finfo({', '.join(facts)}, dtype={self.dtype})"
-
-
-class iinfo(_Limits):
-    """The limits of a type of integers."""
-
-    def __init__(self, type: Type) -> None:
-        if type.code[0] not in "iu":
-            raise TypeError(
-                "torch.iinfo() requires an integer input type. Use torch.finfo to "
-                "handle floating point types."
-            )
-        super().__init__(type, np.iinfo(type.name), "max min")
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 def conj(input: Tensor) -> Tensor:

@@ -19,13 +19,13 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ...ops.basis import ARITHMETIC
-from ...ops.shape import sizes_of
-from ...ops.types import Dims, Index, Shape
-from ..arrays import ArrayNamespace
-from ..beside import Beside, Made
-from ..devices import scipy
-from ..raw import Host, Library, Params, Raw, RawDtype, Run
+from ..ops.basis import ARITHMETIC
+from ..ops.shape import sizes_of
+from ..ops.types import Dims, Index, Shape
+from .arrays import ArrayNamespace
+from .beside import Beside, Made
+from .devices import scipy
+from .raw import Host, Library, Params, Raw, RawDtype, Run
 
 Rows: TypeAlias = "Batch | Raw"
 """A batch, or an array that is the same for all its rows."""
