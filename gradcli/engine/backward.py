@@ -23,7 +23,7 @@ from .convert import in_type, in_types_of
 from .custom import CustomNode
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
-from .joined import joined, name_as_in_rules
+from .joined import joined
 from .modes import MODE
 from .node import (
     FREED,
@@ -491,7 +491,6 @@ def _pull_recorded(
     inputs, y = rebuilt(node)
     arrived = in_types_of(y, g)
     pulled = node.apply_rules(RECORDING, arrived, y, inputs, some)
-    name_as_in_rules(node, arrived, pulled)
     rule = node.op.rule
     found: tuple[object, ...] = (
         pulled if rule is None else joined(node, rule, arrived, pulled)

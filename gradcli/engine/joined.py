@@ -16,14 +16,13 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from ..ops import OPS
 from ..ops.op import RESULT, Rule
 from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .modes import MODE
-from .node import FREED, AccumulateGrad, ConstantNode, Edge, Node, Packed, output_at
-from .record import call, recorder
+from .node import FREED, AccumulateGrad, Edge, Node, output_at
+from .record import call
 from .tensor import Tensor, with_edge
 
 _new = object.__new__
@@ -97,47 +96,3 @@ def joined(node: Node, rule: Rule, arrived: Tensor, pulled: tuple[Any, ...]) -> 
 @cache
 def _class(name: str) -> type[Joined]:
     return type(name, (Joined,), {"__slots__": ()})
-
-
-PLAIN = (int, float, bool)
-"""Classes of Python's numbers; NumPy's numbers become tensors without dimensions."""
-
-
-def name_as_in_rules(node: Node, arrived: Any, pulled: Sequence[object]) -> None:
-    """Rename the nodes that the rules of a node recorded as PyTorch names them.
-
-    Args:
-        arrived: the cotangent that the rules were given, or one for each output.
-        pulled: the cotangents that the rules returned.
-    """
-    # The search ends at the rules' arguments, below which all nodes are older.
-    seen: set[object] = {None, node, *node.edges}
-    if isinstance(arrived, Tensor):
-        seen.add(arrived.edge)
-    else:
-        seen.update([part.edge for part in arrived if part is not None])
-    tops: list[Any] = [g.edge for g in pulled if isinstance(g, Tensor)]
-    stack = [edge for edge in tops if edge not in seen]
-    while stack:
-        made = stack.pop()
-        seen.add(made)
-        if made.in_rules:
-            _rename(made)
-        stack += [edge for edge in made.edges if edge not in seen]
-
-
-def _rename(node: Node) -> None:
-    to = recorder(OPS[node.in_rules]).cls
-    if issubclass(to, ConstantNode):
-        # In a number minus a tensor the tensor is the second operand.
-        node.__class__ = to
-        node.edges = (None, *node.edges)
-        return
-    saved = node.saved
-    if isinstance(node.y, Packed) or type(saved) is not tuple:
-        return
-    x, number = saved
-    if type(number) in PLAIN and hasattr(x, "dtype"):
-        node.__class__ = to
-        node.edges, node.saved = node.edges[:1], (x,)
-        node.params = {"number": number}

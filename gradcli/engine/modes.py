@@ -35,10 +35,9 @@ class _Mode(local):
     called with an array whose memory is about to be changed in place. While there is a
     ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
     inputs and output, made tensors again. ``home`` is the namespace that new floats are
-    of; None: that of the device they are asked for. ``made`` tells what was made since
-    the innermost transform that runs has begun; ``pushes`` says that a transform runs
-    that pushes tangents; ``muffled`` that what is recorded is for these alone, as no
-    gradient goes through it.
+    of; None: that of the device they are asked for. ``pushes`` says that a transform
+    runs that pushes tangents; ``muffled`` that what is recorded is for these alone, as
+    no gradient goes through it.
     """
 
     enabled = fast = True
@@ -53,12 +52,11 @@ class _Mode(local):
     before_change: Callable[[Raw], None] | None = None
     rebuild: Callable[..., None] | None = None
     home: Any = None
-    made: Any = None
 
     def __setattr__(self, name: str, value: object) -> None:
         own = self.__dict__
         own[name] = value
-        seen = self.on_node or self.on_call or self.made or self.muffled
+        seen = self.on_node or self.on_call or self.muffled
         own["looked_at"] = looked_at = bool(seen)
         own["fast"] = self.enabled and not looked_at
 

@@ -51,8 +51,6 @@ class Inspectable(NodeMethods):
     extras: object
     hand_written = False
     """Whether PyTorch's class of the node is written by hand instead of generated."""
-    in_rules = ""
-    """Row whose node PyTorch's rules record here for an operand and a number."""
 
     def name(self) -> str:
         """Return PyTorch's name for the node."""
@@ -498,7 +496,6 @@ def node_class(op: Op) -> type[Node]:
     elif op.onto_zeros:
         members["next_functions"] = property(_after_zeros)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
-    members["in_rules"] = op.in_rules
     members["slots"] = differentiable_slots(op)
     members["bare"] = bare_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)

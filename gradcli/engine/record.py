@@ -219,8 +219,6 @@ class Recorder:
             for part in out if op.returns != 1 else (out,):
                 remember(inputs[0], part)
         if MODE.looked_at:
-            if MODE.made is not None and op.owns:
-                MODE.made.note(*(y if isinstance(y, tuple) else (y,)))
             for look in MODE.on_node if node is not None else ():
                 look(node)
             for look in MODE.on_call:

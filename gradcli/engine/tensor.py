@@ -80,8 +80,6 @@ class Tensor(Methods):
             return
         else:
             self.raw, self.xp = self._floats_of(data)
-        if MODE.made is not None:
-            MODE.made.note(self.raw)
         self.edge = AccumulateGrad(self) if requires_grad else None
 
     # Facts about the tensor.
@@ -287,9 +285,7 @@ class Tensor(Methods):
     def _shareable(self) -> Any:
         """Return the array; a scalar of the array module is first replaced by one."""
         if not self.raw.shape:
-            raw, self.raw = self.raw, self.xp.array_itself(self.raw)
-            if MODE.made is not None:
-                MODE.made.move(raw, self.raw)
+            self.raw = self.xp.array_itself(self.raw)
             if isinstance(self.edge, AccumulateGrad):
                 self.edge.raw = self.raw
         return self.raw

@@ -118,7 +118,7 @@ def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
 
 
 by_sum_rule("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
-    in_rules="sub.Tensor", no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
+    no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
     partials=(-1,), cases=[case((3, 4), number=10), case((), number=0.5)])
 
 by_sum_rule("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
@@ -160,7 +160,6 @@ function("positive", lambda call, x: x,
 # products and quotients
 
 row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
-    in_rules="mul.Scalar",
     taught="product rule",
     doc="Product, elementwise with broadcasting.", aliases=("multiply",),
     fwd=lambda xp, a, b: a * b,
@@ -173,7 +172,6 @@ row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
-    in_rules="div.Scalar",
     taught="quotient rule",
     doc="Quotient, elementwise with broadcasting.",
     result=AS_IS, fwd=lambda xp, a, b: a / b,

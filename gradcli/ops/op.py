@@ -308,8 +308,6 @@ class Op(Entry):
     taught     the name of its derivative's rule in textbooks
     onto_zeros  PyTorch adds or writes to zeros, which its nodes show as an input before
                the others
-    in_rules   the row whose node PyTorch's own rules record instead, where an operand
-               or a parameter is a plain number
     fixed      PyTorch's name of the function, then of the operands that the value
                depends on but that have no rule; a gradient for one of them is refused
     stops      the gradient ends here on purpose: ``detach``
@@ -346,7 +344,6 @@ class Op(Entry):
     stops: bool = False
     query: bool = False
     onto_zeros: bool = False
-    in_rules: str = ""
     latex: str = ""
     taught: str = ""
 
