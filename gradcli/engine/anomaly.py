@@ -23,7 +23,6 @@ from weakref import WeakKeyDictionary
 from ..ops.types import Array
 from .devices import namespace_of
 from .errors import GradError
-from .limits import MAX_LINES_OF_A_NODE
 from .modes import MODE
 from .node import Edge, Node, output_at
 from .tensor import raw_of
@@ -37,6 +36,10 @@ UNSEEN = (
 )
 INDUCED = "\n\nPrevious calculation was induced by {}. "
 TRACE_OF_CAUSE = "Traceback of forward call that induced the previous calculation:"
+
+
+MAX_LINES_OF_A_NODE = 20
+"""Most lines of the program, the innermost ones, that anomaly mode keeps for a node."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,21 +16,7 @@ from ..ops.memory import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
-from .limits import (
-    MAX_DOUBTS,
-    MAX_LINE_TO_ADD,
-    MAX_LINE_TO_TURN,
-    MAX_LINE_TO_TURN_IN_MEMORY,
-    MAX_NUMBER_OF_ALL_TYPES,
-    MAX_SIZE_IN_CACHE,
-    MIN_LINE_TO_SPLIT,
-    MIN_SIZE_TO_CHOOSE_BY_BITS,
-    MIN_SIZE_TO_FLATTEN,
-    MIN_SIZE_TO_TURN,
-    check_einsum,
-    check_join,
-    check_product,
-)
+from .limits import MAX_NUMBER_OF_ALL_TYPES, check_einsum, check_join, check_product
 from .namespace import Namespace
 from .parts import MIN_WORK_SPLIT, chosen, over_parts, product
 from .raw import Library, Raw, Run
@@ -38,6 +24,30 @@ from .special_functions import SpecialFunctions, is_wide_array
 from .versions import apart, lend, owner
 
 Dims = int | Sequence[int] | None
+
+
+MAX_DOUBTS = 10_000
+"""Most checks of values that are put off until numbers are read from a device."""
+
+MIN_SIZE_TO_FLATTEN = 1024
+"""Fewest entries for which adding at positions is faster in the flattened array."""
+
+MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
+"""Fewest entries for which choosing by a mask's bits is faster than branching."""
+
+MIN_SIZE_TO_TURN = 1 << 11
+MAX_SIZE_IN_CACHE = 1 << 19
+MAX_LINE_TO_TURN = 32
+MAX_LINE_TO_TURN_IN_MEMORY = 10
+"""Sizes, in entries, of arrays and of their lines for which each line's maximum is
+found faster in the transpose; arrays larger than the processor's cache need shorter
+lines."""
+
+MIN_LINE_TO_SPLIT = 8
+MAX_LINE_TO_ADD = 128
+"""Lengths of lines, in entries, below which NumPy adds one by one, and up to which it
+adds in one block of eight sums. Sums of columns, or by `einsum`, have the same error
+and take a quarter of the time."""
 
 
 def _axes(dim: Dims) -> Dims:

@@ -27,7 +27,6 @@ from ..ops.limits import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, DeviceLike, Size, dtype, layout, sizes_of, strided
 from .errors import OVERFLOW, EngineError
-from .limits import MAX_LIST_DEPTH
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
@@ -520,6 +519,9 @@ def __getattr__(name: str) -> Any:
 
 # Python's numbers, lists of them and arrays as one NumPy array: Python's floats get the
 # default type, and whatever has a type of its own keeps it.
+
+MAX_LIST_DEPTH = 64
+"""Greatest depth of nested lists of numbers: NumPy's limit of dimensions."""
 
 KINDS = "biuf"
 SEQUENCES = (list, tuple, builtins.range)

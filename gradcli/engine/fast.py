@@ -15,11 +15,19 @@ from weakref import ref
 from ..ops import Formula, Op, parameters
 from ..ops.basis import BINARY
 from ..ops.limits import LIMIT
-from .limits import BYTES_OF_HALF_FLOAT, MIN_VIEWS_TO_SWEEP
+from .limits import BYTES_OF_HALF_FLOAT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .raw import Params, Raw
-from .tensor import Tensor, constant, note, note_sharer, note_view, with_edge
+from .tensor import (
+    MIN_VIEWS_TO_SWEEP,
+    Tensor,
+    constant,
+    note,
+    note_sharer,
+    note_view,
+    with_edge,
+)
 from .versions import CLOCK, is_lent, own
 
 _new = object.__new__

@@ -14,68 +14,10 @@ from ..ops.checks import broadcast_shape, count_of
 from ..ops.limits import LIMIT, check_size
 from .raw import Raw
 
-# Numbers.
-
-MAX_DOUBTS = 10_000
-"""Most checks of values that are put off until numbers are read from a device."""
-
-MAX_FACTORIAL_ARGUMENT = 170
-"""The largest n whose factorial a double holds."""
-
-MIN_GAMMA_ARGUMENT = 1e-300
-"""Argument below which the gamma function is 1/x to the last digit."""
-
 MAX_NUMBER_OF_ALL_TYPES = 127
 """The largest number that every type of numbers holds."""
 
-BYTES_OF_DOUBLE = 8
-
 BYTES_OF_HALF_FLOAT = 2
-
-MIN_SIZE_TO_FLATTEN = 1024
-"""Fewest entries for which adding at positions is faster in the flattened array."""
-
-MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
-"""Fewest entries for which choosing by a mask's bits is faster than branching."""
-
-MIN_SIZE_TO_TURN = 1 << 11
-MAX_SIZE_IN_CACHE = 1 << 19
-MAX_LINE_TO_TURN = 32
-MAX_LINE_TO_TURN_IN_MEMORY = 10
-"""Sizes, in entries, of arrays and of their lines for which each line's maximum is
-found faster in the transpose; arrays larger than the processor's cache need shorter
-lines."""
-
-MIN_LINE_TO_SPLIT = 8
-MAX_LINE_TO_ADD = 128
-"""Lengths of lines, in entries, below which NumPy adds one by one, and up to which it
-adds in one block of eight sums. Sums of columns, or by `einsum`, have the same error
-and take a quarter of the time."""
-
-# Nesting.
-
-MAX_LIST_DEPTH = 64
-"""Greatest depth of nested lists of numbers: NumPy's limit of dimensions."""
-
-MAX_ITEMS_OF_INDEX_LIST = 31
-"""Most items of a list, with lists among them, that is read as a tuple of indices, as
-in PyTorch."""
-
-# Memory that is kept.
-
-KEPT_BYTES = 2**25 - 2**16
-"""Size in bytes of a block that, allocated and freed once, makes the C library keep up
-to 64 MiB, the most that it allows, of freed memory for later arrays."""
-
-MAX_CHANGES_TOLD_APART = 1000
-"""Most in-place changes of one array that are told apart; older ones are counted."""
-
-MIN_VIEWS_TO_SWEEP = 64
-"""Fewest views of a tensor of which dead ones are swept out, whenever their number
-doubles."""
-
-MAX_LINES_OF_A_NODE = 20
-"""Most lines of the program, the innermost ones, that anomaly mode keeps for a node."""
 
 
 def check_broadcast(operands: Sequence[Raw]) -> None:

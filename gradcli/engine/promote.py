@@ -19,9 +19,11 @@ from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from .dtypes import DEFAULT, named, of
 from .errors import OVERFLOW, EngineError, KindError
-from .limits import BYTES_OF_DOUBLE, BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
+from .limits import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
 from .modes import MODE
 from .raw import Params, Raw
+
+BYTES_OF_DOUBLE = 8
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "O": 2}
 """Ranks of kinds of numbers: truth values, integers, floats and other real numbers."""

@@ -15,11 +15,7 @@ from functools import cache
 from typing import Any
 
 from ..ops.basis import SPECIAL
-from .limits import (
-    BYTES_OF_HALF_FLOAT,
-    MAX_FACTORIAL_ARGUMENT,
-    MIN_GAMMA_ARGUMENT,
-)
+from .limits import BYTES_OF_HALF_FLOAT
 from .namespace import Namespace
 from .raw import Library, Raw
 
@@ -34,6 +30,13 @@ MAX_SHORT_SERIES = 1.1
 
 MAX_AIRY_ARGUMENT = 105
 """Argument beyond which the function Ai is below the least positive double."""
+
+
+MAX_FACTORIAL_ARGUMENT = 170
+"""The largest n whose factorial a double holds."""
+
+MIN_GAMMA_ARGUMENT = 1e-300
+"""Argument below which the gamma function is 1/x to the last digit."""
 
 
 def _order(n: Any) -> int:

@@ -18,7 +18,6 @@ from . import devices, dtypes
 from .dtypes import Size, layout, strided
 from .dtypes import device as Device
 from .errors import EngineError, ValueRangeError
-from .limits import MIN_VIEWS_TO_SWEEP
 from .methods import Methods
 from .modes import MODE
 from .namespace import Namespace
@@ -34,6 +33,10 @@ NOT_A_LEAF = (
     "computed variable in a subgraph that doesn't require differentiation use "
     "var_no_grad = var.detach()."
 )
+
+MIN_VIEWS_TO_SWEEP = 64
+"""Fewest views of a tensor of which dead ones are swept out, whenever their number
+doubles."""
 
 GRAD_OF_NON_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.engine.limits import MAX_CHANGES_TOLD_APART
 from gradcli.engine.public import has_in_place, names
-from gradcli.engine.versions import version_at
+from gradcli.engine.versions import MAX_CHANGES_TOLD_APART, version_at
 from gradcli.ops import ALIASES, OPS
 
 OPERANDS: dict[str, tuple[Any, ...]] = {
