@@ -36,8 +36,7 @@ _HOMES = {
     "engine.queries": "is_tensor equal allclose numel is_floating_point "
     "finfo "
     "broadcast_shapes where nonzero unique conj real imag is_complex isin "
-    "searchsorted",
-    "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
+    "searchsorted bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift gcd",
     "utils.files": "save load",
     "autograd.anomaly_mode": "is_anomaly_enabled",

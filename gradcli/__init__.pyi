@@ -121,8 +121,6 @@ from .engine.queries import (
     is_complex as is_complex,
     isin as isin,
     searchsorted as searchsorted,
-)
-from .engine.bits import (
     bitwise_and as bitwise_and,
     bitwise_or as bitwise_or,
     bitwise_xor as bitwise_xor,

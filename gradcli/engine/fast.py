@@ -15,10 +15,9 @@ from weakref import ref
 from ..ops import Formula, Op, parameters
 from ..ops.basis import BINARY
 from ..ops.limits import LIMIT
-from .limits import BYTES_OF_HALF_FLOAT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
-from .raw import Params, Raw
+from .raw import BYTES_OF_HALF_FLOAT, Params, Raw
 from .tensor import (
     MIN_VIEWS_TO_SWEEP,
     Tensor,

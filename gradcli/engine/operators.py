@@ -17,14 +17,13 @@ from numpy import ndarray
 from ..ops import OPS
 from ..ops.basis import COMPARISONS
 from ..ops.families import offered_names
-from . import bits
+from . import queries
 from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
-from .limits import MAX_NUMBER_OF_ALL_TYPES
 from .methods import Methods, NodeMethods, late
 from .modes import MODE
 from .public import found, public
-from .raw import Params, Run
+from .raw import MAX_NUMBER_OF_ALL_TYPES, Params, Run
 from .record import call, function, recorder, replace
 from .tensor import Tensor
 
@@ -135,7 +134,7 @@ def install() -> None:
         "__neg__": function("neg"),
         "__pos__": function("positive"),
         "__abs__": function("abs"),
-        "__invert__": bits.bitwise_not,
+        "__invert__": queries.bitwise_not,
         "__pow__": _chosen(_with_number("pow.Tensor_Scalar"), _named("pow")),
         "__rpow__": _chosen(_with_number("pow.Scalar"), _named("pow", reflected=True)),
         "__getitem__": reading(getitem),
@@ -149,9 +148,9 @@ def install() -> None:
     for name, ours in FUNCTIONS_OF_TWO.items():
         members[f"__{name}__"] = _named(ours)
         members[f"__r{name}__"] = _named(ours, reflected=True)
-    for name in bits.OPERATORS:
-        members[f"__{name}__"] = guarded(bits.OPERATORS[name])
-        members[f"__r{name}__"] = guarded(bits.OPERATORS[name], reflected=True)
+    for name in queries.OPERATORS:
+        members[f"__{name}__"] = guarded(queries.OPERATORS[name])
+        members[f"__r{name}__"] = guarded(queries.OPERATORS[name], reflected=True)
     for name, member in members.items():
         setattr(Tensor, name, member)
     replace("reshape", reshaping)
@@ -204,13 +203,12 @@ ELSEWHERE = {
     "creation": "new new_zeros new_ones new_full new_empty new_tensor "
     "_become_alias:become_alias _floats_of:floats_of",
     "operators": "where",
-    "queries": "equal allclose nonzero unique conj is_complex",
+    "queries": "equal allclose nonzero unique conj is_complex bitwise_and bitwise_or "
+    "bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd",
     "inplace": "zero_ fill_ copy_ fill_diagonal_ resize_ resize_as_ set_ squeeze_ "
     "unsqueeze_ transpose_ __setitem__ __iadd__ "
     "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
     "__ixor__ __ilshift__ __irshift__",
-    "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
-    "bitwise_right_shift gcd",
     "backward": "backward:backward_of",
     "hooks": "retain_grad register_hook:register_tensor_hook "
     "register_post_accumulate_grad_hook:register_post_accumulate",

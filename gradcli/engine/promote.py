@@ -19,9 +19,8 @@ from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from .dtypes import DEFAULT, named, of
 from .errors import OVERFLOW, EngineError, KindError
-from .limits import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
 from .modes import MODE
-from .raw import Params, Raw
+from .raw import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES, Params, Raw
 
 BYTES_OF_DOUBLE = 8
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..ops import FUNCTIONS, OPS, VIEW, Composite, Formula, Op
 from ..ops.checks import broadcast_shape, demand_fixed
+from ..ops.limits import LIMIT, check_size
 from . import devices, dtypes
 from .call import Signature, class_of, class_of_row
 from .custom import heard
@@ -30,7 +31,6 @@ from .errors import (
     ValueRangeError,
 )
 from .fast import binary, of_one, of_several, of_view, unary
-from .limits import check_broadcast
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
@@ -284,7 +284,7 @@ def _computed(
                 params = whole_parameters(op, params)
         given = raw if xp.symbolic else narrowed(op, raw)
         if op.elementwise and len(raw) > 1:
-            check_broadcast(raw)
+            _check_broadcast(raw)
         y = _formula(op, fwd, xp, given, params)
         if whole and is_half(y):
             y = _formula(op, fwd, xp, in_floats(raw), params)
@@ -299,6 +299,15 @@ def _computed(
         several = isinstance(y, tuple)
         y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
     return raw, params, y
+
+
+def _check_broadcast(operands: tuple[Raw, ...]) -> None:
+    """Raise an error if the broadcast result of operands is larger than allowed."""
+    most = 1
+    for operand in operands:
+        most *= getattr(operand, "size", 1)
+    if most > LIMIT.entries:
+        check_size(broadcast_shape(*[getattr(o, "shape", ()) for o in operands]))
 
 
 def _formula(

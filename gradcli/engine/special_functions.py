@@ -15,9 +15,8 @@ from functools import cache
 from typing import Any
 
 from ..ops.basis import SPECIAL
-from .limits import BYTES_OF_HALF_FLOAT
 from .namespace import Namespace
-from .raw import Library, Raw
+from .raw import BYTES_OF_HALF_FLOAT, Library, Raw
 
 NEAR_POLES = -0.5
 """Argument below which digamma is corrected near its poles other than 0."""
