@@ -137,3 +137,17 @@ def test_read_only_memory_is_refused() -> None:
     with pytest.raises(RuntimeError, match="read-only"):
         gradcli.from_numpy(array).add_(1)
     assert array.tolist() == [0.0, 0.0]
+
+
+def test_a_change_before_the_first_use_of_a_saved_value_is_never_missed() -> None:
+    x = gradcli.ones(3, requires_grad=True)
+    w = gradcli.full((3,), 2.0)
+    y = (x * w).sum()
+    for change in (
+        lambda: w.mul_(2),
+        lambda: w[:1].add_(1),
+        lambda: w.view(3, 1).neg_(),
+    ):
+        change()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward(retain_graph=True)
