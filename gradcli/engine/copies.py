@@ -54,6 +54,7 @@ def rebuilt(
     """Rebuild a tensor of a class at a location in memory, with its attributes."""
     out = object.__new__(kind)
     out.raw, out.xp, out.edge = _at(location), devices.namespace_on(device), None
+    out.view_of = out.views = None
     out.requires_grad = requires_grad
     for name, value in own.items():
         setattr(out, name, value)
