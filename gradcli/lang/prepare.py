@@ -20,12 +20,12 @@ from ..engine.dtypes import default_dtype
 from ..engine.errors import DeviceError
 from ..ops.limits import LimitError, check_size
 from .bindings import Binding
-from .code import Code
 from .compiler import compile_program
 from .errors import Edit, ProgramError, Span
 from .excerpt import enumerated
 from .factory import Factory
 from .inputs import Array, value_of
+from .machine import Code
 from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .parser import parse
 from .record import Record

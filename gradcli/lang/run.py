@@ -23,12 +23,11 @@ import numpy as np
 from ..engine import NUMPY, Tensor, grad
 from ..engine.dtypes import default_dtype
 from ..engine.errors import NOT_SCALAR, EngineError, UnknownSlope
-from .code import Code
 from .compiler import compile_program
 from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of
 from .factory import Factory
-from .machine import Machine, Result, Trace
+from .machine import Code, Machine, Result, Trace
 from .maxima import MAX_STEPS
 from .parser import parse
 from .prepare import Input as Input
