@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ...answers.plot import Curve, Field, KinkMark
     from ...answers.question import Question
+    from ...lang.compiled import Gradients
     from ...lang.nested import Floats
-    from ...lang.point import Gradients
     from ...lang.run import Run
     from ...render.line import Line
 
