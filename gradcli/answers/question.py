@@ -24,7 +24,14 @@ from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
 from ..lang.parser import parse
-from ..lang.run import Prepared, Run, all_finite, execute, input_names, prepare
+from ..lang.run import (
+    Prepared,
+    Run,
+    execute,
+    first_not_finite,
+    input_names,
+    prepare,
+)
 from ..lang.syntax import Assign, Target, assigned_names, walk
 
 if TYPE_CHECKING:
@@ -159,7 +166,11 @@ class Question:
         if differentiate:
             for text in notes_on_data([i.name for i in run.inputs if i.data]):
                 self.tell(text)
-        for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
+        for text in (
+            *_notes_on_inputs(run),
+            *run.notes,
+            *first_not_finite(run, maxsize),
+        ):
             self.tell(text)
         return run
 
@@ -231,15 +242,6 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
         f"{enumerated(sampled)}: sampled with seed {run.seed}, as {them} no value; "
         f"give one with {example}"
     )
-
-
-def _not_finite(run: Run) -> list[str]:
-    """Return texts on where the value stopped being finite; none if it is finite."""
-    if all_finite(run.output):
-        return []
-    from ..lang.not_finite import first_not_finite
-
-    return first_not_finite(run, maxsize)
 
 
 def _asked_midway(source: str, wrt: Sequence[str], bound: Collection[str]) -> list[str]:

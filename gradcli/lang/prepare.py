@@ -139,8 +139,7 @@ def prepare(
         values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
         raise ProgramError("E506", message, hint=f"add {values}")
     readers = [binding for binding in bindings if binding.text.strip() == "@-"]
-    if len(readers) > 1:
-        _, second, *_ = readers
+    for second in readers[1:]:
         message = f"standard input is read for '{readers[0].name}' already"
         hint = "save one of them to a file"
         raise ProgramError("E508", message, second.value, second.argument, hint=hint)
