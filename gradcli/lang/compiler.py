@@ -22,8 +22,7 @@ from .excerpt import Span
 from .machine import Code, Origin, Read, Step
 from .parser import parse
 from .steps import Label
-from .syntax import Literal, Name, Node, assigned_names
-from .trampoline import Steps, bounce, uncollected
+from .syntax import Literal, Name, Node, Steps, assigned_names, bounce, uncollected
 
 Constant = Callable[[Literal], object]
 """A function that returns the value that a literal of the program stands for."""
