@@ -79,21 +79,38 @@ def too_many(tensors: Iterable[Tensor]) -> str | None:
     return text if count > MAX_NUMBERS else None
 
 
-def claimed(
-    gradients: Mapping[str, tuple[Tensor, Tensor | None]], numbers: bool = True
-) -> dict[str, Numbers]:
-    """Return gradients as claims, with or without their numbers.
+def gradient_job(
+    run: Run,
+    grads: Mapping[str, Tensor | None],
+    seconds: float,
+    cotangent: Tensor | None,
+    formulas: bool = False,
+    however_many: bool = True,
+) -> tuple[Job, str | None]:
+    """Return the job that checks gradients as claims, and why it is too large; such a
+    job has its numbers only if it is to have them ``however_many`` they are.
 
     Args:
-        gradients: each input and its gradient by name; None claims that it is zero.
-        numbers: whether the claims have their numbers or only their shapes.
+        run: the program at the point.
+        grads: the gradient by each input; None claims that it is zero.
+        seconds: the time that the check may take.
+        cotangent: the cotangent of the output; None: ones.
+        formulas: whether every entry is wanted as a formula.
+        however_many: whether the job has all numbers, however many they are.
     """
+    inputs = {i.name: i.tensor for i in run.inputs}
+    asked = [inputs[name] for name in grads]
+    many = too_many([*inputs.values(), *asked, run.output])
+    reason = None if however_many else many
+    numbers = reason is None
     claims = {}
-    for name, (x, gradient) in gradients.items():
-        if gradient is None:
-            gradient = Tensor(x.xp.zeros_like(x.raw), x.xp) if numbers else x
-        claims[name] = block_of(gradient, numbers)
-    return claims
+    for name, g in grads.items():
+        x = inputs[name]
+        if g is None:
+            g = Tensor(x.xp.zeros_like(x.raw), x.xp) if numbers else x
+        claims[name] = block_of(g, numbers)
+    kind = "gradient"
+    return job_for(run, seconds, kind, claims, cotangent, formulas, numbers), reason
 
 
 def block_of(tensor: Tensor, numbers: bool = True) -> Numbers:

@@ -35,8 +35,17 @@ def terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
-def key() -> str:
-    """Wait for a key, and return what it sends as text."""
+def key(asked: str = "") -> str:
+    """Wait for a key behind a line on stderr, which is overwritten with blanks then;
+    return what the key sends as text."""
+    print(asked, end="", file=sys.stderr, flush=True)
+    pressed = _pressed()
+    if asked:
+        print("\r" + " " * len(asked), end="\r", file=sys.stderr, flush=True)
+    return pressed
+
+
+def _pressed() -> str:
     if sys.platform == "win32":
         import msvcrt
 
@@ -60,14 +69,8 @@ def key() -> str:
 
 
 def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
-    """Yield what is typed, a line or a block at a time, until Ctrl-D.
-
-    Ctrl-C drops what is being typed.
-
-    Args:
-        complete: returns the completions of a word that was begun.
-        goes_on: tells whether more lines belong to a text.
-    """
+    """Yield what is typed until Ctrl-D, a line or, where a text ``goes_on``, a block at
+    a time. Ctrl-C drops what is being typed."""
     line = _editor(complete)
     while True:
         try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ..exits import Exit
-from ..options import Json, Requirement, VerifySeconds
+from ..options import Json, Requirement, Seconds
+from ..problems import Exit
 
 if TYPE_CHECKING:
     from ...python.function_proof import FunctionProof
@@ -19,7 +19,7 @@ def main(
     once: bool = False,
     order: Annotated[int, {"min": 1, "max": 2}] = 1,
     require: Requirement = None,
-    verify_seconds: VerifySeconds = 30.0,
+    verify_seconds: Seconds = 30.0,
     json: Json = False,
     quiet: bool = False,
     debug: bool = False,
