@@ -54,11 +54,7 @@ class Box:
 
 
 def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
-    """Return the boxes that the texts of ``--box`` name.
-
-    Raises:
-        ProgramError: a text is no box, or its input has a value or is unknown.
-    """
+    """Return the boxes that the texts of ``--box`` name."""
     boxes = [_read(part.strip()) for text in asked for part in _NEXT.split(text)]
     named = [box.name for box in boxes]
     given = {binding.name for binding in question.values}

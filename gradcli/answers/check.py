@@ -177,17 +177,9 @@ def _counterexample(found: ruled.Counterexample) -> Counterexample:
 def claims_task(
     question: Question, claims: Sequence[str], same: str | None, points: int
 ) -> ClaimsTask:
-    """Return the task that the program, its inputs and the claims make.
-
-    Args:
-        question: the program and the values of its inputs.
-        claims: equations between a derivative and a formula.
-        same: another program, which is compared in value and gradients.
-        points: the number of random points.
-
-    Raises:
-        ProgramError: the program, an input, a shape or a claim does not fit.
-    """
+    """Return the task that the program, its inputs, equations between a derivative and
+    a formula, and perhaps another program make, which is compared in value and
+    gradients; ``points`` is the number of random points."""
     programs = [question.program] if same is None else [question.program, same]
     prepared = _prepared(programs, question)
     inputs = _inputs(prepared, question.shapes)
@@ -287,11 +279,7 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
 
 
 def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
-    """Evaluate a claim once, so that its errors are found before it is judged.
-
-    Raises:
-        ProgramError: the claim fails; the error points into the claim's own text.
-    """
+    """Evaluate a claim once, so that its errors are found before it is judged."""
     inputs = run.prepared.environment
     named: dict[str, Any] = {**inputs, **run.variables}
     _refuse_names(claim, run, named)
@@ -339,11 +327,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
 
 def _refuse_names(claim: Claim, run: Run, named: Mapping[str, object]) -> None:
     """Refuse names on the left-hand side that are not those of inputs, or for the
-    output not those of values.
-
-    Raises:
-        ProgramError: there is one; the error points at it.
-    """
+    output not those of values."""
     inputs = run.prepared.environment
     name = next((name for name in claim.by if name not in inputs), None)
     known: Sequence[str] = tuple(inputs)

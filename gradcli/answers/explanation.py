@@ -118,12 +118,8 @@ class Explanation:
 def explanation(
     question: Question, look: Callable[[Tensor, GraphView], None] | None = None
 ) -> Explanation:
-    """Run the program of a question and its backward pass; return every step.
-
-    Args:
-        question: the program and its point.
-        look: called with the output and the graph before the pass frees saved values.
-    """
+    """Run the program of a question and its backward pass; return every step. The
+    output and the graph are passed to ``look`` before the pass frees saved values."""
     run, names = question.run_with_names()
     run.require_graph()
     start = run.first_cotangent(question.grad_output)
@@ -149,16 +145,8 @@ def explain(
     """Run the backward pass of ``output`` and return every step of it.
 
     Leaves accumulate their gradients, and saved values are freed, unless ``options`` of
-    `Tensor.backward` say otherwise.
-
-    Args:
-        output: the tensor that the pass starts from.
-        cotangent: the cotangent of that tensor.
-        names: the program's names for its values.
-        view: the graph below the output.
-        shown: converts a raw number or array for the steps.
-        run: runs the pass from a given cotangent; None: `Tensor.backward` does.
-        options: arguments for the function that runs the pass.
+    `Tensor.backward` say otherwise, which runs the pass unless ``run`` does. Numbers
+    and arrays are ``shown`` as plain numbers or in another form.
     """
     watch = _Watch(output, cotangent, names, view, shown)
     below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]

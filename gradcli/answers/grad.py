@@ -221,16 +221,8 @@ def extras_of(
     condition: bool,
     boxes: tuple[Box, ...],
 ) -> Extras:
-    """Return the digits, condition numbers and ranges that were asked for.
-
-    Args:
-        question: the program and its values, as they were typed.
-        found: its gradients.
-        job: the program and its values, for digits and ranges; None: neither is wanted.
-        digits: the number of digits that are wanted; None: none are.
-        condition: whether condition numbers are wanted.
-        boxes: intervals of inputs.
-    """
+    """Return the digits, condition numbers and ranges over boxes that were asked for;
+    the job, with the program and its values, is for digits and ranges."""
     precisely = conditioned = ranges = None
     if digits is not None and job is not None:
         from ..verify.digits import precise
@@ -292,14 +284,9 @@ def judged(
 ) -> Grad:
     """Return the answer: gradients, verdicts and everything else that was asked for.
 
-    Args:
-        view: the gradients.
-        verification: the verdicts; None: nothing was checked.
-        extras: digits, condition numbers and ranges.
-        formulas: the formulas of each differentiated input; None: not asked for.
-        files: the file that holds an input's gradient, by the input's name.
-        derivatives: derivatives of an order above the first, by the input's name.
-        more: further fields of the answer.
+    There are ``formulas`` of each differentiated input, ``files`` that hold a gradient
+    and ``derivatives`` of a higher order by the name of the input; ``more`` are further
+    fields of the answer.
     """
     verdicts = by_name(verification)
     names = [given.name for given in view.differentiated]

@@ -105,13 +105,9 @@ class Gradients:
 
 
 def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
-    """Return the gradients of a run's output by every input that is asked for.
-
-    Args:
-        run: the program at a point.
-        grad_output: the cotangent of an output of several numbers, as text.
-        with_graph: whether the answer shows the recorded graph.
-    """
+    """Return the gradients of a run's output by every input that is asked for, for
+    the text of the cotangent of several numbers; ``with_graph`` the answer shows
+    the graph."""
     run.require_graph()
     cotangent = None if grad_output is None else run.cotangent(grad_output)
     graph = graph_of(run, False, at_once=False) if with_graph else None
@@ -214,11 +210,7 @@ class Orders:
 
 
 def orders(question: Question, order: int) -> Orders:
-    """Run the program; return its derivatives of this order by each input.
-
-    Raises:
-        ProgramError: the output or an input has more than one entry.
-    """
+    """Run the program; return its derivatives of this order by each input."""
     from ..autograd.blocks import of_order
 
     run = question.run()

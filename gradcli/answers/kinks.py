@@ -88,11 +88,7 @@ class Kinks:
 
 def kinks(found: Gradients, radius: float, seconds: float) -> Kinks:
     """Return the kinks of a program within a Euclidean distance of the point at which
-    its gradients were found; 0 means the point alone.
-
-    Raises:
-        ProgramError: the search failed or ran out of time.
-    """
+    its gradients were found; 0 means the point alone."""
     job, _ = found.job(seconds)
     try:
         report = kinks_of(job, radius)

@@ -138,11 +138,7 @@ def paths(
     question: Question, start: str | None, to: Sequence[str] | None, most: int
 ) -> PathsAnswer:
     """Return the paths from a value, or the output, to other values, or all inputs,
-    each with its product; at most ``most`` are listed for an end.
-
-    Raises:
-        ProgramError: a name is not that of a tensor.
-    """
+    each with its product; at most ``most`` are listed for an end."""
     run, names = question.run_with_names()
     if start is not None:
         # The values are those that the names have when the program ends.

@@ -112,11 +112,7 @@ def product(
     question: Question, command: str, times: Sequence[str], with_job: bool
 ) -> Product:
     """Run the program; return the product of its derivative and a vector, whose parts
-    are texts ``NAME=VALUE``, with the job that checks it if that is wanted.
-
-    Raises:
-        ProgramError: a text is not a vector for an input.
-    """
+    are texts ``NAME=VALUE``, with the job that checks it if that is wanted."""
     from ..autograd.blocks import hessian_product
     from ..engine.forward import jvp
 
@@ -157,11 +153,8 @@ def _parts(by: str, found: Mapping[str, Tensor]) -> tuple[Part, ...]:
 
 
 def _vectors(run: Run, times: Sequence[str]) -> Vectors:
-    """Return the vector's parts by input; zeros for inputs that ``times`` leaves out.
-
-    Raises:
-        ProgramError: a text is not a vector for an input.
-    """
+    """Return the vector's parts by input; zeros for inputs that ``times`` leaves
+    out."""
     inputs = {given.name: given.tensor for given in run.differentiated}
     if len(inputs) == 1 and len(times) == 1 and "=" not in times[0]:
         times = [f"{next(iter(inputs))}={times[0]}"]

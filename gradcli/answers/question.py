@@ -79,10 +79,9 @@ class Question:
     ) -> Run:
         """Run the program, and return the run.
 
-        Args:
-            trace: called with each statement.
-            library: makes what the program calls; None: the functions on tensors.
-            differentiate: whether derivatives are going to be asked for.
+        ``trace`` is called with each statement, ``library`` makes what the program
+        calls, if not the functions on tensors; ``differentiate`` tells whether
+        derivatives are going to be asked for.
         """
         return self._told(
             self._executed(self._prepared(), trace, library), differentiate
@@ -195,11 +194,7 @@ class Question:
 
 
 def _assignment(source: str, name: str, bound: Collection[str]) -> Span:
-    """Return the span of the one assignment to a name.
-
-    Raises:
-        ProgramError: the name is assigned several times, in a block, or last.
-    """
+    """Return the span of the one assignment to a name."""
     program = parse(source, bound)
     targets = [t for t in walk(program) if isinstance(t, Target) and t.name == name]
     for statement in program.body.statements[:-1]:

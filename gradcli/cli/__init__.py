@@ -3,6 +3,8 @@ to a renderer.
 
 Invariants: importing a command's module imports neither NumPy nor SymPy nor rich; what
 a command needs is imported when it runs. Importing this module imports nothing else.
+Whatever is wrong with a command line, a file or a value is a `ProgramError`, raised
+where it is found.
 """
 
 from __future__ import annotations

@@ -79,16 +79,8 @@ MANY_POINTS = 1 << 17
 
 
 def run(question: Question, many: Many, trace: bool = False) -> int:
-    """Compute value and gradients at every point; return the exit status.
-
-    Args:
-        question: the program, and the values that all points share.
-        many: the points.
-        trace: whether stderr tells how the rows are computed.
-
-    Raises:
-        ProgramError: the program, a value or a file is wrong.
-    """
+    """Compute value and gradients at every point; return the exit status. With
+    ``trace`` stderr tells how the rows are computed."""
     work = _Work(question, many, trace)
     tell_at_once()
     return work.plot() if many.plot else work.run()
@@ -333,15 +325,8 @@ def factory_of(question: Question) -> Factory:
 def swept(
     texts: Sequence[str], factory: Factory, rising: bool = False
 ) -> dict[str, Floats]:
-    """Return the values of the inputs that are swept, by name.
-
-    Args:
-        texts: each ``NAME=START:STOP:COUNT``.
-        rising: whether they are to be drawn, from the smaller end to the larger one.
-
-    Raises:
-        ProgramError: a text is not of this form, or there are too many points.
-    """
+    """Return the values of the inputs that are swept, by name, from texts
+    ``NAME=START:STOP:COUNT``; those that are to be drawn are made ``rising``."""
     found = {}
     for text in texts:
         try:
@@ -398,11 +383,7 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 
 def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
     """Return the swept values by name, and value and gradients at all combinations of
-    them, the last name's changing fastest; NaN where there is none.
-
-    Raises:
-        ProgramError: there is no value at any of them.
-    """
+    them, the last name's changing fastest; NaN where there is none."""
     work = _Work(question, many)
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"

@@ -62,11 +62,7 @@ class Matrices:
             check_format(self.out)
 
     def write(self, blocks: Mapping[tuple[str, ...], Block]) -> list[str] | None:
-        """Write the blocks; return the file of each, or None if none was asked for.
-
-        Raises:
-            ProgramError: a file cannot be written, or several blocks would go to one.
-        """
+        """Write the blocks; return the file of each, or None if none was asked for."""
         if self.out is None:
             return None
         from .array_files import NAME, write_block

@@ -95,10 +95,8 @@ class Check:
     ) -> None:
         """Hand over the job, so that it is checked while its numbers are printed.
 
-        Args:
-            job: the program, the point and the numbers.
-            reason: why the job is not checked; None: it is.
-            reworded: a function that makes verdicts on the job ones on the answer.
+        A ``reason`` says why it is not checked; ``reworded`` makes verdicts on the job
+        ones on the answer.
         """
         self._job, self._reworded, self._refusal = job, reworded, reason
         if reason is not None:

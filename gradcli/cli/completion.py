@@ -324,13 +324,8 @@ POWERSHELLS: Final = Quoting("|&;(){}", "`", doubled=True)
 
 
 def begun(line: str, breaks: str = "", shell: Quoting = POSIX) -> Begun:
-    """Return the words of a line up to the cursor, and the word at the cursor.
-
-    Args:
-        line: the text before the cursor.
-        breaks: characters outside quotes after which the shell completes a new part.
-        shell: how the shell reads quotes and escapes.
-    """
+    """Return the words of a line up to the cursor, and the word at the cursor; outside
+    quotes a shell completes a new part of a word after each of ``breaks``."""
     words: list[str] = []
     text, quote = "", ""
     inside = False
@@ -440,11 +435,7 @@ def _quoted(given: Begun, each: CompletionItem) -> str:
 
 
 def print_script(shell: str) -> str:
-    """Return the script of a shell.
-
-    Raises:
-        ProgramError: there is none for this shell.
-    """
+    """Return the script of a shell."""
     ending = SCRIPTS.get(OTHERWISE.get(shell, shell))
     if ending is None:
         hint = f"name one: {', '.join(SCRIPTS)}"
@@ -454,11 +445,7 @@ def print_script(shell: str) -> str:
 
 
 def install(shell: str) -> str:
-    """Write a shell's script where the shell finds it; return the path.
-
-    Raises:
-        ProgramError: there is no script, or it cannot be written.
-    """
+    """Write a shell's script where the shell finds it; return the path."""
     script = print_script(shell)
     own = OTHERWISE.get(shell, shell) == "powershell"
     try:

@@ -171,11 +171,7 @@ class Given(NamedTuple):
 
 
 def given() -> dict[str, Given]:
-    """Return the defaults that are set, by key.
-
-    Raises:
-        ProgramError: the file or a value is wrong.
-    """
+    """Return the defaults that are set, by key."""
     where = settings_path()
     found = parsed(content(where), where)
     for each in SETTINGS:
@@ -208,11 +204,7 @@ def setting_of(key: str, where: str = "") -> Setting:
 
 
 def read(setting: Setting, text: str, place: str, hint: str) -> object:
-    """Return the value that a text means for a setting.
-
-    Raises:
-        ProgramError: the setting cannot have this value.
-    """
+    """Return the value that a text means for a setting."""
     try:
         return setting.values.read(text.strip())
     except (ValueError, LookupError, ProgramError):
@@ -228,12 +220,7 @@ def shown(where: str) -> str:
 
 
 def content(where: str) -> bytes:
-    """Return the content of the file of settings; nothing if there is none.
-
-    Raises:
-        ProgramError: it cannot be read, is too long, or is not a regular file, because
-            reading another might never end.
-    """
+    """Return the content of the file of settings; nothing if there is none."""
     try:
         if os.path.exists(where) and not S_ISREG(os.stat(where).st_mode):
             if os.path.realpath(where) == os.devnull:
@@ -255,11 +242,7 @@ def content(where: str) -> bytes:
 
 
 def parsed(data: bytes, where: str) -> dict[str, Given]:
-    """Return the settings in a file's content, by key.
-
-    Raises:
-        ProgramError: the content is not TOML, or a setting is wrong.
-    """
+    """Return the settings in a file's content, by key."""
     import tomllib
 
     where = shown(where)
@@ -285,16 +268,8 @@ _applied: Final[list[Given]] = []
 def for_command(
     command: str, typed: Collection[str], accepted: Collection[str]
 ) -> dict[str, object]:
-    """Return the defaults of a command's options, by parameter.
-
-    Args:
-        command: the command's name.
-        typed: the options that the command line has, by their long names.
-        accepted: the options that the command takes, by their parameters' names.
-
-    Raises:
-        ProgramError: a setting is wrong.
-    """
+    """Return the defaults of a command's options, by parameter: of those that it
+    accepts, by their parameters' names, and that fit what was typed, by long names."""
     if not any(each.counts(command, accepted) for each in SETTINGS):
         return {}
     counting = [

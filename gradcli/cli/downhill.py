@@ -67,11 +67,7 @@ tolerances of its own: only `--tolerance` ends a descent early."""
 
 
 class Downhill:
-    """A program that has run once, and the descent from there.
-
-    Raises:
-        ProgramError: an option does not fit, or the program has no gradient.
-    """
+    """A program that has run once, and the descent from there."""
 
     def __init__(self, question: Question, choice: Choice) -> None:
         self._choice = choice
@@ -121,9 +117,6 @@ class Downhill:
         """Run the descent, print its end, and return the exit status.
 
         Ctrl-C ends the descent, and the point that it reached is printed.
-
-        Raises:
-            ProgramError: a step failed, or a loss or a gradient was not finite.
         """
         end = self._descend()
         if end.reached is not None:

@@ -30,11 +30,7 @@ PIXELS: Final = {".png": ("cairosvg",), ".pdf": ("cairosvg",)}
 
 
 def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
-    """Return the suffix of a picture's file.
-
-    Raises:
-        ProgramError: there is no such format.
-    """
+    """Return the suffix of a picture's file."""
     suffix = PurePath(path).suffix.lower()
     if suffix not in endings:
         said = f"ends with {suffix!r}, which is no picture"
@@ -45,16 +41,8 @@ def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
 
 
 def require(suffix: str, libraries: Iterable[str], otherwise: str) -> None:
-    """Refuse a picture whose libraries are not installed.
-
-    Args:
-        suffix: the suffix of the picture's file.
-        libraries: the libraries that it needs besides those of its suffix.
-        otherwise: another way to a picture, for the hint.
-
-    Raises:
-        ProgramError: a library is missing.
-    """
+    """Refuse a picture whose libraries, or those of its suffix, are not installed; the
+    hint names another way to a picture."""
     needed = (*libraries, *PIXELS.get(suffix, ()))
     missing = [name for name in needed if find_spec(name) is None]
     if not missing:
@@ -70,13 +58,9 @@ def require(suffix: str, libraries: Iterable[str], otherwise: str) -> None:
 
 
 def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:
-    """Run the program and return its graph with all that a picture shows.
-
-    Args:
-        question: the program and its point.
-        checked: whether the verdicts on the gradients are shown, too.
-        folded: whether parts that repeat may be drawn as one.
-    """
+    """Run the program and return its graph with all that a picture shows, also the
+    verdicts on ``checked`` gradients; ``folded`` parts that repeat may be drawn as
+    one."""
     check = Check(question) if checked else None
     from ..answers.explanation import explain
     from ..answers.picture import Listener, picture_of, values
@@ -118,11 +102,7 @@ def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:
 
 
 def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
-    """Write a picture to a file.
-
-    Raises:
-        ProgramError: the file cannot be written, or the graph is too large to draw.
-    """
+    """Write a picture to a file."""
     try:
         content = found.content(suffix, heated, chosen.name, tell)
     except ValueError as error:
@@ -132,11 +112,7 @@ def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
 
 
 def put_picture(path: str, suffix: str, content: bytes, program: str) -> None:
-    """Write the file of a picture, and a note if it may lack letters of the program.
-
-    Raises:
-        ProgramError: the file cannot be written.
-    """
+    """Write the file of a picture, and a note if it may lack letters of the program."""
     put(path, content, "give a file in a folder that can be written to")
     if suffix not in PIXELS:
         return

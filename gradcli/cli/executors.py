@@ -178,12 +178,7 @@ class Workers(NamedTuple):
     lost: Callable[[Exception], ProgramError | None] = lambda error: None
 
     def in_order(self, items: Iterable[object]) -> Iterator[Any]:
-        """Yield the results of items, in their order.
-
-        Raises:
-            ProgramError: the items raised it, or workers were lost; all results before
-                it come first.
-        """
+        """Yield the results of items, in their order."""
         waiting: deque[Future[Any]] = deque()
         failure: ProgramError | None = None
         rest = iter(items)
@@ -238,18 +233,9 @@ def _apply(item: object) -> object:
 def workers(
     address: str | None, task: Task, held_back: bool = True
 ) -> Iterator[Workers]:
-    """Yield workers that do a task.
-
-    Args:
-        address: a scheduler's address, ``local:N`` for N processes of this machine,
-            or None for this process, whose threads encode what it computes.
-        task: the function that is applied to each block.
-        held_back: whether results of a block may wait in this process for the next
-            block.
-
-    Raises:
-        ProgramError: there is no such cluster, or Dask is not installed.
-    """
+    """Yield workers that do a task: those of the scheduler at an address, for
+    ``local:N`` N processes of this machine, for None this process, whose threads encode
+    what it computes; they may hold results back until the next block."""
     if address is None:
         ahead = cores() if held_back else 0
         with ThreadPoolExecutor(max(1, ahead)) as threads:

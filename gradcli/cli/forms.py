@@ -72,11 +72,7 @@ class Forms:
         self, run: Run, kind: str, cotangent: Tensor | None = None
     ) -> list[str] | None:
         """Return the lines of a program that computes value and derivatives; None if no
-        language was asked for.
-
-        Raises:
-            ProgramError: the code would be too long, or its language lacks a step.
-        """
+        language was asked for."""
         if self.code is None:
             return None
         from ..numbers.trees.tree import TooLong, Unwritable

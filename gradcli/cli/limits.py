@@ -82,11 +82,7 @@ _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 def bytes_of(text: str | int, option: str = "") -> int:
     """Return the bytes that a size means: ``450MB``, ``2GiB``, ``1e9``; ``option`` is
-    named in the error.
-
-    Raises:
-        ProgramError: the text is not a size.
-    """
+    named in the error."""
     found = _SIZE.fullmatch(str(text))
     try:
         assert found is not None
@@ -338,9 +334,6 @@ def make_room(argv: Sequence[str]) -> None:
     Linear algebra gets one thread if all data came from the command line, because
     starting more takes longer than such a run, and if memory is short. A setting of the
     user's is kept.
-
-    Raises:
-        ProgramError: the user's own limit, such as that of ``ulimit -v``, is too small.
     """
     left = address_space_left()
     if left is not None or not any("=@" in word for word in argv):

@@ -200,11 +200,7 @@ _Main: TypeAlias = Callable[..., int]
 
 
 def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
-    """Refuse the options that have no effect for a reason, a key of `IDLE`.
-
-    Raises:
-        ProgramError: one of them was typed.
-    """
+    """Refuse the options that have no effect for a reason, a key of `IDLE`."""
     if reason == PRINTS_NOTHING_SHORTER and form.json:
         # A JSON object has no shorter form in any command.
         return

@@ -149,11 +149,7 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
 
 
 def put(path: str, content: bytes, hint: str, folders: bool = False) -> None:
-    """Write a file, in folders that are made if that is wanted.
-
-    Raises:
-        ProgramError: it cannot be written; ``hint`` says where else it could be.
-    """
+    """Write a file, in folders that are made if that is wanted."""
     import os
 
     from ..lang.filesystem import replacing

@@ -43,11 +43,8 @@ _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 
 
 def question_of(request: Request, grad_output: str | None = None) -> Question:
-    """Return the question that a command line asks, and start the limits on its work.
-
-    Raises:
-        ProgramError: there is no program, it cannot be read, or a word is not a value.
-    """
+    """Return the question that a command line asks, and start the limits on its
+    work."""
     from ..answers.question import Question
 
     source, words = program_and_bindings(request)
@@ -140,11 +137,7 @@ def listed(text: str | None) -> list[str] | None:
 
 
 def program_and_bindings(request: Request) -> tuple[str, list[str]]:
-    """Return the program's text and the ``NAME=VALUE`` words.
-
-    Raises:
-        ProgramError: there is no program, or it cannot be read.
-    """
+    """Return the program's text and the ``NAME=VALUE`` words."""
     words = list(request.words or ())
     origin = request.file
     if origin is None:
@@ -214,11 +207,7 @@ def _standard_input(limit: int) -> str:
 
 def refuse_slip(program: str, words: Sequence[str], wrt: str | None) -> None:
     """Refuse a word that is not ``NAME=VALUE`` if the other words, or the value of
-    ``--wrt``, show what was meant.
-
-    Raises:
-        ProgramError: there is such a word.
-    """
+    ``--wrt``, show what was meant."""
     at = next((at for at, word in enumerate(words) if "=" not in word), None)
     if at is None or not words[at].strip():
         return

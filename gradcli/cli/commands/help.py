@@ -153,11 +153,7 @@ def of_command(group: typer.Context, name: str) -> str:
 
 
 def write(folder: str, group: typer.Context) -> int:
-    """Write every page into a folder, which is made if needed; return their number.
-
-    Raises:
-        ProgramError: a page cannot be written.
-    """
+    """Write every page into a folder, which is made if needed; return their number."""
     pages = {"gradcli.1": page(group)}
     for name in COMMANDS:
         command = command_of(name)

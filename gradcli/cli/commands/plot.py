@@ -90,11 +90,7 @@ def main(
 
 
 def _ranges(request: Request) -> tuple[list[str], list[str]]:
-    """Return the words without those of ranges, and the ranges as sweeps.
-
-    Raises:
-        ProgramError: there is no range, or there are more than two.
-    """
+    """Return the words without those of ranges, and the ranges as sweeps."""
     words = list(request.words or ())
     first = 0 if request.file is not None else 1
     ranges = {word: _RANGE.fullmatch(word) for word in words[first:]}
