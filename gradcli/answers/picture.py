@@ -78,8 +78,8 @@ class Picture:
     folds: tuple[Fold, ...]
 
     def after(self, steps: Sequence[StepView], verdicts: Mapping[str, str]) -> Picture:
-Return the picture with the steps of the backward pass, and the verdicts on the
-        gradients by input."""
+        """Return the picture with the steps of the backward pass, and the verdicts on
+        the gradients by input."""
         # A node with several outputs shows the gradient of the first that has one.
         arrived: dict[int, Any] = {
             step.id: next((g for g in step.incoming if g is not None), None)

@@ -44,9 +44,9 @@ class Factors:
     def product(
         self, steps: Iterable[tuple[Node, int]], start: str | float = 1
     ) -> str | None:
-Return the product of local gradients, of nodes with the number of the edge, and
-        of a ``start``, a number or a name, equal factors joined to a power; None if a
-        factor has no formula or the product is too long."""
+        """Return the product of local gradients, of nodes with the number of the edge,
+        and of a ``start``, a number or a name, equal factors joined to a power; None if
+        a factor has no formula or the product is too long."""
         number = 1.0
         factors: dict[str, tuple[Text, int]] = {}
         if isinstance(start, str):
