@@ -9,7 +9,7 @@ sides are found by `gradcli.verify.kinks`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ..lang.errors import ProgramError
@@ -17,26 +17,12 @@ from ..numbers.system import NoMeaning
 from ..verify.kinks.report import Kink as Decision
 from ..verify.kinks.report import Place, kinks_of
 from ..verify.process.budget import OutOfTime
-from ..views.fields import HIDDEN
-from ..views.numbers import Shown
 from ..views.places import Places, Where
-from .gradients import Gradients
+from .gradients import Gradients, OutputView
 
 OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
 BRANCH = "a branch"
 SMOOTH_ROW = "no rule: the derivative of the side that was taken"
-
-
-@dataclass(frozen=True, slots=True)
-class NamedValue:
-    """An output.
-
-    name   The output's name.
-    """
-
-    name: str
-    named: bool = field(metadata=HIDDEN)
-    value: Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +65,7 @@ class Kinks:
 
     program: str
     radius: float
-    output: NamedValue
+    output: OutputView
     kinks: tuple[Kink, ...]
     places: tuple[Place, ...]
     left_out: int
@@ -100,11 +86,10 @@ def kinks(found: Gradients, radius: float, seconds: float) -> Kinks:
         message = f"the program does not run on numbers of many digits: {error}"
         raise ProgramError("E596", message) from None
     places = Places(found.run.source)
-    output = found.view.output
     return Kinks(
         found.run.source,
         report.radius,
-        NamedValue(output.name, output.named, output.value),
+        found.view.output,
         tuple(_kink(kink, places.find(kink.span)) for kink in report.kinks),
         report.places,
         report.left_out,

@@ -131,24 +131,24 @@ def product(
     job, reason = None, None
     if with_job:
         job, reason = _job(command, question.seconds, run, vectors, found)
-    by = "output" if command == "jacobian" else "input"
     return Product(
         command=command,
         program=run.source,
         device=run.device,
         dtype=run.dtype,
         output=output_of(run),
-        vectors=_parts("input", vectors),
-        products=_parts(by, found),
+        vectors=_parts(vectors),
+        products=_parts(found, command == "jacobian"),
         job=job,
         unasked=reason,
     )
 
 
-def _parts(by: str, found: Mapping[str, Tensor]) -> tuple[Part, ...]:
+def _parts(found: Mapping[str, Tensor], of_output: bool = False) -> tuple[Part, ...]:
+    parts = {n: Part(tuple(x.shape), shown(x.raw)) for n, x in found.items()}
     return tuple(
-        replace(Part(tuple(x.shape), shown(x.raw)), **{by: name})
-        for name, x in found.items()
+        replace(part, output=name) if of_output else replace(part, input=name)
+        for name, part in parts.items()
     )
 
 

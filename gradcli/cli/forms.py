@@ -133,7 +133,7 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
     from ..numbers.trees.tree import TooLong, Unwritable
     from ..render.code.programs import program
 
-    if not any(given.tensor.shape for given in found.inputs):
+    if not any(given.tensor.shape for given in found.run.differentiated):
         return None
     try:
         made = program(found.run, found.cotangent)
