@@ -130,13 +130,13 @@ class _Work:
     def run(self) -> int:
         """Compute the rows and write them as they come; return the exit status."""
         blocks, table, out = self._blocks(), self.many.table, self.many.out
+        suffix = ".jsonl" if form.json else ".csv"
+        if table is not None and not form.json:
+            suffix = text_format(table)
         # Mistakes in the table are reported before anything is written.
         for block in islice(blocks, 1):
             points = block()
             blocks = chain([Block(partial(Points, *points), block.size)], blocks)
-        suffix = ".jsonl" if form.json else ".csv"
-        if table is not None and not form.json:
-            suffix = text_format(table)
         columns = header(self.given, self.wanted)
         names = columns[len(self.given) :]
         for usual, name in zip(results(self.wanted), names, strict=True):
