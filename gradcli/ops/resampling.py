@@ -21,10 +21,18 @@ from .exact import fraction
 from .limits import LISTED, check_size
 from .lines import Line, gathered, spread
 from .op import LINEAR, NOT_WIDE, PACKED, WHOLES, Case, case, function, row
-from .saved_names import RESAMPLED
 from .types import Array, Call, Namespace, Shape, Sizes
 
 # fmt: off
+
+RESAMPLED = {
+    **{f"upsample_nearest{rank}d.vec": "nearest" for rank in (1, 2, 3)},
+    **{f"_upsample_nearest_exact{rank}d.vec": "nearest-exact" for rank in (1, 2, 3)},
+    "upsample_linear1d.vec": "linear", "upsample_bilinear2d.vec": "bilinear",
+    "upsample_trilinear3d.vec": "trilinear", "upsample_bicubic2d.vec": "bicubic",
+    "_upsample_bilinear2d_aa.vec": "bilinear", "_upsample_bicubic2d_aa.vec": "bicubic",
+}  # fmt: skip
+"""Modes by the row."""
 
 CUBIC = -0.75
 """Slope, at distance 1, of the cubic filter of ``bicubic`` without antialias."""
