@@ -13,12 +13,11 @@ from typing import cast
 from .arithmetic import is_number
 from .checks import ValueRangeError, refuse
 from .exact import reciprocal
-from .op import Formula, case, function, of_floats, row
+from .op import ALL, Formula, case, function, of_floats, row, smooth
 from .types import Array, Call, Namespace, Operand
 
 # fmt: off
 
-ALL = [case((3, 4)), case(())]
 POSITIVE = [case((3, 4), low=0.5), case((), low=0.5), case((2,), low=5.0, high=50.0)]
 PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((), (2,))]
 POSITIVE_PAIR = [case((3, 4), (4,), low=0.5), case((), (2,), low=0.5)]
@@ -29,29 +28,24 @@ def ln(xp: Namespace, x: Array, number: float) -> Array:
     return xp.log(xp.new_full(x, (), number))
 
 
-row("exp", node="ExpBackward0", latex="e^{{{0}}}", formula="e**x", doc="Exponential.",
-    fwd=lambda xp, x: xp.exp(x), partials=(lambda xp, y, x: y,), cases=ALL,
+smooth("exp", lambda xp, y, x: y, latex="e^{{{0}}}", formula="e**x", doc="Exponential.",
     not_finite={"inf": "the exponential overflows"}, tame=("0",), saves="y",
     overflows=True)
 
-row("exp2", node="Exp2Backward0", latex="2^{{{0}}}", formula="2**x",
-    doc="Power of two.",
-    fwd=lambda xp, x: xp.exp2(x), partials=(lambda xp, y, x: y * ln(xp, x, 2),),
-    cases=ALL, special="exp2", tame=("0",), saves="x y",
-    overflows=True, sym=lambda sp, x: 2**x)
+smooth("exp2", lambda xp, y, x: y * ln(xp, x, 2), latex="2^{{{0}}}", formula="2**x",
+    doc="Power of two.", special="exp2", tame=("0",), saves="x y", overflows=True,
+    sym=lambda sp, x: 2**x)
 
-row("expm1", node="Expm1Backward0", latex="e^{{{0}}} - 1", formula="e**x - 1",
+smooth("expm1", lambda xp, y, x: xp.exp(x), latex="e^{{{0}}} - 1", formula="e**x - 1",
     doc="Exponential minus one, accurate near 0.",
-    fwd=lambda xp, x: xp.expm1(x), partials=(lambda xp, y, x: xp.exp(x),),
     cases=[*ALL, case((2,), low=-1e-3, high=1e-3)], special="expm1", tame=("0",),
     overflows=True, saves="x y", sym=lambda sp, x: sp.exp(x) - 1)
 
 OF_LOGARITHMS = {"-inf": "the logarithm of zero",
                  "nan": "the logarithm of a negative number"}
 
-row("log", node="LogBackward0", latex=r"\log {0}", formula="log(x)", aliases=("ln",),
-    doc="Natural logarithm.", further="log_to_base",
-    fwd=lambda xp, x: xp.log(x), partials=(lambda xp, y, x: 1 / x,), cases=POSITIVE,
+smooth("log", lambda xp, y, x: 1 / x, latex=r"\log {0}", aliases=("ln",),
+    doc="Natural logarithm.", further="log_to_base", cases=POSITIVE,
     not_finite=OF_LOGARITHMS, tame=("1",), domain="x > 0")
 
 
@@ -66,38 +60,34 @@ def logarithm_to(base: int, latex: str, also: str, fwd: Formula) -> None:
 logarithm_to(2, "2", "ld", lambda xp, x: xp.log2(x))
 logarithm_to(10, "{{10}}", "lg", lambda xp, x: xp.log10(x))
 
-row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)",
-    doc="Logarithm of one plus x, accurate near 0.",
-    fwd=lambda xp, x: xp.log1p(x), partials=(lambda xp, y, x: 1 / (1 + x),),
+smooth("log1p", lambda xp, y, x: 1 / (1 + x), latex=r"\log(1 + {0})",
+    formula="log(1 + x)", doc="Logarithm of one plus x, accurate near 0.",
     cases=[case((3, 4), low=-0.5), case((), low=-0.5),
-           case((2,), low=-1e-3, high=1e-3)],
-    special="log1p", not_finite={"nan": "the logarithm of a negative number"},
-    tame=("0",), domain="x > -1", sym=lambda sp, x: sp.log(1 + x))
+           case((2,), low=-1e-3, high=1e-3)], special="log1p",
+    not_finite={"nan": "the logarithm of a negative number"}, tame=("0",),
+    domain="x > -1", sym=lambda sp, x: sp.log(1 + x))
 
-row("sqrt", node="SqrtBackward0", latex=r"\sqrt{{{0}}}", formula="x**0.5",
-    doc="Square root.", kink="at 0 the derivative is inf",
-    fwd=lambda xp, x: xp.sqrt(x), partials=(lambda xp, y, x: 0.5 / y,), cases=POSITIVE,
+smooth("sqrt", lambda xp, y, x: 0.5 / y, latex=r"\sqrt{{{0}}}", formula="x**0.5",
+    doc="Square root.", kink="at 0 the derivative is inf", cases=POSITIVE,
     not_finite={"nan": "the square root of a negative number"}, tame=("1",), saves="y",
     domain="x > 0", roundings=1)
 
 # PyTorch has no cube root; the node's name follows its rules for names.
-row("cbrt", node="CbrtBackward0", latex=r"\sqrt[3]{{{0}}}",
-    formula="sign(x)*abs(x)**(1/3)",
-    doc="Cube root, of negative numbers too.", kink="at 0 the derivative is inf",
-    fwd=lambda xp, x: xp.cbrt(x), partials=(lambda xp, y, x: 1 / (3 * (y * y)),),
+smooth("cbrt", lambda xp, y, x: 1 / (3 * (y * y)), latex=r"\sqrt[3]{{{0}}}",
+    formula="sign(x)*abs(x)**(1/3)", doc="Cube root, of negative numbers too.",
+    kink="at 0 the derivative is inf",
     cases=[*POSITIVE, case((3, 4), low=-2.0, high=-0.1)], tame=("1",), saves="y",
     domain="x != 0", sym=lambda sp, x: sp.sign(x) * sp.cbrt(sp.Abs(x)))
 
-row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
-    formula="x**-0.5", doc="Reciprocal of the square root.",
-    kink="at 0 the derivative is -inf",
+row("rsqrt", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}", formula="x**-0.5",
+    doc="Reciprocal of the square root.", kink="at 0 the derivative is -inf",
     fwd=lambda xp, x: 1 / xp.sqrt(x), partials=(lambda xp, y, x: -0.5 * (y * y * y),),
-    cases=POSITIVE,
-    not_finite={"inf": "a division by zero",
-                "nan": "the square root of a negative number"}, tame=("1",), saves="y")
+    cases=POSITIVE, not_finite={"inf": "a division by zero",
+                                "nan": "the square root of a negative number"},
+    tame=("1",), saves="y")
 
-of_floats("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{1}}})",
-    formula="log(e**a + e**b)", doc="Logarithm of the sum of two exponentials.",
+of_floats("logaddexp", latex=r"\log(e^{{{0}}} + e^{{{1}}})", formula="log(e**a + e**b)",
+    doc="Logarithm of the sum of two exponentials.",
     fwd=lambda xp, a, b: xp.logaddexp(a, b),
     partials=(lambda xp, y, a, b: xp.sigmoid(a - b),
               lambda xp, y, a, b: xp.sigmoid(b - a)),
@@ -106,9 +96,8 @@ of_floats("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{
 
 
 # PyTorch's derivatives.yaml, logaddexp2.
-@of_floats("logaddexp2", node="Logaddexp2Backward0",
-    latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})", formula="log2(2**a + 2**b)",
-    doc="Base-2 logarithm of a sum of powers of two.",
+@of_floats("logaddexp2", latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})",
+    formula="log2(2**a + 2**b)", doc="Base-2 logarithm of a sum of powers of two.",
     partials=(lambda xp, y, a, b: xp.sigmoid((a - b) * ln(xp, y, 2)),
               lambda xp, y, a, b: xp.sigmoid((b - a) * ln(xp, y, 2))), cases=PAIR,
     saves="a b y")
@@ -134,7 +123,7 @@ def times_log(xp: Namespace, g: Array, x: Array, number: float) -> Array:
     return xp.where(xp.eq(x, 0), 0, xp.xlogy(g, xp.new_full(x, (), number)))
 
 
-row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log(b)",
+row("xlogy.Tensor", latex=r"{0} \log {1}", formula="a*log(b)",
     doc="Product with a logarithm; 0 where the factor is 0.",
     kink="at a = 0 and b <= 0 the derivative by a is 0; by b it is a/b, NaN at (0, 0)",
     fwd=lambda xp, a, b: xp.xlogy(a, b),
@@ -144,8 +133,7 @@ row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log
         lambda xp, y, a, b: a / b),
     vjp=(lambda xp, g, y, a, b: xp.where(
             xp.logical_and(xp.eq(a, 0), xp.le(b, 0)), 0, xp.xlogy(g, b)),
-         lambda xp, g, y, a, b: g * (a / b)),
-    cases=POSITIVE_PAIR)
+         lambda xp, g, y, a, b: g * (a / b)), cases=POSITIVE_PAIR)
 
 row("xlogy.Scalar_Self", node="XlogyBackward1", latex=r"c \log {0}",
     formula="number*log(x)",
@@ -246,9 +234,8 @@ def power_of_two(xp: Namespace, b: Operand, like: Operand) -> Array:
     return xp.exp2(xp.new_full(cast(Array, like), (), b) if plain else b)
 
 
-row("ldexp", node="LdexpBackward0", latex=r"{0} \cdot 2^{{{1}}}", formula="a*2**b",
-    doc="Product with a power of two.",
-    fwd=lambda xp, a, b: a * power_of_two(xp, b, a),
+row("ldexp", latex=r"{0} \cdot 2^{{{1}}}", formula="a*2**b",
+    doc="Product with a power of two.", fwd=lambda xp, a, b: a * power_of_two(xp, b, a),
     partials=(lambda xp, y, a, b: power_of_two(xp, b, a),
-              lambda xp, y, a, b: y * ln(xp, y, 2)),
-    cases=PAIR, overflows=True, saves=("b", "y"))
+              lambda xp, y, a, b: y * ln(xp, y, 2)), cases=PAIR, overflows=True,
+    saves=("b", "y"))

@@ -85,7 +85,7 @@ def lined(shape: Shape) -> Shape:
     return shape or (1,)
 
 
-@row("gather.default", node="GatherBackward0", jvp=LINEAR, memory=PACKED,
+@row("gather.default", jvp=LINEAR, memory=PACKED,
     doc="Entries read along a dimension by a tensor of positions.",
     formula="y[i, j] = x[i, index[i, j]]",
     vjp=(lambda xp, g, y, x, index, dim:
@@ -208,7 +208,7 @@ def surviving(xp: Namespace, g: Array, write: Formula, read: Formula,
     return xp.where(xp.eq(last, order), picked, xp.zeros_like(picked))
 
 
-row("scatter.src", node="ScatterBackward0", jvp=LINEAR, one_type=True,
+row("scatter.src", jvp=LINEAR, one_type=True,
     fwd=lambda xp, x, index, src, dim: put_over(
         xp, x, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
     formula="y[i, index[i, j]] = src[i, j]",
@@ -248,7 +248,7 @@ def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
     return call("scatter_add.default", x, call("as_index", index), src, dim)
 
 
-row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=True,
+row("scatter_add.default", jvp=LINEAR, one_type=True,
     formula="y[i, index[i, j]] += src[i, j]",
     fwd=lambda xp, x, index, src, dim:
     x + xp.put_add(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
@@ -281,7 +281,7 @@ def slices_at(xp: Namespace, shape: Shape, dim: int, index: Array,
     return along(d, at.reshape([-1])) if shape else ()
 
 
-row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
+row("index_select.default", jvp=LINEAR,
     doc="Slices read along a dimension by a list of positions.",
     formula="y[i, j] = x[i, index[j]]",
     fwd=lambda xp, x, index, dim:
@@ -332,8 +332,8 @@ def plus_scaled(x: Array, factor: float, other: Array) -> Array:
     return x - other * -factor if factor < 0 else x + factor * other
 
 
-row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
-    one_type=True, formula="y[i, index[j]] += alpha source[i, j]",
+row("index_add.default", jvp=LINEAR, result=WHOLE, one_type=True,
+    formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
     plus_scaled(x, alpha, xp.put_add(
         x.shape, slices_at(xp, x.shape, dim, index),
@@ -360,8 +360,7 @@ def numbered(xp: Namespace, numel: int, index: Array) -> tuple[Array, ...]:
     return (at,)
 
 
-row("take.default", node="TakeBackward0", jvp=LINEAR,
-    memory=PACKED,
+row("take.default", jvp=LINEAR, memory=PACKED,
     doc="Entries by their number in the flattened tensor.",
     formula="y[k] = x[index[k]]",
     fwd=lambda xp, x, index:
@@ -382,7 +381,7 @@ function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
 
 
-@row("put.default", node="PutBackward0", jvp=LINEAR, memory=KEPT, one_type=True,
+@row("put.default", jvp=LINEAR, memory=KEPT, one_type=True,
     doc="Entries replaced, or added to, by their number in the flattened tensor.",
     formula="y[index[k]] = source[k]",
     vjp=(lambda xp, g, y, x, index, source, accumulate=False:
@@ -415,8 +414,8 @@ def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value:
 
 MASK = Fixed([[True, False, False], [False, True, True]])
 
-row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
-    memory=PACKED, formula="value where mask, else x",
+row("masked_fill.Scalar", result=FIRST, fits=True, memory=PACKED,
+    formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
               1 - xp.as_type_of(as_mask(xp, mask), y), None), vjp=(_filled_vjp, None),
@@ -449,7 +448,7 @@ def form_of(name: str, value: Operand) -> str:
     return "Tensor"
 
 
-@row("masked_select.default", node="MaskedSelectBackward0", jvp=LINEAR,
+@row("masked_select.default", jvp=LINEAR,
     doc="The entries where the mask is true, in one dimension.", formula="x where mask",
     vjp=(lambda xp, g, y, x, mask:
          xp.call("masked_select.backward", g, mask, x.shape), None),

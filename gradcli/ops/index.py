@@ -151,7 +151,7 @@ def checked_size(shape: Shape, at: Entries) -> Entries:
     return at
 
 
-row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",
+row("select", doc="One entry of a dimension, which is dropped.",
     formula="y[..., ...] = x[..., index, ...]", jvp=LINEAR, memory=VIEW,
     fwd=lambda xp, x, dim, index:
     xp.getitem(x, as_view(select_at(x.shape, dim, index))),
@@ -167,7 +167,7 @@ row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
     cases=[case((4,), input_sizes=(3, 4), dim=0, index=1),
            case((), input_sizes=(3,), dim=-1, index=-1)])
 
-row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
+row("slice.Tensor", jvp=LINEAR, memory=VIEW,
     formula="y[..., i, ...] = x[..., start + i*step, ...]",
     fwd=lambda xp, x, dim=0, start=None, end=None, step=1:
     xp.getitem(x, slice_at(x.shape, dim, start, end, step)),
@@ -184,7 +184,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
     cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
-row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True, memory=READ,
+row("index.Tensor", jvp=LINEAR, always_saves=True, memory=READ,
     formula="y[k] = x[i[k], j[k], ...]",
     fwd=lambda xp, x, indices:
     xp.getitem(x, checked_size(x.shape, entries_at(xp, indices))),

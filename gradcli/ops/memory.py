@@ -49,8 +49,7 @@ writing("copy_slices.positions", "CopySlices", False)
 writing("copy_slices.overlapping", "CopySlices")
 writing("index_put.positions", "IndexPutBackward0")
 
-row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
-    formula="y[i, j] = x[at[i, j]]",
+row("as_strided.positions", jvp=LINEAR, formula="y[i, j] = x[at[i, j]]",
     fwd=lambda xp, x, at:
     xp.getitem(xp.reshape(x, (prod(x.shape),)), (xp.as_index(at),)),
     vjp=(lambda xp, g, y, x, at: xp.call("as_strided.backward", g, at, x.shape),),
@@ -132,8 +131,7 @@ def _along_view(xp: Namespace, t: Tangents, y: Array, x: Array, **how: Any) -> A
     return moved if inside is None else xp.where(inside, moved, 0)
 
 
-row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1",
-    memory=VIEW, saves="",
+row("as_strided.default", turned="AsStridedBackward1", memory=VIEW, saves="",
     slope="that of the operand's entries; others of its memory get none, as in PyTorch",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
     fwd=lambda xp, x, size, stride, start, geometry=None:
@@ -190,8 +188,7 @@ row("fill_.Tensor", node="FillBackward3", jvp=LINEAR, formula="y = value",
     vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),
          lambda xp, g, y, x, value: xp.sum(g)), cases=[case((2, 3), ()), case((), ())])
 
-row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, result=GIVEN,
-    formula="y = x",
+row("to_copy.default", jvp=LINEAR, result=GIVEN, formula="y = x",
     fwd=lambda xp, x, dtype, device, back: xp.to_copy(x, dtype, device),
     vjp=(lambda xp, g, y, x, dtype, device, back:
          xp.to_copy(g, *back, (dtype, device)),),

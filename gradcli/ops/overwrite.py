@@ -35,8 +35,7 @@ def filled(xp: Namespace, x: Array, index: Array, dim: int, value: Operand) -> A
     return put_over(xp, x, at, put)
 
 
-row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR, result=FIRST,
-    memory=KEPT,
+row("select_scatter", jvp=LINEAR, result=FIRST, memory=KEPT,
     doc="One entry of a dimension replaced.", formula="y[..., index, ...] = src",
     fwd=lambda xp, x, src, dim, index:
     replaced(xp, x, select_at(x.shape, dim, index), src),
@@ -45,8 +44,7 @@ row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR, result=FIRST,
          lambda xp, g, y, x, src, **at: xp.select(g, **at)),
     cases=[case((3, 4), (4,), dim=0, index=1), case((3, 4), (3,), dim=-1, index=-1)])
 
-row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
-    memory=KEPT,
+row("slice_scatter", jvp=LINEAR, result=FIRST, memory=KEPT,
     doc="A stretch of a dimension replaced.",
     formula="y[..., start:end:step, ...] = src",
     fwd=lambda xp, x, src, dim=0, start=None, end=None, step=1:
@@ -79,7 +77,7 @@ def demand_slices(own: Shape, index: Shape, source: Shape, dim: int) -> None:
                             f"equal to source.size(dim) ({source[d]})")
 
 
-@row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR, one_type=True,
+@row("index_copy.default", jvp=LINEAR, one_type=True,
     doc="Slices replaced at a list of positions.",
     formula="y[i, index[j]] = source[i, j]",
     vjp=(lambda xp, g, y, x, index, source, dim: xp.index_fill(g, dim, index, 0), None,
@@ -98,8 +96,7 @@ def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
     return replaced(xp, x, at, xp.reshape(source, xp.getitem(x, at).shape))
 
 
-row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST, memory=KEPT,
-    formula="y[i, index[j]] = value",
+row("index_fill.Scalar", result=FIRST, memory=KEPT, formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, dim, value: xp.index_fill(g, dim, index, 0), None),
     jvp=lambda xp, t, y, x, index, dim, value: xp.index_fill(t[0], dim, index, 0),
@@ -142,8 +139,8 @@ def _fitted(xp: Namespace, values: Array, shape: Shape) -> Array:
     return xp.expand(values, shape)
 
 
-@row("index_put.default", node="IndexPutBackward0", jvp=LINEAR, memory=KEPT,
-    always_saves=True, one_type=True, formula="y[i[k], j[k], ...] = values[k]",
+@row("index_put.default", jvp=LINEAR, memory=KEPT, always_saves=True, one_type=True,
+    formula="y[i[k], j[k], ...] = values[k]",
     vjp=(lambda xp, g, y, x, values, indices, accumulate=False: g if accumulate else
          xp.call("index_put.default", g, xp.new_full(g, values.shape, 0), indices),
          lambda xp, g, y, x, values, indices, accumulate=False: sum_to(xp, surviving(
@@ -184,7 +181,7 @@ def _taken_from_source(
     return xp.reshape(grown(xp, taken, (prod(source.shape),)), source.shape)
 
 
-@row("masked_scatter.default", node="MaskedScatterBackward0", jvp=LINEAR,
+@row("masked_scatter.default", jvp=LINEAR,
     doc="Entries replaced, where a mask is true, by those of source in order.",
     formula="source, entry by entry, where mask, else x", one_type=True,
     vjp=(lambda xp, g, y, x, mask, source:

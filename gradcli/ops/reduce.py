@@ -109,7 +109,7 @@ WHOLE = [case((3, 4)), case((5,)), case((2, 1, 3)), case(())]
 
 # sums and means
 
-row("sum.default", node="SumBackward0", formula="sum(x)", fwd=lambda xp, x: xp.sum(x),
+row("sum.default", formula="sum(x)", fwd=lambda xp, x: xp.sum(x),
     vjp=(lambda xp, g, y, x: xp.expand(g, x.shape),), jvp=LINEAR, cases=WHOLE)
 
 row("sum.dim_IntList", node="SumBackward1", formula="sum(x, dim)",
@@ -123,7 +123,7 @@ function("sum", lambda call, x, dim=None, keepdim=False:
          doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)",
          casts=True)
 
-of_floats("mean.default", node="MeanBackward0", formula="sum(x) / n", wide=True,
+of_floats("mean.default", formula="sum(x) / n", wide=True,
     fwd=lambda xp, x: xp.sum(x) / size_over(x, None),
     vjp=(lambda xp, g, y, x: xp.expand(g / size_over(x, None), x.shape),), jvp=LINEAR,
     cases=WHOLE)
@@ -141,7 +141,7 @@ function("mean", lambda call, x, dim=None, keepdim=False:
          casts=True, not_finite={"nan": "the mean of no entries"},
          also=("average", "avg"))
 
-row("nansum", node="NansumBackward0", formula="sum(x where x is a number)",
+row("nansum", formula="sum(x where x is a number)",
     doc="Sum that counts NaN as 0, over all entries or over dimensions.",
     kink="the derivative by an entry that is NaN is 0",
     fwd=lambda xp, x, dim=None, keepdim=False:
@@ -180,8 +180,8 @@ def others_along(xp: Namespace, x: Array, dim: int) -> Array:
     return others(xp, x, dim_of(x.shape, dim)) if has_line(x, dim) else xp.ones_like(x)
 
 
-row("prod.default", node="ProdBackward0", formula="x[0] * x[1] * ...",
-    fwd=lambda xp, x: xp.prod(x), vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
+row("prod.default", formula="x[0] * x[1] * ...", fwd=lambda xp, x: xp.prod(x),
+    vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
     jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE,
     saves="x y")
 

@@ -80,15 +80,13 @@ _reshaping("reshape.unsafe", "UnsafeViewBackward0", SHARED)
 
 CONTIGUOUS = "contiguous"
 
-row("clone", node="CloneBackward0", doc="A copy that the gradient passes through.",
-    formula="x", latex="{0}", jvp=LINEAR,
-    fwd=lambda xp, x, memory_format=None: xp.clone(x, memory_format),
+row("clone", doc="A copy that the gradient passes through.", formula="x", latex="{0}",
+    jvp=LINEAR, fwd=lambda xp, x, memory_format=None: xp.clone(x, memory_format),
     vjp=(lambda xp, g, y, x, memory_format=None: g,),
     cases=[case((3, 4)), case(()), case((2, 3), memory_format=CONTIGUOUS)])
 
-row("alias", node="AliasBackward0", doc="The same tensor under a new node.",
-    formula="x", jvp=LINEAR, memory=VIEW, fwd=lambda xp, x: x,
-    vjp=(lambda xp, g, y, x: g,),
+row("alias", doc="The same tensor under a new node.", formula="x", jvp=LINEAR,
+    memory=VIEW, fwd=lambda xp, x: x, vjp=(lambda xp, g, y, x: g,),
     cases=[case((3, 4)), case(())], internal=True)
 
 row("detach", doc="The same values, where the gradient ends.", formula="x",
@@ -197,7 +195,7 @@ def swap(xp: Namespace, x: Array, dim0: int, dim1: int) -> Array:
     return xp.transpose(x, d0, d1) if x.shape else x
 
 
-row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
+row("permute", star="dims", jvp=LINEAR, memory=VIEW,
     doc="The dimensions in another order.", formula="y[i, j, ...] = x[...]",
     fwd=lambda xp, x, dims: xp.permute(x, order_of(x.shape, dims)),
     vjp=(lambda xp, g, y, x, dims:
@@ -224,10 +222,9 @@ _transposing("transpose", "TransposeBackward0", "TransposeBackward1",
 _transposing("transpose_.inside", "TransposeBackward1", memory=SHARED)
 
 
-@row("t", node="TBackward0", turned="TBackward1",
-    doc="The transpose of a matrix; a vector stays.", formula="y[j, i] = x[i, j]",
-    latex="{0}^T", jvp=LINEAR, memory=VIEW, vjp=(lambda xp, g, y, x: xp.t(g),),
-    cases=[case((3, 4)), case((3,)), case(())])
+@row("t", turned="TBackward1", doc="The transpose of a matrix; a vector stays.",
+    formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, memory=VIEW,
+    vjp=(lambda xp, g, y, x: xp.t(g),), cases=[case((3, 4)), case((3,)), case(())])
 def _t(xp: Namespace, x: Array) -> Array:
     demand_rank("t", x, 0, 2)
     return xp.transpose(x, 0, 1) if x.ndim == 2 else x

@@ -214,12 +214,11 @@ def most_frequent(xp: Namespace, x: Array, dim: int) -> Array:
     return xp.gather(order, dim, xp.argmax(lengths, dim, True))
 
 
-row("mode", node="ModeBackward0", formula="mode(x, dim)", **BY_CHOICE,
+row("mode", formula="mode(x, dim)", **BY_CHOICE,
     kink="of equal entries the last carries the gradient",
     doc="The most frequent entry along a dimension, and where it stands last; the "
-        "smallest of several.",
-    fwd=lambda xp, x, dim=-1, keepdim=False:
-        chosen(xp, "mode", x, most_frequent, dim, keepdim),
+        "smallest of several.", fwd=lambda xp, x, dim=-1, keepdim=False:
+                                    chosen(xp, "mode", x, most_frequent, dim, keepdim),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
            case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())])
 
@@ -275,7 +274,7 @@ _sorting("sort.default", "SortBackward0")
 _sorting("sort.stable", "SortBackward1")
 
 
-@of_numbers("topk", node="TopkBackward0", **BY_POSITION, memory=PACKED,
+@of_numbers("topk", **BY_POSITION, memory=PACKED,
     doc="The k largest, or smallest, entries of a dimension and where they stand.",
     formula="y[i] = x[indices[i]]",
     cases=[case((3, 4), k=2, make="distinct"),
@@ -290,7 +289,7 @@ def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
     return read(xp, x, dim, xp.narrow(order, d, 0, k) if x.shape else order)
 
 
-@of_numbers("kthvalue", node="KthvalueBackward0", **BY_CHOICE, memory=PACKED,
+@of_numbers("kthvalue", **BY_CHOICE, memory=PACKED,
     doc="The k-th smallest entry of a dimension and where it stands.",
     formula="y = x[indices]",
     cases=[case((3, 4), k=2, make="distinct"),

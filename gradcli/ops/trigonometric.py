@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .op import RESULT, Case, Rule, case, function, of_floats, row
+from .op import ALL, RESULT, Case, Rule, case, function, of_floats, row, smooth
 from .types import Array, Call, Namespace, Operand, Relation
 
 # fmt: off
 
-ALL = [case((3, 4)), case(())]
 INSIDE = [case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)]
 
 
@@ -24,37 +23,28 @@ def pi(xp: Namespace, x: Array) -> Array:
     return 4 * xp.atan(xp.new_full(x, (), 1))
 
 
-row("sin", node="SinBackward0", latex=r"\sin {0}", formula="sin(x)", doc="Sine.",
-    fwd=lambda xp, x: xp.sin(x), partials=(lambda xp, y, x: xp.cos(x),), cases=ALL)
+smooth("sin", lambda xp, y, x: xp.cos(x), latex=r"\sin {0}", doc="Sine.")
 
-row("cos", node="CosBackward0", latex=r"\cos {0}", formula="cos(x)", doc="Cosine.",
-    fwd=lambda xp, x: xp.cos(x), partials=(lambda xp, y, x: -xp.sin(x),), cases=ALL)
+smooth("cos", lambda xp, y, x: -xp.sin(x), latex=r"\cos {0}", doc="Cosine.")
 
-row("tan", node="TanBackward0", latex=r"\tan {0}", formula="tan(x)", doc="Tangent.",
-    fwd=lambda xp, x: xp.tan(x), partials=(lambda xp, y, x: 1 + y * y,),
+smooth("tan", lambda xp, y, x: 1 + y * y, latex=r"\tan {0}", doc="Tangent.",
     cases=[case((3, 4), low=-1.3, high=1.3), case((), low=-1.3, high=1.3)],
     also=("tg",), saves="y")
 
-row("asin", node="AsinBackward0", latex=r"\arcsin {0}", formula="asin(x)",
+smooth("asin", lambda xp, y, x: 1 / xp.sqrt((1 - x) * (1 + x)), latex=r"\arcsin {0}",
     doc="Inverse of the sine.", aliases=("arcsin",),
-    kink="at -1 and 1 the derivative is inf",
-    fwd=lambda xp, x: xp.asin(x),
-    partials=(lambda xp, y, x: 1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE,
+    kink="at -1 and 1 the derivative is inf", cases=INSIDE,
     not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",),
     domain="x > -1 and x < 1")
 
-row("acos", node="AcosBackward0", latex=r"\arccos {0}", formula="acos(x)",
+smooth("acos", lambda xp, y, x: -1 / xp.sqrt((1 - x) * (1 + x)), latex=r"\arccos {0}",
     doc="Inverse of the cosine.", aliases=("arccos",),
-    kink="at -1 and 1 the derivative is -inf",
-    fwd=lambda xp, x: xp.acos(x),
-    partials=(lambda xp, y, x: -1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE,
+    kink="at -1 and 1 the derivative is -inf", cases=INSIDE,
     not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",),
     domain="x > -1 and x < 1")
 
-row("atan", node="AtanBackward0", latex=r"\arctan {0}", formula="atan(x)",
-    doc="Inverse of the tangent.", aliases=("arctan",),
-    fwd=lambda xp, x: xp.atan(x), partials=(lambda xp, y, x: 1 / (1 + x * x),),
-    cases=ALL, also=("arctg", "atg"))
+smooth("atan", lambda xp, y, x: 1 / (1 + x * x), latex=r"\arctan {0}",
+    doc="Inverse of the tangent.", aliases=("arctan",), also=("arctg", "atg"))
 
 
 def over_square_norm(xp: Namespace, part: Array, a: Array, b: Array) -> Array:
@@ -64,15 +54,13 @@ def over_square_norm(xp: Namespace, part: Array, a: Array, b: Array) -> Array:
     return part / nonzero / nonzero
 
 
-row("atan2", node="Atan2Backward0", latex=r"\operatorname{{atan2}}({0}, {1})",
-    formula="atan2(a, b)", doc="Angle of the point (b, a).", aliases=("arctan2",),
-    kink="at the origin both derivatives are 0",
-    fwd=lambda xp, a, b: xp.atan2(a, b),
+row("atan2", latex=r"\operatorname{{atan2}}({0}, {1})", formula="atan2(a, b)",
+    doc="Angle of the point (b, a).", aliases=("arctan2",),
+    kink="at the origin both derivatives are 0", fwd=lambda xp, a, b: xp.atan2(a, b),
     partials=(lambda xp, y, a, b: over_square_norm(xp, b, a, b),
               lambda xp, y, a, b: over_square_norm(xp, -a, a, b)),
     cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3),
-           case((3, 1), (1, 2), low=0.3)],
-    domain="a != 0, where b is not above 0",
+           case((3, 1), (1, 2), low=0.3)], domain="a != 0, where b is not above 0",
     bounds=lambda xp, a, b: () if b.value > 0 else ((0, "!=", 0),))
 
 
@@ -83,51 +71,39 @@ def length_bounds(xp: Namespace, a: Any, b: Any) -> tuple[Relation, ...]:
     return ((0, "!=", 0),) if not a.value.contains(0) else ((0, "!=", 0), (1, "!=", 0))
 
 
-of_floats("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
-    formula="sqrt(a**2 + b**2)", doc="Length of the hypotenuse.",
+of_floats("hypot", latex=r"\sqrt{{{0}^2 + {1}^2}}", formula="sqrt(a**2 + b**2)",
+    doc="Length of the hypotenuse.",
     kink="at the origin both derivatives are NaN, as in PyTorch",
     fwd=lambda xp, a, b: xp.hypot(a, b),
     partials=(lambda xp, y, a, b: a / y, lambda xp, y, a, b: b / y),
     cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3)],
-    saves=("a y", "b y"),
-    domain="a != 0 or b != 0", bounds=length_bounds, overflows=True,
-    sym=lambda sp, a, b: sp.sqrt(a**2 + b**2))
+    saves=("a y", "b y"), domain="a != 0 or b != 0", bounds=length_bounds,
+    overflows=True, sym=lambda sp, a, b: sp.sqrt(a**2 + b**2))
 
-row("sinh", node="SinhBackward0", latex=r"\sinh {0}", formula="sinh(x)",
-    doc="Hyperbolic sine.",
-    fwd=lambda xp, x: xp.sinh(x), partials=(lambda xp, y, x: xp.cosh(x),), cases=ALL,
+smooth("sinh", lambda xp, y, x: xp.cosh(x), latex=r"\sinh {0}", doc="Hyperbolic sine.",
     also=("sh",), tame=("0",), overflows=True)
 
-row("cosh", node="CoshBackward0", latex=r"\cosh {0}", formula="cosh(x)",
-    doc="Hyperbolic cosine.",
-    fwd=lambda xp, x: xp.cosh(x), partials=(lambda xp, y, x: xp.sinh(x),), cases=ALL,
-    also=("ch",), tame=("0",), overflows=True)
+smooth("cosh", lambda xp, y, x: xp.sinh(x), latex=r"\cosh {0}",
+    doc="Hyperbolic cosine.", also=("ch",), tame=("0",), overflows=True)
 
-row("tanh", node="TanhBackward0", latex=r"\tanh {0}", formula="tanh(x)",
+smooth("tanh", lambda xp, y, x: 1 - y * y, latex=r"\tanh {0}",
     rule=Rule("TanhBackwardBackward0", (RESULT,), passes=True),
-    doc="Hyperbolic tangent.",
-    fwd=lambda xp, x: xp.tanh(x), partials=(lambda xp, y, x: 1 - y * y,), cases=ALL,
-    also=("th",), saves="y")
+    doc="Hyperbolic tangent.", also=("th",), saves="y")
 
-row("asinh", node="AsinhBackward0", latex=r"\operatorname{{arsinh}} {0}",
-    formula="asinh(x)", doc="Inverse of the hyperbolic sine.", aliases=("arcsinh",),
-    fwd=lambda xp, x: xp.asinh(x), partials=(lambda xp, y, x: 1 / xp.hypot(1, x),),
-    cases=ALL)
+smooth("asinh", lambda xp, y, x: 1 / xp.hypot(1, x),
+    latex=r"\operatorname{{arsinh}} {0}", doc="Inverse of the hyperbolic sine.",
+    aliases=("arcsinh",))
 
 # DLMF 4.38(ii), in factors, so that no square overflows or cancels.
-row("acosh", node="AcoshBackward0", latex=r"\operatorname{{arcosh}} {0}",
-    formula="acosh(x)", doc="Inverse of the hyperbolic cosine.", aliases=("arccosh",),
-    kink="at 1 the derivative is inf",
-    fwd=lambda xp, x: xp.acosh(x),
-    partials=(lambda xp, y, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)),),
+smooth("acosh", lambda xp, y, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)),
+    latex=r"\operatorname{{arcosh}} {0}", doc="Inverse of the hyperbolic cosine.",
+    aliases=("arccosh",), kink="at 1 the derivative is inf",
     cases=[case((3, 4), low=1.2, high=3.0), case((), low=1.2, high=3.0)],
     not_finite={"nan": "its argument is below 1"}, tame=("2",), domain="x > 1")
 
-row("atanh", node="AtanhBackward0", latex=r"\operatorname{{artanh}} {0}",
-    formula="atanh(x)", doc="Inverse of the hyperbolic tangent.", aliases=("arctanh",),
-    kink="at -1 and 1 the derivative is inf",
-    fwd=lambda xp, x: xp.atanh(x),
-    partials=(lambda xp, y, x: 1 / ((1 - x) * (1 + x)),), cases=INSIDE,
+smooth("atanh", lambda xp, y, x: 1 / ((1 - x) * (1 + x)),
+    latex=r"\operatorname{{artanh}} {0}", doc="Inverse of the hyperbolic tangent.",
+    aliases=("arctanh",), kink="at -1 and 1 the derivative is inf", cases=INSIDE,
     not_finite={"nan": "its argument is outside (-1, 1)"}, tame=("0",),
     domain="x > -1 and x < 1")
 
@@ -161,24 +137,19 @@ def sinc_slope(xp: Namespace, y: Array, x: Array) -> Array:
     return xp.where(near, series, (xp.cos(turn * x) - y) / away)
 
 
-row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
-    formula="sin(pi*x)/(pi*x)", doc="Normalised sinc; 1 at 0.",
-    fwd=lambda xp, x: xp.sinc(x), partials=(sinc_slope,),
+smooth("sinc", sinc_slope, formula="sin(pi*x)/(pi*x)", doc="Normalised sinc; 1 at 0.",
     cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1),
            case((2,), low=0.0095, high=0.0099)], special="sinc", saves="x y",
-    inner_roundings=2,
-    sym=lambda sp, x: sp.sinc(sp.pi * x))
+    inner_roundings=2, sym=lambda sp, x: sp.sinc(sp.pi * x))
 
-row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
-    saves="",
-    formula="x*pi/180", also=("radians",), doc="Degrees to radians.",
+row("deg2rad", latex=r"\frac{{\pi}}{{180}} {0}", saves="", formula="x*pi/180",
+    also=("radians",), doc="Degrees to radians.",
     fwd=lambda xp, x: x * (pi(xp, x) / 180),
     partials=(lambda xp, y, x: pi(xp, x) / 180,),
     vjp=(lambda xp, g, y, x: g * (pi(xp, g) / 180),), cases=ALL)
 
-row("rad2deg", node="Rad2DegBackward0", latex=r"\frac{{180}}{{\pi}} {0}",
-    saves="",
-    formula="x*180/pi", also=("degrees",), doc="Radians to degrees.",
+row("rad2deg", latex=r"\frac{{180}}{{\pi}} {0}", saves="", formula="x*180/pi",
+    also=("degrees",), doc="Radians to degrees.",
     fwd=lambda xp, x: x * (180 / pi(xp, x)),
     partials=(lambda xp, y, x: 180 / pi(xp, x),),
     vjp=(lambda xp, g, y, x: g * (180 / pi(xp, g)),), cases=ALL)
@@ -189,7 +160,7 @@ OUTSIDE = [case((3, 4), low=1.2, high=3.0), case((), low=-3.0, high=-1.2)]
 AWAY = [case((3, 4), low=0.3, high=1.3), case((), low=-1.3, high=-0.3)]
 
 
-def reciprocal(name: str, of: str, word: str, *, edges: str,
+def with_inverse(name: str, of: str, word: str, *, edges: str,
                inside: Sequence[Case] = OUTSIDE, also: Sequence[str] = ()) -> None:
     """Enter the reciprocal of a function, and the inverse of that reciprocal."""
 
@@ -206,13 +177,13 @@ def reciprocal(name: str, of: str, word: str, *, edges: str,
 
 EDGES = "at -1 and 1 the derivative is infinite"
 
-reciprocal("sec", "cos", "Secant", edges=EDGES)
-reciprocal("csc", "sin", "Cosecant", edges=EDGES, also=("cosec",))
-reciprocal("cot", "tan", "Cotangent", inside=AWAY, also=("cotan", "ctg", "cotg"),
-           edges="at 0 it jumps from -pi/2 to pi/2, and the derivative is NaN")
-reciprocal("sech", "cosh", "Hyperbolic secant",
-           inside=[case((3, 4), low=0.2, high=0.8), case((), low=0.2, high=0.8)],
-           edges="at 1 the derivative is -inf, at 0 NaN")
-reciprocal("csch", "sinh", "Hyperbolic cosecant", inside=AWAY, also=("cosech",),
-           edges="at 0 it jumps, and the derivative is NaN")
-reciprocal("coth", "tanh", "Hyperbolic cotangent", edges=EDGES)
+with_inverse("sec", "cos", "Secant", edges=EDGES)
+with_inverse("csc", "sin", "Cosecant", edges=EDGES, also=("cosec",))
+with_inverse("cot", "tan", "Cotangent", inside=AWAY, also=("cotan", "ctg", "cotg"),
+             edges="at 0 it jumps from -pi/2 to pi/2, and the derivative is NaN")
+with_inverse("sech", "cosh", "Hyperbolic secant",
+             inside=[case((3, 4), low=0.2, high=0.8), case((), low=0.2, high=0.8)],
+             edges="at 1 the derivative is -inf, at 0 NaN")
+with_inverse("csch", "sinh", "Hyperbolic cosecant", inside=AWAY, also=("cosech",),
+             edges="at 0 it jumps, and the derivative is NaN")
+with_inverse("coth", "tanh", "Hyperbolic cotangent", edges=EDGES)
