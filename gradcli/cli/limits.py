@@ -183,7 +183,7 @@ class _Watch:
             return
         import numpy as np
 
-        from ..ops.limits import LIMIT
+        from ..ops.checks import LIMIT
 
         # Linear algebra allocates its buffers now, while there is memory.
         two_rows = np.zeros((2, 2))
@@ -245,7 +245,7 @@ class _Watch:
     def _too_large(self) -> tuple[str, str, str]:
         """Return the code, the message and the hint for work that takes too much
         memory."""
-        from ..ops.limits import size_text
+        from ..ops.checks import size_text
 
         allowed = f"{size_text(self._limits.memory_bytes)} of memory"
         return "E403", f"the work took more than {allowed}", MORE_MEMORY
@@ -346,7 +346,7 @@ def make_room(argv: Sequence[str]) -> None:
     if left is not None or not any("=@" in word for word in argv):
         environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if left is not None and left < MIN_ROOM_BYTES:
-        from ..ops.limits import size_text
+        from ..ops.checks import size_text
 
         message = f"not enough memory: the system leaves {size_text(left)} of it"
         hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"

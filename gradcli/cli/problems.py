@@ -166,8 +166,7 @@ def unwritable(path: str, error: OSError, hint: str) -> ProgramError:
 def problem_of(error: Exception) -> ProgramError:
     """Return what is reported of any exception; one without a meaning is a bug."""
     from ..lang.process import is_out_of_memory
-    from ..ops.checks import EngineError
-    from ..ops.limits import LimitError
+    from ..ops.checks import EngineError, LimitError
 
     if isinstance(error, ProgramError):
         return error

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from ..ops.basis import UFUNCS
-from ..ops.limits import LIMIT, check_size
-from ..ops.memory import check_bounds
+from ..ops.checks import LIMIT, check_size
+from ..ops.index import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors

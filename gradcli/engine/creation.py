@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, DeviceLike, Size, dtype, sizes_of
 from .errors import EngineError

@@ -1,7 +1,7 @@
 """Limits of the engine, with their units, and checks of what would exceed them.
 
 Invariant: the sizes of broadcast results and products are computed from shapes before
-anything is allocated; `gradcli.ops.limits` says how much is allowed.
+anything is allocated; `gradcli.ops.checks` says how much is allowed.
 
     check_product((100_000, 1), (1, 100_000))      # LimitError: ... needs 80 GB
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ops.checks import broadcast_shape, count_of
-from ..ops.limits import LIMIT, check_size
+from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from .raw import Raw
 
 # Numbers.

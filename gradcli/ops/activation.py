@@ -17,6 +17,7 @@ from .checks import (
     dims_of,
     kept_shape,
 )
+from .elementary import pi
 from .exact import beside, decimal, fraction, reciprocal
 from .op import (
     ALL,
@@ -36,7 +37,6 @@ from .op import (
     smooth,
 )
 from .reduce import dropped, restored
-from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Dims, Namespace, Tangents
 
 # fmt: off

@@ -10,10 +10,12 @@ from __future__ import annotations
 from math import prod
 
 from .checks import (
+    LISTED,
     EngineError,
     ShapeError,
     as_integer,
     as_sizes,
+    check_size,
     demand_rank,
     dim_of,
     dims_of,
@@ -21,7 +23,6 @@ from .checks import (
     refuse,
 )
 from .index import along
-from .limits import LISTED, check_size
 from .op import LINEAR, PACKED, VIEW, Marker, case, function, row
 from .shape import inverse_order
 from .types import Array, Call, Dims, Namespace, Shape, Sizes

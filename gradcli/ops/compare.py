@@ -16,6 +16,7 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError, refuse
+from .elementary import pi
 from .op import (
     ALL,
     FLOATS,
@@ -29,7 +30,6 @@ from .op import (
     of_numbers,
     row,
 )
-from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Namespace, Operand
 
 # fmt: off

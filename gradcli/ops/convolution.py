@@ -19,8 +19,15 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from .checks import ShapeError, ValueRangeError, demand_multiple, each_dim, refuse
-from .limits import PIECE, check_size
+from .checks import (
+    PIECE,
+    ShapeError,
+    ValueRangeError,
+    check_size,
+    demand_multiple,
+    each_dim,
+    refuse,
+)
 from .op import (
     LINEAR,
     MULTILINEAR,

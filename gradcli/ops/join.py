@@ -23,10 +23,12 @@ from itertools import (
 from math import prod
 
 from .checks import (
+    PIECE,
     ShapeError,
     as_integer,
     as_sizes,
     broadcast_shape,
+    check_size,
     demand_choice,
     demand_rank,
     dim_of,
@@ -34,7 +36,6 @@ from .checks import (
     refuse,
 )
 from .index import along, as_view
-from .limits import PIECE, check_size
 from .op import LINEAR, MANY, PACKED, VIEW, Formula, case, function, row
 from .shape import sum_to
 from .types import Array, Call, Namespace, Nested, Outputs, Shape, Sizes

@@ -15,14 +15,15 @@ from collections import Counter
 from typing import NamedTuple, cast
 
 from .checks import (
+    LISTED,
     KindError,
     PositionError,
     ValueRangeError,
+    check_size,
     demand_rank,
     refuse,
 )
 from .index import check_positions, checked_size
-from .limits import LISTED, check_size
 from .op import LINEAR, PACKED, Fixed, Formula, Rule, case, function, of_floats, row
 from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 

@@ -507,8 +507,12 @@ def smooth(name: str, slope: Partial, **facts: Any) -> None:
     """
     usual = {"formula": f"{name}(x)", "latex": rf"\operatorname{{{{{name}}}}} {{0}}",
              "cases": ALL, "family": family_of(slope)}  # fmt: skip
-    row(name, fwd=lambda xp, x: getattr(xp, name)(x), partials=(slope,),
-        **(usual | facts))  # fmt: skip
+
+    def fwd(xp: Any, x: Any) -> Any:
+        return getattr(xp, name)(x)
+
+    fwd.__module__ = slope.__module__
+    row(name, fwd=fwd, partials=(slope,), **(usual | facts))
 
 
 of_numbers = partial(row, refuses=TRUTHS)

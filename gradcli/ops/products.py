@@ -21,13 +21,13 @@ from .checks import (
     ValueRangeError,
     as_integer,
     broadcast_shape,
+    check_size,
     count_of,
     demand_rank,
     dim_of,
     holds,
     refuse,
 )
-from .limits import check_size
 from .op import MULTILINEAR, VIEW, WHOLE, WHOLES, Case, case, function, of_numbers, row
 from .shape import sum_to
 from .types import Array, ArrayRule, Call, Namespace, Outputs, Recorded, Result

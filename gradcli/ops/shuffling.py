@@ -25,13 +25,13 @@ from .checks import (
     ShapeError,
     ValueRangeError,
     as_sizes,
+    check_size,
     demand_choice,
     demand_multiple,
     demand_rank,
     refuse,
 )
 from .exact import fraction
-from .limits import check_size
 from .op import (
     LINEAR,
     PACKED,

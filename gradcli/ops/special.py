@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import Any
 
 from .arithmetic import is_number
-from .checks import ArgumentError, refuse
+from .checks import ArgumentError, check_size, refuse
+from .elementary import is_beside_0, pi, sine_over_series
 from .exact import beside, fraction
-from .limits import check_size
 from .op import (
     ALL,
     FLOATS,
@@ -33,7 +33,6 @@ from .op import (
     smooth,
     unknown_slope,
 )
-from .trigonometric import is_beside_0, pi, sine_over_series
 from .types import Array, ArrayRule, Call, Namespace, Operand, Partial, Result
 
 # fmt: off
