@@ -230,6 +230,24 @@ class device:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
 
+class layout:
+    """A layout of entries in memory; ``strided`` is the only one."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+strided = layout("strided")
+"""Layout of entries at fixed steps along each dimension."""
+
 DeviceLike = device | str | int | None
 """Name of a device; None: the default one."""
 

@@ -60,10 +60,6 @@ MAX_ITEMS_OF_INDEX_LIST = 31
 """Most items of a list, with lists among them, that is read as a tuple of indices, as
 in PyTorch."""
 
-MAX_PASSES_IN_A_THREAD = 20
-"""Largest number of nested reverse passes in one thread. A pass and what it calls take
-some fifteen frames of the thousand that Python allows."""
-
 # Memory that is kept.
 
 KEPT_BYTES = 2**25 - 2**16

@@ -80,10 +80,6 @@ PACKED: Final = Marker("PACKED")
 KEPT: Final = Marker("KEPT")
 """Memory of the result's own, laid out like the first operand, whose shape it has."""
 
-READ: Final = Marker("READ")
-"""Memory of the result's own: dimensions that are read whole lie in the order of the
-operand, those that are indexed in the order of the index arrays."""
-
 VIEW: Final = Marker("VIEW")
 """Memory of the first operand where that is possible: a change of the operand or of
 the result then changes both."""
@@ -308,8 +304,8 @@ class Op(Entry):
     wide       half floats are computed with in single precision, and rounded once
     fits       a plain number that the result's integer type cannot hold is refused;
                otherwise it wraps around, as a tensor of one number would
-    memory     where the result lies: OWN, PACKED, KEPT, READ, VIEW or SHARED; for the
-               first four, a result in an operand's memory is copied
+    memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; for the
+               first three, a result in an operand's memory is copied
     one_type   the operands have to be of one type
     refuses    the types that the row refuses if all operands have one of them: letters
                of kinds and, behind spaces, names
