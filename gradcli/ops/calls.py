@@ -31,19 +31,6 @@ def one(sizes: Sequence[int]) -> int | Shape:
     return sizes[0] if len(set(sizes)) == 1 else tuple(sizes)
 
 
-def room(
-    x: Array, weight: Array, bias: Array | None, size: Shape, stride: Shape,
-    padding: Shape, dilation: Shape, groups: int = 1,
-) -> Shape:  # fmt: skip
-    """Return the output padding of a transposed convolution, per spatial dimension."""
-    steps = zip(size[2:], x.shape[2:], weight.shape[2:], stride, padding, dilation,
-                strict=True)  # fmt: skip
-    return tuple([
-        whole - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
-        for whole, n, k, s, p, d in steps
-    ])  # fmt: skip
-
-
 def public(
     row: str, name: str, count: int = 2, further: Further = lambda **_: {}
 ) -> Callable[..., Said]:
@@ -133,12 +120,7 @@ def unpooled(x: Array, indices: Array, output_size: Shape) -> Said:
 CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     "convolution.default": public("convolution.default", "conv{}d", 3),
     "convolution.transposed": public(
-<<<<<<< HEAD
         "convolution.transposed", "conv_transpose{}d", 3, room),
-=======
-        "convolution.transposed", "conv_transpose{}d", 3,
-        lambda **how: {"output_padding": one(room(**how))}),
->>>>>>> main
     **{f"{name}{n}d.indices": public(
         f"{name}{n}d.indices", f"{name}{n}d",
         further=lambda **_: {"return_indices": True})

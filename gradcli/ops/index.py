@@ -17,7 +17,6 @@ from itertools import accumulate
 from math import prod
 from typing import Any, TypeVar, cast
 
-<<<<<<< HEAD
 from .checks import (
     BYTES_PER_ENTRY,
     LIMIT,
@@ -29,7 +28,7 @@ from .checks import (
     dim_of,
     refuse,
 )
-from .op import GIVEN, LINEAR, READ, VIEW, Fixed, Formula, case, function, row
+from .op import GIVEN, LINEAR, VIEW, Fixed, Formula, case, function, row
 from .shape import sum_to
 from .types import (
     Array,
@@ -44,12 +43,6 @@ from .types import (
     Sizes,
     Tangents,
 )
-=======
-from .checks import broadcast_shape, count_of, dim_of, refuse
-from .limits import LIMIT, check_size
-from .op import LINEAR, PACKED, VIEW, Fixed, case, function, row
-from .types import Array, Entries, Namespace, Place, Positions, Shape
->>>>>>> main
 
 # fmt: off
 
@@ -220,11 +213,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
     cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
-<<<<<<< HEAD
-row("index.Tensor", jvp=LINEAR, always_saves=True, memory=READ,
-=======
-row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True, memory=PACKED,
->>>>>>> main
+row("index.Tensor", jvp=LINEAR, always_saves=True, memory=PACKED,
     formula="y[k] = x[i[k], j[k], ...]",
     fwd=lambda xp, x, indices:
     xp.getitem(x, checked_size(x.shape, entries_at(xp, indices))),

@@ -95,18 +95,6 @@ OUTPUTS = by_row({
         "sort.default sort.stable topk",
 })  # fmt: skip
 
-<<<<<<< HEAD
-=======
-RESAMPLED = {
-    **{f"upsample_nearest{rank}d.vec": "nearest" for rank in (1, 2, 3)},
-    **{f"_upsample_nearest_exact{rank}d.vec": "nearest-exact" for rank in (1, 2, 3)},
-    "upsample_linear1d.vec": "linear", "upsample_bilinear2d.vec": "bilinear",
-    "upsample_trilinear3d.vec": "trilinear", "upsample_bicubic2d.vec": "bicubic",
-    "_upsample_bilinear2d_aa.vec": "bilinear", "_upsample_bicubic2d_aa.vec": "bicubic",
-}  # fmt: skip
-"""Modes by the row of `resampling`; its nodes show a factor per dimension."""
-
->>>>>>> main
 PARAMETERS = {"number": "other", "base": "self"}
 """PyTorch's names of parameters, by their names in rows."""
 
@@ -120,13 +108,6 @@ RENAMED = {
 }
 """PyTorch's names of parameters that differ in one row, by row."""
 
-<<<<<<< HEAD
-PLACES = {"index.Tensor": "indices", "index_put.default": "indices"}
-"""Parameters that nodes save as index tensors, by row: one per dimension, or None where
-the whole dimension is read."""
-
-=======
->>>>>>> main
 
 def inputs_of(name: str, count: int) -> tuple[str, ...]:
     """Return PyTorch's names of a row's first ``count`` inputs."""
