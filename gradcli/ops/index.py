@@ -28,7 +28,7 @@ from .checks import (
     dim_of,
     refuse,
 )
-from .op import GIVEN, LINEAR, VIEW, Fixed, Formula, case, function, row
+from .op import GIVEN, LINEAR, PACKED, VIEW, Fixed, Formula, case, function, row
 from .shape import sum_to
 from .types import (
     Array,
