@@ -181,7 +181,7 @@ class _Watch:
             return
         import numpy as np
 
-        from ..ops.limits import LIMIT
+        from ..ops.checks import LIMIT
 
         # Linear algebra allocates its buffers now, while there is memory.
         two_rows = np.zeros((2, 2))
@@ -234,7 +234,7 @@ class _Watch:
             least = f"{self._limits.seconds:g} s of processor time"
             return "E405", f"the work took more than {least}", MORE_SECONDS
         if memory and self._bounded and self.taken > self._limits.memory_bytes:
-            from ..ops.limits import size_text
+            from ..ops.checks import size_text
 
             most = f"{size_text(self._limits.memory_bytes)} of memory"
             return "E403", f"the work took more than {most}", MORE_MEMORY
@@ -325,7 +325,7 @@ def make_room(argv: Sequence[str]) -> None:
     if left is not None or not any("=@" in word for word in argv):
         environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if left is not None and left < MIN_ROOM_BYTES:
-        from ..ops.limits import size_text
+        from ..ops.checks import size_text
 
         message = f"not enough memory: the system leaves {size_text(left)} of it"
         hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"

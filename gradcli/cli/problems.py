@@ -167,8 +167,7 @@ def put(path: str, content: bytes, hint: str, folders: bool = False) -> None:
 def problem_of(error: Exception) -> ProgramError:
     """Return what is reported of any exception; one without a meaning is a bug."""
     from ..lang.process import is_out_of_memory
-    from ..ops.checks import EngineError
-    from ..ops.limits import LimitError
+    from ..ops.checks import EngineError, LimitError
 
     if isinstance(error, ProgramError):
         return error

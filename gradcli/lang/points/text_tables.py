@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ...ops.limits import size_text
+from ...ops.checks import size_text
 from ..excerpt import shortened
 from ..nested import (
     EXTREME,
