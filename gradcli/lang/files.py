@@ -23,7 +23,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..ops.limits import LIMIT, size_text
+from ..ops.checks import LIMIT, size_text
 from .errors import ProgramError
 from .excerpt import enumerated, shortened
 from .filesystem import reason_of, refusal

@@ -18,7 +18,7 @@ import numpy as np
 from ..engine import Tensor, resolve
 from ..engine.dtypes import default_dtype
 from ..engine.errors import DeviceError
-from ..ops.limits import LimitError, check_size
+from ..ops.checks import LimitError, check_size
 from .bindings import Binding
 from .compiler import compile_program
 from .errors import Edit, ProgramError, Span

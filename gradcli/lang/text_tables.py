@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ..ops.limits import size_text
+from ..ops.checks import size_text
 from .errors import ProgramError
 from .excerpt import enumerated, shortened
 from .nested import (
