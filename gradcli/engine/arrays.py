@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from ..ops.basis import UFUNCS
-from ..ops.checks import broadcast_shape, count_of
-from ..ops.limits import LIMIT, check_size
-from ..ops.memory import check_bounds
+from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
+from ..ops.index import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors

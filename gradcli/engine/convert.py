@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import OPS
-from ..ops.memory import contiguous_strides
+from ..ops.index import contiguous_strides
 from ..ops.types import Dtype
 from . import devices, dtypes
 from .dtypes import DeviceLike, dtype

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, DeviceLike, Size, dtype, layout, sizes_of, strided
 from .errors import OVERFLOW, EngineError

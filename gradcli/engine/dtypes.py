@@ -16,7 +16,7 @@ from math import prod
 from operator import index as as_index
 from typing import Any, SupportsIndex
 
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from .errors import EngineError
 from .raw import Raw
 

@@ -14,7 +14,7 @@ from weakref import ref
 
 from ..ops import Formula, Op, parameters
 from ..ops.basis import BINARY
-from ..ops.limits import LIMIT
+from ..ops.checks import LIMIT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .raw import BYTES_OF_HALF_FLOAT, Params, Raw

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.arrange import windowed
-from ..ops.memory import contiguous_strides, strided
+from ..ops.index import contiguous_strides, strided
 from ..ops.shape import CONTIGUOUS, inverse_order
 from ..ops.types import Index, Sliding
 from ..ops.types import Namespace as Vocabulary

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import FUNCTIONS, OPS, VIEW, Composite, Formula, Op
-from ..ops.checks import broadcast_shape, demand_fixed
-from ..ops.limits import LIMIT, check_size
+from ..ops.checks import LIMIT, broadcast_shape, check_size, demand_fixed
 from . import devices, dtypes
 from .call import Signature, class_of, class_of_row
 from .custom import heard

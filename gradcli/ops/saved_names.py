@@ -1,4 +1,4 @@
-"""PyTorch's names of operands, and of the values that its nodes save.
+"""PyTorch's names of operands, results and parameters, as its nodes show them.
 
 Invariant: an input whose name in the row's formula is a single letter is ``self`` if it
 is the first, else ``other``; other inputs keep the formula's name. An output is
@@ -95,16 +95,8 @@ OUTPUTS = by_row({
         "sort.default sort.stable topk",
 })  # fmt: skip
 
-RESAMPLED = {
-    **{f"upsample_nearest{rank}d.vec": "nearest" for rank in (1, 2, 3)},
-    **{f"_upsample_nearest_exact{rank}d.vec": "nearest-exact" for rank in (1, 2, 3)},
-    "upsample_linear1d.vec": "linear", "upsample_bilinear2d.vec": "bilinear",
-    "upsample_trilinear3d.vec": "trilinear", "upsample_bicubic2d.vec": "bicubic",
-    "_upsample_bilinear2d_aa.vec": "bilinear", "_upsample_bicubic2d_aa.vec": "bicubic",
-}  # fmt: skip
-"""Modes by the row of `resampling`; its nodes show a factor per dimension."""
-
 PARAMETERS = {"number": "other", "base": "self"}
+"""PyTorch's names of parameters, by their names in rows."""
 
 RENAMED = {
     "as_strided.default": {"start": "storage_offset"},
