@@ -23,7 +23,16 @@ from .node import AccumulateGrad, Edge, Node, through_view_class, turned_class
 from .promote import RANK
 from .raw import Host, Raw
 from .record import recorder
-from .tensor import Tensor, base_of, carry_on, live_views, sharers, with_edge
+from .tensor import (
+    LostView,
+    Tensor,
+    base_of,
+    carry_on,
+    demand_sturdy,
+    live_views,
+    sharers,
+    with_edge,
+)
 from .versions import CLOCK, owner, replaced, touch
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -49,6 +58,7 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
         raise EngineError(VIEW_OF_LEAF)
     if _is_fixed(t.edge):
         raise EngineError(VIEW_OF_LEAF if part else LEAF)
+    demand_sturdy(t)
 
 
 def _is_fixed(edge: Edge) -> bool:
@@ -262,6 +272,8 @@ def rebase(t: Tensor, edge: Edge) -> None:
     for view in live_views(base):
         if view is t or outside or view.edge is not None:
             _settle(view, _read_anew(base, view))
+        elif type(view) is Tensor:
+            view.__class__ = LostView
 
 
 def renew_views(t: Tensor, but: Tensor | None = None) -> None:

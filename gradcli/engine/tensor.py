@@ -495,6 +495,47 @@ def _demand_gradient(t: Tensor, grad: object) -> None:
 # base, the tensor at the bottom of its chain of views; a base to its views weakly.
 
 
+UNRECORDED = (
+    "A view was created in no_grad mode and {} with grad mode enabled. Given that this "
+    "use case is ambiguous and error-prone, it is forbidden. You can clarify your code "
+    "by moving both the view and the inplace either both inside the no_grad block (if "
+    "you don't want the inplace to be tracked) or both outside (if you want the "
+    "inplace to be tracked)."
+)
+
+
+class LostView(Tensor):
+    """A view that was made while nothing was recorded, and whose memory was changed by
+    a recorded operation since: its place in the graph is not known, and who asks for it
+    is refused."""
+
+    __slots__ = ()
+
+    edge: Any = property(lambda self: _refuse_lost())
+    requires_grad: Any = property(lambda self: True)
+
+
+def _refuse_lost() -> None:
+    if MODE.enabled:
+        raise EngineError(
+            UNRECORDED.format(
+                "its base or another view of its base has been modified inplace"
+            )
+        )
+
+
+def demand_sturdy(t: Tensor) -> None:
+    """Raise an error if a change of a tensor is to be recorded, and it is a view that
+    was made while nothing was.
+
+    Raises:
+        EngineError: in PyTorch's words.
+    """
+    base = base_of(t)
+    if base is not t and base.edge is not None and t.edge is None:
+        raise EngineError(UNRECORDED.format("is being modified inplace"))
+
+
 def note_view(source: Tensor, out: Tensor) -> None:
     """Remember that an operation's output is a view of its input, if it is one.
 
