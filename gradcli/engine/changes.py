@@ -9,7 +9,8 @@ views of that base. The memory is written exactly once, after everything that ca
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,8 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
     """
     if not t.xp.plain:
         _demand_writeable(t)
+    if MODE.made is not None:
+        MODE.made.demand(t.raw)
     if not MODE.enabled:
         return
     base = base_of(t)
@@ -77,6 +80,11 @@ def _demand_writeable(t: Tensor) -> None:
     apart = xp.symbolic and t.edge is not None and _is_seen_apart(t)
     if stopped or apart or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
+    if xp.inference and not MODE.inference:
+        raise EngineError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. "
+            "You can make a clone to get a normal tensor before doing inplace update."
+        )
 
 
 def _is_seen_apart(t: Tensor) -> bool:
@@ -216,6 +224,8 @@ def renew(t: Tensor) -> bool:
 
 def settle_memory(t: Tensor, raw: Raw) -> None:
     """Make an array the memory of a tensor and, for a leaf, of its end in the graph."""
+    if MODE.made is not None:
+        MODE.made.move(t.raw, raw)
     t.raw = raw
     if isinstance(t.edge, AccumulateGrad):
         t.edge.raw = raw
@@ -328,3 +338,70 @@ def _on_host(value: object) -> Any:
     if isinstance(value, tuple):
         return tuple([_on_host(v) for v in value])
     return devices.host(value) if hasattr(value, "dtype") else value
+
+
+DERIVATIVE = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to "
+    "call in-place operation that would mutate a captured Tensor. This is not "
+    "supported; please rewrite the function being transformed to explicitly accept the "
+    "mutated Tensor(s) as inputs."
+)
+SAMPLES = (
+    "vmap: an inplace operation on a Tensor from outside the function, which all "
+    "samples share, is not possible: each sample would change it. Please use "
+    "out-of-place operators, or clone() the Tensor inside the function."
+)
+
+
+class Made:
+    """The memory that a transform may change, by the identities of the owning arrays.
+
+    An older array that code in the transform can change lives as long as the transform.
+    So it never has the identity of a known array that has died.
+    """
+
+    __slots__ = ("known", "refusal")
+
+    def __init__(self, refusal: str) -> None:
+        self.refusal = refusal
+        self.known: set[int] = set()
+
+    def note(self, *raw: Raw) -> None:
+        """Add the memory of arrays to the known memory."""
+        self.known.update([id(owner(each)) for each in raw])
+
+    def move(self, before: Raw, now: Raw) -> None:
+        """Add the memory ``now`` to the known memory if ``before`` is in it."""
+        if id(owner(before)) in self.known:
+            self.note(now)
+
+    def demand(self, raw: Raw) -> None:
+        """Raise an error if the memory of an array is not known.
+
+        Raises:
+            EngineError: in PyTorch's words where it refuses the same.
+        """
+        if id(owner(raw)) not in self.known:
+            raise EngineError(self.refusal)
+
+    def demand_own(self, raw: Raw) -> None:
+        """Raise an error if samples would write results to memory that they share.
+
+        Other transforms allow it, since no graph leads to a tensor given as ``out``.
+        """
+        if self.refusal is SAMPLES:
+            self.demand(raw)
+
+
+@contextmanager
+def apart_from(own: Iterable[object], refusal: str) -> Iterator[None]:
+    """Run a block in which only its ``own`` arguments and newer memory may change."""
+    outer = MODE.made
+    made = Made(refusal)
+    made.note(*(x.raw for x in own if isinstance(x, Tensor)))
+    try:
+        with MODE.having(made=made):
+            yield
+    finally:
+        if outer is not None:
+            outer.known |= made.known
