@@ -33,7 +33,7 @@ _HOMES = {
     "engine.draws": "Generator default_generator manual_seed seed initial_seed "
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "normal bernoulli multinomial",
-    "engine.queries": "is_tensor equal allclose numel is_floating_point "
+    "engine.queries": "is_tensor is_inference equal allclose numel is_floating_point "
     "finfo "
     "broadcast_shapes where nonzero unique conj real imag is_complex isin "
     "searchsorted bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "

@@ -106,6 +106,7 @@ from .engine.draws import (
 )
 from .engine.queries import (
     is_tensor as is_tensor,
+    is_inference as is_inference,
     equal as equal,
     allclose as allclose,
     numel as numel,

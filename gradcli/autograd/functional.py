@@ -224,7 +224,9 @@ class _Run(Trace):
         if followed and not create_graph and reaches(edges, followed):
             raise EngineError(FOLLOWED)
 
-    def _enter(self, around: ExitStack, fresh: list[Tensor], forward: bool) -> None:
+    def _enter(
+        self, around: ExitStack, fresh: list[Tensor], args: object, forward: bool
+    ) -> None:
         around.enter_context(following(self.edges, transform=False, forward=forward))
 
     def as_inputs(self, values: Sequence[object]) -> Any:

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from functools import wraps
 from typing import Any
 
+from ..engine.changes import DERIVATIVE, apart_from
 from ..engine.draws import Samples
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
@@ -52,7 +53,7 @@ class Trace:
             for index, value in zip(indices, own, strict=True):
                 full[index] = value
             with ExitStack() as around:
-                self._enter(around, fresh, forward)
+                self._enter(around, fresh, (args, kwargs), forward)
                 result = func(*full, **kwargs)
         self.aux = None
         if has_aux:
@@ -64,9 +65,13 @@ class Trace:
             [y.edge for y in self.outputs if isinstance(y, Tensor)], self.edges
         )
 
-    def _enter(self, around: ExitStack, fresh: list[Tensor], forward: bool) -> None:
+    def _enter(
+        self, around: ExitStack, fresh: list[Tensor], args: object, forward: bool
+    ) -> None:
         """Enter the blocks in which the function runs on ``fresh`` inputs."""
         around.enter_context(following(self.edges, forward=forward))
+        own = (*fresh, *flatten(args)[0])
+        around.enter_context(apart_from(own, DERIVATIVE))
         if forward:
             around.enter_context(renewing())
             # The function may change them, and with them the caller's, in place.

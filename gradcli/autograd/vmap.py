@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from ..engine.changes import SAMPLES, apart_from
 from ..engine.draws import Samples
 from ..engine.raw import Run
 from ..engine.record import call
@@ -66,7 +67,10 @@ def vmap(
         nested = Shape()
         for nr in range(max(size, 1)):
             own = [_sample(x, dim, nr, size) for x, dim in pairs]
-            with samples.one(nr):
+            mapped_over = [
+                x for x, dim in zip(own, dims, strict=True) if dim is not None
+            ]
+            with samples.one(nr), apart_from(mapped_over, SAMPLES):
                 result = func(
                     *shape.fill(own[: len(leaves)]),
                     **named_shape.fill(own[len(leaves) :]),

@@ -9,7 +9,8 @@ views of that base. The memory is written exactly once, after everything that ca
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,16 @@ from .node import AccumulateGrad, Edge, Node, through_view_class, turned_class
 from .promote import RANK
 from .raw import Host, Raw
 from .record import recorder
-from .tensor import Tensor, base_of, carry_on, live_views, sharers, with_edge
+from .tensor import (
+    LostView,
+    Tensor,
+    base_of,
+    carry_on,
+    demand_sturdy,
+    live_views,
+    sharers,
+    with_edge,
+)
 from .versions import CLOCK, owner, replaced, touch
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -42,6 +52,8 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
     """
     if not t.xp.plain:
         _demand_writeable(t)
+    if MODE.made is not None:
+        MODE.made.demand(t.raw)
     if not MODE.enabled:
         return
     base = base_of(t)
@@ -49,6 +61,7 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
         raise EngineError(VIEW_OF_LEAF)
     if _is_fixed(t.edge):
         raise EngineError(VIEW_OF_LEAF if part else LEAF)
+    demand_sturdy(t)
 
 
 def _is_fixed(edge: Edge) -> bool:
@@ -67,6 +80,11 @@ def _demand_writeable(t: Tensor) -> None:
     apart = xp.symbolic and t.edge is not None and _is_seen_apart(t)
     if stopped or apart or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
+    if xp.inference and not MODE.inference:
+        raise EngineError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. "
+            "You can make a clone to get a normal tensor before doing inplace update."
+        )
 
 
 def _is_seen_apart(t: Tensor) -> bool:
@@ -206,6 +224,8 @@ def renew(t: Tensor) -> bool:
 
 def settle_memory(t: Tensor, raw: Raw) -> None:
     """Make an array the memory of a tensor and, for a leaf, of its end in the graph."""
+    if MODE.made is not None:
+        MODE.made.move(t.raw, raw)
     t.raw = raw
     if isinstance(t.edge, AccumulateGrad):
         t.edge.raw = raw
@@ -262,6 +282,8 @@ def rebase(t: Tensor, edge: Edge) -> None:
     for view in live_views(base):
         if view is t or outside or view.edge is not None:
             _settle(view, _read_anew(base, view))
+        elif type(view) is Tensor:
+            view.__class__ = LostView
 
 
 def renew_views(t: Tensor, but: Tensor | None = None) -> None:
@@ -316,3 +338,70 @@ def _on_host(value: object) -> Any:
     if isinstance(value, tuple):
         return tuple([_on_host(v) for v in value])
     return devices.host(value) if hasattr(value, "dtype") else value
+
+
+DERIVATIVE = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to "
+    "call in-place operation that would mutate a captured Tensor. This is not "
+    "supported; please rewrite the function being transformed to explicitly accept the "
+    "mutated Tensor(s) as inputs."
+)
+SAMPLES = (
+    "vmap: an inplace operation on a Tensor from outside the function, which all "
+    "samples share, is not possible: each sample would change it. Please use "
+    "out-of-place operators, or clone() the Tensor inside the function."
+)
+
+
+class Made:
+    """The memory that a transform may change, by the identities of the owning arrays.
+
+    An older array that code in the transform can change lives as long as the transform.
+    So it never has the identity of a known array that has died.
+    """
+
+    __slots__ = ("known", "refusal")
+
+    def __init__(self, refusal: str) -> None:
+        self.refusal = refusal
+        self.known: set[int] = set()
+
+    def note(self, *raw: Raw) -> None:
+        """Add the memory of arrays to the known memory."""
+        self.known.update([id(owner(each)) for each in raw])
+
+    def move(self, before: Raw, now: Raw) -> None:
+        """Add the memory ``now`` to the known memory if ``before`` is in it."""
+        if id(owner(before)) in self.known:
+            self.note(now)
+
+    def demand(self, raw: Raw) -> None:
+        """Raise an error if the memory of an array is not known.
+
+        Raises:
+            EngineError: in PyTorch's words where it refuses the same.
+        """
+        if id(owner(raw)) not in self.known:
+            raise EngineError(self.refusal)
+
+    def demand_own(self, raw: Raw) -> None:
+        """Raise an error if samples would write results to memory that they share.
+
+        Other transforms allow it, since no graph leads to a tensor given as ``out``.
+        """
+        if self.refusal is SAMPLES:
+            self.demand(raw)
+
+
+@contextmanager
+def apart_from(own: Iterable[object], refusal: str) -> Iterator[None]:
+    """Run a block in which only its ``own`` arguments and newer memory may change."""
+    outer = MODE.made
+    made = Made(refusal)
+    made.note(*(x.raw for x in own if isinstance(x, Tensor)))
+    try:
+        with MODE.having(made=made):
+            yield
+    finally:
+        if outer is not None:
+            outer.known |= made.known

@@ -18,6 +18,7 @@ import numpy as np
 from . import devices
 from .dtypes import device as Device
 from .errors import EngineError
+from .modes import MODE
 from .raw import Params, Raw
 from .tensor import Tensor
 from .versions import owner
@@ -77,6 +78,8 @@ def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
     memory, *rest = _location(t._shareable())
     copied = (copy.deepcopy(memory, memo), *rest)
     made = rebuilt(type(t), copied, str(t.device), t.requires_grad, {})
+    if MODE.made is not None:
+        MODE.made.note(made.raw)
     memo[id(t)] = made
     for name, value in _own(t).items():
         setattr(made, name, copy.deepcopy(value, memo))

@@ -70,7 +70,7 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
         out.xp = xp
         out.view_of = out.views = None
         if edge is None or not MODE.fast:
-            if MODE.looked_at or x.dtype.kind in WHOLE:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), _NO_PARAMS)
             out.edge = None
             return out
@@ -106,7 +106,7 @@ def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
         out.xp = xp
         out.view_of = out.views = None
         if edge is None or not MODE.fast:
-            if MODE.looked_at or x.dtype.kind in WHOLE:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), {parameter: number})
             out.edge = None
             return out
@@ -220,7 +220,7 @@ def binary(
         out.xp = xp
         out.view_of = out.views = None
         if (edge_a is None and edge_b is None) or not MODE.fast:
-            if MODE.looked_at or a.dtype.kind in WHOLE:
+            if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
                 return slow((t, other), _NO_PARAMS)
             out.edge = None
             return out

@@ -35,9 +35,10 @@ class _Mode(local):
     called with an array whose memory is about to be changed in place. While there is a
     ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
     inputs and output, made tensors again. ``home`` is the namespace that new floats are
-    of; None: that of the device they are asked for. ``pushes`` says that a transform
-    runs that pushes tangents; ``muffled`` that what is recorded is for these alone, as
-    no gradient goes through it.
+    of; None: that of the device they are asked for. ``made`` tells what was made since
+    the innermost transform that runs has begun; ``pushes`` says that a transform runs
+    that pushes tangents; ``muffled`` that what is recorded is for these alone, as no
+    gradient goes through it.
     """
 
     enabled = fast = True
@@ -52,12 +53,13 @@ class _Mode(local):
     before_change: Callable[[Raw], None] | None = None
     rebuild: Callable[..., None] | None = None
     home: Any = None
+    made: Any = None
 
     def __setattr__(self, name: str, value: object) -> None:
         own = self.__dict__
         own[name] = value
-        seen = self.on_node or self.on_call or self.muffled
-        own["looked_at"] = looked_at = bool(seen)
+        seen = self.on_node or self.on_call or self.made or self.muffled
+        own["looked_at"] = looked_at = bool(seen) or self.inference
         own["fast"] = self.enabled and not looked_at
 
     @contextmanager
@@ -254,7 +256,7 @@ class set_grad_enabled(_Block):
 
 
 class inference_mode(_Block):
-    """A ``with`` block that does not record, as `no_grad`; it can be told apart.
+    """A ``with`` block that does not record; tensors made in it cannot be saved later.
 
     ``inference_mode(False)`` is a block in which it is off. Both are also decorators,
     with and without parentheses.

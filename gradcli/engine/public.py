@@ -210,6 +210,8 @@ def put(out: Tensor, result: Tensor) -> None:
         EngineError: the type of ``out`` cannot hold the result.
     """
     demand_castable(result, out)
+    if MODE.made is not None:
+        MODE.made.demand_own(out.raw)
     have, want = out.raw.shape, result.raw.shape
     if have != want:
         if out.numel():

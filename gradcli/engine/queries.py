@@ -35,6 +35,11 @@ def is_floating_point(input: Tensor) -> bool:
     return input.is_floating_point()
 
 
+def is_inference(input: Tensor) -> bool:
+    """Return whether the tensor was made in inference mode."""
+    return input.is_inference()
+
+
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and the same entries."""
     if input.raw.shape != other.raw.shape:

@@ -53,7 +53,15 @@ from .promote import (
 )
 from .raw import Params, Raw, Run
 from .rules import placed, reverse_rules
-from .tensor import Tensor, constant, note_sharer, note_view, with_edge
+from .tensor import (
+    Tensor,
+    constant,
+    note_sharer,
+    note_view,
+    present_namespace,
+    refuse_inference_tensors,
+    with_edge,
+)
 from .versions import own
 
 SINGULAR = {
@@ -197,6 +205,8 @@ class Recorder:
         """Return the row's result for any inputs, observed and recorded."""
         op = self.op
         xp, raw = _raw(op, inputs)
+        if op.owns and (MODE.inference or xp.inference):
+            xp = present_namespace(xp)
         home, given = MODE.home, raw
         raw, params, y = _computed(op, self.fwd, xp, inputs, raw, params)
         if home is not None and home.takes_numbers and _are_rounded(xp, given, y):
@@ -218,6 +228,8 @@ class Recorder:
             for part in out if op.returns != 1 else (out,):
                 remember(inputs[0], part)
         if MODE.looked_at:
+            if MODE.made is not None and op.owns:
+                MODE.made.note(*(y if isinstance(y, tuple) else (y,)))
             for look in MODE.on_node if node is not None else ():
                 look(node)
             for look in MODE.on_call:
@@ -239,7 +251,9 @@ class Recorder:
         edges = [heard(t) if isinstance(t, Tensor) else None for t in chosen]
         if edges.count(None) == len(edges):
             return None
-        return self.cls.made(edges, xp, raw, y, params)
+        node = self.cls.made(edges, xp, raw, y, params)
+        refuse_inference_tensors(node, inputs)
+        return node
 
 
 def _are_rounded(xp: Namespace, raw: tuple[Any, ...], y: Any) -> bool:
@@ -352,6 +366,8 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
     A symbolic namespace takes arrays as constants. Of arrays on two devices, one must
     be a number on the host.
     """
+    if present_namespace(a.xp) is present_namespace(b.xp):
+        return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         plain = not other.xp.symbolic
         lone = plain and other.xp.device == "cpu" and not other.raw.shape

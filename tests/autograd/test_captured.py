@@ -1,4 +1,4 @@
-"""A function that is transformed may change its arguments and its own tensors."""
+"""A function that is transformed changes its arguments and its own tensors alone."""
 
 import copy
 
@@ -6,7 +6,26 @@ import pytest
 
 import gradcli as torch
 from gradcli import func, nn
+from gradcli.engine.errors import EngineError
 
+CHANGES = {
+    "add_": lambda acc, w: acc.add_(w**2),
+    "+=": lambda acc, w: acc.__iadd__(w),
+    "copy_": lambda acc, w: acc.copy_(w),
+    "entry": lambda acc, w: acc.__setitem__(0, w[1]),
+    "positions": lambda acc, w: acc.__setitem__(torch.tensor([0, 2]), w[:2]),
+    "constant": lambda acc, w: acc.add_(1),
+    "constant entry": lambda acc, w: acc.__setitem__(0, 1.0),
+    "detached": lambda acc, w: acc.add_(w.detach()),
+    "zero_": lambda acc, w: acc.zero_(),
+    "masked": lambda acc, w: acc.masked_fill_(acc == 0, 2.0),
+    "part": lambda acc, w: acc[:2].add_(w[:2]),
+    "alias": lambda acc, w: acc.view(3).add_(w),
+    "same": lambda acc, w: acc.contiguous().reshape(3).add_(w),
+    "detach()": lambda acc, w: acc.detach().add_(w.detach()),
+    "data": lambda acc, w: acc.data.add_(w.detach()),
+    "no_grad": lambda acc, w: torch.no_grad()(acc.add_)(w),
+}
 TRANSFORMS = {
     "grad": lambda f, w: func.grad(f)(w),
     "vjp": lambda f, w: func.vjp(f, w),
@@ -17,6 +36,25 @@ TRANSFORMS = {
     "linearize": lambda f, w: func.linearize(f, w),
     "vmap": lambda f, w: func.vmap(f)(torch.stack([w, w])),
 }
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_nothing_older_than_a_transform_is_changed_in_it(change, transform, recorded):
+    acc = torch.zeros(3, requires_grad=recorded) * 1
+    before = acc.grad_fn
+
+    def f(w):
+        CHANGES[change](acc, w)
+        return (w**2).sum()
+
+    with pytest.raises(EngineError, match=r"inplace|in-place"):
+        TRANSFORMS[transform](f, torch.tensor([1.0, 2.0, 3.0]))
+    assert acc.tolist() == [0, 0, 0]
+    assert acc.grad_fn is before
+    acc.add_(1)
+    assert acc.tolist() == [1, 1, 1]
 
 
 def gradient_of(leaf):
@@ -66,6 +104,12 @@ def test_what_a_function_makes_it_may_change(made, transform):
     assert CONSTANT.tolist() == [3, 1, 2]
 
 
+def test_no_draw_is_written_to_what_is_older():
+    acc = torch.zeros(3)
+    with pytest.raises(EngineError, match="captured"):
+        func.grad(lambda w: (acc.normal_(), w.sum())[1])(torch.ones(3))
+
+
 def test_arguments_that_are_not_differentiated_by_may_be_changed():
     acc = torch.zeros(3)
 
@@ -77,6 +121,22 @@ def test_arguments_that_are_not_differentiated_by_may_be_changed():
     more = torch.zeros(3)
     func.grad(f)(torch.ones(3), acc, more=more)
     assert acc.tolist() == more.tolist() == [1, 1, 1]
+
+
+def test_an_inner_transform_refuses_what_the_outer_function_made():
+    def f(w):
+        acc = torch.zeros(3)
+        func.grad(lambda v: (acc.add_(v), (v * v).sum())[1])(w)
+        return (w * acc).sum()
+
+    with pytest.raises(EngineError, match="captured"):
+        func.grad(f)(torch.ones(3))
+
+
+def test_a_sample_writes_no_result_to_what_all_samples_share():
+    acc = torch.zeros(3)
+    with pytest.raises(EngineError, match="samples"):
+        func.vmap(lambda w: torch.mul(w, w, out=acc))(torch.ones(2, 3))
 
 
 def test_a_sample_changes_its_part_of_the_batch():
