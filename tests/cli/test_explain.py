@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pexpect
-import pytest
 
 from tests.processes import HANGS
 
 from .conftest import AT, FIVE, Run, environment
-from .test_terminal import ESCAPE, in_terminal
+from .test_terminal import in_terminal
 
 
 def test_the_json_lists_the_steps(gradcli: Run) -> None:
@@ -45,15 +44,6 @@ def test_large_arrays_are_whole_in_a_pipe_and_short_in_a_terminal(
     seen = in_terminal(tmp_path, *args, NO_COLOR="1")
     assert "[100] from 0 to 198" in seen
     assert "150.0" not in seen
-
-
-@pytest.mark.parametrize("columns", [40, 80])
-def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
-    program = "h = tanh(W @ x + b); loss = ((h - t)**2).sum()"
-    given = ["W=randn(12,12)", "x=randn(12)", "b=randn(12)", "t=randn(12)"]
-    seen = in_terminal(tmp_path, "explain", program, *given, columns=columns)
-    assert ESCAPE.search(seen)
-    assert max(map(len, ESCAPE.sub("", seen).splitlines())) <= columns
 
 
 def stepping(tmp_path: Path, **wishes: str) -> Any:

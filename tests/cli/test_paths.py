@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from .conftest import AT, FIVE, Run
-from .test_terminal import ESCAPE, in_terminal
+from .conftest import Run
+from .test_terminal import in_terminal
 
 
 def test_only_the_heaviest_of_many_paths_are_listed(gradcli: Run) -> None:
@@ -27,16 +25,6 @@ def test_a_count_of_thousands_of_digits_is_whole_in_a_pipe(gradcli: Run) -> None
     assert int(digits[-9:]) == pow(2, 20000, 10**9)
     told = gradcli("paths", program, "x=0", "--most", "1", "--json").json
     assert told["count"] == digits
-
-
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_terminal_gets_colour_and_nothing_too_wide(
-    tmp_path: Path, columns: int
-) -> None:
-    seen = in_terminal(tmp_path, "paths", FIVE, *AT, columns=columns)
-    assert ESCAPE.search(seen)
-    shown = ESCAPE.sub("", seen).splitlines()
-    assert max(map(len, shown)) <= columns
 
 
 def test_a_terminal_shortens_long_paths_and_says_so(
