@@ -207,7 +207,6 @@ class _Nodes(Sequence[NodeView]):
 
 
 def _ends_at(edge: Edge) -> GraphNode | None:
-    """Return the node that an edge leads to."""
     found: GraphNode | None = edge.node if isinstance(edge, Port) else edge
     return found
 
@@ -258,7 +257,6 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
 
 
 def _names(variables: Mapping[str, object]) -> dict[object, str]:
-    """Return the program's first name for the value of each node."""
     names: dict[object, str] = {}
     for name, value in variables.items():
         if isinstance(value, Tensor) and value.edge is not None:

@@ -114,7 +114,6 @@ class Survey:
                     yield below, (paths, length + paths, gi)
 
     def _measure(self, node: Node, total: Raw, pulled: tuple[Raw | None, ...]) -> None:
-        """Measure the sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
         if single and any(p is None for p in known):
