@@ -34,7 +34,6 @@ Edge: TypeAlias = Any
 Path: TypeAlias = tuple[int, ...]
 """Path through the graph: at each node on it, the number of the edge that it takes."""
 
-
 Link: TypeAlias = "tuple[Link, int] | None"
 """Path to an edge as a linked list: the path to the node above, and the edge's
 number."""
