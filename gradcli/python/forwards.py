@@ -35,9 +35,8 @@ from ..engine.tensor import Tensor
 from ..views.claims import Diagnosis
 from ..views.survey import below
 from .checker import Checked, Plan
-from .function_call import Both, Call
+from .function_call import Both, Call, matrices
 from .script_passes import recording
-from .trials import matrices
 from .user_lines import at, caller
 
 POINTS: Final = 3

@@ -43,7 +43,7 @@ from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from .function_call import Call, parameters_of
+from .function_call import Call, Run, parameters_of
 from .torch_names import as_torch
 from .user_lines import words_of
 
@@ -256,13 +256,11 @@ def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
         return []
     with suppress(Exception), enable_grad():
         call = Call(target.value, arguments.values, target.title)
-        leaves = call.leaves()
-        outputs = [y for y in call.outputs(leaves) if y.edge is not None]
-        wanted = [leaves[slot.name] for slot in call.varied]
-        found = pull(outputs, wanted, [ones_for(y) for y in outputs])
+        run = Run(call)
+        found = pull(run.outputs, run.wanted, [ones_for(y) for y in run.outputs])
         pairs = zip(call.varied, found, strict=True)
         names = [slot.name for slot, g in pairs if g is None]
-        return names if len(names) < len(wanted) else []
+        return names if len(names) < len(found) else []
     return []
 
 
