@@ -208,7 +208,9 @@ class Reports:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stack.close()
         if self._passes is not None and error is None:
-            self._say(f"backward() ran at {line}" for line in self._passes.lines())
+            from ...python.script_passes import times
+
+            self._say(f"backward() ran at {line}" for line in times(self._passes))
 
     def _report(self, made: Pass, run: Callable[..., object]) -> None:
         self._say([f"{made.place}: {made.name}.backward()"], "title")
