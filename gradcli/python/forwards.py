@@ -24,8 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.function import Function
-from ..autograd.function_node import FunctionCtx
+from ..autograd.function import Function, FunctionCtx
 from ..diagnosis.chain_rule import Change, Graph, explains, passing_over
 from ..diagnosis.hypotheses import Pair, largest, number_text, same, simple_number
 from ..engine.dtypes import float64

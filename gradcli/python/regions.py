@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.function_node import FunctionNode
+from ..autograd.function import FunctionNode
 from ..diagnosis.hypotheses import CLOSE, largest
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
