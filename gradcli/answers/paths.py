@@ -176,7 +176,7 @@ def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
     tensors = [n for n, value in values.items() if isinstance(value, Tensor)]
     known = f"the values are {', '.join(tensors)}"
     if name in values:
-        from ..lang.frame import described
+        from ..lang.plain import described
 
         message = f"{option}: '{name}' is {described(found)}, not a tensor"
         raise ProgramError("E507", message, hint=known)

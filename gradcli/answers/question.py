@@ -24,7 +24,14 @@ from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
 from ..lang.parser import parse
-from ..lang.run import Prepared, Run, all_finite, execute, input_names, prepare
+from ..lang.run import (
+    Prepared,
+    Run,
+    execute,
+    first_not_finite,
+    input_names,
+    prepare,
+)
 from ..lang.syntax import Assign, Target, assigned_names, walk
 
 if TYPE_CHECKING:
@@ -182,13 +189,9 @@ class Question:
         if differentiate:
             for text in notes_on_data([i.name for i in run.inputs if i.data]):
                 self.tell(text)
-        for text in (*_notes_on_inputs(run), *run.notes):
+        notes = (*_notes_on_inputs(run), *run.notes)
+        for text in (*notes, *first_not_finite(run, maxsize)):
             self.tell(text)
-        if not all_finite(run.output):
-            from ..lang.not_finite import first_not_finite
-
-            for text in first_not_finite(run, maxsize):
-                self.tell(text)
         return run
 
 

@@ -23,21 +23,21 @@ from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
 from ..lang.bindings import read_bindings
+from ..lang.compiled import Gradients, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
-from ..lang.point import Gradients, Ways, check_names
 from ..lang.points import (
     STANDARD_INPUT,
-    Block,
-    Points,
     point_blocks,
     refuse_one_of_several,
     text_format,
     total_size,
 )
 from ..lang.prepare import data_among
+from ..lang.rows import Ways
+from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns
 from ..render.contours import contours
 from ..render.curve import curve

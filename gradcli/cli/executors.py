@@ -34,9 +34,9 @@ import numpy as np
 from ..engine.parts import cores
 from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
-from ..lang.point import Ways
-from ..lang.points import BadRow, Block
 from ..lang.process import end_with
+from ..lang.rows import Ways
+from ..lang.text_tables import BadRow, Block
 from ..render.columns import KINDS
 from .limits import rows
 from .problems import wrong

@@ -185,7 +185,9 @@ class Reports(ExitStack):
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         super().__exit__(None, None, None)
         if self._passes is not None and error is None:
-            self._say(f"backward() ran at {line}" for line in self._passes.lines())
+            from ...python.script_passes import times
+
+            self._say(f"backward() ran at {line}" for line in times(self._passes))
 
     def _report(self, made: Pass, run: Callable[..., object]) -> None:
         from ...render.tree import tree
