@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import FrameSummary, format_list
 from types import FrameType
 from weakref import WeakKeyDictionary
 
@@ -43,30 +44,14 @@ MAX_LINES_OF_A_NODE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the user's program that was running when a node was recorded."""
-
-    file: str
-    number: int
-    function: str
-
-    def __str__(self) -> str:
-        from linecache import getline
-
-        text = getline(self.file, self.number).strip()
-        where = f'  File "{self.file}", line {self.number}, in {self.function}'
-        return f"{where}\n    {text}" if text else where
-
-
-@dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a node was recorded: lines of the program, the innermost last.
+    """Where a node was recorded: running lines of the program, the innermost last.
 
     ``cause`` is the name and the origin of the node whose backward pass recorded it, if
     one did.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[FrameSummary, ...]
     cause: tuple[str, Origin | None] | None = None
 
 
@@ -139,7 +124,7 @@ ANOMALY = Anomaly()
 def _traced(head: str, heading: str, origin: Origin | None) -> str:
     if origin is None:
         return head + UNSEEN
-    return "\n".join([head + heading, *map(str, origin.lines)])
+    return f"{head}{heading}\n{''.join(format_list(origin.lines))}".rstrip("\n")
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -147,14 +132,15 @@ def _is_ours(frame: FrameType) -> bool:
     return name.partition(".")[0] == PACKAGE
 
 
-def _lines() -> tuple[Line, ...]:
+def _lines() -> tuple[FrameSummary, ...]:
     """Return the running lines of the user's program, the innermost last."""
-    lines: list[Line] = []
+    lines: list[FrameSummary] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(lines) < MAX_LINES_OF_A_NODE:
         if not _is_ours(frame):
             code = frame.f_code
-            lines.append(Line(code.co_filename, frame.f_lineno, code.co_name))
+            where = code.co_filename, frame.f_lineno, code.co_name
+            lines.append(FrameSummary(*where, lookup_line=False))
         frame = frame.f_back
     return tuple(reversed(lines))
 
