@@ -524,11 +524,12 @@ def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], 
 
 
 @cache
-def turned_class(cls: type[Node]) -> type[Node]:
+def turned_class(cls: Any) -> type[Node]:
     """Return the class of a row's nodes where the result replaced a tensor in place."""
-    op: Op | None = getattr(cls, "op", None)
-    if op is None or not op.turned or cls.__name__ == op.turned:
-        return cls
+    kind: type[Node] = cls
+    op: Op | None = getattr(kind, "op", None)
+    if op is None or not op.turned or kind.__name__ == op.turned:
+        return kind
     return type(op.turned, (cls,), {"__slots__": ()})
 
 
@@ -545,7 +546,7 @@ class ThroughView(Node):
 
 
 @cache
-def through_view_class(cls: type[Node]) -> type[Node]:
+def through_view_class(cls: Any) -> type[Node]:
     """Return the class of a row's nodes for a base that was changed through a view."""
     return type(cls.__name__, (ThroughView, cls), {"__slots__": ()})
 

@@ -94,6 +94,10 @@ def fitting(number: float, type_: Any) -> float:
     return int(number) % (top + 1) if type_.kind == "u" else int(number)
 
 
+def _held(value: object, type_: Any) -> Any:
+    return fitting(value, type_) if type(value) is int else value
+
+
 def in_one_type(
     op: Op, raw: tuple[Raw, ...], params: Params, inputs: tuple[object, ...]
 ) -> tuple[tuple[Any, ...], Params, bool]:
@@ -142,11 +146,8 @@ def in_one_type(
         ours = {id(v) for v in operands if v.dtype != result}
         raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
         if op.elementwise and result.kind in "iu" and op.result is not AS_IS:
-            raw = tuple([fitting(r, result) if type(r) is int else r for r in raw])
-            params = {
-                k: fitting(v, result) if type(v) is int else v
-                for k, v in params.items()
-            }
+            raw = tuple([_held(r, result) for r in raw])
+            params = {k: _held(v, result) for k, v in params.items()}
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 
