@@ -151,3 +151,23 @@ def test_a_change_before_the_first_use_of_a_saved_value_is_never_missed() -> Non
         change()
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             y.backward(retain_graph=True)
+
+
+def test_parts_that_are_changed_have_their_gradients() -> None:
+    def unbound(w: Any) -> Any:
+        x = w * 1
+        a, b, c = x.unbind(0)
+        b.mul_(w[0])
+        a.add_(c.clone() * w[1])
+        return (x * x).sum() + (a * b).sum()
+
+    def split(w: Any) -> Any:
+        x = w * 2
+        a, b = x.split(2)
+        a[0] = w[2] * w[1]
+        x.mul_(w[:1])
+        return (a * a).sum() + (b * x[1]).sum()
+
+    for f in (unbound, split):
+        w = gradcli.tensor([1.3, -0.7, 2.1], dtype=gradcli.float64, requires_grad=True)
+        assert gradcli.autograd.gradcheck(f, (w,))
