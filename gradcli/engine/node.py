@@ -523,14 +523,19 @@ def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], 
     return (output_at(None), *found)
 
 
-@cache
-def turned_class(cls: Any) -> type[Node]:
+_ALTERED: dict[Any, type[Node]] = {}
+"""Classes of nodes after changes in place, by the class that they derive from, and by
+that and `ThroughView` for bases that were changed through a view."""
+
+
+def turned_class(cls: type[Node]) -> type[Node]:
     """Return the class of a row's nodes where the result replaced a tensor in place."""
-    kind: type[Node] = cls
-    op: Op | None = getattr(kind, "op", None)
-    if op is None or not op.turned or kind.__name__ == op.turned:
-        return kind
-    return type(op.turned, (cls,), {"__slots__": ()})
+    op: Op | None = getattr(cls, "op", None)
+    if op is None or not op.turned or cls.__name__ == op.turned:
+        return cls
+    if cls not in _ALTERED:
+        _ALTERED[cls] = type(op.turned, (cls,), {"__slots__": ()})
+    return _ALTERED[cls]
 
 
 class ThroughView(Node):
@@ -545,10 +550,12 @@ class ThroughView(Node):
         return (base, *change[0].next_functions[1:])
 
 
-@cache
-def through_view_class(cls: Any) -> type[Node]:
+def through_view_class(cls: type[Node]) -> type[Node]:
     """Return the class of a row's nodes for a base that was changed through a view."""
-    return type(cls.__name__, (ThroughView, cls), {"__slots__": ()})
+    kinds = ThroughView, cls
+    if kinds not in _ALTERED:
+        _ALTERED[kinds] = type(cls.__name__, kinds, {"__slots__": ()})
+    return _ALTERED[kinds]
 
 
 def carried(op: Op, y: Sequence[object]) -> int:
