@@ -36,7 +36,7 @@ class Orders:
 
     def verified(self, seconds: float) -> Verification:
         """Return the verdicts of a check that takes at most ``seconds``."""
-        from ..verify.orders import verified
+        from ..verify.judge import verified
 
         claims = {n: Block.of((), [value]) for n, value in self.derivatives.items()}
         job = job_for(self.run, seconds, "gradient", claims)

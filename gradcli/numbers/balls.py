@@ -204,7 +204,6 @@ def _taylor(coefficients: Sequence[Ball], x: Moving) -> arb_series:
 def _own_taylor(
     function: Callable[[arb_series], Any], b: Ball, terms: int
 ) -> list[Ball]:
-    """Return the first coefficients of a function's power series at a ball."""
     with working(ctx.prec, terms):
         found = function(arb_series([b, 1]))
         return [found[k] for k in range(terms)]
@@ -403,7 +402,6 @@ def polylog(order: Ball, x: Moving) -> Moving:
 
 
 def _coefficients_of_polylog(order: Ball, b: Ball, terms: int) -> list[Ball]:
-    """Return the first ``terms`` coefficients of a polylogarithm's series at a ball."""
     value: Ball = b.polylog(order)
     if terms < 2:
         return [value]
@@ -444,7 +442,6 @@ class Function:
 
 
 def _spelled(word: Any) -> Run:
-    """Return a function that calls FLINT's method ``word``, or the formula ``word``."""
     if isinstance(word, str):
         return operator.methodcaller(word)
     return partial(word, sys.modules[__name__])
@@ -482,7 +479,6 @@ def _first(x: Any, *others: object) -> Any:
 
 
 def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that returns arguments without the first ``count``."""
     return lambda args: args[count:]
 
 

@@ -143,7 +143,6 @@ def order(system: System[Element], row: list[Element], descending: bool) -> list
 
 
 def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list[int]]:
-    """Return the positions in lists, cut where one is not linked to the next."""
     runs: list[list[int]] = []
     for position in positions:
         if runs and linked(runs[-1][-1], position):
@@ -197,7 +196,6 @@ def whole(system: System[Element], e: Element) -> Element:
 
 
 def _jumps_around(rounding: str, value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the nearest jumps of a rounding below and above a value."""
     row = _row(rounding)
     shift = Fraction(row.jumps_at or 0)
     lower = math.floor(value - shift) + shift
@@ -416,7 +414,6 @@ class Deciding(System[Step]):
         return self.roundings.slack(int(element))
 
     def _underflow(self, element: Step) -> float:
-        """Return the smallest float if the element underflows in floats, else 0."""
         if self.roundings is None or self.is_constant(element):
             return 0.0
         value = abs(self.value(element))

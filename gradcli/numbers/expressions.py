@@ -41,7 +41,6 @@ from .terms import Term, ordered
 
 
 def _in_sympy(word: str) -> Run:
-    """Return SymPy's function for a name, with arguments if any: ``besseli 0``."""
     head, *given = word.split()
     function: Run = getattr(sympy, head)
     return partial(function, *map(int, given)) if given else function
@@ -95,11 +94,8 @@ class Expressions:
         self._stopped: dict[sympy.Dummy, Term] = {}
 
     def released(self, expression: sympy.Expr) -> sympy.Expr:
-        """Return the expression with the symbols of stopped terms written out.
-
-        The symbol of a choice is replaced by 0, because the expression's value does not
-        depend on the choice.
-        """
+        """Return the expression with stopped terms written out, and with 0 for the
+        symbol of a choice, which the value does not depend on."""
         expression = expression.xreplace(dict.fromkeys(self.chosen, sympy.S.Zero))
         while stopped := expression.free_symbols & self._stopped.keys():
             expression = expression.xreplace(
@@ -160,11 +156,7 @@ class Program:
         self, values: Mapping[object, object], bits: int = START_BITS,
         calculator: Calculator = BALLS,
     ) -> Any:  # fmt: skip
-        """Return the expression's value.
-
-        Raises:
-            NoMeaning: a symbol has no value.
-        """
+        """Return the expression's value; raise `NoMeaning` if a symbol has none."""
         results: list[Any] = [None] * self.size
         with working(bits):
             for register, symbol in self.symbols:
@@ -256,7 +248,6 @@ def compiled(expression: sympy.Expr) -> Program:
 
 
 def _step(part: sympy.Expr) -> Step:
-    """Return the name of the function that computes a part, and its arguments."""
     rewrite = _REWRITTEN.get(part.func)
     if rewrite is not None:
         return rewrite(*part.args)

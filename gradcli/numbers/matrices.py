@@ -25,7 +25,6 @@ import numpy as np
 from ..engine import NUMPY
 from ..engine.raw import Host, Raw
 from ..ops.checks import KindError
-from .arrays import boxed
 from .decided import floats, largest
 from .system import Element, System
 
@@ -51,6 +50,15 @@ MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Most entries of a matrix whose singular values are computed from it directly."""
 
 
+def boxed(data: object) -> Host:
+    """Return an array as it is, and an element in an object array of shape ()."""
+    if isinstance(data, np.ndarray):
+        return data
+    box = np.empty((), dtype=object)
+    box[()] = data
+    return box
+
+
 # products
 
 
@@ -73,13 +81,8 @@ def inner_product(system: System[Element], row: Host, column: Host) -> Element:
 
 
 def einsum(system: System[Element], equation: str, operands: Sequence[Host]) -> Host:
-    """Return products summed over the letters that the result lacks, one sum per entry.
-
-    Args:
-        system: the elements' arithmetic.
-        equation: the letters of the operands' dimensions, and of the result's.
-        operands: the arrays; dimensions with the same letter broadcast.
-    """
+    """Return products summed over the letters that the result lacks, one sum per entry;
+    dimensions with the same letter broadcast."""
     left, _, result = equation.partition("->")
     given = left.split(",")
     summed = "".join(dict.fromkeys(c for c in "".join(given) if c not in result))
@@ -120,13 +123,8 @@ def over_matrices(
     *stacks: Host,
     empty: tuple[int, ...] | None = None,
 ) -> tuple[Host, ...]:
-    """Return the results of a rule on the matrices of stacks, stacked.
-
-    Args:
-        rule: a function of one matrix of each stack, which returns several results.
-        stacks: arrays of matrices, whose leading dimensions broadcast.
-        empty: the shape of the one result in a stack of none; None: there is none.
-    """
+    """Return the results of a rule on one matrix of each stack, stacked; the leading
+    dimensions broadcast. In a stack of none the one result has the shape ``empty``."""
     lead = np.broadcast_shapes(*[stack.shape[:-2] for stack in stacks])
     stacks = tuple([np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in stacks])
     found = [rule(*[stack[at] for stack in stacks]) for at in np.ndindex(*lead)]
@@ -183,14 +181,9 @@ def _refuse_large(name: str, what: str, size: int) -> None:
 def _eliminated(
     system: System[Element], work: Host, pick: Callable[[Host], int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each pivot's row and the one it came from, and then clear its column below.
-
-    Below the diagonal ``work`` gets the factors by which rows were subtracted.
-
-    Args:
-        work: a matrix, which is changed; further columns may stand to its right.
-        pick: returns the position of the pivot among a column's entries.
-    """
+    """Yield each pivot's row and the one it came from, and then clear its column below,
+    where ``work`` gets the factors by which rows were subtracted. Further columns may
+    stand to its right; ``pick`` finds the pivot among a column's entries."""
     for k in range(min(work.shape)):
         p = k + pick(work[k:, k])
         work[[k, p]] = work[[p, k]]
@@ -301,7 +294,6 @@ def _substituted(
 
 
 def _cramer(system: System[Element], m: Host, right: Host) -> Host:
-    """Return ``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
     if system.is_zero(det):
@@ -314,13 +306,8 @@ def _cramer(system: System[Element], m: Host, right: Host) -> Host:
 
 
 def symmetric(system: System[Element], a: Host) -> Host:
-    """Return the symmetric part of matrices that are symmetric up to rounding.
-
-    Through it a function that reads one triangle has the gradient that PyTorch gives.
-
-    Raises:
-        KindError: a matrix is not symmetric.
-    """
+    """Return the symmetric part of matrices that are symmetric up to rounding: through
+    it a function that reads one triangle has the gradient that PyTorch gives."""
     _square(a)
     found = a.copy()
     half = system.lift(Fraction(1, 2))
@@ -365,7 +352,7 @@ def cholesky(system: System[Element], a: Host) -> Host:
 # orthogonal factors
 
 
-def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
+def qr(system: System[Element], m: Host, mode: str = "reduced") -> tuple[Host, Host]:
     """Return the factors q and r by Householder's reflections, with LAPACK's signs."""
     rows, columns = m.shape
     k = min(rows, columns)
@@ -388,7 +375,7 @@ def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
             part[:] = _each(system, "sub", part,
                             _each(system, "mul", v[:, np.newaxis], along))  # fmt: skip
         r[i + 1 :, i] = _zeros(system, rows - i - 1)
-    kept = rows if complete else k
+    kept = rows if mode == "complete" else k
     for i in range(1, rows):
         r[i, : min(i, columns)] = system.lift(0)
     return q.T[:, :kept].copy(), r[:kept].copy()
@@ -493,7 +480,7 @@ def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, H
 
 
 def svd(
-    system: System[Element], m: Host, full_matrices: bool
+    system: System[Element], m: Host, full_matrices: bool = True
 ) -> tuple[Host, Host, Host]:
     """Return u, the singular values, falling, and vh, by the eigenvectors of m.T@m."""
     rows, columns = m.shape

@@ -28,10 +28,9 @@ from ..engine.raw import Host, Run
 from ..ops.exact import Exact
 from ..ops.types import Dims, Shape
 from . import decided
-from .arrays import OBJECT, ObjectArray
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
 from .decided import Deciding, Extreme
-from .namespace import CALLED, ObjectNamespace
+from .namespace import CALLED, OBJECT, ObjectArray, ObjectNamespace
 from .rounding import Roundings
 from .system import RELATIONS, Number
 
@@ -434,7 +433,7 @@ class TapeNamespace(ObjectNamespace):
         made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
         return self._of(made.reshape(full if keepdim else shape))
 
-    def matmul(self, a: object, b: object) -> ObjectArray:
+    def matmul(self, a: object, b: object) -> Any:
         left, right = self.elements(a), self.elements(b)
         if left.ndim == 2 and right.ndim == 2 and left.shape[1] == right.shape[0]:
             made = self.tape.dots(left, right)

@@ -105,10 +105,8 @@ def chosen(term: Term) -> Term:
 
 
 def ordered(roots: Sequence[Term], known: Container[int] = ()) -> list[Term]:
-    """Return ``roots`` and all terms below them, arguments first.
-
-    Terms whose serial is in ``known`` are left out, and so is what they are made of.
-    """
+    """Return ``roots`` and the terms below them, arguments first, without those in
+    ``known`` and what these alone are made of."""
     found: dict[int, Term] = {}
     stack = list(roots)
     while stack:
@@ -300,7 +298,6 @@ class Terms(Deciding[Term]):
             self._pin(element)
 
     def _pin(self, element: Term) -> None:
-        """Note as conditions the values of all input entries that an element reads."""
         for term in ordered([element]):
             if term.name == "symbol":
                 self._decided("==", term, self.lift(to_float(term.value)))

@@ -26,11 +26,10 @@ from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ...ops.checks import KindError
 from ...ops.types import Dims
-from ..arrays import Numbers, ObjectArray, boxed
 from ..balls import STEPS, Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC, is_literal
-from ..matrices import MAX_COFACTOR_SIZE
-from ..namespace import ObjectNamespace, are_indices
+from ..matrices import MAX_COFACTOR_SIZE, boxed
+from ..namespace import Numbers, ObjectArray, ObjectNamespace, are_indices
 from ..system import RELATIONS, Number, System
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
@@ -204,7 +203,6 @@ class EntryNamespace(ObjectNamespace):
         return self.arranged(x.data, x) if isinstance(x, EntryArray) else x
 
     def _row(self, op: Op, raw: tuple[object, ...], params: Params) -> object:
-        """Return what a row's formula gives, and note the truth values in it."""
         self._in_formula += 1
         try:
             made = op.fwd(self, *raw, **params)
@@ -293,11 +291,11 @@ class EntryNamespace(ObjectNamespace):
 
         return self._mask_of(self._reduce(rule, x, dim, keepdim).data)
 
-    def solve(self, a: object, b: object) -> ObjectArray:
+    def solve(self, a: object, b: object) -> Any:
         self._note_pivots(a)
         return super().solve(a, b)
 
-    def det(self, a: object) -> ObjectArray:
+    def det(self, a: object) -> Any:
         self._note_pivots(a)
         return super().det(a)
 

@@ -30,12 +30,8 @@ SymPy, so a job that comes early is certified first."""
 
 
 def main(parent: int | None = None) -> None:
-    """Read a job from standard input and write its verifications to standard output.
-
-    Args:
-        parent: the process whose main thread started this one, and with which this one
-            ends; None: the process's parent.
-    """
+    """Read a job from standard input and write its verifications to standard output;
+    end with the process ``parent``, or with the one that started this one."""
     from ...lang.process import end_with
 
     end_with(os.getppid() if parent is None else parent)
@@ -88,13 +84,9 @@ def _limit(seconds: float) -> None:
 def perform(
     text: str, report: Callable[[str], None], limit: Callable[[float], None]
 ) -> None:
-    """Do one task and report its answers, one text each, the last with ``done`` set.
-
-    Args:
-        text: the JSON of a `Job`, or of a `ClaimsTask`, which has claims.
-        report: a function that is called with each answer.
-        limit: a function that is told the task's seconds before work begins.
-    """
+    """Do one `Job` or `ClaimsTask`, given as JSON, and report its answers, one text
+    each, the last with ``done`` set; ``limit`` is told the seconds before work
+    begins."""
     if "claims" in json.loads(text):
         from ..claims.judge import judge
         from ..claims.text import ClaimsTask

@@ -10,10 +10,9 @@ import pytest
 from gradcli.engine import Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, evaluate, execute, prepare
-from gradcli.numbers.trees.names import Names
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import adjoint
-from gradcli.numbers.trees.tree import LEAVES, Unwritable
+from gradcli.numbers.trees.tree import LEAVES, Names, Unwritable
 from gradcli.render.code.programs import program
 from gradcli.render.code.steps import reachable
 
