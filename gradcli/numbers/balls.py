@@ -102,8 +102,8 @@ def is_infinite(b: Ball) -> bool:
 
 
 def is_known(b: Ball, bits: int) -> bool:
-    """Tell whether the first ``bits`` bits of a number are sure, or whether it is
-    exactly 0, an infinity or `NAN`."""
+    """Tell whether a number's first ``bits`` bits are sure, or it is exactly 0 or no
+    number."""
     if b.is_finite():
         return bool(b.rel_accuracy_bits() >= bits or b.is_zero())
     return bool(b.is_exact())
@@ -154,7 +154,6 @@ def decimal(b: Ball, digits: int) -> str:
 
 
 def _plain(shown: str, digits: int) -> str:
-    """Return ``1.5e+2`` as ``150.0``, and any number without needless zeros."""
     number, _, power = shown.partition("e")
     sign, number = ("-", number[1:]) if number[:1] == "-" else ("", number)
     front, _, fraction = number.partition(".")
@@ -290,8 +289,7 @@ def softplus(x: Moving) -> Moving:
 
 
 def log_add_exp(a: Moving, b: Moving) -> Moving:
-    """Return ``log(exp(a) + exp(b))``, computed from the larger operand, so that a
-    result near 0 keeps its digits."""
+    """Return ``log(exp(a) + exp(b))`` so that a result near 0 keeps its digits."""
     return a + softplus(b - a) if at(a) > at(b) else b + softplus(a - b)
 
 
@@ -394,8 +392,7 @@ def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
 
 
 def polylog(order: Ball, x: Moving) -> Moving:
-    """Return the polylogarithm. Its derivative times ``x`` is the polylogarithm of the
-    order below (DLMF 25.12.10)."""
+    """Return the polylogarithm, whose slope is that of the order below over ``x``."""
     if isinstance(x, arb):
         return x.polylog(order)
     return _taylor(_coefficients_of_polylog(order, at(x), ctx.cap), x)
@@ -483,8 +480,6 @@ def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
 
 
 def _bounded(function: Run) -> Run:
-    """Return a function that uses at most `MAX_EIGENVALUE_BITS` of precision."""
-
     def run(*args: object) -> Any:
         with working(min(ctx.prec, MAX_EIGENVALUE_BITS), ctx.cap):
             return function(*args)

@@ -50,9 +50,7 @@ Result = TypeVar("Result")
 
 class Unresolved(BaseException):
     """An error: a program's values on a box cannot be enclosed by following its ways.
-
-    It is no `Exception`, so that the engine does not report it as its own failure.
-    """
+    It is no `Exception`, so that the engine does not report it as its own failure."""
 
 
 class Enclosures(Evaluation):
@@ -194,11 +192,8 @@ class BoxNamespace(ObjectNamespace):
 def ways(
     run: Callable[[BoxTerms], Result], box: Mapping[str, Ball]
 ) -> Iterator[tuple[BoxTerms, Result]]:
-    """Yield the terms of each way through a program on a box, and what ``run`` returns.
-
-    Raises:
-        Unresolved: there are too many, or one of them cannot be followed.
-    """
+    """Yield the terms of each way through a program on a box, and what ``run`` returns;
+    raise `Unresolved` if there are too many, or one cannot be followed."""
     script: list[int] = []
     for _ in range(MAX_WAYS):
         terms = BoxTerms(box, script)

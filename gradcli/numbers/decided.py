@@ -56,7 +56,6 @@ def _is_nan(system: System[Element], e: Element) -> bool:
 def _asked(
     question: Callable[[Ball], bool], system: System[Element], e: Element
 ) -> bool:
-    """Return the answer to a question, such as `is_nan`, about a value, and note it."""
     system.classify(e)
     return question(system.value(e))
 
@@ -114,12 +113,10 @@ def product(system: System[Element], row: list[Element]) -> Element:
 
 
 def order(system: System[Element], row: list[Element], descending: bool) -> list[int]:
-    """Return the positions that sort a row; comparing neighbours is what is decided.
-
-    In a run of equal entries whose ties are decided against their order, each position
-    moves up by one, so that every rank gets another entry. As in NumPy's order, nan
-    counts as the largest.
-    """
+    """Return the positions that sort a row; comparing neighbours is what is decided. In
+    a run of equal entries whose ties are decided against their order, each position
+    moves up by one, so that every rank gets another entry. As in NumPy's order, nan is
+    the largest."""
 
     @cache
     def kept(a: int, b: int) -> bool:

@@ -58,11 +58,7 @@ FORMULAS: Final[Mapping[str, Run]] = {
 
 @cache
 def formula_of(name: str) -> Run:
-    """Return SymPy's formula of a scalar function.
-
-    Raises:
-        NoMeaning: SymPy has no such function.
-    """
+    """Return SymPy's formula of a scalar function; raise `NoMeaning` if it has none."""
     entry = FUNCTIONS.get(name)
     if entry is not None and entry.sym:
         return partial(entry.sym, sympy)
@@ -215,11 +211,8 @@ _HEADS: Final[dict[type[sympy.Expr], str]] = {
 
 
 def compiled(expression: sympy.Expr) -> Program:
-    """Return an expression as a program, in which equal parts are one step.
-
-    Raises:
-        NoMeaning: there is no function that computes a part.
-    """
+    """Return an expression as a program, in which equal parts are one step; raise
+    `NoMeaning` if there is no function that computes a part."""
     registers: dict[sympy.Expr, int] = {}
     symbols = []
     numbers: list[tuple[int, Any]] = []

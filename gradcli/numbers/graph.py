@@ -267,8 +267,8 @@ class Evaluation:
             bits = min(most, max(self._wanted or 2 * bits, lost, bits + bits // 2))
 
     def _missing(self, found: Sequence[Ball], bits: int) -> int | None:
-        """Return the precision that the numbers seem to need; None if they are accurate
-        already, 0 if nothing can be said."""
+        """Return the precision that numbers seem to need; None: they are accurate, 0:
+        unknown."""
         most = None
         for b in found:
             # With fewer bits no cancellation, but only underflow, comes so close to 0.
@@ -283,8 +283,8 @@ class Evaluation:
         return most
 
     def _is_sure(self, steps: Sequence[int], bits: int) -> bool:
-        """Tell whether all steps below are known, so that more bits would not give a
-        value to a step that has none."""
+        """Tell whether all steps below are known, so that more bits would change
+        nothing."""
         last = max(steps, default=0)
         graph, open_ = self.graph, set[int]()
         for step, b in sorted(self.known[bits].items()):
@@ -378,7 +378,7 @@ class Evaluation:
         followed: bool = True,
     ) -> list[Ball]:  # fmt: skip
         """Return the derivative of ``sum(weight * output)`` by every entry, accurate as
-        far as the limits on work allow; ``followed`` is explained at `settled`."""
+        far as the limits on work allow; ``followed`` is as for `settled`."""
         if any(weights):
             # In a row of a Jacobian only one output has a weight that is not 0.
             pairs = zip(outputs, weights, strict=True)
@@ -632,11 +632,8 @@ class Centred:
 
 
 def _checked(form: Form) -> Form:
-    """Return a form of the same value that is its own base.
-
-    Raises:
-        Lost: its deviation is too large.
-    """
+    """Return a form of the same value that is its own base; raise `Lost` if its
+    deviation is too large."""
     b = form.ball()
     if not (b.is_finite() and b.rad() <= abs(b.mid()) * LOST_RADIUS):
         raise Lost

@@ -102,7 +102,6 @@ def sums_nothing(equation: str) -> bool:
 
 
 def _contracted(system: System[Element], factors: Sequence[Host], summed: int) -> Host:
-    """Return the product of arrays that broadcast, summed over the last dimensions."""
     shape = np.broadcast_shapes(*[factor.shape for factor in factors])
     factors = [np.broadcast_to(factor, shape) for factor in factors]
     out = np.empty(shape[: len(shape) - summed], dtype=object)
@@ -198,7 +197,6 @@ def _eliminated(
 
 
 def _undecided(system: System[Element], column: Host) -> int:
-    """Return the position of a column's largest entry, without deciding anything."""
     sizes = abs(floats(system, column)).tolist()
     return max(range(len(sizes)), key=sizes.__getitem__)
 
@@ -400,11 +398,18 @@ def eigh(system: System[Element], m: Host) -> tuple[Host, Host]:
     return values, _beside_one(system, vectors)
 
 
+def _each_place(
+    system: System[Element], name: str, count: int, *given: Element
+) -> Host:
+    """Return what a function of a matrix's entries gives at each of its places."""
+    places = map(system.lift, range(count))
+    found = [system.apply(name, place, *given) for place in places]
+    return np.array(found, dtype=object)
+
+
 def _eigenvalues(system: System[Element], m: Host) -> Host:
     triangle = m[np.tril_indices(len(m))]
-    orders = map(system.lift, range(len(m)))
-    found = [system.apply("eigenvalue", order, *triangle) for order in orders]
-    return np.array(found, dtype=object)
+    return _each_place(system, "eigenvalue", len(m), *triangle)
 
 
 def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
@@ -412,10 +417,8 @@ def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
     small ``m`` are computed from it directly, so that their rounding is known."""
     if m.size > MAX_ENTRIES:
         return _each(system, "sqrt", _eigenvalues(system, gram)[::-1])
-    columns, orders = system.lift(len(gram)), map(system.lift, range(len(gram)))
-    given = columns, *m.reshape(-1)
-    found = [system.apply("singular_value", order, *given) for order in orders]
-    return np.array(found, dtype=object)
+    columns = system.lift(len(gram))
+    return _each_place(system, "singular_value", len(gram), columns, *m.reshape(-1))
 
 
 def _vectors(
@@ -437,7 +440,6 @@ def _may_vanish(system: System[Element], element: Element) -> bool:
 
 
 def _lost(system: System[Element], m: Host, value: Element) -> Host:
-    """Return unknown entries for the vector of a value that occurs several times."""
     return np.full(len(m), system.apply("lost_vector", value), dtype=object)
 
 
@@ -526,14 +528,15 @@ def exponential(system: System[Element], m: Host) -> tuple[Host]:
     if n > MAX_EXPONENTIAL_ROWS:
         raise KindError("linalg.matrix_exp: exponentials are computed exactly of up to "
                         f"{MAX_EXPONENTIAL_ROWS} rows, not of {n}")  # fmt: skip
+    steps = lambda: _each_place(system, "exponential", m.size, *m.reshape(-1))
     if n > FORMULA_SIZE:
-        return (_entries_of_exponential(system, m),)
+        return (steps().reshape(m.shape),)
     two = system.lift(2)
     t = apply("div", apply("add", m[0, 0], m[1, 1]), two)
     half = apply("div", apply("sub", m[0, 0], m[1, 1]), two)
     square = apply("add", apply("mul", half, half), apply("mul", m[0, 1], m[1, 0]))
     if system.is_zero(square):
-        return (_entries_of_exponential(system, m),)
+        return (steps().reshape(m.shape),)
     grows = bool(floats(system, boxed(square)) > 0)
     r = apply("sqrt", square if grows else apply("neg", square))
     even = apply("cosh" if grows else "cos", r)
@@ -542,10 +545,3 @@ def exponential(system: System[Element], m: Host) -> tuple[Host]:
     out[0, 0] = apply("add", even, apply("mul", odd, half))
     out[1, 1] = apply("sub", even, apply("mul", odd, half))
     return (_each(system, "mul", out, apply("exp", t)),)
-
-
-def _entries_of_exponential(system: System[Element], m: Host) -> Host:
-    places = map(system.lift, range(m.size))
-    entries = m.reshape(-1)
-    found = [system.apply("exponential", place, *entries) for place in places]
-    return np.array(found, dtype=object).reshape(m.shape)

@@ -21,6 +21,7 @@ from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from functools import partial
 from math import isfinite
+from operator import attrgetter
 from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
@@ -67,6 +68,11 @@ class ObjectArray:
 
     __slots__ = ("__gradcli_namespace__", "__weakref__", "base", "data", "stopped")
     __gradcli_namespace__: Any
+    shape: tuple[int, ...]
+    ndim: int
+    size: int
+    strides: tuple[int, ...]
+    flags: Flags
 
     # With this, NumPy's arrays leave every operator to this class.
     __array_ufunc__ = None
@@ -87,28 +93,8 @@ class ObjectArray:
         return self if self.base is None else self.base
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self.data.shape  # type: ignore[no-any-return]
-
-    @property
-    def ndim(self) -> int:
-        return self.data.ndim
-
-    @property
-    def size(self) -> int:
-        return self.data.size
-
-    @property
     def dtype(self) -> np.dtype[np.object_]:
         return OBJECT
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        return self.data.strides
-
-    @property
-    def flags(self) -> Flags:
-        return self.data.flags
 
     @property
     def T(self) -> ObjectArray:
@@ -170,6 +156,8 @@ def _applying(name: str) -> Run:
     return lambda array, *both: getattr(array.__gradcli_namespace__, called)(*both)
 
 
+for _name in ("shape", "ndim", "size", "strides", "flags"):
+    setattr(ObjectArray, _name, property(attrgetter(f"data.{_name}")))
 put_on(ObjectArray, _applying)
 
 
@@ -191,6 +179,13 @@ def _arranging(name: str) -> Run:
         self: ObjectNamespace, x: object, *args: object, **params: object
     ) -> Numbers:
         return self._shaped(x, lambda data: arrange(data, *args, **params))
+
+    return run
+
+
+def _reducing(how: str, rule: Run) -> Run:
+    def run(xp: Any, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+        return getattr(xp, how)(rule, x, dim, keepdim)
 
     return run
 
@@ -399,31 +394,25 @@ class ObjectNamespace(Namespace):
         reshaped = np.reshape(memory, tuple(shape))
         return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
 
-    def cat(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
-        return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
+    def cat(
+        self, tensors: Sequence[object], dim: int = 0, join: Run = np.concatenate
+    ) -> Numbers:
+        objects = [isinstance(t, ObjectArray) for t in tensors]
+        if True not in objects:
+            joined: Host = join(tensors, axis=dim)
+            return joined
+        return self._of(join([self.elements(t) for t in tensors], axis=dim))
 
     def stack(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
-        return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
+        return self.cat(tensors, dim, np.stack)
 
-    def _joined(
-        self, tensors: Sequence[object], join: Callable[[Any], Host]
-    ) -> Numbers:
-        if not any(isinstance(t, ObjectArray) for t in tensors):
-            return join(tensors)
-        return self._of(join([self.elements(t) for t in tensors]))
-
-    def tril(self, x: object, diagonal: int = 0) -> ObjectArray:
-        return self._triangle(np.tril, x, diagonal)
-
-    def triu(self, x: object, diagonal: int = 0) -> ObjectArray:
-        return self._triangle(np.triu, x, diagonal)
-
-    def _triangle(
-        self, cut: Callable[[Host, int], Host], x: object, diagonal: int
-    ) -> ObjectArray:
+    def tril(self, x: object, diagonal: int = 0, cut: Run = np.tril) -> ObjectArray:
         data = self.elements(x)
         mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
         return self._of(np.where(mask, data, self.system.lift(0)))
+
+    def triu(self, x: object, diagonal: int = 0) -> ObjectArray:
+        return self.tril(x, diagonal, np.triu)
 
     # elementwise, and reductions; dim None means all
 
@@ -445,16 +434,12 @@ class ObjectNamespace(Namespace):
         return made
 
     def _reduce(
-        self,
-        rule: Callable[[list[object]], object],
-        x: object,
-        dim: Dims,
-        keepdim: bool,
+        self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool
     ) -> ObjectArray:
         rows, shape, full = self._rows(x, dim)
         out = np.empty(shape, dtype=object)
         for index in np.ndindex(*shape):
-            out[index] = rule(list(rows[index]))
+            out[index] = rule(self.system, list(rows[index]))
         return self._of(out.reshape(full) if keepdim else out)
 
     def _rows(self, x: object, dim: Dims) -> tuple[Host, Shape, Shape]:
@@ -469,43 +454,32 @@ class ObjectNamespace(Namespace):
         full = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
         return rows, shape, full
 
-    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._reduce(self.system.total, x, dim, keepdim)
-
-    def prod(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
-
-    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._extreme(decided.largest, x, dim, keepdim)
-
-    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._extreme(decided.smallest, x, dim, keepdim)
+    sum: Run = _reducing("_reduce", lambda system, row: system.total(row))
+    prod: Run = _reducing("_reduce", decided.product)
+    amax: Run = _reducing("_extreme", decided.largest)
+    amin: Run = _reducing("_extreme", decided.smallest)
+    argmax: Run = _reducing("_position", decided.largest)
+    argmin: Run = _reducing("_position", decided.smallest)
+    all: Run = _reducing("_answered", np.all)
+    any: Run = _reducing("_answered", np.any)
 
     def _extreme(
         self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool
     ) -> ObjectArray:
-        def chosen(row: list[object]) -> object:
-            return self.system.choice(lambda: rule(self.system, row))
+        def chosen(system: System[Any], row: list[object]) -> object:
+            return system.choice(lambda: rule(system, row))
 
         return self._reduce(chosen, x, dim, keepdim)
 
-    def all(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
-        return np.all(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
-
-    def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
-        return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
-
-    def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
-        return self._position(decided.largest, x, dim, keepdim)
-
-    def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
-        return self._position(decided.smallest, x, dim, keepdim)
+    def _answered(self, ask: Run, x: object, dim: Dims, keepdim: bool) -> Any:
+        axes = tuple(dim) if isinstance(dim, list) else dim
+        return ask(self.truth(x), axis=axes, keepdims=keepdim)
 
     def _position(
         self, rule: Extreme[Any], x: object, dim: int | None, keepdim: bool
     ) -> Host:
-        def find(row: list[object]) -> int:
-            best = rule(self.system, row)
+        def find(system: System[Any], row: list[object]) -> int:
+            best = rule(system, row)
             return next(i for i, e in enumerate(row) if e is best)
 
         found = self._reduce(find, x, dim, keepdim).data
@@ -519,7 +493,7 @@ class ObjectNamespace(Namespace):
             order[index] = decided.order(self.system, list(data[index]), descending)
         return np.moveaxis(order, -1, dim)
 
-    def cumsum(self, x: Numbers, dim: int) -> ObjectArray:
+    def cumsum(self, x: object, dim: int) -> ObjectArray:
         return self._scan("add", x, dim)
 
     def cumprod(self, x: object, dim: int) -> ObjectArray:
@@ -658,10 +632,6 @@ def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(ndim))
     return tuple(np.lib.array_utils.normalize_axis_tuple(dim, ndim))
-
-
-def as_tuple(dims: Dims) -> int | Shape | None:
-    return tuple(dims) if isinstance(dims, list) else dims
 
 
 def _memory(x: object) -> Host:

@@ -165,7 +165,6 @@ class Roundings:
         return self._drift[step]
 
     def _bits(self, step: int) -> int:
-        """Return a precision, in bits, with which a step's value has some sure bits."""
         evaluation = self.evaluation
         if not is_known(evaluation.value(step, evaluation.bits), LOST_BITS):
             evaluation.settled([step], followed=False)
@@ -210,14 +209,12 @@ class Roundings:
         return roundings_of(name) * value * self.unit + self._inner(step, bits)
 
     def _of_number(self, step: int, value: float) -> float:
-        """Return how far from a program's number the engine's float may be."""
         graph: Any = self.evaluation.graph
         off, units = graph.lost.get(step, (0.0, 0.0))
         own = is_float(exact(graph.leaf(step)), BITS[self.dtype])
         return float(off + (units + (0 if own else value)) * self.unit)
 
     def _inner(self, step: int, bits: int) -> float:
-        """Return a step's error from roundings of its operand within its formula."""
         graph = self.evaluation.graph
         name = graph.name(step)
         count = FUNCTIONS[name].inner_roundings if name in FUNCTIONS else 0

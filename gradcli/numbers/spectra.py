@@ -66,7 +66,6 @@ def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
 
 
 def _counted(b: Any) -> int:
-    """Return the one integer in a ball, or in the constant term of a series."""
     still: Any = b[0] if isinstance(b, arb_series) else b
     return int(still.unique_fmpz())
 
@@ -84,7 +83,6 @@ def _eigenvalue(matrix: Series, below: int) -> Any:
 
 
 def _ascending(matrix: Any) -> list[Any]:
-    """Return all eigenvalues of a symmetric matrix, rising, equal ones repeated."""
     middle = matrix.mid()
     away = _norm(matrix - middle)
     if not away.is_finite():
@@ -119,7 +117,6 @@ def _of_moved(middle: Any) -> tuple[list[Any], Any]:
 
 
 def _norm(matrix: Any) -> Any:
-    """Return a bound of the absolute eigenvalues of a symmetric matrix."""
     sums = [sum(map(abs, row), arb(0)).abs_upper() for row in matrix.tolist()]
     return max(sums) if all(each.is_finite() for each in sums) else arb(inf)
 
@@ -200,7 +197,6 @@ ball gets the ``id`` of one that a key names."""
 
 
 def _told(entry: Any) -> Any:
-    """Return a key that tells an entry from all others that are kept."""
     if isinstance(entry, arb):
         return id(entry)
     return tuple([(c.mid(), c.rad()) if c.is_finite() else None for c in entry])

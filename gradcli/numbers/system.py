@@ -37,11 +37,8 @@ class NoMeaning(ValueError):
 
 
 class System(Protocol[Element]):
-    """A number system: it makes the elements of an object array.
-
-    A system of numbers alone has no conditions and no derivatives: the notes that it is
-    given, and the stops of derivatives, do nothing here.
-    """
+    """A number system: it makes the elements of an object array. For one of numbers
+    alone the notes that it is given, and the stops of derivatives, do nothing."""
 
     def lift(self, number: Number) -> Element:
         """Return the element for a number of a program."""

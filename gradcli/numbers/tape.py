@@ -83,8 +83,8 @@ class Block:
         return column
 
     def reached(self, flags: Host) -> Host:
-        """Return a mask of the positions that a derivative through the terms flagged in
-        ``flags`` goes on to."""
+        """Return a mask of the positions that a derivative by flagged terms goes on
+        to."""
         if self.name == "stop":
             return np.zeros(self.count, dtype=bool)
         found: Host = np.logical_or.reduce(flags[self.args])
@@ -218,8 +218,7 @@ class Tape(Deciding[int]):
         return block.carrying(step - block.start, self.live)
 
     def floats(self, serials: Host) -> Host | None:
-        """Return the values of terms as floats, if all are inputs or integers, which
-        are exact as floats; else None."""
+        """Return the values of terms as floats, if all are exact as such; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
     def varies(self, serials: Column) -> Host:
@@ -227,8 +226,8 @@ class Tape(Deciding[int]):
         return self._varies[serials]
 
     def mark(self, entries: Host, size: int | None = None) -> None:
-        """Make live these entries, the terms among the first ``size`` that depend on
-        them, and no others."""
+        """Make live these entries and the terms, among the first ``size``, that need
+        them."""
         self.live = np.zeros(self.steps, dtype=bool)
         self.live[entries] = True
         for block in self.blocks:
@@ -267,7 +266,6 @@ class Tape(Deciding[int]):
         self.roundings.forget(size)
 
     def _resize(self, size: int) -> None:
-        """Make room for ``size`` terms, and for no more."""
         for name in ("_varies", "_plain", "_floats"):
             column = getattr(self, name)[:size]
             missing = size - len(column)

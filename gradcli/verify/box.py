@@ -60,17 +60,7 @@ NARROW: Final = 2.0**-24
 
 MAX_SHOWN_KINKS: Final = 6
 
-POSITIVE: Final = "positive throughout"
-NEGATIVE: Final = "negative throughout"
-ZERO_THROUGHOUT: Final = "zero throughout"
-NEVER_NEGATIVE: Final = "never negative"
-NEVER_POSITIVE: Final = "never positive"
-CHANGES: Final = "changes sign"
 UNDECIDED: Final = "undecided"
-
-OPEN: Final = "a comparison goes either way"
-NO_VALUE: Final = "the program has no value"
-NO_BOUND: Final = "the value has no bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +215,6 @@ class _Search:
     def _numbers(
         self, subject: Way, evaluation: Enclosures
     ) -> tuple[list[Ball], dict[str, Ball]]:
-        """Return the output's entries, and its derivatives by the entries' labels."""
         values = evaluation.values(subject.outputs, START_BITS)
         found = evaluation.cotangents(subject.outputs, self.weights, START_BITS)
         symbols = subject.terms.symbols.items()
@@ -264,7 +253,6 @@ class _Search:
             heappush(heaps[2 * k + 1], (-high, number))
 
     def _worst(self, heaps: list[list[tuple[float, int]]]) -> int | None:
-        """Return the number of the piece whose bound is farthest from any number."""
         farthest, worst = CLOSE, None
         for place, heap in enumerate(heaps):
             while heap and heap[0][1] not in self.pieces:
@@ -285,8 +273,8 @@ class _Search:
         return worst
 
     def _rough(self) -> int | None:
-        """Return the number of the widest piece with a kink or a hole; None if it is
-        narrow enough or the runs for locating kinks are used up."""
+        """Return the number of the widest piece with a kink or a hole, if it is wide
+        enough."""
         if self.runs > MAX_KINK_RUNS:
             return None
         wide = [
@@ -311,10 +299,14 @@ class _Search:
                 own = list(map(ends_of, numbers))
                 if known is None:
                     what |= dict.fromkeys(subject.terms.kinks.values())
-                    what |= {OPEN: None} if subject.terms.taken else {}
+                    what |= (
+                        {"a comparison goes either way": None}
+                        if subject.terms.taken
+                        else {}
+                    )
                     only = subject
                 if any(is_nan(v) for v in values):
-                    hole = NO_VALUE
+                    hole = "the program has no value"
                     continue
                 bounds = own if bounds is None else list(map(hull, bounds, own))
         except Unresolved as error:
@@ -325,7 +317,7 @@ class _Search:
             return _Piece(ends, cuts, None, hole=hole)
         shares: Mapping[str, float] = {}
         if hole is None and not all(map(isfinite, bounds[0])):
-            hole = NO_BOUND
+            hole = "the value has no bound"
         few = len(ends) <= MAX_BENT_SIDES
         if only is not None and only.terms.cut:
             # The slopes of a program that stops gradients are not its value's slopes.
@@ -464,7 +456,7 @@ class _Search:
         high = max((b[1] for b in bounds), default=-inf)
         sign, at = sign_of(low, high), tuple[Mapping[str, float], ...]()
         if k in self.negative and k in self.positive:
-            sign, at = CHANGES, (self.negative[k], self.positive[k])
+            sign, at = "changes sign", (self.negative[k], self.positive[k])
         return Range(low, high, self.least[k], self.most[k], sign, at)
 
 
@@ -473,11 +465,11 @@ def sign_of(lower: float, upper: float) -> str:
     if lower > upper:
         return UNDECIDED
     if lower == upper == 0:
-        return ZERO_THROUGHOUT
+        return "zero throughout"
     if lower >= 0:
-        return POSITIVE if lower > 0 else NEVER_NEGATIVE
+        return "positive throughout" if lower > 0 else "never negative"
     if upper <= 0:
-        return NEGATIVE if upper < 0 else NEVER_POSITIVE
+        return "negative throughout" if upper < 0 else "never positive"
     return UNDECIDED
 
 

@@ -95,8 +95,6 @@ class _Precise(Balls):
 
 
 class _Pass:
-    """One run of the program and its reverse pass at the working precision."""
-
     def __init__(
         self, job: Job, typed: Mapping[str, str], cotangent: str | None
     ) -> None:
@@ -181,7 +179,6 @@ def _is_sure(b: Ball, digits: int) -> bool:
 
 
 def _is_nothing(b: Ball, digits: int) -> bool:
-    """Tell whether a ball is 0 far beyond the number of digits asked for."""
     if not b.is_finite() or not b.contains(0):
         return False
     return bool(b.is_zero() or b.abs_upper() < arb(10) ** -(2 * digits + 20))

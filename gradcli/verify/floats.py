@@ -47,7 +47,7 @@ MIN_FLOAT_GAP: Final = 1e-300
 
 
 class _Floats(Calculator):
-    """Arithmetic of expressions on columns of floats."""
+    """An arithmetic of expressions on columns of floats."""
 
     def number(self, value: Any) -> Any:
         rational = isinstance(value, Fraction)

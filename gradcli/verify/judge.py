@@ -307,7 +307,6 @@ def _up(b: Ball) -> float:
 
 
 def _is_small(b: Ball) -> bool:
-    """Tell whether a ball contains 0 and is smaller than any type's floats."""
     return bool(b.is_finite() and b.contains(0) and b.abs_upper() < _SMALL)
 
 

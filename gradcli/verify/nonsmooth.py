@@ -110,7 +110,6 @@ class NonSmooth:
             return None
 
     def _jumps(self, cotangent: Sequence[float]) -> bool:
-        """Tell whether the value changes if ties are decided differently."""
         weighed = [k for k, w in enumerate(cotangent) if w][:MAX_JUMP_OUTPUTS]
         here, *sides = (
             run.evaluation.settled([run.outputs[k] for k in weighed])

@@ -47,10 +47,8 @@ Quotient: TypeAlias = tuple[Any, Any]
 
 
 def vanishes(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
-    """Tell whether ``expression`` is zero wherever it is defined.
-
-    ``point`` has a value for each symbol; the expression is evaluated there and nearby.
-    """
+    """Tell whether an expression is zero wherever it is defined; it is evaluated at the
+    values that ``point`` has for its symbols, and nearby."""
     if expression.is_zero:
         return True
     if not _worth_trying(expression, point, MAX_REWRITTEN_STEPS):
@@ -96,10 +94,8 @@ def _worth_trying(
 def vanishes_here(
     expression: object, point: Mapping[object, Ball]
 ) -> tuple[tuple[object, int], ...] | None:
-    """Return the quantities whose signs at the point prove an expression zero.
-
-    Each comes with its sign, 1 or -1; None: there is no such proof.
-    """
+    """Return the quantities, each with its sign, 1 or -1, whose signs at the point
+    prove an expression zero; None if there is no such proof."""
     inside = _inside(expression)
     try:
         values = [compiled(part).run(point) for part in inside]
@@ -113,7 +109,6 @@ def vanishes_here(
 
 
 def _looks_zero(expression: object, point: Mapping[object, Ball]) -> bool:
-    """Tell whether an expression may be 0 at the point and at two points nearby."""
     program = compiled(expression)
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
     for step in (0.0, 1e-3, -2.3e-3):
@@ -136,11 +131,9 @@ def _beside(value: Ball, step: float, number: int) -> Ball:
 
 
 class _Kernels:
-    """Stand-in symbols for functions, with the relations that they satisfy.
-
-    With them an expression is a rational function; it is zero if its numerator, reduced
-    by the relations, is zero.
-    """
+    """Stand-in symbols for functions, with the relations that they satisfy: an
+    expression is then a rational function, zero if its numerator, reduced by them, is
+    zero."""
 
     def __init__(self) -> None:
         self.relations: list[tuple[object, int, object]] = []
@@ -279,7 +272,6 @@ def _is_rational_zero(expression: object) -> bool:
 
 
 def _inside(expression: sympy.Expr) -> list[object]:
-    """Return the operands of all absolute values and signs in an expression."""
     parts = expression.atoms(sympy.Abs, sympy.sign)
     return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
 
@@ -313,11 +305,8 @@ class TooLarge(ValueError):
 
 
 class Quotients:
-    """The arithmetic of quotients of polynomials in some symbols.
-
-    A quotient is a pair of a numerator and a denominator, which may have factors in
-    common.
-    """
+    """The arithmetic of quotients of polynomials in some symbols: pairs of a numerator
+    and a denominator, which may have factors in common."""
 
     def __init__(self, symbols: Sequence[object]) -> None:
         names = [f"x{i}" for i in range(len(symbols))]

@@ -303,8 +303,8 @@ class OnTape(Subject):
         return self.tape.crowd(self._ties)
 
     def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
-        """Return the gradient as steps by name. The last row that was computed is kept,
-        and is computed again only for another cotangent."""
+        """Return the gradient as steps by name, computed again only for a new
+        cotangent."""
         key = tuple(cotangent)
         if self._row is None or self._row[0] != key:
             self.tape.cut(self.size)

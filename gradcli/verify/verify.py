@@ -105,10 +105,8 @@ TOO_MANY: Final = "too many entries for SymPy's derivative of the whole"
 def verify(
     job: Job, evaluate: Evaluate, tell: Tell = lambda verification: None
 ) -> Verification:
-    """Return the verification of a job; ``tell`` is called after each improvement.
-
-    ``evaluate`` runs the program on tensors by name. Exceptions become notes.
-    """
+    """Return the verification of a job, whose program ``evaluate`` runs on tensors by
+    name; ``tell`` is called after each improvement. Exceptions become notes."""
     budget = Budget(job.seconds)
     count = sum(i.value.count for i in job.inputs)
     claimed = sum(i.claim.count for i in job.inputs if i.claim is not None)
@@ -285,7 +283,6 @@ class Check:
         self._in_floats(left)
 
     def _left_to_floats(self) -> frozenset[str]:
-        """Return the inputs of which a few entries already have too many steps."""
         left = set()
         for name, claim in self.claims.items():
             few = {**dict.fromkeys(self.claims, _NONE), name: claim.order[: ROUNDS[0]]}
@@ -650,7 +647,6 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
-    """Tell whether the chosen outputs have more steps than are computed as balls."""
     made = [subject.outputs[k] for k in chosen]
     return bool(subject.tape.work(made) > MAX_SAMPLED_STEPS)
 

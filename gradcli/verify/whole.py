@@ -244,7 +244,6 @@ class Whole:
             return False
 
     def _attempt(self) -> AbstractContextManager[None]:
-        """Return a block for one formula, limited in time."""
         return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
 
     def _close(self, report: Report) -> None:

@@ -41,11 +41,9 @@ _RELATIONS: Final = {sign: own.__name__ for sign, own in RELATIONS.items()}
 
 
 class EntrySystem(System[Tree]):
-    """The system whose elements are trees of a single number or truth value.
-
-    Questions about a value are written as trees, and the code keeps the engine's
-    conventions at a non-smooth point, so that neither is noted.
-    """
+    """The system whose elements are trees of a single number or truth value. Questions
+    about a value are written as trees, and the code keeps the engine's conventions at a
+    non-smooth point, so that neither is noted."""
 
     def __init__(self, trees: TreeNamespace) -> None:
         self.trees = trees
@@ -270,10 +268,10 @@ class EntryNamespace(ObjectNamespace):
     def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(self._chain, "minimum"), x, dim, keepdim)
 
-    def _chain(self, name: str, row: list[Tree]) -> Tree:
+    def _chain(self, name: str, system: EntrySystem, row: list[Tree]) -> Tree:
         if not row:
             raise ValueError("the largest or smallest of no entries is not defined")
-        return reduce(partial(self.system.apply, name), row)
+        return reduce(partial(system.apply, name), row)
 
     def all(self, x: object, dim: Dims = None, keepdim: bool = False) -> Numbers:
         return self._quantified("logical_and", x, dim, keepdim)
@@ -286,8 +284,8 @@ class EntryNamespace(ObjectNamespace):
     ) -> Host | EntryArray:
         none = self.trees.number(name == "logical_and")
 
-        def rule(row: list[object]) -> Tree:
-            return reduce(partial(self.system.combined, name), row, none)
+        def rule(system: Any, row: list[Any]) -> Any:
+            return reduce(partial(system.combined, name), row, none)
 
         return self._mask_of(self._reduce(rule, x, dim, keepdim).data)
 

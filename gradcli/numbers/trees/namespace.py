@@ -163,7 +163,6 @@ class TreeNamespace(Namespace):
             )
 
     def _evaluated(self, tree: Tree, size: int) -> Tree:
-        """Return the value of a tree of numbers, or the tree if that is shorter."""
         value = tree.value
         if isinstance(value, tuple):
             return tree
@@ -319,7 +318,6 @@ class TreeNamespace(Namespace):
         return self._row(op, (), dict(zip(parameters(op), args, strict=False)) | kwargs)
 
     def _basis(self, name: str, *args: Any, **kwargs: object) -> Any:
-        """Return the tree of a function that the array namespace itself has."""
         there = getattr(NUMPY, name)
         if name in UFUNCS or name in SPECIAL:
             args = tuple(map(self.array, args))

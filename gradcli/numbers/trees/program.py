@@ -226,16 +226,15 @@ def _host(raw: object) -> Host:
 
 
 def rows_as_calls() -> AbstractContextManager[None]:
-    """Return a block in which each row that is called is handed to the namespace as a
-    whole, as where somebody looks on."""
+    """Return a block in which each row that is called is handed over as a whole."""
     return MODE.having(on_call=(*MODE.on_call, lambda *call: None))
 
 
 def _executed(
     run: Run, library: TensorLibrary, names: Names, traced: list[tuple[str, Tensor]]
 ) -> tuple[Tensor, dict[str, str], dict[str, Tensor]]:
-    """Return the output of the program on trees, and by the inputs' names what they are
-    called in the code and their tensors; ``traced`` collects named values."""
+    """Return the program's output on trees, and what its inputs are called in the code
+    and their tensors, by name; ``traced`` collects named values."""
     xp = library.factory.xp
     called = {i.name: names.take(i.name) for i in run.inputs}
     given = {

@@ -160,14 +160,12 @@ def _opposite(xp: TreeMaker, tree: Tree, deep: int = 4) -> Tree | None:
 
 
 def _product(a: Tree, b: Tree) -> float | None:
-    """Return the product of two numbers, or None if it is longer to write than they."""
     product: float = a.args[0] * b.args[0]
     longer = len(repr(product)) > len(repr(a.args[0])) + len(repr(b.args[0]))
     return None if longer or not _is_moderate(a.args[0], b.args[0]) else product
 
 
 def _is_moderate(*numbers: float) -> bool:
-    """Tell whether the numbers' products may be regrouped: none can overflow."""
     most = MAX_REGROUPED_FACTOR
     return all(1 / most < abs(number) < most for number in numbers)
 

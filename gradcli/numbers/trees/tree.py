@@ -18,6 +18,7 @@ program is kept wherever that is possible.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, Final, Protocol
 from unicodedata import name as described
 from unicodedata import normalize
@@ -49,6 +50,10 @@ class Tree:
     """The expression ``head(*args, **params)``; arguments may have trees in tuples."""
 
     __slots__ = ("args", "head", "params", "serial", "value", "xp")
+    shape: tuple[int, ...]
+    ndim: int
+    size: int
+    dtype: Any
 
     # With this, NumPy's arrays leave every operator to this class.
     __array_ufunc__ = None
@@ -63,22 +68,6 @@ class Tree:
         self.value = value
         self.serial = serial
         self.xp = xp
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.value.shape  # type: ignore[no-any-return]
-
-    @property
-    def ndim(self) -> int:
-        return self.value.ndim  # type: ignore[no-any-return]
-
-    @property
-    def size(self) -> int:
-        return self.value.size  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> Any:
-        return self.value.dtype
 
     @property
     def T(self) -> Tree:
@@ -203,6 +192,8 @@ def valued(value: object) -> Any:
     return value
 
 
+for _name in ("shape", "ndim", "size", "dtype"):
+    setattr(Tree, _name, property(attrgetter(f"value.{_name}")))
 put_on(Tree, lambda name: lambda tree, *both: tree.xp.operate(name, *both))
 
 

@@ -176,7 +176,6 @@ class Judge:
             case.ruling = self._ruling(case)
 
     def _visits(self) -> Iterator[tuple[Point, Visit]]:
-        """Yield the given point, if it is usable, then random points."""
         if self.given is not None:
             visit = self._visit(self.given)
             self.given_used = visit is not None

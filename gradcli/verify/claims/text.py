@@ -269,12 +269,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsTask(Told):
-    """A program, its inputs, and what is claimed of it.
-
-    other   the text of a second program, for claims that compare two programs
-    points  the number of random points to look at
-    prove   whether to attempt a proof
-    """
+    """A program, its inputs, and what is claimed of it, or a second program, ``other``,
+    that it is compared with at a number of random ``points``."""
 
     source: str
     inputs: tuple[Given, ...]
@@ -366,8 +362,7 @@ def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
 
 
 def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
-    """Tell whether a claim uses no name of a program whose every input was typed; such
-    a claim gives numbers for that point."""
+    """Tell whether a claim gives numbers for the one point at which all was typed."""
     if claim.expression is None or any(g.values is None for g in task.inputs):
         return False
     known = {given.name for given in task.inputs}

@@ -156,8 +156,6 @@ class _Watching(Terms):
 
 
 class _Attributing(ExactLibrary):
-    """A library that tells the terms which text was just computed."""
-
     def __init__(self, factory: ExactFactory, terms: _Watching) -> None:
         super().__init__(factory)
         self._terms = terms
@@ -257,8 +255,8 @@ class Gap:
 
 
 def meeting(gap: Gap, within: float) -> Point | None:
-    """Return the nearest location where a gap is 0; None if none is found at a distance
-    of at most ``within``."""
+    """Return the nearest location, at most ``within`` away, where a gap is 0, or
+    None."""
     with working(WIDE_BITS):
         if gap.at({}, WIDE_BITS)[0].is_zero():
             return Point({}, 0.0)
@@ -267,8 +265,7 @@ def meeting(gap: Gap, within: float) -> Point | None:
 
 
 def meetings(gap: Gap, within: float) -> Iterator[Point]:
-    """Yield the locations where a gap is 0 if a single entry moves by at most
-    ``within``."""
+    """Yield where a gap is 0 if a single entry moves by at most ``within``."""
     for entry in gap.start:
         for begin, end in _brackets(gap, entry, within):
             middle = {**gap.start, entry: ball((begin + end) / 2)}
@@ -348,8 +345,8 @@ def _step(
     start: Mapping[int, Ball], location: Mapping[int, Ball], gap: Ball,
     normal: Mapping[int, Ball],
 ) -> Location | None:  # fmt: skip
-    """Return the point of the linearised surface that is nearest to ``start``; None
-    where the surface has no slope."""
+    """Return the point of the linearised surface nearest to ``start``, if it has
+    one."""
     square = sum((n * n for n in normal.values()), ball(0)).mid()
     if square.is_zero() or not square.is_finite():
         return None

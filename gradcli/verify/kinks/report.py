@@ -228,7 +228,6 @@ class _Search:
                 yield point
 
     def _is_here(self, point: Point) -> bool:
-        """Tell whether the distance to a point is within rounding of the program's."""
         sizes = [abs(to_float(self.start[self.position[s]])) for s in point.moved]
         return bool(point.distance <= self.fine * max(sizes, default=0))
 
@@ -332,7 +331,6 @@ def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
 
 
 def _equal(a: float, b: float) -> bool:
-    """Tell whether two numbers agree up to the rounding of the engine's."""
     if not (isfinite(a) and isfinite(b)):
         return bool(a == b)
     return bool(abs(a - b) <= 1e-9 * max(1, abs(a), abs(b)))

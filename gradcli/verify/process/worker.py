@@ -65,16 +65,13 @@ def main(parent: int | None = None) -> None:
 
 
 def spare_the_collector() -> None:
-    """Make Python look for garbage rarely, and only among objects made from now on.
-
-    Terms are made by the hundred thousand, and no cycles of references arise.
-    """
+    """Make Python look for garbage rarely, and only among objects made from now on:
+    terms are made by the hundred thousand, and no cycles of references arise."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
 
 
 def _limit(seconds: float) -> None:
-    """Limit memory and processor time, where the platform can."""
     from ...lang.process import bytes_taken, lowered
 
     lowered("CPU", int(process_time() + seconds) + SPARE_SECONDS)
