@@ -66,10 +66,7 @@ LONG_BITS: Final = 1024
 """Precision, in bits, above which steps are computed with only as many as are sure."""
 
 MAX_STEPS_TIMES_BITS: Final = 1_500_000_000
-"""Largest product of steps and bits of precision that one attempt may take."""
-
 MAX_GRAPH_BITS: Final = 1 << 17
-"""Highest precision of a graph's numbers, in bits."""
 
 MIN_POWER_OF_TWO: Final = -1200
 """Exponent of two below which a number is 0 in every type of float."""

@@ -528,7 +528,7 @@ def exponential(system: System[Element], m: Host) -> tuple[Host]:
     if n > MAX_EXPONENTIAL_ROWS:
         raise KindError("linalg.matrix_exp: exponentials are computed exactly of up to "
                         f"{MAX_EXPONENTIAL_ROWS} rows, not of {n}")  # fmt: skip
-    steps = lambda: _each_place(system, "exponential", m.size, *m.reshape(-1))
+    steps = partial(_each_place, system, "exponential", m.size, *m.reshape(-1))
     if n > FORMULA_SIZE:
         return (steps().reshape(m.shape),)
     two = system.lift(2)

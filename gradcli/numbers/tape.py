@@ -35,7 +35,6 @@ from .rounding import Roundings
 from .system import RELATIONS, Number
 
 FIRST_TAPE_STEPS: Final = 1024
-"""Steps that a new tape has room for."""
 
 DOUBTFUL_RELATIVE_GAP: Final = 2.0**-26
 """Distance from a tie, relative to the largest value compared so far, above which a

@@ -37,13 +37,8 @@ from .process.job import Job, words_of
 from .subject import Evaluate, on_terms
 
 MAX_RUNS: Final = 4_000
-"""Largest number of runs of the program, over all pieces."""
-
 MAX_RUN_STEPS: Final = 3_000_000
-"""Largest number of steps of all runs together."""
-
 MAX_CUTS: Final = 50
-"""Largest number of times that the box is halved to make a piece."""
 
 CLOSE: Final = 1e-8
 """Largest distance of a bound from a number that was found at a point, as a part of

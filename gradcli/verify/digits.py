@@ -31,13 +31,11 @@ from .process.job import Job
 from .subject import exact_output, objects
 
 BITS_OF_DIGIT: Final = 3.33
-"""Number of bits that a decimal digit takes."""
 
 SPARE_BITS: Final = 64
 """Number of bits added to those that the wanted digits take."""
 
 MAX_PRECISION_DOUBLINGS: Final = 7
-"""Number of doublings of the precision before fewer digits are accepted."""
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")

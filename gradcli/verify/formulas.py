@@ -34,28 +34,13 @@ from .process.budget import OutOfTime
 from .process.job import MAX_FORM_CHARACTERS
 
 MAX_SHORTENED_STEPS: Final = 40
-"""Largest number of steps of an expression that is rewritten to be shorter."""
-
 MIN_DECIMAL_DENOMINATOR: Final = 100
-"""Smallest denominator of a fraction that is written as a decimal."""
-
 MAX_DECIMAL_DIGITS: Final = 40
-"""Largest number of digits of a fraction that is written as a decimal."""
-
 MAX_SHOWN_CONDITIONS: Final = 12
-"""Largest number of side conditions, or of kinks, that are shown."""
-
 MAX_CONSIDERED_CONDITIONS: Final = 8 * MAX_SHOWN_CONDITIONS
-"""Largest number of conditions that are tested for following from others."""
-
 MAX_SHOWN_TERM_NODES: Final = 24
-"""Largest number of nodes in the tree of a term that is shown."""
-
 MAX_SHOWN_TERM_CHARACTERS: Final = 60
-"""Largest length, in characters, of a term that is shown."""
-
 MAX_IMPLIED_TERM_NODES: Final = 200
-"""Largest size of a quantity whose sign is tested for following from other signs."""
 
 PART: Final = "a part of the program"
 """Text that stands for a term that is too long to show."""

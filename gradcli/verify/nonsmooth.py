@@ -22,10 +22,7 @@ from .judge import same
 from .subject import Place, Subject
 
 MAX_JUMP_OUTPUTS: Final = 256
-"""Largest number of the output's entries that are tested for a jump of the value."""
-
 MAX_TIES: Final = 64
-"""Largest number of ties that are searched for one that an entry is a part of."""
 
 TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"

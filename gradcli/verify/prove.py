@@ -22,22 +22,14 @@ from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
 
 MAX_REWRITTEN_STEPS: Final = 600
-"""Largest number of distinct parts of an expression that is rewritten in a proof."""
-
 MAX_SIMPLIFIED_STEPS: Final = 60
-"""Largest number of distinct parts for which SymPy's general simplification is run."""
-
 MAX_EXPANDED_STEPS: Final = 100
-"""Largest number of distinct parts of an expression that is multiplied out."""
-
 MAX_SIGN_CASES: Final = 3
-"""Largest number of quantities whose signs are treated case by case in a proof."""
 
 ZERO_TEST_BITS: Final = 256
 """Precision, in bits, of an expression's value beside its point."""
 
 MAX_POLYNOMIAL_TERMS: Final = 100_000
-"""Largest number of terms of a polynomial that is multiplied out."""
 
 MAX_SIMPLE_DENOMINATOR: Final = 1000
 """Largest numerator or denominator of a value that is inserted in a proof."""

@@ -71,7 +71,6 @@ MAX_ROWS_ON_TERMS: Final = 4 * MAX_ENTRIES_ON_TERMS
 """Largest number of entries of a derivative that are checked on terms, not a tape."""
 
 MAX_HESSIAN_ENTRIES: Final = 50_000
-"""Largest number of entries of all inputs for which a Hessian is checked."""
 
 ROUNDS: Final = (4, 32, 256, 1024)
 """Numbers of an input's entries that are drawn, one for each round."""
@@ -81,14 +80,12 @@ MAX_SAMPLED_STEPS: Final = 400_000
 derivative is only compared with a pass in float64."""
 
 MAX_FARTHEST: Final = 32
-"""Largest number of an input's entries checked because they differ from that pass."""
 
 MAX_ROUND_STEPS: Final = 4_000_000
 """Largest number of steps of a round, summed over its rows; a round with more is not
 begun."""
 
 MAX_COMPARED_OUTPUTS: Final = 16
-"""Largest number of entries of a large output whose values are compared."""
 
 TERMS_SHARE: Final = 0.6
 """Part of the time that checking all entries on terms may take before the tape."""

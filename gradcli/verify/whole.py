@@ -33,25 +33,15 @@ MAX_PROVED_ENTRIES: Final = 64
 """Largest number of an input's entries given to SymPy; the seed chooses among more."""
 
 MAX_FORMULAS: Final = 1024
-"""Largest number of an input's entries given to SymPy if formulas are wanted."""
-
 MAX_CHOICES: Final = 32
-"""Largest number of choices, as of a maximum, that are tested for having an effect."""
-
 MAX_SYMPY_TREE_NODES: Final = 20_000
-"""Largest number of nodes, written out as a tree, of an expression given to SymPy."""
-
 FORMULA_SECONDS: Final = 0.5
-"""Time in seconds that shortening one formula may take."""
-
 MAX_SHOWN_FORMULAS: Final = 9
-"""Largest number of an input's entries whose formulas are shown with the verdict."""
 
 MAX_TIMEOUTS: Final = 3
 """Number of attempts out of time after which a stage of SymPy's work is given up."""
 
 MAX_DERIVATIVE_BITS: Final = 2048
-"""Largest precision, in bits, at which SymPy's derivative is compared with a ball."""
 
 AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
 """Note on an entry without a formula, though SymPy has its derivative here."""

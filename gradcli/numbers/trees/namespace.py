@@ -51,10 +51,7 @@ from .tree import (
 )
 
 MAX_TREES: Final = 200_000
-"""Most trees that one program may be made of."""
-
 MAX_VALUE_BYTES: Final = 1 << 30
-"""Most memory that the values of a program's trees may take, in bytes."""
 
 MAX_WRITTEN_ENTRIES: Final = 4
 """Most entries of an array of numbers that is written out rather than computed."""

@@ -61,10 +61,7 @@ from .truth import (
 )
 
 MAX_CLAIM_ENTRIES: Final = 5_000
-"""Largest number of entries of all inputs for which a claim is judged."""
-
 TRIES_PER_POINT: Final = 6
-"""Number of random points tried for each one wanted: some are outside the domain."""
 
 COMPARING_SHARE: Final = 0.6
 """Part of the time that comparing at points may take."""
@@ -73,16 +70,12 @@ MAX_REFUSALS: Final = 5
 """Number of points where the program fails before given values are kept fixed."""
 
 MAX_BRANCHES: Final = 3
-"""Largest number of branches of a program that a claim is proved on."""
 
 MAX_BRANCH_CONDITIONS: Final = 2
 """Largest number of a branch's conditions with which other branches are proved too."""
 
 MAX_CLAIM_PROOF_ENTRIES: Final = 64
-"""Largest number of entries of a derivative for which a claim is proved."""
-
 SIMPLIFYING_PASSES: Final = 3
-"""Number of times that all numbers of a point are made simpler."""
 
 MAX_SHOWN_ENTRIES: Final = 64
 """Largest number of entries of an array that is shown whole where shapes differ."""

@@ -329,13 +329,11 @@ class Judgement(Answer):
 
 
 POINT_DECIMALS: Final = 3
-"""Number of decimals of a random coordinate: short, and still in general position."""
 
 MAX_GRID_ENTRIES: Final = 3
 """Largest number of all inputs' entries for which every small point is tried."""
 
 SMALL_POINT_TRIES: Final = 60
-"""Number of small points tried if there are more entries than `MAX_GRID_ENTRIES`."""
 
 Point = Mapping[str, tuple[float, ...]]
 

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from ...engine import Tensor
 
 MAX_QUOTED_CHARACTERS: Final = 40
-"""Largest length, in characters, of program text that is quoted in a note."""
 
 WIDE_BITS: Final = 1330
 """Precision, in bits, of non-smooth points and of the search for them."""
@@ -55,10 +54,7 @@ FAST_BITS: Final = 53
 """Precision, in bits, of values that only bracket a root."""
 
 MAX_NEWTON_STEPS: Final = 80
-"""Largest number of steps of Newton's method."""
-
 MAX_NEAREST_STEPS: Final = 50
-"""Largest number of Newton's steps toward the nearest point of the surface."""
 
 MAX_STRAYING_FACTOR: Final = 8
 """Largest distance of the search from its start, as a multiple of the radius."""
@@ -67,7 +63,6 @@ SAMPLES_PER_ENTRY: Final = 512
 """Number of points along an entry: two meetings closer than those may count as one."""
 
 HALVINGS: Final = 40
-"""Number of times that an interval with a change of sign is halved."""
 
 GAP_TOLERANCE: Final = ball(2) ** (30 - WIDE_BITS)
 """Largest gap that counts as 0 where the slope is almost 0."""

@@ -34,13 +34,11 @@ from ..subject import OnTerms, exact_output, objects, unit
 from .crossings import WIDE_BITS, Crossing, Gap, Point, meeting, meetings, watched
 
 MAX_ENTRIES_AT_KINK: Final = 100
-"""Largest number of entries at one point whose one-sided slopes are computed."""
 
 SAME_POINT_ROUNDINGS: Final = 4
 """Distance, in roundings of an entry, at which a point is still the program's own."""
 
 SUBGRADIENT_DIRECTIONS: Final = 8
-"""Number of random directions along which a joint subgradient is tested."""
 
 MIN_DISTANCE: Final = 1e-20
 """Distance below which a point is the program's own."""
@@ -52,7 +50,6 @@ POINT_DIGITS: Final = 40
 """Number of digits in which two points must agree to be one."""
 
 MAX_POINTS: Final = 64
-"""Largest number of places with kinks that are examined, nearest first."""
 
 MAX_JUMPS_EITHER_WAY: Final = 32
 """Number of jumps of a rounding function on each side that are kept for a radius."""
