@@ -16,7 +16,7 @@ from gradcli.engine import NUMPY
 from gradcli.lang.bindings import read_binding, read_bindings
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.factory import Factory
-from gradcli.lang.inputs import value_of
+from gradcli.lang.prepare import value_of
 
 FACTORY = Factory(NUMPY, "float64", 0)
 
