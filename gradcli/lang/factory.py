@@ -128,7 +128,12 @@ class Factory:
         drawn = draws or Draws(self, PROGRAM_STREAM)
         rand: Values = lambda shape: drawn.generator.random(shape)
         randn: Values = lambda shape: drawn.generator.standard_normal(shape)
-        shaped = {"ones": np.ones, "zeros": np.zeros, "rand": rand, "randn": randn}
+        shaped: dict[str, Values] = {
+            "ones": np.ones,
+            "zeros": np.zeros,
+            "rand": rand,
+            "randn": randn,
+        }
         bare: dict[str, Callable[..., object]] = {
             "arange": self._arange,
             "eye": self._eye,
