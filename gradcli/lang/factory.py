@@ -240,7 +240,6 @@ def _guarded(name: str, make: Callable[..., object]) -> Callable[..., object]:
 
 
 def _shape(name: str, sizes: tuple[object, ...], size: object) -> tuple[int, ...]:
-    """Return the shape that is written as ``2, 3``, ``(2, 3)`` or ``size=(2, 3)``."""
     if size is not None:
         sizes = (*sizes, size)
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
