@@ -33,12 +33,7 @@ def block(*arguments: str) -> str:
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_read_to_the_last_bit(number: float) -> None:
-    assert value(f"x={number!r}").item() == number
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_the_sign_of_a_number_survives(number: float) -> None:
-    assert math.copysign(1, value(f"x={number!r}").item()) == math.copysign(1, number)
+    assert repr(value(f"x={number!r}").item()) == repr(number)
 
 
 shapes = st.lists(st.integers(0, 4), min_size=1, max_size=4)
