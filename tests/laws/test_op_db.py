@@ -52,7 +52,7 @@ LEFT_OUT: dict[str, str] = {
     UNUSED: "addbmm addmv addr aminmax argwhere block_diag bucketize cholesky_inverse "
     "combinations cumulative_trapezoid diagflat dstack float_power frexp gradient "
     "kthvalue ldexp linalg.multi_dot logaddexp2 mode msort mvlgamma nanmean sgn "
-    "special.xlog1py take_along_dim nn.functional.gaussian_nll_loss "
+    "histogram special.xlog1py nn.functional.gaussian_nll_loss "
     "nn.functional.hinge_embedding_loss nn.functional.max_unpool1d "
     "nn.functional.max_unpool3d nn.functional.poisson_nll_loss "
     "tensor_split unique_consecutive nn.functional.channel_shuffle "
