@@ -45,8 +45,8 @@ from ..render.progress import Bar, wants_bar
 from ..render.ticks import labels
 from .ending import before_exit
 from .executors import Done, Task, header, results, workers
+from .groups import Many
 from .limits import once, renew
-from .many import Many
 from .output import Printer, form, note, standard_output, tell_at_once
 from .problems import Exit, wrong
 
@@ -299,7 +299,6 @@ class _Work:
         return _grid(self.swept)
 
     def _tell(self, done: Done) -> None:
-        """Report the rows of a block that cannot be computed, on stderr."""
         told = [
             text if nr is None else f"row {self.count + nr}: {text}"
             for nr, text in done.bad
@@ -312,7 +311,6 @@ class _Work:
 
 
 def _rows(count: int) -> str:
-    """Return a number of rows as text."""
     return "1 row" if count == 1 else f"{count:,} rows"
 
 

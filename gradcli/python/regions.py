@@ -29,9 +29,8 @@ from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
 from .forwards import Case
-from .function_call import Call, Slot
+from .function_call import Call, Run, Slot
 from .function_proof import Fault
-from .trials import gradients
 from .user_lines import at, caller
 
 ELSEWHERE: Final = "another branch"
@@ -222,11 +221,10 @@ def _sides(call: Call, cotangents: Sequence[Any]) -> Sides | None:
     """Return the outcomes of a call and its reverse pass; None if it fails or a value
     is not finite."""
     with suppress(Exception), np.errstate(all="ignore"), _followed() as sides:
-        leaves = call.leaves()
-        outputs = [y for y in call.outputs(leaves) if y.edge is not None]
-        if not all(np.isfinite(np.asarray(y.detach().raw)).all() for y in outputs):
+        run = Run(call)
+        if not all(np.isfinite(values).all() for values in run.values()):
             return None
-        gradients(outputs, [leaves[s.name] for s in call.varied], cotangents)
+        run.gradients([*cotangents])
         sides.note_pairs()
         return sides
     return None
@@ -236,10 +234,9 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
     """Return the faults on branches that the inputs do not reach, and remarks on the
     comparisons of which only one outcome was tested."""
     call = checked.call
-    size = sum(x.numel() for x in checked.wanted)
-    graph = inputs_first(y.edge for y in checked.outputs)
+    graph = inputs_first(y.edge for y in checked.run.outputs)
     is_custom = any(isinstance(edge, FunctionNode) for edge in graph)
-    if checked.count * size > MAX_JACOBIAN_ENTRIES or not is_custom:
+    if checked.count * checked.size > MAX_JACOBIAN_ENTRIES or not is_custom:
         return [], []
     seeds = checked.cotangents
     reached = _sides(call, seeds)

@@ -11,7 +11,6 @@ work; when a script ends, the names are restored.
 
 from __future__ import annotations
 
-import copyreg
 import runpy
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +42,7 @@ from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from .function_call import Call, parameters_of
+from .function_call import Call, Run, parameters_of
 from .torch_names import as_torch
 from .user_lines import words_of
 
@@ -209,11 +208,11 @@ def arguments_of(
         if given is None:
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 break
-            annotated = _annotated(parameter, seed)
-            if annotated is None and parameter.default is not Parameter.empty:
+            text = _annotated(parameter, seed)
+            if text is None and parameter.default is not Parameter.empty:
                 values.append(parameter.default)
                 continue
-            drawn[name] = annotated or _drawn(target, name, parameter, seed)
+            drawn[name] = text or _drawn(target, name, parameter, seed)
             given = _binding(name, drawn[name])
         values.append(_value(given, parameter, seed, name in whole))
     return Arguments(tuple(values), drawn)
@@ -226,13 +225,10 @@ def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Argumen
     Raises:
         ProgramError: a name in ``wanted`` is no parameter, or no tensor of floats.
     """
-    names = [*target.parameters]
+    given = dict(zip(target.parameters, arguments.values, strict=False))
+    real = [name for name, x in given.items() if _is_real(x)]
     for name in wanted:
-        place = names.index(name) if name in names else len(arguments.values)
-        if place >= len(arguments.values) or not _is_real(arguments.values[place]):
-            real = [
-                n for n, x in zip(names, arguments.values, strict=False) if _is_real(x)
-            ]
+        if name not in real:
             raise ProgramError(
                 "E505", f"--wrt: {target.title} has no tensor '{name}' to "
                 "differentiate by",
@@ -240,7 +236,7 @@ def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Argumen
             )  # fmt: skip
     values = [
         x.detach() if isinstance(x, Tensor) and name not in wanted else x
-        for name, x in zip(names, arguments.values, strict=False)
+        for name, x in given.items()
     ]
     return replace(arguments, values=tuple(values))
 
@@ -256,13 +252,11 @@ def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
         return []
     with suppress(Exception), enable_grad():
         call = Call(target.value, arguments.values, target.title)
-        leaves = call.leaves()
-        outputs = [y for y in call.outputs(leaves) if y.edge is not None]
-        wanted = [leaves[slot.name] for slot in call.varied]
-        found = pull(outputs, wanted, [ones_for(y) for y in outputs])
+        run = Run(call)
+        found = pull(run.outputs, run.wanted, [ones_for(y) for y in run.outputs])
         pairs = zip(call.varied, found, strict=True)
         names = [slot.name for slot, g in pairs if g is None]
-        return names if len(names) < len(wanted) else []
+        return names if len(names) < len(found) else []
     return []
 
 
@@ -343,28 +337,20 @@ def called_as_pytorch() -> Iterator[None]:
     """Give types PyTorch's names, and errors the names of builtin ones, while the block
     runs."""
     builtin = IndexError, ValueError, TypeError, NotImplementedError
-    said, made_by = dict[type[Any], Any](), dict[type[Any], Any]()
-    errors: set[type[Any]] = {CallError, *_below(EngineError)}
-    for error in errors - HOMES.keys():
-        # PyTorch raises a builtin error in place of this one.
+    said: dict[type[Any], Any] = {}
+    errors: list[type[Any]] = [CallError, *_below(EngineError)]
+    for error in errors:
         base = next((e for e in builtin if issubclass(error, e)), RuntimeError)
-        said[error] = base.__module__, base.__name__, base.__qualname__
-        made_by[error] = base
+        said[error] = [getattr(base, each) for each in CALLED]
     for kind, home in HOMES.items():
         module, _, name = home.rpartition(".")
-        said[kind] = module, name, name
-    # This error cannot be found under its name in a script.
-    made_by[LinAlgError] = _of_linear_algebra
+        said[kind] = [module, name, name]
     before = {kind: [getattr(kind, each) for each in CALLED] for kind in said}
     _call(said)
-    for error, make in made_by.items():
-        copyreg.pickle(error, lambda e, make=make: (make, e.args))  # type: ignore[misc]
     try:
         yield
     finally:
         _call(before)
-        for error in made_by:
-            copyreg.dispatch_table.pop(error, None)
 
 
 def _call(said: Mapping[type[Any], Sequence[str]]) -> None:
@@ -378,7 +364,3 @@ def _below(kind: type[Any]) -> Iterator[type[Any]]:
     yield kind
     for each in kind.__subclasses__():
         yield from _below(each)
-
-
-def _of_linear_algebra(*args: object) -> LinAlgError:
-    return LinAlgError(*args)
