@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Sequence
 from functools import cache
 from sys import getrefcount
 from threading import Lock, local
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from ..ops.op import RESULT, Rule
 from ..ops.types import Array
@@ -23,6 +23,7 @@ from . import hooks
 from .anomaly import ANOMALY
 from .convert import in_type, in_types_of
 from .custom import CustomNode
+from .edges import GradientEdge, Target, edge_of, like_of
 from .errors import FREED as FREED_GRAPH
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
@@ -43,60 +44,6 @@ from .saved import demand_unchanged
 from .tensor import Tensor, lifted, ones_for, rebuild, with_edge
 from .versions import CLOCK, is_lent
 from .walk import between
-
-
-class GradientEdge(NamedTuple):
-    """A place that a gradient goes to, in place of a tensor: an output of a node.
-
-    ``ownership_token`` is a tensor of the output's shape and type; where it is left
-    out, a pass from the edge has to be given its cotangent.
-    """
-
-    node: Any
-    output_nr: int
-    ownership_token: Any = None
-
-
-Target: TypeAlias = "Tensor | GradientEdge"
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the edge of a tensor, which `grad` and `backward` take in its place.
-
-    Raises:
-        GradError: the tensor requires no gradient.
-    """
-    edge = tensor.edge
-    if edge is None:
-        raise GradError(
-            "It is not possible to get the gradient edge for a Tensor that does not "
-            "require gradients"
-        )
-    return GradientEdge(*output_at(edge), like_of(tensor))
-
-
-def edge_of(target: Target) -> Edge:
-    """Return the edge of a tensor, or the edge that a `GradientEdge` names."""
-    if isinstance(target, Tensor):
-        return target.edge
-    node = target.node
-    return Port(node, target.output_nr) if node.several else node
-
-
-def like_of(target: Target) -> Tensor:
-    """Return a tensor of the target's shape and type, without memory of its own.
-
-    Raises:
-        GradError: the target is an edge without its tensor.
-    """
-    if isinstance(target, Tensor):
-        xp = target.xp
-        one = xp.new_full(target.raw, (), 0)
-        return Tensor(xp.expand(one, tuple(target.shape)), xp)
-    if target.ownership_token is None:
-        raise GradError("nothing tells the shape at this edge; give the cotangent")
-    found: Tensor = target.ownership_token
-    return found
 
 
 class _Passes(local):
@@ -227,9 +174,6 @@ def _cotangents(
 
 
 def _cotangent(root: Target, given: Tensor | None, nr: int) -> Tensor:
-    alone = isinstance(root, GradientEdge) and root.ownership_token is None
-    if alone and given is not None:
-        return given
     output = root if isinstance(root, Tensor) else like_of(root)
     if output is root and output.edge is None:
         raise GradError(NO_GRAD_FN.format(nr))
