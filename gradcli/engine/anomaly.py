@@ -78,11 +78,7 @@ class Anomaly:
             self._running = before
 
     def check(self, node: Node, pulled: tuple[Array | None, ...]) -> None:
-        """Refuse cotangents that are NaN.
-
-        Raises:
-            GradError: naming the node.
-        """
+        """Raise an error that names the node if one of its cotangents is NaN."""
         if not self.check_values:
             return
         for nr, value in enumerate(pulled):

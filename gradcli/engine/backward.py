@@ -198,11 +198,8 @@ def _run(
     captured: Arrived | None = None,
     only: set[object] | None = None,
 ) -> None:
-    """Run a pass that ends at all leaves, at keys of ``captured``, or at ``only``.
-
-    The values of ``captured`` are set to the cotangents that arrive at its keys. The
-    nodes of ``only`` are run themselves; what lies only below them is not.
-    """
+    """Run a pass that ends at all leaves, or at ``only``, or sets the values of
+    ``captured`` to the cotangents that arrive at its keys."""
     arrived: Arrived = {}
     on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):
@@ -574,11 +571,8 @@ _ADDING = Lock()
 
 
 def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
-    """Return whether the array in ``held`` can be a leaf's gradient without a copy.
-
-    It has to be contiguous and of the leaf's type, and nothing else may refer to it or
-    to the array that it views. It cannot while hooks are in use: they may keep it.
-    """
+    """Return whether the array in ``held`` can be a leaf's gradient without a copy: it
+    is contiguous, of the leaf's type, and nothing else refers to its memory."""
     if getrefcount(held[0]) != _HELD_ONCE or HOOKS.used:
         return False
     g: Any = held[0]

@@ -96,20 +96,12 @@ class Batch(Made):
         return self
 
     def demand_room(self, size: int) -> None:
-        """Raise an error if a dense matrix of ``size`` columns would be too large.
-
-        Raises:
-            TooLarge: it has too many entries.
-        """
+        """Raise `TooLarge` if a dense matrix of ``size`` columns has too many entries."""
         if self.count > 1 and self.count * size > MAX_ENTRIES:
             raise TooLarge
 
     def dense(self) -> Raw:
-        """Return the matrix as an array that holds its zeros, too.
-
-        Raises:
-            TooLarge: it has too many entries.
-        """
+        """Return the matrix as an array that holds its zeros, too, if there is room."""
         found: Raw = self.matrix
         if self.sparse:
             self.demand_room(self.size)

@@ -89,11 +89,7 @@ class Signature:
             self.most = -1
 
     def bind(self, args: tuple[object, ...], kwargs: Params) -> Bound:
-        """Return the inputs and the parameters of a row that a call gives.
-
-        Raises:
-            CallError: an unknown, a missing or a superfluous argument.
-        """
+        """Return the inputs and the parameters of a row that a call gives."""
         if self.star is not None:
             args = self._gathered(args)
         given, count = len(args), self.inputs
@@ -143,12 +139,7 @@ class Signature:
         return tuple(inputs), self._plain(values)
 
     def _plain(self, params: Params) -> Params:
-        """Return the parameters of a row; a tensor of one number becomes that number.
-
-        Raises:
-            CallError: a gradient is asked for one of them, or it has several entries
-                where the row takes a plain value.
-        """
+        """Return a row's parameters; a tensor of one number becomes that number."""
         return {name: self._number(name, value) for name, value in params.items()}
 
     def _number(self, name: str, value: object) -> object:
@@ -176,11 +167,7 @@ class Signature:
         )
 
     def _renamed(self, args: tuple[object, ...], kwargs: Params) -> Params:
-        """Return the keyword arguments of a call under the names of ``entry``.
-
-        Raises:
-            CallError: one is unknown, given twice or missing.
-        """
+        """Return the keyword arguments of a call under the names of ``entry``."""
         names, called = self.names, self.called
         given = min(len(args), self.formula.__code__.co_argcount - 1)
         renamed: Params = {}
@@ -195,11 +182,7 @@ class Signature:
         return renamed
 
     def arguments(self, args: tuple[object, ...], kwargs: Params) -> Bound:
-        """Return the arguments of a composite under its own parameters' names.
-
-        Raises:
-            CallError: an unknown, a missing or a superfluous argument.
-        """
+        """Return the arguments of a composite under its own parameters' names."""
         args = self._gathered(args)
         if kwargs or not self.least <= len(args) <= self.most:
             kwargs = self._renamed(args, kwargs)

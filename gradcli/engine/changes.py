@@ -135,11 +135,8 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
 
 
 def demand_numbers(t: Tensor, value: Tensor) -> None:
-    """Raise an error if formulas or balls would be written into an array of numbers.
-
-    Raises:
-        EngineError: a traced function changes a tensor that was made outside of it.
-    """
+    """Raise an error if formulas or balls would be written into an array of numbers, as
+    by a traced function that changes a tensor made outside of it."""
     if value.xp.symbolic and not t.xp.symbolic:
         raise EngineError(
             "a tensor that was made elsewhere is changed in place by what has no "
@@ -148,11 +145,7 @@ def demand_numbers(t: Tensor, value: Tensor) -> None:
 
 
 def demand_castable(result: Tensor, out: Tensor) -> None:
-    """Raise an error if a result is of a kind of numbers that ``out`` cannot hold.
-
-    Raises:
-        EngineError: in PyTorch's words.
-    """
+    """Raise an error if a result is of a kind of numbers that ``out`` cannot hold."""
     if RANK[result.raw.dtype.kind] > RANK[out.raw.dtype.kind]:
         raise EngineError(
             f"result type {result.dtype.legacy} can't be cast to the desired output "
@@ -200,11 +193,8 @@ def note_change(before: object, now: Raw) -> None:
 
 
 def renew(t: Tensor) -> bool:
-    """Give a tensor, and all that share its memory, a copy of that memory.
-
-    Returns:
-        Whether a copy was made; none is made of a user's array whose memory has gaps.
-    """
+    """Give a tensor, and all that share its memory, a copy of that memory; return whether
+    one was made, as none is of a user's array whose memory has gaps."""
     xp, before = t.xp, owner(t.raw)
     after = xp.clone(before)
     if isinstance(before, np.generic):
@@ -376,11 +366,7 @@ class Made:
             self.note(now)
 
     def demand(self, raw: Raw) -> None:
-        """Raise an error if the memory of an array is not known.
-
-        Raises:
-            EngineError: in PyTorch's words where it refuses the same.
-        """
+        """Raise an error if the memory of an array is not known."""
         if id(owner(raw)) not in self.known:
             raise EngineError(self.refusal)
 

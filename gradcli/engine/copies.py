@@ -100,10 +100,8 @@ def _own(t: Tensor) -> Params:
 
 
 def _location(raw: Raw) -> Location:
-    """Return the array that owns the memory, and where the entries lie in it.
-
-    An array of another module, or in memory with gaps, is returned alone.
-    """
+    """Return the array that owns the memory, and where the entries lie in it; alone an
+    array of another module, or one in memory with gaps."""
     if not isinstance(raw, np.ndarray):
         return (raw,)
     memory = owner(raw)

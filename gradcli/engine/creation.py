@@ -255,11 +255,7 @@ def _filled(
 
 
 def _family(name: str, value: float, what: str) -> tuple[Callable[..., Tensor], ...]:
-    """Return the constructors ``name``, ``name_like`` and ``new_name`` of one number.
-
-    Args:
-        what: the entries they give, in the words of their documentation.
-    """
+    """Return the constructors ``name``, ``name_like``, ``new_name`` of one number."""
 
     def sized(type_: dtype | None, *size: object) -> Host:
         return _filled(value, size, type_, name)
@@ -386,11 +382,7 @@ def _counted(
 
 
 def _number(value: object) -> Any:
-    """Return a number, or the number in a tensor of one entry.
-
-    Raises:
-        TypeError: a gradient is asked for the tensor.
-    """
+    """Return a number, or the number in a tensor of one entry."""
     if isinstance(value, Tensor) and value.edge is not None:
         raise TypeError(
             "argument must be Number, not Tensor: nothing is differentiated by what "
@@ -460,11 +452,7 @@ def floats_of(t: Tensor, data: tuple[object, ...]) -> tuple[Raw, Namespace]:
 
 
 def tensor_of(data: tuple[object, ...], type_: dtype, xp: Namespace) -> Tensor:
-    """Return the tensor that a constructor such as ``FloatTensor`` is asked for.
-
-    Raises:
-        TypeError: the data is a tensor of another type.
-    """
+    """Return the tensor that a constructor such as ``FloatTensor`` is asked for."""
     given = data[0] if len(data) == 1 else None
     if isinstance(given, Tensor):
         if given.dtype is not type_:

@@ -170,11 +170,7 @@ def refuse(y: Tensor, edges: Sequence[Edge], node: str, called: str) -> None:
 def refuse_tangents(
     called: str, values: Iterable[object], why: str = NOT_KNOWN
 ) -> None:
-    """Refuse a call that would lose a tangent of forward mode.
-
-    Raises:
-        KindError: a tensor carries one.
-    """
+    """Raise an error if a call would lose a tangent of forward mode."""
     if any(tangent_of(t) is not None for t in tensors_in(values)):
         raise KindError(UNKNOWN_TANGENT.format(called, why))
 

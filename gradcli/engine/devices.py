@@ -278,11 +278,7 @@ def namespace_of(array: object) -> Namespace:
 
 
 def as_raw(value: Any) -> tuple[Raw, Namespace]:
-    """Return an array and its namespace from a number, a nested list or an array.
-
-    Raises:
-        TypeError: the value holds something that is no number.
-    """
+    """Return an array and its namespace from a number, a nested list or an array."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return value, namespace_of(value)
     if isinstance(value, range):

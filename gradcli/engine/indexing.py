@@ -166,10 +166,8 @@ def _dimensions(item: Any) -> int:
 
 
 def _is_whole(item: slice, size: int) -> bool:
-    """Return whether a slice keeps all entries by plain bounds; it is not recorded.
-
-    A slice that counts from the end, as ``-2:`` of two entries, is recorded.
-    """
+    """Return whether a slice keeps all entries by plain bounds and so is not recorded;
+    one that counts from the end, as ``-2:`` of two entries, is recorded."""
     return bool(
         _whole_number(item.step, 1) == 1
         and _whole_number(item.start, 0) == 0

@@ -106,11 +106,8 @@ def _is_unheard(t: Tensor) -> bool:
 
 
 def _given(self: Tensor, value: object) -> Tensor:
-    """Return a value that is to be written as a tensor on the device of ``self``.
-
-    A plain number gets the tensor's type, so that none of its digits are lost. If that
-    holds integers or truth values, no gradient passes to the value.
-    """
+    """Return a value that is to be written as a tensor on the device of ``self``. If
+    that holds integers or truth values, no gradient passes to the value."""
     if isinstance(value, Tensor):
         demand_numbers(self, value)
         moved = to(value, device=self.xp)

@@ -199,11 +199,8 @@ def _in_halves(
 
 
 def _demand_few(done: Sequence[list[object]], rows: int, most: int) -> None:
-    """Raise an error if matrices of ``rows`` rows will store more than ``most``.
-
-    Raises:
-        TooManyEntries: they will; if one part is dense, all count as dense.
-    """
+    """Raise an error if matrices of ``rows`` rows will store more than ``most``; if one
+    part is dense, all count as dense."""
     entries = 0
     for parts in zip(*done, strict=True):
         there = [part for part in parts if part is not None]

@@ -213,10 +213,8 @@ def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
 def _written_alike(
     op: Op, raw: tuple[Raw, ...], inputs: tuple[object, ...]
 ) -> tuple[Raw, ...]:
-    """Return the inputs; written-out integers get the type of the first floats.
-
-    So ``dot(x, [1, 2])`` has two operands of one type. Indices keep their type.
-    """
+    """Return the inputs; written-out integers get the type of the first floats, so that
+    ``dot(x, [1, 2])`` has two operands of one type."""
     dtypes = [r.dtype for r in raw if hasattr(r, "dtype") and r.dtype.kind == "f"]
     if not dtypes:
         return raw
@@ -230,11 +228,8 @@ def _written_alike(
 
 
 def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
-    """Raise an error for the first operand, or other float input, whose type is not
-    that of the first operand.
-
-    Operands without dimensions may have any type if the row is elementwise in them.
-    """
+    """Raise an error for the first operand whose type is not that of the first, unless
+    it has no dimensions and the row is elementwise."""
     ours = {id(operand) for operand in operands}
     first = None
     for r in raw:
@@ -250,12 +245,8 @@ def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
 
 
 def whole_parameters(op: Op, params: Params) -> Params:
-    """Return the parameters of a row on integers, cut to integers if its result is
-    whole.
-
-    Raises:
-        EngineError: a parameter is a float, and the row takes none.
-    """
+    """Return the parameters of a row on integers, cut to integers if its result is whole;
+    raise an error if one is a fraction, and the row takes none."""
     fraction = next((k for k, v in params.items() if type(v) is float), None)
     if fraction is not None and not op.fractions:
         raise EngineError(

@@ -290,12 +290,7 @@ def _of_two(name: str) -> Callable[..., Tensor]:
 
 
 def _combined(name: str, ufunc: str, a: Operand, b: Operand) -> Tensor:
-    """Return what the array module's ``ufunc`` gives for integers or truth values.
-
-    Raises:
-        NotImplementedError: an operand is a float, or the function takes no truths.
-        TypeError: neither operand is a tensor.
-    """
+    """Return what the array module's ``ufunc`` gives for integers or truth values."""
     xp = next((x.xp for x in (a, b) if isinstance(x, Tensor)), None)
     if xp is None:
         raise TypeError(f"{name}(): one of the operands has to be a tensor")

@@ -361,11 +361,8 @@ def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _leading(a: Tensor, b: Tensor) -> Tensor:
-    """Return the operand in whose namespace both are computed with.
-
-    A symbolic namespace takes arrays as constants. Of arrays on two devices, one must
-    be a number on the host.
-    """
+    """Return the operand in whose namespace both are computed with: a symbolic one, or
+    that of the other operand of a number on the host."""
     if present_namespace(a.xp) is present_namespace(b.xp):
         return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):

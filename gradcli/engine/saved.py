@@ -61,9 +61,6 @@ def demand_unchanged(
 
     Args:
         parts_of: a function from the node to the values that are going to be read.
-
-    Raises:
-        GradError: in PyTorch's words, naming the value.
     """
     if node.saved is FREED or (node.y is None and node.saved is None):
         return
@@ -91,9 +88,6 @@ def demand_version(raw: Raw, then: int, edge: Edge) -> None:
 
     Args:
         edge: the edge of the tensor when it was saved.
-
-    Raises:
-        GradError: in PyTorch's words, naming the value.
     """
     now = version(raw)
     if now != then:
@@ -150,11 +144,7 @@ class Hooks:
         self.unpack_hook = unpack_hook
 
     def pack(self, tensor: Tensor) -> Give:
-        """Pack a saved tensor; return a function that unpacks it and returns its array.
-
-        Raises:
-            GradError: the hook changes its input in place.
-        """
+        """Pack a saved tensor; return a function that unpacks it and returns its array."""
         raw, before = tensor.raw, version(tensor.raw)
         with no_grad():
             kept = self.pack_hook(tensor)
@@ -203,11 +193,7 @@ def pack_node(node: Node) -> None:
 
 
 def hook_one(node: Node, which: Which, hooks: Hooks) -> None:
-    """Pack one saved value of a node; the hooks are given it detached from the graph.
-
-    Raises:
-        GradError: the value has hooks already, was freed, or was never saved.
-    """
+    """Pack one saved value of a node; the hooks are given it detached from the graph."""
     packed = node.y if isinstance(node.y, Packed) else None
     if packed is not None and which in packed.hooked:
         raise GradError(SET_ALREADY)
@@ -346,11 +332,7 @@ def saved_keys(node: Any) -> dict[str, Which]:
 
 
 def _value(node: Node, which: Which) -> Any:
-    """Return a saved value of a node, unpacked by its hooks; None if it has none.
-
-    Raises:
-        GradError: the value has been freed.
-    """
+    """Return a saved value of a node, unpacked by its hooks; None if it has none."""
     kind, key = which
     if kind == PARAMETER:
         return _parameter(node, key)

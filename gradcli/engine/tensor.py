@@ -50,11 +50,7 @@ def present_namespace(xp: Namespace) -> Any:
 
 
 def refuse_inference_tensors(node: Node, inputs: Sequence[Any]) -> None:
-    """Raise an error if the rules of a new node would read an inference tensor.
-
-    Raises:
-        GradError: in PyTorch's words, which name the way out.
-    """
+    """Raise an error if the rules of a new node would read an inference tensor."""
     for slot in used_parts(node).inputs if _TWINS else ():
         if isinstance(inputs[slot], Tensor) and inputs[slot].is_inference():
             raise GradError(NOT_FOR_BACKWARD)
@@ -511,12 +507,7 @@ AccumulateGrad.made_anew = _made_anew
 
 
 def _demand_gradient(t: Tensor, grad: object) -> None:
-    """Raise an error if a value cannot be the gradient of a tensor.
-
-    Raises:
-        TypeError: the value is no tensor.
-        EngineError: it has another type, device or shape.
-    """
+    """Raise an error if a value cannot be the gradient of a tensor."""
     if not isinstance(grad, Tensor):
         raise TypeError(
             f"assigned grad expected to be a Tensor or None but got grad of type "
@@ -572,9 +563,6 @@ def _refuse_lost() -> None:
 def demand_sturdy(t: Tensor) -> None:
     """Raise an error if a change of a tensor is to be recorded, and it is a view that
     was made while nothing was.
-
-    Raises:
-        EngineError: in PyTorch's words.
     """
     base = base_of(t)
     if base is not t and base.edge is not None and t.edge is None:
