@@ -96,7 +96,7 @@ class Batch(Made):
         return self
 
     def demand_room(self, size: int) -> None:
-        """Raise `TooLarge` if a dense matrix of ``size`` columns has too many entries."""
+        """Raise `TooLarge` if a dense matrix of ``size`` columns would be too large."""
         if self.count > 1 and self.count * size > MAX_ENTRIES:
             raise TooLarge
 

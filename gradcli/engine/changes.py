@@ -193,8 +193,8 @@ def note_change(before: object, now: Raw) -> None:
 
 
 def renew(t: Tensor) -> bool:
-    """Give a tensor, and all that share its memory, a copy of that memory; return whether
-    one was made, as none is of a user's array whose memory has gaps."""
+    """Give a tensor, and all that share its memory, a copy of that memory; return
+    whether one was made, as none is of a user's array whose memory has gaps."""
     xp, before = t.xp, owner(t.raw)
     after = xp.clone(before)
     if isinstance(before, np.generic):

@@ -245,8 +245,8 @@ def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
 
 
 def whole_parameters(op: Op, params: Params) -> Params:
-    """Return the parameters of a row on integers, cut to integers if its result is whole;
-    raise an error if one is a fraction, and the row takes none."""
+    """Return the parameters of a row on integers, cut to integers if its result is
+    whole; raise an error if one is a fraction, and the row takes none."""
     fraction = next((k for k, v in params.items() if type(v) is float), None)
     if fraction is not None and not op.fractions:
         raise EngineError(

@@ -144,7 +144,7 @@ class Hooks:
         self.unpack_hook = unpack_hook
 
     def pack(self, tensor: Tensor) -> Give:
-        """Pack a saved tensor; return a function that unpacks it and returns its array."""
+        """Pack a saved tensor; return a function that returns its array, unpacked."""
         raw, before = tensor.raw, version(tensor.raw)
         with no_grad():
             kept = self.pack_hook(tensor)
@@ -193,7 +193,7 @@ def pack_node(node: Node) -> None:
 
 
 def hook_one(node: Node, which: Which, hooks: Hooks) -> None:
-    """Pack one saved value of a node; the hooks are given it detached from the graph."""
+    """Pack one saved value of a node; the hooks are given it without its graph."""
     packed = node.y if isinstance(node.y, Packed) else None
     if packed is not None and which in packed.hooked:
         raise GradError(SET_ALREADY)
