@@ -39,11 +39,9 @@ from ..lang.points import (
 )
 from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
-from ..render.contours import contours
-from ..render.curve import curve
+from ..render.dots import contours, curve, labels
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
-from ..render.ticks import labels
 from .ending import before_exit
 from .executors import Done, Task, Workers, header, in_order, results, workers
 from .exits import Exit

@@ -15,10 +15,11 @@ from shlex import quote
 from ..answers.descent import DescentView, ReachedView
 from ..lang.excerpt import printable
 from ..views.numbers import Plain
-from .arrays import SHORTENED
-from .limits import MAX_BINDING_CHARACTERS
 from .line import BLANK, Layout, Line
-from .numbers import ELLIPSIS, number
+from .numbers import ELLIPSIS, SHORTENED, number
+
+MAX_BINDING_CHARACTERS = 600
+"""Largest length of an input's value that a terminal shows, in characters."""
 
 OUTCOMES = {
     "steps": "after {} steps",
@@ -44,7 +45,7 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
     """Yield the loss that was reached and the values to paste; in a terminal the curve,
     too."""
     if layout.width is not None and len(view.losses) > 1:
-        from .curve import curve
+        from .dots import curve
 
         yield from curve(view.losses, printable(view.output), layout.width)
         yield BLANK

@@ -18,10 +18,9 @@ from math import isfinite
 from typing import Any
 
 from ..views.numbers import Entries, plain
-from .arrays import listed as listed_pieces
-from .limits import MAX_JSON_NUMBER
 from .line import Line, LongLine, unbroken
-from .numbers import count_text
+from .numbers import MAX_JSON_NUMBER, count_text
+from .numbers import listed as listed_pieces
 from .remarks import taken
 
 SCHEMA = "gradcli/1"

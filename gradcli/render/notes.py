@@ -18,9 +18,11 @@ from ..lang.excerpt import printable, shortened
 from ..lang.fusion import Fused, Fusion, Whole
 from ..lang.point import Ways
 from ..views.numbers import Plain
-from .labels import shorten
-from .limits import MAX_NOTE_CHARACTERS
+from .graph import shorten
 from .numbers import inline, number
+
+MAX_NOTE_CHARACTERS = 60
+"""Largest length of a value that a note writes out, in characters."""
 
 
 def fusion_notes(fusion: Fusion) -> Iterator[str]:

@@ -14,9 +14,14 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from .limits import MAX_PAGE_COLUMNS, MAX_TERMINAL_ROWS
 from .line import Layout, Line, LongLine, Part
 from .theme import styles
+
+MAX_TERMINAL_ROWS = 12
+"""Number of rows of an array that a terminal shows; more are left out in the middle."""
+
+MAX_PAGE_COLUMNS = 88
+"""Largest width of a page of the documentation, in columns."""
 
 _UNBOUNDED = 1 << 30
 

@@ -19,7 +19,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
-from .limits import DEFAULT_TERMINAL_COLUMNS, MIN_TERMINAL_COLUMNS
 from .line import Layout, Line
 
 if TYPE_CHECKING:
@@ -28,6 +27,11 @@ if TYPE_CHECKING:
 
 Writer: TypeAlias = "PlainWriter | TerminalWriter"
 
+DEFAULT_TERMINAL_COLUMNS = 80
+"""Width of a terminal that does not say how wide it is, in columns."""
+
+MIN_TERMINAL_COLUMNS = 20
+"""Smallest width that a terminal is taken to have, in columns."""
 
 DRAWN = "gradcli.drawn"
 JSON = "gradcli.json"

@@ -37,7 +37,7 @@ def main(
     """
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
-    from ...render import claims
+    from ...render.verdicts import bare_claims, claims
     from ..output import show
     from ..sources import question_of
 
@@ -47,8 +47,8 @@ def main(
     answer = check(task, checker.judge(task))
     show(
         answer,
-        bare=lambda: claims.bare(answer),
-        text=lambda _: claims.claims(answer),
+        bare=lambda: bare_claims(answer),
+        text=lambda _: claims(answer),
     )
     return _STATUS.get(answer.verification.verdict, Exit.DONE)
 

@@ -237,9 +237,8 @@ def _of_order(order: int, require: str | None, question: Question) -> int:
 
 def _order_lines(found: Orders, layout: Layout) -> Iterator[Line]:
     from ...lang.excerpt import printable
-    from ...render.arrays import value_lines
     from ...render.line import BLANK, Line
-    from ...render.numbers import number
+    from ...render.numbers import number, value_lines
 
     if form.quiet:
         for value in found.derivatives.values():

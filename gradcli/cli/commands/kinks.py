@@ -33,7 +33,7 @@ def main(
     """
     from ...answers.gradients import gradients
     from ...answers.kinks import kinks
-    from ...render.kinks import lines
+    from ...render.verdicts import kinks as lines
     from ..output import show, tell_trouble
     from ..sources import question_of
 

@@ -220,7 +220,7 @@ class Reports:
                 made.root, source="", name=made.name, variables=made.variables
             )
         if self._graph:
-            from ...render.tree import tree
+            from ...render.graph import tree
 
             assert view is not None
             self._write(tree(view, self._writer().layout))
@@ -255,11 +255,11 @@ class Reports:
 
     def _judge(self, made: Pass) -> None:
         from ...python.verify_function import judged
-        from ...render.proofs import lines
+        from ...render.verdicts import proof_lines
 
         proof = judged(self._tape, made, self._seconds)
         self.refuted = self.refuted or proof.verdict == "refuted"
-        self._write(lines(proof.lines(), proof.verdict))
+        self._write(proof_lines(proof.lines(), proof.verdict))
         if proof.ran_out_of_time:
             self._say([MORE_TIME.format(self._seconds)])
 

@@ -20,7 +20,7 @@ def main(request: Request) -> int:
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
     from ...answers.value import value
-    from ...render.arrays import SHORTENED, bare_line, value_lines
+    from ...render.numbers import SHORTENED, bare_line, value_lines
     from ..output import show
     from ..sources import question_of
 

@@ -125,7 +125,7 @@ def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
 
     from ...render.jsons import as_json
     from ...render.line import Line
-    from ...render.proofs import lines
+    from ...render.verdicts import proof_lines
     from ..output import Printer, note
 
     proof = replace(proof, function=title)
@@ -134,7 +134,7 @@ def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
     elif quiet:
         Printer().lines([Line((proof.asked, "plain"))])
     else:
-        Printer().lines(lines(proof.lines(), proof.verdict))
+        Printer().lines(proof_lines(proof.lines(), proof.verdict))
     if proof:
         return Exit.DONE
     if proof.asked != "refuted":

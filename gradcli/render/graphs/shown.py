@@ -24,9 +24,9 @@ from ...views.briefly import briefly
 from ...views.graph import GraphView, graph_view
 from ...views.names import Names
 from ..code.rules import Rules
+from ..graph import dot, mermaid
 from ..jsons import as_json
 from ..line import Line
-from ..pictures import dot, mermaid
 from ..theme import Theme
 
 ENDINGS: Final = (
@@ -117,8 +117,7 @@ class ShownGraph:
             lines: list[Line] = list(texts[suffix](self.view))
             return "".join(line.text + "\n" for line in lines).encode()
         if suffix == ".graphml":
-            from .graphml import graphml
-            from .svg import whole
+            from .svg import graphml, whole
 
             return whole(graphml(self.picture)).encode()
         if suffix == ".html":

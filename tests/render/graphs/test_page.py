@@ -18,8 +18,9 @@ import pytest
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 from gradcli.answers.picture import Picture
-from gradcli.render.graphs.page import embedded, file, page
+from gradcli.render.graphs.page import embedded, page
 from gradcli.render.graphs.svg import whole
+from gradcli.render.html import text as page_text
 from tests.render.graphs.conftest import picture
 
 HOSTILE = (
@@ -84,7 +85,7 @@ NODE = shutil.which("node")
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_the_scripts_own_functions(tmp_path: Path) -> None:
-    (tmp_path / "page.js").write_text(file("page.js"))
+    (tmp_path / "page.js").write_text(page_text("page.js"))
     (tmp_path / "test.js").write_text(
         """
 const assert = require("node:assert");

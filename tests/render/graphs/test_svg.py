@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -12,9 +11,8 @@ pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 from gradcli.answers.picture import Picture
 from gradcli.render.graphs import heat, layers
-from gradcli.render.graphs.graphml import graphml
 from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of
-from gradcli.render.graphs.svg import svg, whole
+from gradcli.render.graphs.svg import graphml, svg, whole
 from gradcli.views.briefly import Extent
 from tests.render.graphs.conftest import picture
 
@@ -62,12 +60,6 @@ def test_boxes_hold_their_texts_and_the_picture_holds_its_boxes(
         assert sum(len(t.text or "") for t in below) * 7.3 <= w
 
 
-def test_light_and_dark_are_in_the_style_and_nothing_is_loaded(five: Picture) -> None:
-    document = whole(svg(five))
-    assert "@media screen and (prefers-color-scheme:dark)" in document
-    assert not re.search(r"(href|src|@import|url\((?!#))", document)
-
-
 def test_the_users_text_stays_text() -> None:
     hostile = 'y = x*2 # </text><script>alert("1")</script> &amp; ]]> \x07'
     root = read(picture(hostile, "x=1"))
@@ -86,11 +78,6 @@ def test_a_loop_is_one_box_with_its_count(loop: Picture) -> None:
     assert ends["w"] == "×200"
     assert len(inside(loop, loop.folds[0]).boxes) == 400
     assert sum(len(link.edges) for link in scene.links) == 1 + 200 + 1
-
-
-def test_unfolded_nothing_is_folded() -> None:
-    found = picture("for i in range(5): x = sin(x)\nx", "x=1", folded=False)
-    assert [box.fold for box in scene_of(found).boxes] == [None] * 6
 
 
 def test_heat_has_a_legend_in_decades(loop: Picture) -> None:
