@@ -234,7 +234,8 @@ def dotted(
         if before is None or (max(before, level) > top and min(before, level) < 0):
             before = level
         start = before + (level > before) - (level < before)
-        dots[max(0, min(start, level)) : max(start, level) + 1, x] = 1
+        lowest, highest = min(start, level), max(start, level)
+        dots[max(0, lowest) : max(0, highest + 1), x] = 1
         before = level
     return _lines(_characters(dots))
 

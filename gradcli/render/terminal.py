@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .line import Layout, Line, LongLine, Part
-from .theme import styles
+from .theme import for_rich, styles
 
 MAX_TERMINAL_ROWS = 12
 """Number of rows of an array that a terminal shows; more are left out in the middle."""
@@ -57,10 +57,10 @@ class TerminalWriter:
                 self._console.print(text, soft_wrap=True)
 
     def page(self, markdown: str) -> None:
-        from .markdown import drawn, theme
+        from .markdown import drawn
 
         width = min(self._width or MAX_PAGE_COLUMNS, MAX_PAGE_COLUMNS)
-        with self._console.use_theme(theme()):
+        with self._console.use_theme(for_rich()):
             self._console.print(drawn(markdown), width=width)
 
     def flush(self) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gradcli.render import numbers
 from gradcli.render.jsons import answer, dumps, entries, line_of, listed
-from gradcli.render.line import Layout, Line, LongLine, Part, aligned
+from gradcli.render.line import Layout, Line, Part, aligned
 from gradcli.render.numbers import bare_line, draw, inline, number, value_lines
 from gradcli.render.terminal import TerminalWriter
 from gradcli.render.writer import PlainWriter
@@ -120,7 +120,6 @@ def test_only_large_arrays_stay_arrays() -> None:
     assert shown(np.zeros(3)) == [0.0, 0.0, 0.0]
     assert shown(np.float64(2)) == 2.0
     assert isinstance(shown(np.zeros(MANY + 1)), Entries)
-    assert not isinstance(line_of({"rows": [1, 2], "value": [[1.0]]}), LongLine)
 
 
 def test_a_long_line_is_written_to_a_pipe_and_to_a_terminal_as_it_is() -> None:

@@ -109,15 +109,14 @@ class Written:
             yield from ("", *self.notes)
         if self.holds:
             yield ""
-        known = [text for text in self.holds if "..." not in text][
-            :MAX_SHOWN_CONDITIONS
-        ]
-        for text in known:
+        known = [text for text in self.holds if "..." not in text]
+        shown = known[:MAX_SHOWN_CONDITIONS]
+        for text in shown:
             yield from wrap(f"Holds where {text}.", MAX_COMMENT_COLUMNS,
                             subsequent_indent="    ", break_long_words=False,
                             break_on_hyphens=False)  # fmt: skip
-        if len(known) < len(self.holds):
-            yield f"{len(self.holds) - len(known)} more conditions have to hold."
+        if len(shown) < len(self.holds):
+            yield f"{len(self.holds) - len(shown)} more conditions have to hold."
 
 
 class Dialect:
@@ -268,13 +267,10 @@ class Dialect:
         if any(part.dtype.kind == "f" for part in operands):
             return texts
         word = self.spelled("as_numbers")
-        if not isinstance(word, Template):
-            return texts
-        made = {
-            part.serial: filled(word, [texts[part.serial]], {"like": self.like},
-                                self.made)
-            for part in operands
-        }  # fmt: skip
+        made = {}
+        for part in operands if isinstance(word, Template) else ():
+            own = [texts[part.serial]]
+            made[part.serial] = filled(word, own, {"like": self.like}, self.made)
         return {**texts, **made}
 
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
@@ -307,17 +303,12 @@ class Dialect:
             item = item.value
         if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind != "b":
             return self.nested(item)
-        if isinstance(item, slice):
-            start = (
-                None if isinstance(item.start, int) and not item.start else item.start
-            )
-            ends = [self._end(e, texts) for e in (start, item.stop)]
-            step = item.step not in (None, 1)
-            return ":".join([*ends, self._end(item.step, texts)] if step else ends)
-        return self.argument(item, texts)
-
-    def _end(self, value: object, texts: Mapping[int, Text]) -> str:
-        return "" if value is None else self.argument(value, texts)
+        if not isinstance(item, slice):
+            return self.argument(item, texts)
+        first = isinstance(item.start, int) and not item.start
+        ends = [None if first else item.start, item.stop]
+        ends += [] if item.step in (None, 1) else [item.step]
+        return ":".join("" if e is None else self.argument(e, texts) for e in ends)
 
     def nested(self, array: Host) -> str:
         """Return an array's numbers as a nested list."""
@@ -345,6 +336,11 @@ def listed(args: Iterable[str], params: Mapping[str, str]) -> str:
     return ", ".join([*args, *(f"{k}={v}" for k, v in params.items())])
 
 
+def with_point(written: str) -> str:
+    """Return the text of a number; that of an integer with a decimal point."""
+    return f"{written}.0" if written.lstrip("-").isdecimal() else written
+
+
 _LONE: Final = {"where": 1, "index_put": 2}
 """Index of the first argument that decides the result's type, by function."""
 
@@ -367,20 +363,18 @@ class Language(Dialect):
         the result's type."""
         kinds = tree.args[_LONE[tree.head] :] if tree.head in _LONE else ()
         if kinds and tree.dtype.kind == "f" and all(a.head == NUMBER for a in kinds):
-            pointed = {a.serial: self.plain(a.args[0]) for a in kinds}
-            for serial, text in pointed.items():
-                if text.written.lstrip("-").isdecimal():
-                    pointed[serial] = Text(f"{text.written}.0", text.rank)
-            texts = {**texts, **pointed}
+            for each in kinds:
+                text = self.plain(each.args[0])
+                pointed = Text(with_point(text.written), text.rank)
+                texts = {**texts, each.serial: pointed}
         return super().text(tree, texts)
 
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = ", ".join(map(str, shape))
         if isinstance(value, bool):
             return Text(f"full([{sizes}], {int(value)}) > 0", RELATION)
-        plain = PLAIN.get(value)
-        if plain:
-            return Text(f"{plain}({sizes})")
+        if value in PLAIN:
+            return Text(f"{PLAIN[value]}({sizes})")
         return Text(f"full([{sizes}], {self.plain(value)})")
 
     def literal(self, array: Host) -> Text:

@@ -24,7 +24,7 @@ import numpy as np
 from ...numbers.trees.texts import Text
 from ...numbers.trees.tree import NUMBER, Tree, below
 from ...ops import KEYWORDS, OPS
-from .dialect import INDENT, PLAIN, Dialect, Written, listed
+from .dialect import INDENT, PLAIN, Dialect, Written, listed, with_point
 from .lacking import argsort, lu_factors, matrix_exp, put, put_add
 
 if TYPE_CHECKING:
@@ -126,15 +126,16 @@ class NumPy(Python):
             yield f"{each} = (np.asarray(a, dtype=float) for a in ({each}))"
 
     def filled(self, value: object, shape: tuple[int, ...]) -> Text:
-        plain = PLAIN.get(value) if isinstance(value, float) else None
-        written = repr(value) if isinstance(value, bool) else self.entry(value)
-        return Text(f"np.{plain}({shape})" if plain else f"np.full({shape}, {written})")
+        if isinstance(value, bool):
+            return Text(f"np.full({shape}, {value!r})")
+        if isinstance(value, float) and value in PLAIN:
+            return Text(f"np.{PLAIN[value]}({shape})")
+        return Text(f"np.full({shape}, {self.entry(value)})")
 
     def entry(self, value: object) -> str:
         """Return a number for an array's entry: an integer gets a decimal point."""
         written = self.plain(value).written
-        integer = isinstance(value, float) and written.lstrip("-").isdecimal()
-        return f"{written}.0" if integer else written
+        return with_point(written) if isinstance(value, float) else written
 
     def literal(self, array: Host) -> Text:
         kind = ", dtype=float" if array.dtype.kind == "f" else ""
@@ -143,14 +144,14 @@ class NumPy(Python):
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         if isinstance(value, Tree) and value.head == NUMBER:
             return self.entry(value.args[0])
+        if not isinstance(value, tuple | list):
+            return super().argument(value, texts)
         if isinstance(value, tuple) and any(
             isinstance(v, slice) or v is ... for v in value
         ):
             return f"np.s_[{self.index(value, (), texts)}]"
-        if isinstance(value, tuple | list):
-            items = [self.argument(v, texts) for v in value]
-            return f"({', '.join(items)}{',' * (len(items) == 1)})"
-        return super().argument(value, texts)
+        items = [self.argument(v, texts) for v in value]
+        return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
 
 class PyTorch(Python):
@@ -181,29 +182,29 @@ class PyTorch(Python):
     def filled(self, value: object, shape: tuple[int, ...]) -> Text:
         if not isinstance(value, float):
             return Text(f"torch.full({shape}, {value!r})")
-        plain = PLAIN.get(value)
-        if plain:
-            return Text(f"{self.like}.new_{plain}({shape})")
+        if value in PLAIN:
+            return Text(f"{self.like}.new_{PLAIN[value]}({shape})")
         return Text(f"{self.like}.new_full({shape}, {self.plain(value)})")
 
     def literal(self, array: Host) -> Text:
-        integer = array.dtype.kind in "biu"
-        made = "torch.tensor" if integer else f"{self.like}.new_tensor"
-        return Text(f"{made}({self.nested(array)})")
+        return self.made(self._tensor(self.nested(array), array.dtype.kind in "biu"))
 
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         written = super().argument(value, texts)
-        if isinstance(value, tuple | list) and any(isinstance(v, list) for v in value):
-            items = [self._positions(v, texts) for v in value]
-            return f"[{', '.join(items)}]"
         if isinstance(value, Tree) and value.head == NUMBER:
-            integer = isinstance(value.args[0], int)
-            made = "torch.tensor" if integer else f"{self.like}.new_tensor"
-            return f"{made}({written})"
-        return written
+            return self._tensor(written, isinstance(value.args[0], int))
+        if not isinstance(value, tuple | list) or not any(
+            isinstance(v, list) for v in value
+        ):
+            return written
+        # Lists of indices are tensors.
+        items = [
+            self._tensor(self.nested(np.asarray(v)), True) if isinstance(v, list)
+            else self.argument(v, texts)
+            for v in value
+        ]  # fmt: skip
+        return f"[{', '.join(items)}]"
 
-    def _positions(self, value: object, texts: Mapping[int, Text]) -> str:
-        """Return a list of indices as a tensor."""
-        if isinstance(value, list):
-            return f"torch.tensor({self.nested(np.asarray(value))})"
-        return self.argument(value, texts)
+    def _tensor(self, written: str, integer: bool) -> str:
+        made = "torch.tensor" if integer else f"{self.like}.new_tensor"
+        return f"{made}({written})"
