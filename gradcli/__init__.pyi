@@ -25,10 +25,6 @@ from . import (
 from .engine.tensor import (
     Tensor as Tensor,
 )
-from .engine.layouts import (
-    layout as layout,
-    strided as strided,
-)
 from .engine.devices import (
     get_default_device as get_default_device,
     set_default_device as set_default_device,
@@ -37,6 +33,8 @@ from .engine.dtypes import (
     Size as Size,
     device as device,
     dtype as dtype,
+    layout as layout,
+    strided as strided,
     float16 as float16,
     float32 as float32,
     float64 as float64,
@@ -113,7 +111,6 @@ from .engine.queries import (
     allclose as allclose,
     numel as numel,
     is_floating_point as is_floating_point,
-    is_inference as is_inference,
     promote_types as promote_types,
     result_type as result_type,
     finfo as finfo,
@@ -126,6 +123,8 @@ from .engine.queries import (
     real as real,
     imag as imag,
     is_complex as is_complex,
+    isin as isin,
+    searchsorted as searchsorted,
 )
 from .engine.bits import (
     bitwise_and as bitwise_and,
@@ -134,11 +133,8 @@ from .engine.bits import (
     bitwise_not as bitwise_not,
     bitwise_left_shift as bitwise_left_shift,
     bitwise_right_shift as bitwise_right_shift,
-    isin as isin,
-    searchsorted as searchsorted,
     gcd as gcd,
     lcm as lcm,
-    histogram as histogram,
 )
 from .utils.files import (
     save as save,
@@ -170,7 +166,7 @@ from .python.torch_names import (
     onnx as onnx,
     quantization as quantization,
 )
-from .engine.methods import Dims, Operand, LAndInfo, LuAndPivots, LuAndPivotsAndInfo, PAndLAndU, QAndR, UAndSAndV, UAndSAndVh, EigenvaluesAndEigenvectors, HistAndBin_edges, SignAndLogabsdet, SolutionAndCloned_coefficient, SolutionAndResidualsAndRankAndSingular_values, ValuesAndIndices
+from .engine.methods import Dims, Operand, LAndInfo, LuAndPivots, LuAndPivotsAndInfo, PAndLAndU, QAndR, UAndSAndV, UAndSAndVh, EigenvaluesAndEigenvectors, SignAndLogabsdet, SolutionAndCloned_coefficient, SolutionAndResidualsAndRankAndSingular_values, ValuesAndIndices
 
 __version__: builtins.str
 

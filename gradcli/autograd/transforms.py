@@ -1,6 +1,6 @@
 """The transforms behind `gradcli.func`.
 
-Invariant: `_Trace` runs a function on tensors of its own. A result is recorded if
+Invariant: `Trace` runs a function on tensors of its own. A result is recorded if
 recording is on where it is asked for, and the function's graph leads to anything but
 those tensors; otherwise it is taken out of the graph.
 """
@@ -8,18 +8,17 @@ those tensors; otherwise it is taken out of the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from functools import wraps
 from typing import Any
 
 from ..engine.changes import DERIVATIVE, apart_from
 from ..engine.draws import Samples
 from ..engine.errors import EngineError, GradError
-from ..engine.forward import jvp as _forward
+from ..engine.forward import jvp as push
 from ..engine.modes import MODE, enable_grad, following, renewing
 from ..engine.node import AccumulateGrad
-from ..engine.tensor import Tensor, ones_for, unrecorded, with_edge
-from ..engine.views import note_sharer
+from ..engine.tensor import Tensor, note_sharer, ones_for, unrecorded, with_edge
 from ..engine.walk import reaches_leaf
 from .blocks import blocks_of, filled, own_copy, pull
 from .vmap import flatten
@@ -28,60 +27,63 @@ Func = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 
-class _Trace:
+class Trace:
     """A function run on fresh copies of the arguments that are differentiated by.
 
     ``forward`` says that tangents will be pushed: the function may then change its
     arguments in place.
     """
 
-    def __init__(self, func: Func, args: tuple[object, ...], kwargs: dict[str, object],
-                 argnums: Argnums, has_aux: bool, name: str, forward: bool = False
-                 ) -> None:  # fmt: skip
+    def __init__(
+        self, func: Func, args: tuple[object, ...], kwargs: dict[str, object],
+        argnums: Argnums, has_aux: bool = False, forward: bool = False,
+    ) -> None:  # fmt: skip
+        several = isinstance(argnums, tuple)
         indices = _counted(argnums, len(args))
-        nested = [args[index] for index in indices]
-        leaves, self.shape = flatten(nested[0] if isinstance(argnums, int) else
-                                     tuple(nested))  # fmt: skip
+        nested = tuple(args[index] for index in indices)
+        self.given, self.shape = flatten(nested if several else nested[0])
         with enable_grad():
-            given = [_fresh(x) for x in leaves]
+            fresh = [own_copy(demand_tensor(x)) for x in self.given]
             # Of the same edges, whatever the function does to its arguments.
-            self.inputs = [with_edge(x.raw, x.xp, x.edge) for x in given]
+            self.inputs = [with_edge(x.raw, x.xp, x.edge) for x in fresh]
             self.edges = frozenset(x.edge for x in self.inputs)
-            if forward:
-                # The function may change them, and with them the caller's, in place.
-                for leaf, fresh in zip(leaves, given, strict=True):
-                    if isinstance(fresh.edge, AccumulateGrad):
-                        fresh.edge.changeable = True
-                        note_sharer(leaf, fresh)
-            replaced = self.shape.fill(given)
-            own = (replaced,) if isinstance(argnums, int) else replaced
+            replaced = self.shape.fill(fresh)
             full = list(args)
+            own = replaced if several else (replaced,)
             for index, value in zip(indices, own, strict=True):
                 full[index] = value
-            own_tensors = (*given, *flatten((args, kwargs))[0])
-            with (
-                following(self.edges, forward=forward),
-                apart_from(own_tensors, DERIVATIVE),
-                renewing() if forward else nullcontext(),
-            ):
+            with ExitStack() as around:
+                self._enter(around, fresh, (args, kwargs), forward)
                 result = func(*full, **kwargs)
         self.aux = None
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
-                raise EngineError(
-                    f"{name}: output of function f should be a tuple: (output, aux) if "
-                    "has_aux is True"
-                )
+                raise EngineError("with has_aux a function returns (output, aux)")
             result, self.aux = result
         self.outputs, self.output_shape = flatten(result)
-        self.reaches_out = any(x.edge is not None for x in leaves) or reaches_leaf(
+        self.reaches_out = any(x.edge is not None for x in self.given) or reaches_leaf(
             [y.edge for y in self.outputs if isinstance(y, Tensor)], self.edges
         )
+
+    def _enter(
+        self, around: ExitStack, fresh: list[Tensor], args: object, forward: bool
+    ) -> None:
+        """Enter the blocks in which the function runs on ``fresh`` inputs."""
+        around.enter_context(following(self.edges, forward=forward))
+        own = (*fresh, *flatten(args)[0])
+        around.enter_context(apart_from(own, DERIVATIVE))
+        if forward:
+            around.enter_context(renewing())
+            # The function may change them, and with them the caller's, in place.
+            for leaf, x in zip(self.given, fresh, strict=True):
+                if isinstance(x.edge, AccumulateGrad):
+                    x.edge.changeable = True
+                    note_sharer(leaf, x)
 
     @property
     def recorded(self) -> bool:
         """Return whether what is asked for is part of a graph around this one."""
-        return MODE.recording and self.reaches_out
+        return MODE.enabled and self.reaches_out
 
     def settle(self, value: object) -> Any:
         """Return a nested result outside the graph of the fresh inputs."""
@@ -92,36 +94,40 @@ class _Trace:
                 return leaf
             if leaf.is_leaf and leaf.edge not in own:
                 return leaf
-            recorded = MODE.recording and reaches_leaf([leaf.edge], own)
+            recorded = MODE.enabled and reaches_leaf([leaf.edge], own)
             return leaf if recorded else unrecorded(leaf)
 
         leaves, shape = flatten(value)
         return shape.fill(map(settled, leaves))
 
-    def close(self) -> None:
-        """Mark the fresh inputs as done with: nobody asks for their gradients."""
+    def finish(self) -> tuple[Any, Any]:
+        """Return what the function gave, and beside it; nobody asks for the gradients
+        of the fresh inputs any more."""
+        value = self.settle(self.output_shape.fill(self.outputs))
         for x in self.inputs:
             if isinstance(x.edge, AccumulateGrad):
                 x.edge.given_up = True
+        return value, self.settle(self.aux)
 
-    def value(self) -> Any:
-        """Return what the function gave."""
-        return self.settle(self.output_shape.fill(self.outputs))
-
-    def demand_tensors(self, name: str) -> list[Tensor]:
-        """Return the outputs, which have to be tensors."""
-        for y in self.outputs:
-            if not isinstance(y, Tensor):
-                raise EngineError(
-                    f"{name}: Expected f(*args) to return tensors, got unsupported "
-                    f"type {type(y)}"
-                )
-        return self.outputs
-
-    def pull(self, cotangents: Sequence[Tensor], recorded: bool) -> list[Tensor]:
+    def pull(
+        self, cotangents: Sequence[Tensor], recorded: bool | None = None
+    ) -> list[Tensor]:
         """Return the gradients of the inputs; zeros where nothing depends on one."""
+        if recorded is None:
+            recorded = self.recorded
         found = pull(self.outputs, self.inputs, cotangents, recorded)
         return filled(found, self.inputs)
+
+    def push(self, tangents: tuple[object, ...]) -> Any:
+        """Return the outputs' tangents, nested as the outputs are."""
+        given, shape = flatten(tangents)
+        if shape != self.shape:
+            raise EngineError("tangents are not nested as the primals are")
+        wanted = MODE.enabled and any(t.edge is not None for t in given)
+        recorded = self.recorded or wanted
+        pushed = push(demand_tensors(self.outputs), self.inputs, given, recorded)
+        nested = self.output_shape.fill(pushed)
+        return nested if wanted else self.settle(nested)
 
 
 def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
@@ -138,7 +144,8 @@ def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
         each tensor of the shape of the one in its place.
 
     Raises:
-        EngineError: when it is called, and ``func`` gives something else.
+        GradError: when it is called, and ``func`` gives a larger tensor.
+        TypeError: when it is called, and ``func`` gives no tensor.
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -152,26 +159,18 @@ def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
 
 def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
     """Derive as `grad`; give ``(gradient, value)``, or ``(gradient, (value, aux))``."""
-    name = "grad_and_value(f)(*args)"
 
     @wraps(func)
     def gradient_and_value(*args: object, **kwargs: object) -> object:
-        trace = _Trace(func, args, kwargs, argnums, has_aux, name)
-        y = trace.output_shape.fill(trace.outputs)
-        if not isinstance(y, Tensor):
-            raise EngineError(
-                f"{name}: Expected f(*args) to return a Tensor, got {type(y)}"
-            )
+        trace = Trace(func, args, kwargs, argnums, has_aux)
+        y = demand_tensor(trace.output_shape.fill(trace.outputs))
         if y.dim():
             raise GradError(
-                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with "
-                f"{y.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs "
-                "instead?"
+                f"the function has to return a scalar, not a tensor with {y.dim()} "
+                "dimensions: use vjp or jacrev"
             )
-        gradient = trace.pull([ones_for(y)], trace.recorded)
-        found = trace.settle(trace.shape.fill(gradient))
-        value, aux = trace.value(), trace.settle(trace.aux)
-        trace.close()
+        found = trace.settle(trace.shape.fill(trace.pull([ones_for(y)])))
+        value, aux = trace.finish()
         return (found, (value, aux)) if has_aux else (found, value)
 
     return gradient_and_value
@@ -192,30 +191,24 @@ def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
         may be called repeatedly.
 
     Raises:
-        EngineError: an output is no tensor.
+        TypeError: an output is no tensor.
     """
-    name = "vjp(f, *primals)"
-    trace = _Trace(func, primals, {}, tuple(range(len(primals))), has_aux, name)
-    trace.demand_tensors(name)
+    trace = Trace(func, primals, {}, tuple(range(len(primals))), has_aux)
+    demand_tensors(trace.outputs)
 
     def pull(
         cotangents: object, retain_graph: bool = True, create_graph: bool | None = None
     ) -> tuple[object, ...]:
         given, shape = flatten(cotangents)
         if shape != trace.output_shape:
-            raise EngineError(
-                "Expected pytree structure of cotangents to be the same as pytree "
-                f"structure of outputs to the function. cotangents: {shape}, primal "
-                f"output: {trace.output_shape}"
-            )
+            raise EngineError("cotangents are not nested as the outputs are")
         wanted = any(isinstance(v, Tensor) and v.edge is not None for v in given)
-        recorded = trace.recorded or (MODE.recording and wanted)
+        recorded = trace.recorded or (MODE.enabled and wanted)
         pulled = trace.shape.fill(trace.pull(given, recorded))
         found: tuple[object, ...] = pulled if wanted else trace.settle(pulled)
         return found
 
-    output, aux = trace.value(), trace.settle(trace.aux)
-    trace.close()
+    output, aux = trace.finish()
     return (output, pull, aux) if has_aux else (output, pull)
 
 
@@ -241,19 +234,17 @@ def jvp(
         ``(output, tangent)``, the second nested and shaped as the first.
 
     Raises:
-        EngineError: tangents do not fit the primals, or an output is no tensor.
+        EngineError: tangents do not fit the primals.
+        TypeError: an output is no tensor.
     """
-    name = "jvp(f, primals, tangents)"
-    if not isinstance(primals, tuple) or not primals:
-        raise EngineError(
-            f"{name}: Expected primals to be a tuple. E.g. it should be valid to call "
-            "f(*primals)."
-        )
+    if not isinstance(primals, tuple):
+        raise EngineError("primals have to be a tuple")
     indices = tuple(range(len(primals)))
-    trace = _Trace(func, primals, {}, indices, has_aux, name, forward=True)
-    pushed = _push(trace, tangents, name, strict)
-    output, aux = trace.value(), trace.settle(trace.aux)
-    trace.close()
+    trace = Trace(func, primals, {}, indices, has_aux, forward=True)
+    pushed = trace.push(tangents)
+    if strict and not all(y.edge is not None for y in trace.outputs):
+        raise GradError("an output does not depend on the primals")
+    output, aux = trace.finish()
     return (output, pushed, aux) if has_aux else (output, pushed)
 
 
@@ -264,33 +255,9 @@ def linearize(func: Func, *primals: object) -> tuple[Any, Func]:
         ``(output, push)``. ``push(*tangents)``, of tangents nested and shaped as the
         primals are, gives the tangent of the output, of its shape.
     """
-    name = "linearize(f, *primals)"
-    indices = tuple(range(len(primals)))
-    trace = _Trace(func, primals, {}, indices, False, name, forward=True)
-    output = trace.value()
-    trace.close()
-    return output, lambda *tangents: _push(trace, tangents, name, False)
-
-
-def _push(
-    trace: _Trace, tangents: tuple[object, ...], name: str, strict: bool
-) -> object:
-    """Return the outputs' tangents, nested as the outputs are."""
-    given, shape = flatten(tangents)
-    if shape != trace.shape:
-        raise EngineError(
-            f"{name}: Expected primals and tangents to have the same python structure. "
-            "For example, if primals is a tuple of 3 tensors, tangents also must be. "
-            f"Got primals with structure {trace.shape} and tangents with structure "
-            f"{shape}"
-        )
-    outputs = trace.demand_tensors(name)
-    if strict and not all(y.edge is not None for y in outputs):
-        raise GradError(f"{name}: an output does not depend on the primals")
-    wanted = MODE.recording and any(t.edge is not None for t in given)
-    pushed = _forward(outputs, trace.inputs, given, trace.recorded or wanted)
-    nested = trace.output_shape.fill(pushed)
-    return nested if wanted else trace.settle(nested)
+    trace = Trace(func, primals, {}, tuple(range(len(primals))), forward=True)
+    output, _ = trace.finish()
+    return output, lambda *tangents: trace.push(tangents)
 
 
 def jacrev(
@@ -312,7 +279,7 @@ def jacrev(
         A function of the same arguments that gives, nested as the outputs are, blocks
         of shape ``output.shape + argument.shape``.
     """
-    return _jacobian(func, argnums, has_aux, "jacrev(f)(*args)", forward=False)
+    return _jacobian(func, argnums, has_aux, forward=False)
 
 
 def jacfwd(
@@ -334,7 +301,7 @@ def jacfwd(
         with Samples(randomness).one():
             return func(*args, **kwargs)
 
-    return _jacobian(run, argnums, has_aux, "jacfwd(f)(*args)", forward=True)
+    return _jacobian(run, argnums, has_aux, forward=True)
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:
@@ -347,29 +314,37 @@ def hessian(func: Func, argnums: Argnums = 0) -> Func:
     return jacfwd(jacrev(func, argnums), argnums)
 
 
-def _jacobian(
-    func: Func, argnums: Argnums, has_aux: bool, name: str, forward: bool
-) -> Func:
+def _jacobian(func: Func, argnums: Argnums, has_aux: bool, forward: bool) -> Func:
     @wraps(func)
     def jacobian(*args: object, **kwargs: object) -> object:
-        trace = _Trace(func, args, kwargs, argnums, has_aux, name, forward)
-        trace.demand_tensors(name)
-        recorded = trace.recorded
+        trace = Trace(func, args, kwargs, argnums, has_aux, forward)
+        recorded, outputs = trace.recorded, demand_tensors(trace.outputs)
         with enable_grad():
-            rows = blocks_of(trace.outputs, trace.inputs, recorded, forward)
+            rows = blocks_of(outputs, trace.inputs, recorded, forward)
         nested = trace.output_shape.fill([trace.shape.fill(row) for row in rows])
-        found, aux = trace.settle(nested), trace.settle(trace.aux)
-        trace.close()
+        found = trace.settle(nested)
+        _, aux = trace.finish()
         return (found, aux) if has_aux else found
 
     return jacobian
 
 
-def _fresh(x: object) -> Tensor:
-    """Return a tensor to differentiate by; what it was made from stays reachable."""
+def demand_tensor(x: object) -> Tensor:
+    """Return a tensor, which a function takes or gives.
+
+    Raises:
+        TypeError: it is none.
+    """
     if not isinstance(x, Tensor):
-        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-    return own_copy(x)
+        raise TypeError(
+            f"a transformed function takes and gives tensors, not {type(x)}"
+        )
+    return x
+
+
+def demand_tensors(found: Sequence[object]) -> list[Tensor]:
+    """Return the leaves of an argument or an output, which have to be tensors."""
+    return [demand_tensor(x) for x in found]
 
 
 def _counted(argnums: Any, count: int) -> list[int]:
@@ -378,22 +353,12 @@ def _counted(argnums: Any, count: int) -> list[int]:
     Raises:
         EngineError: one is no number, out of range, or given twice.
     """
-    several = isinstance(argnums, tuple)
-    if not several and not isinstance(argnums, int):
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    fit = all(isinstance(n, int) and -count <= n < count for n in wanted)
+    found = [n % count for n in wanted] if fit else []
+    if not found or len({*found}) < len(found):
         raise EngineError(
-            f"argnums must be int or Tuple[int, ...], got: {type(argnums)}"
+            f"argnums has to name some of {count} positional arguments, each once, not "
+            f"{argnums!r}"
         )
-    wanted = argnums if several else (argnums,)
-    if not wanted:
-        raise EngineError("argnums must be non-empty")
-    for argnum in wanted:
-        if not isinstance(argnum, int):
-            raise EngineError(f"argnum must be int, got: {type(argnum)}")
-        if not -count <= argnum < count:
-            raise EngineError(
-                f"Got argnum={argnum}, but only {count} positional inputs"
-            )
-    found = [argnum % count for argnum in wanted]
-    if len(set(found)) != len(found):
-        raise EngineError(f"argnums elements must be unique, got {tuple(found)}")
     return found

@@ -1,31 +1,86 @@
 """Shared parts of `jacobian` and `hessian`: from the blocks of a derivative to output.
 
-Invariant: numbers are printed before the check is waited for.
+Invariants: importing this module is cheap; what cannot be done is refused before any
+work; numbers are printed before the check is waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from ..answers.derivatives import Blocks, judged
-from ..render import derivatives
-from ..render.derivatives import verdict_label
-from ..render.line import unbroken
-from .checking import Check, Shown, show_checked
+from .checking import Check, show_checked
 from .forms import Forms, joined
-from .matrices import Matrices
 from .options import Request
-from .output import form
+from .output import Printer, form
 from .problems import typed, wrong
 from .sources import question_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ..answers.derivatives import Blocks, Form
     from ..answers.question import Question
+    from ..engine.jacobian import Block
     from ..lang.run import Run
-    from ..render.line import Layout, Line
+    from ..render.line import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """A group of options: blocks with or without their zeros, and files of them.
+
+    --sparse: Show every block by the coordinates and values of its entries, as large
+        ones that are mostly zeros are shown anyway.
+    --dense: Show every block with all its zeros.
+    --spy: Show a picture of where the entries of each block are, and how many colours
+        its columns need.
+    --out FILE: Write the block to a file: .npz (scipy.sparse), .mtx (Matrix Market),
+        .npy (with its zeros). {} in the name of FILE stands for the input's, where
+        there are several blocks.
+    """
+
+    TITLE: ClassVar = "Blocks"
+
+    sparse: bool = False
+    dense: bool = False
+    spy: bool = False
+    out: str | None = None
+
+    @property
+    def form(self) -> Form:
+        return "sparse" if self.sparse else "dense" if self.dense else "auto"
+
+    def check(self) -> None:
+        """Refuse options that exclude each other, and files of no known format."""
+        if self.sparse and self.dense:
+            hint = "leave out one of the two"
+            raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
+        if self.out is not None:
+            from .array_files import check_format
+
+            check_format(self.out)
+
+    def write(self, blocks: Mapping[tuple[str, ...], Block]) -> list[str] | None:
+        """Write the blocks; return the file of each, or None if none was asked for."""
+        if self.out is None:
+            return None
+        from .array_files import NAME, write_block
+
+        names = ["-".join(by) for by in blocks]
+        if len(names) > 1 and NAME not in self.out:
+            stem, dot, suffix = self.out.rpartition(".")
+            raise wrong(
+                "E590",
+                f"--out writes one block, and there are {len(names)}: "
+                f"{', '.join(names)}",
+                f"choose one input with --wrt, or let {{}} stand for the names: "
+                f"--out {stem}-{{}}{dot}{suffix}",
+            )
+        files = [self.out.replace(NAME, name) for name in names]
+        for path, block in zip(files, blocks.values(), strict=True):
+            write_block(path, block)
+        return files
 
 
 def answer(
@@ -50,29 +105,21 @@ def answer(
         compute: returns the blocks of a run.
         further: options that need a matrix, by name.
     """
-    work: Callable[[Question, Layout, Check], Shown]
     if times:
         extra = typed(**further, **asdict(forms), **asdict(matrices))
         if extra:
             hint = "leave out one of the two"
             raise wrong("E590", f"{extra[0]} is for a matrix, --times gives none", hint)
-        work = partial(_multiplied, times, command)
-    else:
-        forms.check(**asdict(matrices))
-        matrices.check()
-        work = partial(_derived, forms, matrices, compute)
-    return show_checked(question_of(request), work, require, forms.formulas)
+        return _multiplied(question_of(request), times, command, require)
+    forms.check(**asdict(matrices))
+    matrices.check()
+    question = question_of(request)
+    check = Check(question, forms.formulas or require is not None)
+    from ..answers.derivatives import judged
+    from ..render import derivatives as draw
+    from ..render.line import unbroken
 
-
-def _derived(
-    forms: Forms,
-    matrices: Matrices,
-    compute: Callable[[Run], Blocks],
-    question: Question,
-    layout: Layout,
-    check: Check,
-) -> Shown:
-    """Return the blocks of a derivative as they are printed."""
+    layout = Printer().layout
     run = question.run()
     found = compute(run)
     if check.wanted:
@@ -83,16 +130,16 @@ def _derived(
         files = matrices.write(found.by)
         view = found.view(matrices.form, files, matrices.spy)
     code = forms.code_of(run, view.command)
-    labels = {block.by[-1]: verdict_label(view, block) for block in view.blocks}
+    labels = {block.by[-1]: draw.verdict_label(view, block) for block in view.blocks}
     numbers: Iterable[Line]
     if forms.alone:
         numbers, labels = map(unbroken, code or ()), {}
-    elif form.quiet:
-        numbers = derivatives.bare(view)
     else:
-        numbers = derivatives.blocks(view, layout)
-    return Shown(
+        numbers = draw.bare(view) if form.quiet else draw.blocks(view, layout)
+    return show_checked(
         [numbers],
+        check.finish,
+        require,
         lambda found: judged(view, found, forms.written(view, found), joined(code)),
         labels,
         "blocks",
@@ -101,19 +148,19 @@ def _derived(
 
 
 def _multiplied(
-    times: Sequence[str],
-    command: str,
-    question: Question,
-    layout: Layout,
-    check: Check,
-) -> Shown:
-    """Return a product with a derivative as it is printed."""
+    question: Question, times: Sequence[str], command: str, require: str | None
+) -> int:
+    """Print a product with a derivative, then its verdicts; return the exit status."""
+    check = Check(question, require is not None)
     from ..answers.products import product
+    from ..render import derivatives as draw
 
+    layout = Printer().layout
     found = product(question, command, times, check.wanted)
     if found.job is not None:
         check.submit(found.job, found.unasked, found.reworded)
-    draw = derivatives
-    bare = form.quiet
-    numbers = draw.bare_products(found) if bare else draw.products(found, layout)
-    return Shown([numbers], found.judged, draw.product_labels(found), "products")
+    numbers = draw.bare_products(found) if form.quiet else draw.products(found, layout)
+    labels = draw.product_labels(found)
+    return show_checked(
+        [numbers], check.finish, require, found.judged, labels, "products"
+    )

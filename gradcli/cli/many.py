@@ -42,11 +42,7 @@ class Many:
 
     @property
     def asked(self) -> bool:
-        """Whether many points were asked for.
-
-        Raises:
-            ProgramError: options exclude each other.
-        """
+        """Whether many points were asked for."""
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
@@ -72,11 +68,7 @@ class Many:
         return False
 
     def refuse(self, **others: object) -> None:
-        """Refuse further options, by name, that have no effect at many points.
-
-        Raises:
-            ProgramError: one of them was given.
-        """
+        """Refuse further options, by name, that have no effect at many points."""
         if self.plot and form.json:
             hint = "leave out --plot for rows, or take `gradcli plot --json`"
             raise wrong("E590", "--plot draws, and --json asks for numbers", hint)

@@ -8,9 +8,9 @@ derivative is the sum of its paths' contributions: if a claim is a sum of them w
 other constants in front, those constants show the mistake.
 
 Invariants: an altered reverse pass differs from the true one by a single change, so a
-claim that equals it at every sample contains that mistake. Constants of paths fit more
-equations than there are paths, up to rounding; if several choices fit, the one with the
-fewest wrong paths is taken.
+gradient that equals it at every point contains that mistake. Constants of paths fit
+more equations than there are paths, up to rounding; if several choices fit, the one
+with the fewest wrong paths is taken.
 
     taken_for_constant(evidence).text       # "v is taken for a constant: the paths …"
     inner_derivative(evidence).text     # "the inner derivative 2 * x of x**2 is …"
@@ -20,7 +20,7 @@ fewest wrong paths is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, combinations, starmap
 from typing import Any
@@ -57,6 +57,8 @@ MAX_VARIABLES = 12
 MAX_OUTPUT_ENTRIES = 64
 """Largest number of an output's entries for which a pass is run from each."""
 
+# reverse passes with one change
+
 Sent = Iterable[tuple[object, Any]]
 
 Change = Callable[[Any, Any], "Sent | None"]
@@ -64,18 +66,14 @@ Change = Callable[[Any, Any], "Sent | None"]
 sends on; None means what its rule gives."""
 
 
-def altered(seeds: Mapping[Any, Any], change: Change) -> dict[object, Any]:
+def altered(seeds: Mapping[Any, Any], change: Change | None) -> dict[object, Any]:
     """Return the cotangents that arrive below ``seeds`` if edges follow ``change``."""
 
     def pull(edge: Any, total: object) -> Sent:
-        sent = change(edge, total)
+        sent = None if change is None else change(edge, total)
         return below(edge, total) if sent is None else sent
 
     return accumulate(reversed(inputs_first(seeds)), seeds, pull, added)
-
-
-def unchanged(edge: object, total: object) -> None:
-    """Return None: the edge sends on what its rule gives."""
 
 
 def blocking(parts: Collection[object]) -> Change:
@@ -87,6 +85,158 @@ def passing_over(start: object, end: object) -> Change:
     """Return a change in which ``start`` sends what arrives to ``end`` as it is."""
     return lambda edge, total: [(end, total)] if edge is start else None
 
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A recorded graph at one point, and the derivative by one input, true and given.
+
+    rows   the cotangents of the outputs, by edge; the reverse pass is run from each
+    end    the edge of the input
+    named  the edges of the values that have names
+    """
+
+    rows: Sequence[Mapping[Any, Any]]
+    end: Any
+    true: Array
+    given: Array
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> list[Any]:
+        return inputs_first(self.rows[0])[:MAX_GRAPH_NODES]
+
+    def gradient(self, change: Change | None = None) -> Array:
+        """Return the derivative that reverse passes with a change give."""
+        found = [altered(seeds, change).get(self.end) for seeds in self.rows]
+        size = self.true.size // (len(found) or 1)
+        flat = [np.zeros(size) if g is None else np.ravel(g) for g in found]
+        return np.stack(flat).reshape(self.true.shape)
+
+
+def explains(graphs: Sequence[Graph], change_of: Callable[[Graph], Change]) -> bool:
+    """Tell whether one change gives the given derivative at every point."""
+    for graph in graphs:
+        try:
+            found = graph.gradient(change_of(graph))
+        except Exception:
+            # Another branch was taken, or a step that is skipped changes the shape.
+            return False
+        if not same(found, graph.given):
+            return False
+    return True
+
+
+def _graphs(evidence: Evidence) -> list[Graph]:
+    """Return the graphs of a claim about a recorded first derivative of few outputs;
+    none of any other."""
+    claim, target = evidence.claim, evidence.samples[0].target
+    if (
+        not (len(claim.by) == 1 and claim.is_complete and claim.expression is not None)
+        or target.edge is None
+        or target.numel() > MAX_OUTPUT_ENTRIES
+        or not any(sample.claimed.any() for sample in evidence.samples)
+    ):
+        return []
+    found = []
+    for sample in evidence.samples:
+        said = sample.aligned()
+        given = sample.claimed if said is None else said
+        named = {name: x.edge for name, x in sample.variables.items()}
+        end = sample.inputs[claim.by[0]].edge
+        found.append(Graph(_units(sample), end, sample.true, given, named))
+    return found
+
+
+def _units(sample: Sample) -> list[dict[Any, Array]]:
+    """Return a cotangent for each entry of the output."""
+    shape, units = tuple(sample.target.shape), np.eye(sample.target.numel())
+    return [{sample.target.edge: unit.reshape(shape)} for unit in units]
+
+
+def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
+    """Return the diagnosis of one or two variables that are taken for constants."""
+    graphs, names = _graphs(evidence), _between(evidence.samples[0])
+
+    def blocked(wrong: Sequence[str], graph: Graph) -> Change:
+        return blocking({graph.named[name] for name in wrong})
+
+    several = chain(combinations(names, 1), combinations(names, 2))
+    for wrong in several if graphs else ():
+        evidence.check()
+        if explains(graphs, partial(blocked, wrong)):
+            listed, one = " and ".join(wrong), len(wrong) == 1
+            verb = "is taken for a constant" if one else "are taken for constants"
+            text = f"{listed} {verb}: the paths through {listed} are missing"
+            return Diagnosis("path", text, f"differentiate {listed} as well")
+    return None
+
+
+def _between(sample: Sample) -> list[str]:
+    """Return the variables between inputs and output, one name for each value."""
+    ends = {x.edge for x in sample.inputs.values()} | {sample.target.edge, None}
+    names: dict[object, str] = {}
+    for name, value in sample.variables.items():
+        if value.edge not in ends:
+            names.setdefault(value.edge, name)
+    return list(names.values())[:MAX_VARIABLES]
+
+
+def passed_over(evidence: Evidence) -> Diagnosis | None:
+    """Return the diagnosis of a function whose derivative is left out on the way."""
+    graphs = _graphs(evidence)
+
+    def skipping(position: int, graph: Graph) -> Change:
+        node = graph.nodes[position]
+        return passing_over(node, node.edges[0])
+
+    for position, node in enumerate(graphs[0].nodes if graphs else ()):
+        evidence.check()
+        if _is_function(node) and explains(graphs, partial(skipping, position)):
+            texts = Texts(evidence, evidence.samples[0])
+            local = texts.factors.local(node, 0)
+            factor = "its derivative" if local is None else local.written
+            text = f"the inner derivative of {texts.named(node)} is missing"
+            repair = f"multiply by {factor} on the way back through it"
+            return Diagnosis("inner", text, repair)
+    return None
+
+
+def _is_function(node: object) -> bool:
+    """Tell whether a node applies a function of one argument, entry by entry."""
+    if not isinstance(node, Node) or len(node.edges) != 1:
+        return False
+    return hasattr(raw_partials(node)[0], "dtype")
+
+
+def stops_short(evidence: Evidence) -> Diagnosis | None:
+    """Return the diagnosis of a claim that is the derivative by a value on the way."""
+    graphs = _graphs(evidence)
+    if not graphs or len(graphs[0].rows) != 1:
+        return None
+    arriving = [altered(graph.rows[0], None) for graph in graphs]
+
+    def arrives(position: int) -> bool:
+        for graph, found in zip(graphs, arriving, strict=True):
+            node = graph.nodes[position] if position < len(graph.nodes) else None
+            g = None if node in graph.rows[0] else found.get(node)
+            if g is None or isinstance(g, tuple | list) or not same(g, graph.given):
+                return False
+        return True
+
+    for position, node in enumerate(graphs[0].nodes):
+        reaches = isinstance(node, Node) and graphs[0].end in inputs_first([node])
+        if reaches and arrives(position):
+            source = Texts(evidence, evidence.samples[0]).named(node)
+            name = evidence.claim.by[0]
+            return Diagnosis(
+                "inner", f"this is the derivative by {source}: the inner derivative "
+                f"of it by {name} is missing",
+                f"carry it on through {source} to {name}",
+            )  # fmt: skip
+    return None
+
+
+# factors that are left out
 
 UNSPOKEN = "it"
 """Word for a factor that has no text in the language."""
@@ -121,22 +271,22 @@ class Candidate:
 def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a factor that the claim lacks or has once too often."""
     sides = evidence.sides
-    true, claimed = [a for a, _ in sides], [b for _, b in sides]
-    if not any(grid.any() for grid in claimed):
+    turned = [(b, a) for a, b in sides]
+    if not any(claimed.any() for _, claimed in sides):
         return None
     known = list(candidates(evidence))
     for found in known:
-        if alike(_times(true, claimed, found)):
+        if alike(_times(sides, found)):
             return _missing(found, 1.0)
     for found in known:
-        if alike(_times(claimed, true, found)):
+        if alike(_times(turned, found)):
             text = f"{found.what} is there once too often"
             return Diagnosis("inner", text, f"divide by {found.factor}")
     inner = [c for c in known if c.source is not None]
     several = combinations(inner[:MAX_PAIRED_FACTORS], 2)
     for found in chain(known, starmap(_product, several)):
         evidence.check()
-        pairs = _times(true, claimed, found)
+        pairs = _times(sides, found)
         c = constant_factor(pairs)
         if c is not None and (abs(c - 1) > CLOSE or alike(pairs)):
             return _missing(found, c)
@@ -152,14 +302,13 @@ def _missing(found: Candidate, c: float) -> Diagnosis:
     return Diagnosis("inner", text, repair)
 
 
-def _times(
-    whole: Sequence[Array], part: Sequence[Array], found: Candidate
-) -> list[Pair]:
-    """Return pairs of arrays and products with a factor; none if shapes do not fit."""
+def _times(pairs: Sequence[Pair], found: Candidate) -> list[Pair]:
+    """Return the pairs with a factor beside the second of each; none if its shape does
+    not fit."""
     try:
         return [
             (a, np.broadcast_to(b * v, a.shape))
-            for a, b, v in zip(whole, part, found.values, strict=True)
+            for (a, b), v in zip(pairs, found.values, strict=True)
         ]
     except ValueError:
         return []
@@ -175,7 +324,7 @@ def candidates(evidence: Evidence) -> Iterator[Candidate]:
             spelled = texts.factors.local(node, edge)
             yield Candidate(
                 UNSPOKEN if spelled is None else spelled.written,
-                texts.source(node) or node.op.name,
+                texts.named(node),
                 tuple(graph[key][2] for graph in graphs),
             )
     for name in samples[0].variables:
@@ -221,136 +370,7 @@ def _product(a: Candidate, b: Candidate) -> Candidate:
     return Candidate(factor, f"{a.source} and of {b.source}", tuple(values))
 
 
-def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
-    """Return the diagnosis of one or two variables that are taken for constants."""
-    if not _fitting(evidence):
-        return None
-    names = _between(evidence.samples[0])
-
-    def blocked(wrong: Sequence[str]) -> Callable[[Sample], Change]:
-        return lambda s: blocking({s.variables[name].edge for name in wrong})
-
-    for wrong in chain(combinations(names, 1), combinations(names, 2)):
-        if _explains(evidence, blocked(wrong)):
-            listed, one = " and ".join(wrong), len(wrong) == 1
-            verb = "is taken for a constant" if one else "are taken for constants"
-            text = f"{listed} {verb}: the paths through {listed} are missing"
-            return Diagnosis("path", text, f"differentiate {listed} as well")
-    return None
-
-
-def passed_over(evidence: Evidence) -> Diagnosis | None:
-    """Return the diagnosis of a function whose derivative is left out on the way."""
-    if not _fitting(evidence):
-        return None
-    first = evidence.samples[0]
-
-    def skipping(position: int, sample: Sample) -> Change:
-        node = _nodes(sample)[position]
-        return passing_over(node, node.edges[0])
-
-    for position, node in enumerate(_nodes(first)):
-        if _is_function(node) and _explains(evidence, partial(skipping, position)):
-            texts = Texts(evidence, first)
-            local = texts.factors.local(node, 0)
-            source = texts.source(node) or node.op.name
-            factor = "its derivative" if local is None else local.written
-            text = f"the inner derivative of {source} is missing"
-            repair = f"multiply by {factor} on the way back through it"
-            return Diagnosis("inner", text, repair)
-    return None
-
-
-def stops_short(evidence: Evidence) -> Diagnosis | None:
-    """Return the diagnosis of a claim that is the derivative by a value on the way."""
-    if not _fitting(evidence) or evidence.samples[0].target.numel() != 1:
-        return None
-    first, name = evidence.samples[0], evidence.claim.by[0]
-    end = first.inputs[name].edge
-    arriving = [
-        altered({s.target.edge: np.ones(tuple(s.target.shape))}, unchanged)
-        for s in evidence.samples
-    ]
-    for position, node in enumerate(_nodes(first)):
-        if not isinstance(node, Node) or end not in inputs_first([node]):
-            continue
-        pairs = zip(evidence.samples, arriving, strict=True)
-        if all(_at_position(sample, found, position) for sample, found in pairs):
-            source = Texts(evidence, first).source(node) or node.op.name
-            text = f"this is the derivative by {source}: the inner derivative of it "
-            repair = f"carry it on through {source} to {name}"
-            return Diagnosis("inner", f"{text}by {name} is missing", repair)
-    return None
-
-
-def _at_position(sample: Sample, arriving: dict[object, Any], position: int) -> bool:
-    nodes = _nodes(sample)
-    g = arriving.get(nodes[position]) if position < len(nodes) else None
-    several = isinstance(g, tuple | list)
-    if g is None or several or nodes[position] is sample.target.edge:
-        return False
-    return same(np.asarray(g), sample.claimed)
-
-
-def _fitting(evidence: Evidence) -> bool:
-    """Tell whether a claim is about a recorded first derivative of few outputs."""
-    claim, first = evidence.claim, evidence.samples[0]
-    return (
-        len(claim.by) == 1
-        and claim.is_complete
-        and claim.expression is not None
-        and first.target.edge is not None
-        and first.target.numel() <= MAX_OUTPUT_ENTRIES
-        and any(sample.claimed.any() for sample in evidence.samples)
-    )
-
-
-def _between(sample: Sample) -> list[str]:
-    """Return the variables between inputs and output, one name for each value."""
-    ends = {x.edge for x in sample.inputs.values()} | {sample.target.edge, None}
-    names: dict[object, str] = {}
-    for name, value in sample.variables.items():
-        if value.edge not in ends:
-            names.setdefault(value.edge, name)
-    return list(names.values())[:MAX_VARIABLES]
-
-
-def _nodes(sample: Sample) -> list[Any]:
-    return inputs_first([sample.target.edge])[:MAX_GRAPH_NODES]
-
-
-def _is_function(node: object) -> bool:
-    """Tell whether a node applies a function of one argument, entry by entry."""
-    if not isinstance(node, Node) or len(node.edges) != 1:
-        return False
-    return hasattr(raw_partials(node)[0], "dtype")
-
-
-def _explains(evidence: Evidence, change_of: Callable[[Sample], Change]) -> bool:
-    """Tell whether the claim equals the altered derivative at every sample."""
-    end = evidence.claim.by[0]
-    evidence.check()
-    for sample in evidence.samples:
-        claimed = sample.aligned()
-        try:
-            change = change_of(sample)
-        except (KeyError, IndexError):
-            # Another branch was taken, so the graph of this sample has other nodes.
-            return False
-        if claimed is None or not same(_derivative(sample, end, change), claimed):
-            return False
-    return True
-
-
-def _derivative(sample: Sample, name: str, change: Change) -> Array:
-    target, end = sample.target, sample.inputs[name]
-    rows = []
-    for unit in np.eye(target.numel()):
-        found = altered({target.edge: unit.reshape(tuple(target.shape))}, change)
-        arrived = found.get(end.edge, np.zeros(tuple(end.shape)))
-        rows.append(np.asarray(arrived))
-    return np.stack(rows).reshape(sample.true.shape)
-
+# paths with a wrong constant in front
 
 TOLERANCE = 1e-7
 """Largest relative distance of a claim from a sum of contributions that it fits."""
@@ -392,14 +412,24 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
         return None
     claimed = np.concatenate([np.ravel(grid) for _, grid in sides])
     bundles = _bundles(paths, columns)
-    least = TOLERANCE * max([largest(b.total) for b in bundles], default=0.0)
-    if any(largest(bundle.total) <= least for bundle in bundles):
+    sizes = [largest(bundle.total) for bundle in bundles]
+    if not 0 < 2 * len(bundles) <= len(claimed) or min(sizes) <= TOLERANCE * max(sizes):
         # A sum that cancels leaves only rounding errors, which any constant fits.
         return None
-    constants = _constants([b.total for b in bundles], claimed)
-    if constants is None:
-        return None
-    return _diagnosis(evidence, paths, list(zip(bundles, constants, strict=True)))
+    texts = Texts(evidence, evidence.samples[0])
+    labels = dict(zip(paths, texts.unique(paths, claim.by[0]), strict=True))
+    for count in range(1, min(len(bundles), MAX_WRONG_PATHS) + 1):
+        for wrong in combinations(range(len(bundles)), count):
+            found = _constants(bundles, wrong, claimed)
+            mistakes = [_mistake(texts, labels, bundles[k], a) for k, a in found]
+            known = [mistake for mistake in mistakes if mistake is not None]
+            if found and len(known) == len(found):
+                return Diagnosis(
+                    known[0].cause,
+                    "; ".join(mistake.text for mistake in known),
+                    "; ".join(mistake.repair for mistake in known),
+                )
+    return None
 
 
 def _paths(evidence: Evidence, sample: Sample) -> list[Path] | None:
@@ -422,10 +452,10 @@ def _columns(evidence: Evidence, paths: list[Path]) -> list[Array] | None:
         # Another branch makes another graph, with paths of its own.
         if _paths(evidence, sample) != paths:
             return None
-        root, shape = sample.target.edge, tuple(sample.target.shape)
         for column, path in zip(parts, paths, strict=True):
-            for unit in np.eye(sample.target.numel()):
-                column.append(np.ravel(along(root, unit.reshape(shape), path)))
+            for seeds in _units(sample):
+                ((root, unit),) = seeds.items()
+                column.append(np.ravel(along(root, unit, path)))
     return [np.concatenate(column) for column in parts]
 
 
@@ -442,54 +472,24 @@ def _bundles(paths: Sequence[Path], columns: Sequence[Array]) -> list[Bundle]:
     return [bundle for bundle in bundles if largest(bundle.total)]
 
 
-def _constants(columns: Sequence[Array], claimed: Array) -> list[float] | None:
-    if not columns or len(claimed) < 2 * len(columns):
-        return None
-    sizes = [largest(column) for column in columns]
-    matrix = np.stack([c / s for c, s in zip(columns, sizes, strict=True)], axis=1)
-    found, _, rank, _ = np.linalg.lstsq(matrix, claimed, rcond=1e-9)
-    scale = max(largest(claimed), max(sizes))
-    if rank < len(columns):
-        return _few_wrong(columns, claimed, TOLERANCE * scale)
-    if largest(matrix @ found - claimed) > TOLERANCE * scale:
-        return None
-    return [float(a / s) for a, s in zip(found, sizes, strict=True)]
-
-
-def _few_wrong(
-    columns: Sequence[Array], claimed: Array, allowed: float
-) -> list[float] | None:
-    """Return the constants of paths whose contributions depend on each other: one or
-    two paths are missing, or one has the wrong sign; None if neither fits."""
-    total = np.sum(columns, axis=0)
-    positions = range(len(columns))
-    for constant, count in ((0.0, 1), (-1.0, 1), (0.0, 2)):
-        for wrong in combinations(positions, count):
-            left = total + (constant - 1) * sum(columns[k] for k in wrong)
-            if largest(left - claimed) <= allowed:
-                return [constant if k in wrong else 1.0 for k in positions]
-    return None
-
-
-def _diagnosis(
-    evidence: Evidence, paths: list[Path], found: list[tuple[Bundle, float]]
-) -> Diagnosis | None:
-    wrong = [(b, a) for b, a in found if abs(a - 1) > TOLERANCE * 10]
-    plain = all(min(abs(a), abs(a - 2)) <= TOLERANCE * 10 for _, a in wrong)
-    all_wrong = len(wrong) == len(found) and not plain
-    if not 0 < len(wrong) <= MAX_WRONG_PATHS or all_wrong:
-        return None
-    texts = Texts(evidence, evidence.samples[0])
-    labels = dict(zip(paths, texts.unique(paths, evidence.claim.by[0]), strict=True))
-    mistakes = [_mistake(texts, labels, bundle, a) for bundle, a in wrong]
-    known = [mistake for mistake in mistakes if mistake is not None]
-    if len(known) < len(mistakes):
-        return None
-    return Diagnosis(
-        known[0].cause,
-        "; ".join(mistake.text for mistake in known),
-        "; ".join(mistake.repair for mistake in known),
-    )
+def _constants(
+    bundles: Sequence[Bundle], wrong: Sequence[int], claimed: Array
+) -> list[tuple[int, float]]:
+    """Return the constants, none of them 1, in front of some contributions with which
+    the sum of all is the claim; none if it is not."""
+    sizes = [largest(bundle.total) for bundle in bundles]
+    matrix = np.stack([bundles[k].total / sizes[k] for k in wrong], axis=1)
+    rest = claimed - sum(b.total for k, b in enumerate(bundles) if k not in wrong)
+    found, _, rank, _ = np.linalg.lstsq(matrix, rest, rcond=1e-9)
+    scale = max(largest(claimed), *sizes)
+    if rank < len(wrong) or largest(matrix @ found - rest) > TOLERANCE * scale:
+        return []
+    constants = [(k, float(a / sizes[k])) for k, a in zip(wrong, found, strict=True)]
+    near = TOLERANCE * 10
+    plain = all(min(abs(a), abs(a - 2)) <= near for _, a in constants)
+    if len(wrong) == len(bundles) and not plain:
+        return []
+    return [] if any(abs(a - 1) <= near for _, a in constants) else constants
 
 
 def _mistake(

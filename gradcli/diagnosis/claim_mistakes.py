@@ -49,8 +49,7 @@ from .hypotheses import (
     number_text,
     simple_number,
     speaking,
-    sums_left_out,
-    sums_too_much,
+    sums,
     transpositions,
 )
 
@@ -135,7 +134,7 @@ def transposed(evidence: Evidence) -> Diagnosis | None:
 def shaped_otherwise(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a diagonal, sum or mean that is taken or left out."""
     first = evidence.samples[0]
-    left, taken = sums_left_out(first.claimed.shape), sums_too_much(first.true.shape)
+    left, taken = sums(first.claimed.shape, True), sums(first.true.shape, False)
     return first_of((*DIAGONALS, *left, *taken), evidence.pairs)
 
 

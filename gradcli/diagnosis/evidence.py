@@ -301,14 +301,14 @@ class Texts:
         steps = [(step.node, step.nr) for step in met(self._root, path)]
         return self.factors.product(steps)
 
-    def source(self, node: Node) -> str | None:
-        """Return the program text that a node was recorded for; None if unknown."""
-        return self._sources.get(id(node))
+    def named(self, node: Node) -> str:
+        """Return the program text that a node was recorded for, or its row's name."""
+        return self._sources.get(id(node)) or node.op.name
 
     def _label(self, step: Step, spelled: bool) -> str | None:
         name = self._names.of(step.value)
         if name is None and spelled:
-            name = self.source(step.node)
+            name = self._sources.get(id(step.node))
         return name
 
     def unique(self, paths: Sequence[Path], end: str) -> list[str]:

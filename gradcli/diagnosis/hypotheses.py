@@ -109,7 +109,7 @@ class Hypothesis:
     cause        the kind of the mistake, in one word
     seen         a function that returns the two arrays that the mistake makes equal
     text         the sentence about a claim; ``repair`` says how to put it right
-    of_gradient  sentence and repair for a gradient, whose name replaces ``{}``
+    of_gradient  cause, sentence and repair for a gradient, whose name replaces ``{}``
     scaled       whether a claim may also lack a constant factor
     unless       a divisor that is not taken for that factor: another mistake fits it
     """
@@ -118,7 +118,7 @@ class Hypothesis:
     seen: Seen
     text: str
     repair: str
-    of_gradient: tuple[str, str] = ("", "")
+    of_gradient: tuple[str, str, str] = ("", "", "")
     scaled: bool = False
     unless: int = 1
 
@@ -145,9 +145,9 @@ class Hypothesis:
 
     def of_backward(self, pairs: Sequence[Pair], gradient: str) -> Diagnosis | None:
         """Return the diagnosis of a backward; None if it does not have this mistake."""
-        text, repair = self.of_gradient
+        cause, text, repair = self.of_gradient
         right = alike(self._compared(pairs))
-        return Diagnosis(self.cause, text.format(gradient), repair) if right else None
+        return Diagnosis(cause, text.format(gradient), repair) if right else None
 
 
 def first_of(rows: Iterable[Hypothesis], pairs: Sequence[Pair]) -> Diagnosis | None:
@@ -157,22 +157,17 @@ def first_of(rows: Iterable[Hypothesis], pairs: Sequence[Pair]) -> Diagnosis | N
 
 SIGN = Hypothesis(
     "sign", lambda a, b: (a, -b), "the sign is wrong", "multiply by -1",
-    of_gradient=("{} has the wrong sign", "multiply it by -1"),
+    of_gradient=("sign", "{} has the wrong sign", "multiply it by -1"),
 )  # fmt: skip
 
 OFF_DIAGONAL = Hypothesis(
     "diagonal",
     lambda a, b: (np.where(np.eye(*a.shape), a, 0), b)
     if a.ndim == 2 and a.shape == b.shape and a.size > 1 else None,
-    "the entries off the diagonal are left out",
-    "add them",
-)  # fmt: skip
-
-OWN_ENTRY = Hypothesis(
-    "path", OFF_DIAGONAL.seen, OFF_DIAGONAL.text, OFF_DIAGONAL.repair,
+    "the entries off the diagonal are left out", "add them",
     of_gradient=(
-        "{} is right for the entry of the same position alone: outputs depend on the "
-        "other entries, too",
+        "path", "{} is right for the entry of the same position alone: outputs depend "
+        "on the other entries, too",
         "add what comes from the other entries of the output",
     ),
 )  # fmt: skip
@@ -222,54 +217,38 @@ def transpositions(ndim: int, outer: int = 0) -> Iterator[Hypothesis]:
         how = ".t()" if len(order) == 2 else f".permute{order}"
         yield Hypothesis(
             "transpose", seen, "the result is transposed", f"take {how} of it",
-            of_gradient=("{} is transposed", f"take {how} of it"), scaled=True,
+            of_gradient=("transpose", "{} is transposed", f"take {how} of it"),
+            scaled=True,
         )  # fmt: skip
 
 
-def sums_left_out(shape: tuple[int, ...]) -> Iterator[Hypothesis]:
-    """Yield the hypotheses that a claim of this shape lacks a sum or a mean over some
-    of its dimensions."""
-    for name, reduce, axes in _reductions(shape):
-        count = prod(shape[axis] for axis in axes)
-        yield Hypothesis(
-            name, lambda a, b, f=reduce, axes=axes: (a, f(b, axis=axes)),  # type: ignore[misc]
-            f"a {name} over {_along(axes, len(shape))} is left out",
-            f"take .{name}({_arguments(axes, len(shape))}) of it",
-            scaled=True, unless=count if name == "sum" else 1,
-        )  # fmt: skip
+def sums(shape: tuple[int, ...], left_out: bool) -> Iterator[Hypothesis]:
+    """Yield the hypotheses that a sum or a mean over some dimensions is left out of a
+    claim of this shape, or is taken of a derivative of this shape."""
+    if len(shape) > MAX_DIMENSIONS or (prod(shape) < 2 and not left_out):
+        return
+    for name, reduce in (("sum", np.sum), ("mean", np.mean)):
+        for axes in _choices(len(shape)):
+            every = len(axes) == len(shape)
+            plural = "s" if len(axes) > 1 else ""
+            along = f"dimension{plural} {', '.join(map(str, axes))}"
+            along = "all entries" if every else along
+            how = "" if every else f"dim={axes if plural else axes[0]}"
+            if left_out:
+                count = prod(shape[axis] for axis in axes)
+                yield Hypothesis(
+                    name, lambda a, b, f=reduce, axes=axes: (a, f(b, axis=axes)),  # type: ignore[misc]
+                    f"a {name} over {along} is left out", f"take .{name}({how}) of it",
+                    scaled=True, unless=count if name == "sum" else 1,
+                )  # fmt: skip
+            else:
+                yield Hypothesis(
+                    name, lambda a, b, f=reduce, axes=axes: (f(a, axis=axes), b),  # type: ignore[misc]
+                    f"the claim takes a {name} over {along} of the derivative",
+                    f"leave the {name} out",
+                )  # fmt: skip
 
 
-def sums_too_much(shape: tuple[int, ...]) -> Iterator[Hypothesis]:
-    """Yield the hypotheses that a claim takes a sum or a mean over dimensions of the
-    derivative, which has this shape."""
-    for name, reduce, axes in _reductions(shape) if prod(shape) > 1 else ():
-        along = _along(axes, len(shape))
-        yield Hypothesis(
-            name, lambda a, b, f=reduce, axes=axes: (f(a, axis=axes), b),  # type: ignore[misc]
-            f"the claim takes a {name} over {along} of the derivative",
-            f"leave the {name} out",
-        )  # fmt: skip
-
-
-def _reductions(
-    shape: tuple[int, ...],
-) -> Iterator[tuple[str, Callable[..., Array], tuple[int, ...]]]:
-    """Yield sums and means over all choices of dimensions, each with its name."""
-    if len(shape) <= MAX_DIMENSIONS:
-        for name, reduce in (("sum", np.sum), ("mean", np.mean)):
-            for count in range(1, len(shape) + 1):
-                for axes in combinations(range(len(shape)), count):
-                    yield name, reduce, axes
-
-
-def _along(axes: tuple[int, ...], ndim: int) -> str:
-    if len(axes) == ndim:
-        return "all entries"
-    plural = "s" if len(axes) > 1 else ""
-    return f"dimension{plural} {', '.join(map(str, axes))}"
-
-
-def _arguments(axes: tuple[int, ...], ndim: int) -> str:
-    if len(axes) == ndim:
-        return ""
-    return f"dim={axes[0]}" if len(axes) == 1 else f"dim={axes}"
+def _choices(ndim: int) -> Iterator[tuple[int, ...]]:
+    for count in range(1, ndim + 1):
+        yield from combinations(range(ndim), count)

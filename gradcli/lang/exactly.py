@@ -18,11 +18,11 @@ import numpy as np
 from ..engine import Tensor
 from ..ops.basis import ARITHMETIC
 from ..ops.exact import PI, E, Exact, decimal, fraction, function, standing_for
-from .arithmetic import OPERATORS, Note, Number, binary
-from .code import Code
 from .compiler import compile_program
 from .factory import Draws, Factory
+from .machine import Code
 from .nested import Floats
+from .plain import OPERATORS, Note, Number, binary, unnoted
 from .syntax import Literal, Program
 from .tensor_library import CONSTANTS, TensorLibrary
 
@@ -113,7 +113,9 @@ class ExactLibrary(TensorLibrary):
             return partial(_left, value)
         return super().method(value, name)
 
-    def arithmetic(self, sign: str, left: Any, right: Any, note: Note) -> Number:
+    def arithmetic(
+        self, sign: str, left: Any, right: Any, note: Note = unnoted
+    ) -> Number:
         """Return the exact value of an operator on two plain numbers."""
         value = binary(sign, left, right, note)
         if type(value) is not float:

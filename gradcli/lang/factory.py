@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine import Tensor
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from .errors import ProgramError
 from .nested import Floats, NotAnArray, array_of
 from .plain import whole_number

@@ -16,7 +16,7 @@ from . import syntax
 from .errors import ProgramError, Span
 from .expressions import ExpressionParser
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
-from .trampoline import Steps, bounce, uncollected
+from .syntax import Steps, bounce, uncollected
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
 _A_NAME = "give the value a name instead"

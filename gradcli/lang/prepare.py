@@ -18,14 +18,14 @@ import numpy as np
 from ..engine import Tensor, resolve
 from ..engine.dtypes import default_dtype
 from ..engine.errors import DeviceError
-from ..ops.limits import LimitError, check_size
+from ..ops.checks import LimitError, check_size
 from .bindings import Binding
-from .code import Code
 from .compiler import compile_program
 from .errors import Edit, ProgramError, Span
 from .excerpt import enumerated
 from .factory import Factory
 from .inputs import Array, value_of
+from .machine import Code
 from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .parser import parse
 from .record import Record
@@ -139,8 +139,7 @@ def prepare(
         values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
         raise ProgramError("E506", message, hint=f"add {values}")
     readers = [binding for binding in bindings if binding.text.strip() == "@-"]
-    if len(readers) > 1:
-        _, second, *_ = readers
+    for second in readers[1:]:
         message = f"standard input is read for '{readers[0].name}' already"
         hint = "save one of them to a file"
         raise ProgramError("E508", message, second.value, second.argument, hint=hint)

@@ -21,8 +21,11 @@ from ..engine.errors import (
 )
 from ..ops import ALIASES, FUNCTIONS, checks
 from .errors import MORE_MEMORY, OTHER_ARGUMENTS
-from .frame import Explanation, described
+from .plain import described
 from .suggest import did_you_mean
+
+Explanation = tuple[str, str, str | None]
+"""The code, the message and the hint of an error."""
 
 Sampled = Mapping[str, Tensor]
 

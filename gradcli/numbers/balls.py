@@ -372,11 +372,19 @@ def lower_gamma(a: Moving, x: Moving) -> Moving:
     if isinstance(a, arb_series):
         return unknown()
     if isinstance(x, arb):
-        return x.gamma_lower(a, regularized=1)
+        return _regularized(a, x)
     slope = _own_taylor(lambda s: ((a - 1) * s.log() - s - a.lgamma()).exp(), at(x),
                         ctx.cap)  # fmt: skip
-    value = at(x).gamma_lower(a, regularized=1)
+    value = _regularized(a, at(x))
     return _taylor([value, *[c / k for k, c in enumerate(slope, 1)]], x)
+
+
+def _regularized(a: Ball, x: Ball) -> Ball:
+    """Return the lower incomplete gamma function, which grows with ``x``."""
+    if x.is_exact() or not (a > 0 and x >= 0):
+        return x.gamma_lower(a, regularized=1)
+    low, high = (end.gamma_lower(a, regularized=1) for end in (x.lower(), x.upper()))
+    return low.union(high)
 
 
 def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
@@ -572,7 +580,9 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
             return ball(float(found))
         return UNKNOWN if bounded else arb(found, abs(found) * 2.0**-50)
     if len(args) <= 2 and all(a.is_finite() for a in args):
-        ends = [(float(a.lower()), float(a.upper())) for a in args]
+        # A domain is a half-line, or an interval around or beginning at 0.
+        ends = [(float(a.lower()), 0.0 if a.contains(0) else nan, float(a.upper()))
+                for a in args]  # fmt: skip
         if all(isnan(in_floats(name, corner)) for corner in product(*ends)):
             return NAN
     return UNKNOWN

@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from .between import room
 from .op import FUNCTIONS, OPS, defaults, parameters
-from .saved_names import RESAMPLED
+from .resampling import RESAMPLED
 from .types import Array, Shape
 
 Said = tuple[str, tuple[object, ...], dict[str, object]]
@@ -64,6 +63,20 @@ def public(
     return said
 
 
+def room(
+    x: Array, weight: Array, bias: Array | None, size: Shape, stride: Shape,
+    padding: Shape, dilation: Shape, groups: int = 1,
+) -> dict[str, object]:  # fmt: skip
+    """Return the output padding of a transposed convolution, which follows from the
+    sizes."""
+    kernel = weight.shape[2:]
+    steps = zip(size[2:], x.shape[2:], kernel, stride, padding, dilation, strict=True)
+    usual = [
+        (whole, (n - 1) * s - 2 * p + d * (k - 1) + 1) for whole, n, k, s, p, d in steps
+    ]
+    return {"output_padding": one([whole - n for whole, n in usual])}
+
+
 def mean(rank: int) -> Callable[..., Said | None]:
     said = public(f"avg_pool{rank}d.default", f"avg_pool{rank}d")
 
@@ -107,8 +120,7 @@ def unpooled(x: Array, indices: Array, output_size: Shape) -> Said:
 CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     "convolution.default": public("convolution.default", "conv{}d", 3),
     "convolution.transposed": public(
-        "convolution.transposed", "conv_transpose{}d", 3,
-        lambda **how: {"output_padding": one(room(None, None, **how))}),
+        "convolution.transposed", "conv_transpose{}d", 3, room),
     **{f"{name}{n}d.indices": public(
         f"{name}{n}d.indices", f"{name}{n}d",
         further=lambda **_: {"return_indices": True})

@@ -23,10 +23,12 @@ from itertools import (
 from math import prod
 
 from .checks import (
+    PIECE,
     ShapeError,
     as_integer,
     as_sizes,
     broadcast_shape,
+    check_size,
     demand_choice,
     demand_rank,
     dim_of,
@@ -34,7 +36,6 @@ from .checks import (
     refuse,
 )
 from .index import along, as_view
-from .limits import PIECE, check_size
 from .op import LINEAR, MANY, PACKED, VIEW, Formula, case, function, row
 from .shape import sum_to
 from .types import Array, Call, Namespace, Nested, Outputs, Shape, Sizes
@@ -67,7 +68,7 @@ def expanded(shape: Shape, size: Sizes) -> Shape:
     return tuple([shape[at - lead] if n == -1 else n for at, n in enumerate(asked)])
 
 
-row("expand", node="ExpandBackward0", star="size", jvp=LINEAR, memory=VIEW,
+row("expand", star="size", jvp=LINEAR, memory=VIEW,
     doc="Dimensions of size 1 repeated without a copy; -1 keeps a size.",
     formula="y[i, j, ...] = x[0, j, ...]",
     fwd=lambda xp, x, size: xp.expand(x, expanded(x.shape, size)),
@@ -107,7 +108,7 @@ def _repeat_vjp(xp: Namespace, g: Array, y: Array, x: Array, repeats: Sizes) -> 
     return xp.reshape(xp.sum(apart, tuple(range(0, 2 * len(counts), 2))), x.shape)
 
 
-@row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
+@row("repeat", star="repeats", jvp=LINEAR,
     doc="The tensor repeated a number of times along each dimension.",
     formula="y[i] = x[i mod n]", vjp=(_repeat_vjp,),
     cases=[case((2, 3), repeats=(2, 1)), case((2, 3), repeats=(2, 1, 3)),
@@ -181,16 +182,14 @@ def _cat_vjp(xp: Namespace, g: Array, y: Array, *tensors: Array, dim: int = 0
                   for at, n, t in zip(starts, sizes, tensors, strict=False)])
 
 
-row("cat.default", node="CatBackward0", variadic=True, jvp=LINEAR,
-    memory=PACKED,
+row("cat.default", variadic=True, jvp=LINEAR, memory=PACKED,
     doc="Tensors one after the other along a dimension.", formula="[a, b, ...]",
     fwd=lambda xp, *tensors, dim=0: xp.cat(solid(tensors), join_dim(tensors, dim)),
     vjp=_cat_vjp,
     cases=[case((2, 3), (1, 3)), case((2, 3), (2, 1), (2, 2), dim=1), case((3,)),
            case((2, 3), (2, 4), dim=-1), case((0,), (2, 3), dim=1)])
 
-row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
-    memory=PACKED,
+row("stack.default", variadic=True, jvp=LINEAR, memory=PACKED,
     doc="Tensors of one shape along a new dimension.", formula="[a, b, ...]",
     fwd=lambda xp, *tensors, dim=0: xp.stack(tensors, stack_dim(tensors, dim)),
     vjp=lambda xp, g, y, *tensors, dim=0: tuple(
@@ -291,7 +290,7 @@ def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
     return tuple(pulled)
 
 
-@row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
+@row("block_diag.default", variadic=True, jvp=LINEAR,
     doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
     vjp=_block_diag_vjp,
     cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
@@ -347,18 +346,17 @@ split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
                 vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
 
 
-@split("split.Tensor", node="SplitBackward0", memory=VIEW,
-       cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
-              case((3,), split_size=5)])
+@split("split.Tensor", memory=VIEW,
+    cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
+           case((3,), split_size=5)])
 def _split(xp: Namespace, x: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "split")
     return pieces(xp, x, d, even_sizes(x.shape[d], split_size))
 
 
-@split("split_with_sizes", node="SplitWithSizesBackward0", memory=VIEW,
-       doc="Pieces of given sizes along a dimension.",
-       cases=[case((5, 2), split_sizes=(2, 3)),
-              case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
+@split("split_with_sizes", memory=VIEW, doc="Pieces of given sizes along a dimension.",
+    cases=[case((5, 2), split_sizes=(2, 3)),
+           case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 def _split_with_sizes(
     xp: Namespace, x: Array, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Array, ...]:
@@ -370,7 +368,7 @@ def _split_with_sizes(
     return pieces(xp, x, d, tuple(split_sizes))
 
 
-@row("unbind", returns=MANY, node="UnbindBackward0", jvp=LINEAR, memory=VIEW,
+@row("unbind", returns=MANY, jvp=LINEAR, memory=VIEW,
     doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
     vjp=(lambda xp, g, y, x, dim=0: xp.stack(g, dim),),
     cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])

@@ -103,21 +103,20 @@ def of_gap(slope: ArrayRule) -> Rules:
 
 # losses of the difference from the target
 
-of_floats("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)",
+of_floats("mse_loss.default", formula="mean((x - target)**2)",
     rule=Rule("MseLossBackwardBackward0", (0, 1), passes=True, turns=True),
-    doc="Mean squared error.",
-    fwd=lambda xp, x, target, reduction="mean":
-        reduced(xp, xp.square(x - target), reduction),
+    doc="Mean squared error.", fwd=lambda xp, x, target, reduction="mean":
+                                   reduced(xp, xp.square(x - target), reduction),
     **of_gap(lambda xp, d: 2 * d), cases=PAIR)
 
 
 # Girshick 2015, arXiv:1504.08083, equation 3.
-@of_floats("smooth_l1_loss.default", node="SmoothL1LossBackward0",
+@of_floats("smooth_l1_loss.default",
     rule=Rule("SmoothL1LossBackwardBackward0", (0, 1), passes=True, turns=True),
     formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
     doc="Squared error near the target, absolute error away from it.",
     **of_gap(lambda xp, d, beta=1.0: xp.where(
-        xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)),
+      xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)),
     cases=[*PAIR, case((3, 4), (3, 4), beta=0.3), case((3,), (3,), beta=9.0)])
 def smooth_l1(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
               beta: float = 1.0) -> Array:
@@ -128,12 +127,12 @@ def smooth_l1(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
 
 
 # Huber 1964, doi:10.1214/aoms/1177703732.
-@of_floats("huber_loss.default", node="HuberLossBackward0",
+@of_floats("huber_loss.default",
     rule=Rule("HuberLossBackwardBackward0", (0, 1), passes=True, turns=True),
     formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2)), d = x - target",
     doc="Half the squared error near the target, absolute error away from it.",
     **of_gap(lambda xp, d, delta=1.0: xp.where(
-        xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)),
+      xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)),
     cases=[*PAIR, case((3, 4), (3, 4), delta=0.3), case((3,), (3,), delta=9.0)])
 def huber(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
           delta: float = 1.0) -> Array:
@@ -237,22 +236,18 @@ BETWEEN = [case((3, 4), (3, 4), low=0.1, high=0.9),
            case((2, 3), (2, 3), Fixed([0.5, 2.0, 1.5]), reduction="none", low=0.1,
                 high=0.9), case((), (), low=0.1, high=0.9)]
 
-row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
+row("binary_cross_entropy.default",
     rule=Rule("BinaryCrossEntropyBackwardBackward0", (0, 1), gives=(0,), passes=True),
-    one_type=True,
-    formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
+    one_type=True, formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
     doc="Cross entropy of probabilities and their targets.",
     kink="logarithms are taken to be at least -100; the divisor x*(1 - x) of the slope "
-         "is at least 1e-12",
-    fwd=lambda xp, x, target, weight=None, reduction="mean":
-        reduced(xp, bce(xp, x, target, weight), reduction),
+         "is at least 1e-12", fwd=lambda xp, x, target, weight=None, reduction="mean":
+                                  reduced(xp, bce(xp, x, target, weight), reduction),
     **by_slopes(lambda xp, x, target, weight=None: weighted(
-        (x - target) / xp.maximum(x * (1 - x), 1e-12), weight),
-        lambda xp, x, target, weight=None: weighted(
-            xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR), weight),
-        fixed=1),
-    fixed="binary_cross_entropy weight",
-    cases=BETWEEN)
+      (x - target) / xp.maximum(x * (1 - x), 1e-12), weight),
+      lambda xp, x, target, weight=None: weighted(
+          xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR), weight),
+      fixed=1), fixed="binary_cross_entropy weight", cases=BETWEEN)
 
 
 def logit_loss(xp: Namespace, x: Array, target: Array, weight: Array,
@@ -278,7 +273,6 @@ def logit_by_target(xp: Namespace, x: Array, target: Array, weight: Array | None
 
 
 of_floats("binary_cross_entropy_with_logits.default",
-    node="BinaryCrossEntropyWithLogitsBackward0",
     formula="mean((1 - target)*x - log(sigmoid(x)))",
     doc="Cross entropy of logits and their targets, without overflow.",
     fwd=lambda xp, x, target, weight=None, pos_weight=None, reduction="mean":
@@ -287,8 +281,7 @@ of_floats("binary_cross_entropy_with_logits.default",
     fixed="binary_cross_entropy_with_logits weight pos_weight",
     cases=[*PAIR, case((3, 4), (3, 4), Fixed([0.5, 2.0, 1.5, 1.0])),
            case((3, 4), (3, 4), Fixed(2.0), Fixed([0.5, 2.0, 1.5, 1.0]),
-                reduction="none")],
-    saves="x target weight pos_weight")
+                reduction="none")], saves="x target weight pos_weight")
 
 
 @function("binary_cross_entropy", operands=("x", "target", "weight"))
@@ -311,7 +304,7 @@ def with_logits(call: Call, x: Array, target: Array, weight: Array | None = None
                 pos_weight, reduction)
 
 
-@of_floats("soft_margin_loss", node="SoftMarginLossBackward0",
+@of_floats("soft_margin_loss",
     rule=Rule("SoftMarginLossBackwardBackward0", passes=True),
     formula="mean(log(1 + exp(-target*x)))", doc="Logistic loss for targets 1 and -1.",
     **by_slopes(lambda xp, x, target: -target * xp.sigmoid(-target * x), fixed=1),
@@ -567,8 +560,7 @@ def stirling(call: Call, target: Array) -> Array:
     return call("masked_fill", found, call("le", target, 1), 0)
 
 
-row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
-    kink="below the floor the slope stays 1",
+row("clone.at_least", formula="max(x, floor)", kink="below the floor the slope stays 1",
     fwd=lambda xp, x, floor: xp.maximum(x, floor), vjp=(lambda xp, g, y, x, floor: g,),
     jvp=lambda xp, t, y, x, floor: t[0],
     cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)], saves="")

@@ -17,17 +17,16 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from .checks import (
+    LISTED,
     ShapeError,
     ValueRangeError,
     as_sizes,
+    check_size,
     demand_shape,
     each_dim,
     refuse,
 )
-from .gather import surviving
-from .index import check_positions
-from .limits import LISTED, check_size
-from .lines import Line, evenly, gathered, spread
+from .index import check_positions, surviving
 from .op import (
     HALF,
     LINEAR,
@@ -42,6 +41,7 @@ from .op import (
     of_numbers,
     row,
 )
+from .resampling import Line, evenly, gathered, spread
 from .types import (
     Array,
     ArrayRule,

@@ -20,13 +20,12 @@ from typing import Any
 
 from ..engine.creation import tensor
 from ..engine.hooks import RemovableHandle
-from ..engine.leaves import clear_grad
 from ..engine.modes import MODE, enable_grad
 from ..engine.namespace import Namespace
 from ..engine.raw import Params, Raw, Run
 from ..engine.record import RECORDING
 from ..engine.signatures import constructor, keyword, new_class
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, clear_grad
 from ..engine.versions import touch
 from ..nn.hooks import Hook, Shelf
 from ..ops.types import Array, Operand

@@ -5,7 +5,7 @@ Invariant: an outcome counts as reached if a mask or a clamp of the function had
 Inputs are moved so that positive numbers stay positive and numbers from 0 to 1 stay
 there; moved inputs that the function does not accept show nothing.
 
-    in_a_region(points, {"x"}).text     # "… is right where x < 1, wrong where x > 1"
+    in_a_region(case).text      # "… is right where x < 1, wrong where x > 1"
     beyond(checked)                     # faults on the sides that were not reached
 """
 
@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.function_node import FunctionNode
+from ..autograd.function import FunctionNode
 from ..diagnosis.hypotheses import CLOSE, largest
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
@@ -28,7 +28,7 @@ from ..engine.walk import inputs_first
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
-from .forwards import Point, gradient_by
+from .forwards import Case
 from .function_call import Call, Slot
 from .function_proof import Fault
 from .trials import gradients
@@ -60,32 +60,31 @@ TIMES: Final = (-1.0, 4.0, 16.0, 0.25, 64.0, 1 / 16)
 # a threshold between what is right and what is wrong
 
 
-def in_a_region(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+def in_a_region(case: Case) -> Diagnosis | None:
     """Return the diagnosis of a gradient that is right on one side of a threshold and
     wrong on the other."""
-    for name in sorted(wrong):
-        bad = np.concatenate([_wrong_entries(p, name) for p in points])
+    for each in case.each():
+        (name,) = each.names
+        bad = np.concatenate([_wrong_entries(*pair) for pair in each.pairs])
         if min(bad.sum(), (~bad).sum()) < MIN_EACH:
             return None
-        for text in _quantities(points[0].call, name):
-            found = np.concatenate([_quantities(p.call, name)[text] for p in points])
-            side = _threshold(found, bad, points[0].call)
+        by_point = [_quantities(point.call, name) for point in case.points]
+        for text in by_point[0]:
+            found = np.concatenate([quantities[text] for quantities in by_point])
+            side = _threshold(found, bad, case.call)
             if side is not None:
-                said = [each.replace("{}", text) for each in side]
+                right, wrong = (said.replace("{}", text) for said in side)
                 return Diagnosis(
-                    "region", f"{gradient_by({name})} is right where {said[0]}, and "
-                    f"wrong where {said[1]}",
-                    f"see what backward does where {said[1]}",
+                    "region", f"{each.by} is right where {right}, and wrong where "
+                    f"{wrong}", f"see what backward does where {wrong}",
                 )  # fmt: skip
     return None
 
 
-def _wrong_entries(point: Point, name: str) -> Any:
+def _wrong_entries(true: Any, given: Any) -> Any:
     """Return which entries of an input have a wrong gradient in any output."""
-    block = point.blocks[name]
-    gap = np.abs(block.true - block.given)
-    size = max(largest(block.true), largest(block.given))
-    return (gap > CLOSE * size).any(0)
+    gap = np.abs(true - given)
+    return (gap > CLOSE * max(largest(true), largest(given))).any(0)
 
 
 def _quantities(call: Call, name: str) -> dict[str, Any]:
@@ -155,51 +154,47 @@ class Sides:
 
     An outcome is a truth value, or the sign of what a clamp or the like adds.
 
-    seen  the set of outcomes at each place
+    seen  the set of outcomes at each place, and of pairs of outcomes at two places
     last  the outcome of the last run at each place, entry by entry
     """
 
-    seen: dict[Key, set[int]] = field(default_factory=dict)
+    seen: dict[tuple[Key, ...], set[Any]] = field(default_factory=dict)
     last: dict[Key, Any] = field(default_factory=dict)
 
     def note(self, key: Key, found: Any) -> None:
         """Add the outcomes ``found`` at a place."""
-        self.seen.setdefault(key, set()).update(np.unique(found).tolist())
+        self.seen.setdefault((key,), set()).update(np.unique(found).tolist())
         self.last[key] = found.ravel()
+
+    def note_pairs(self) -> None:
+        """Add the pairs of outcomes that entries had at two places."""
+        places = [*self.last.items()][:MAX_PLACES]
+        for (a, x), (b, y) in combinations(places, 2):
+            if x.size == y.size:
+                pairs = zip(x.tolist(), y.tolist(), strict=True)
+                self.seen.setdefault((a, b), set()).update(pairs)
 
     def one_sided(self) -> list[Key]:
         """Return the places where all entries had the same outcome."""
         return [
-            key
-            for key, sides in self.seen.items()
-            if len(sides) == 1 and (key[2] or sides == {0})
+            keys[0]
+            for keys, sides in self.seen.items()
+            if len(keys) == len(sides) == 1 and (keys[0][2] or sides == {0})
         ]
 
-    def together(self) -> dict[tuple[Key, Key], set[tuple[int, int]]]:
-        """Return the pairs of outcomes that entries had at two places."""
-        return {
-            (a, b): set(zip(x.tolist(), y.tolist(), strict=True))
-            for (a, x), (b, y) in combinations([*self.last.items()][:MAX_PLACES], 2)
-            if x.size == y.size
-        }
-
-    def beside(self, other: Sides) -> list[str]:
-        """Return the places where another run had outcomes new to this one."""
-        news = [
-            key[0]
-            for key in self.one_sided()
-            if other.seen.get(key, set()) - self.seen[key]
-        ]
-        mine, its = self.together(), other.together()
-        return news + [pair[1][0] for pair in mine if its.get(pair, set()) - mine[pair]]
+    def beside(self, other: Sides) -> str | None:
+        """Return a place where another run had outcomes new to this one, or None."""
+        open_ = self.one_sided()
+        for keys, sides in self.seen.items():
+            new = other.seen.get(keys, set()) - sides
+            if new and (len(keys) > 1 or keys[0] in open_):
+                return keys[-1][0]
+        return None
 
     def join(self, other: Sides) -> None:
         """Add the outcomes of another run."""
-        for key, sides in other.seen.items():
-            self.seen.setdefault(key, set()).update(sides)
-        for key, found in other.last.items():
-            if key in self.last:
-                self.last[key] = np.concatenate([self.last[key], found])
+        for keys, sides in other.seen.items():
+            self.seen.setdefault(keys, set()).update(sides)
 
 
 @contextmanager
@@ -232,6 +227,7 @@ def _sides(call: Call, cotangents: Sequence[Any]) -> Sides | None:
         if not all(np.isfinite(np.asarray(y.detach().raw)).all() for y in outputs):
             return None
         gradients(outputs, [leaves[s.name] for s in call.varied], cotangents)
+        sides.note_pairs()
         return sides
     return None
 
@@ -247,15 +243,15 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
         return [], []
     seeds = checked.cotangents
     reached = _sides(call, seeds)
-    if reached is None or not (reached.one_sided() or reached.together()):
+    if reached is None or not reached.seen:
         return [], []
     tried = 0
     for there in _moved(call, bool(reached.one_sided())):
         sides = _sides(there, seeds)
-        news = [] if sides is None else reached.beside(sides)
-        if not news or sides is None:
+        place = None if sides is None else reached.beside(sides)
+        if place is None or sides is None:
             continue
-        fault = _fault(checked, there, news[0])
+        fault = _fault(checked, there, place)
         if fault is not None:
             return [fault], []
         reached.join(sides)

@@ -348,7 +348,7 @@ def recording() -> Iterator[Recording]:
     tape = Recording()
 
     def look(op: Any, inputs: Any, params: Params, raw: object, out: Any) -> None:
-        if not tape.depth and MODE.recording:
+        if not tape.depth and MODE.enabled:
             tape.note(lambda *given: apply(op, given, dict(params)), inputs, out)
 
     plain = Function.__dict__[APPLY]
@@ -359,7 +359,7 @@ def recording() -> Iterator[Recording]:
             out = plain.__func__(cls, *args, **kwargs)
         finally:
             tape.depth -= 1
-        if not tape.depth and MODE.recording:
+        if not tape.depth and MODE.enabled:
             tape.note(lambda *given: cls.apply(*given, **kwargs), args, out, cls)
         return out
 

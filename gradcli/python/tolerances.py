@@ -1,34 +1,34 @@
 """Numbers in a function's own code that make its gradient slightly inexact: an ``eps``,
 an ``rtol``, or a literal that is rounded to ten digits.
 
+A number counts if a custom function hands it to an operation on tensors; there another
+one can be put in its place.
+
 Invariant: a number explains an error only if both change together when the function is
 run with another number in its place.
 
-    explained(call, block, rerun, seconds)      # "rtol = 1e-09"
+    explained(call, block, rerun, seconds)      # "which is at the size of eps = 1e-09"
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
-from sysconfig import get_paths
-from types import CodeType, FunctionType, ModuleType
+from types import FrameType
 from typing import Any, Final
 
 import numpy as np
 
-from ..autograd.function import Function
-from ..autograd.function_node import FunctionNode
-from ..engine.queries import finfo
-from ..engine.walk import inputs_first
-from ..nn.module import Module
+from ..engine.modes import MODE
+from ..engine.namespace import Namespace
+from ..engine.tensor import Tensor
+from ..numbers.namespace import setting
+from ..ops import Op
 from .function_call import Both, Call
-from .user_lines import is_ours
+from .user_lines import outside
 
 SMALL: Final = 1e-3
 """Largest number that may be a tolerance."""
@@ -73,20 +73,11 @@ LEFT: Final = 0.05
 MAX_TRIED: Final = 6
 """Largest number of candidates that are tried."""
 
-MAX_FUNCTIONS: Final = 300
-"""Largest number of functions whose code is searched."""
+COMPARISONS: Final = ("__lt__", "__le__", "__gt__", "__ge__")
+"""Names of the operators that end an iteration at a tolerance."""
 
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A number or other value in the code; ``write`` puts another value there."""
-
-    value: object
-    text: str
-    write: Callable[[Any], None]
-
-
-_STDLIB = get_paths()["stdlib"]
+Place = tuple[object, int]
+"""Type of a place in a user's code: the code object, and the instruction there."""
 
 
 def explained(
@@ -98,53 +89,71 @@ def explained(
 
     Args:
         block: the block of the input in question.
-        rerun: a function that computes it anew, with the code as it then is, or fails.
+        rerun: a function that computes it anew, or fails.
         seconds: a function that returns the time that is left.
     """
-    error = block.largest_error()
-    if not 0 < error <= SMALL:
+    if not 0 < block.largest_error() <= SMALL:
         return None
-    places = list(_inside(call))
-    numbers: dict[float, str] = {}
-    for place in places:
-        for c in _numbers(place.value):
-            written = f"{c:g}" if abs(c) <= SMALL else repr(c)
-            numbers.setdefault(c, place.text.format(written))
-    small = sorted(c for c in numbers if abs(c) <= SMALL and TIMES * abs(c) >= error)
-    trial = Trial(block, places, rerun, error)
+    trial = Trial(call, block, rerun)
+    known = trial.numbers
+    least = block.largest_error() / TIMES
+    small = sorted(c for c in known if least <= abs(c) <= SMALL)
     for c in small[:MAX_TRIED]:
-        if seconds() > 0 and trial.guards(c, numbers):
-            return f"which is at the size of {numbers[c]}"
-    long = [c for c in numbers if _unit(c)][:MAX_TRIED]
+        if seconds() > 0 and trial.guards(c):
+            return f"which is at the size of {trial.words(c)}"
+    long = [c for c in known if _unit(c)][:MAX_TRIED]
     cut = trial.rounded(long) if long and seconds() > 0 else []
     if cut:
-        return f"which is the rounding of {' and '.join(numbers[c] for c in cut)}"
+        return f"which is the rounding of {' and '.join(map(trial.words, cut))}"
     return None
 
 
-@dataclass(frozen=True, slots=True)
 class Trial:
-    """Runs of a function with changed numbers in its code."""
+    """Runs of a function with other numbers in its code.
 
-    block: Both
-    places: Sequence[Place]
-    rerun: Callable[[], Both | None]
-    error: float
+    numbers  the numbers that custom functions hand to operations, each with the places
+             where they do, and the words for it there
+    """
 
-    def run(self, old: float, new: float, at: Place | None = None) -> Both | None:
-        """Return the block of a run with one number replaced, everywhere or at one
-        place; None if the run fails."""
-        with ExitStack() as stack:
-            for place in self.places if at is None else [at]:
-                if old in _numbers(place.value):
-                    stack.callback(place.write, place.value)
-                    place.write(_other(place.value, old, new))
+    def __init__(
+        self, call: Call, block: Both, rerun: Callable[[], Both | None]
+    ) -> None:
+        self.block, self.rerun = block, rerun
+        self.error = block.largest_error()
+        self.numbers: dict[float, dict[Place, str]] = {}
+
+        def note(x: Any, frame: FrameType | None) -> Any:
+            if isinstance(x, float) and np.isfinite(x) and x != int(x) and frame:
+                places = self.numbers.setdefault(float(x), {})
+                places.setdefault(_place(frame), _words(float(x), frame, call))
+            return x
+
+        self._with(note)
+
+    def words(self, c: float) -> str:
+        *_, last = self.numbers[c].values()
+        return last
+
+    def _with(self, change: Callable[[Any, FrameType | None], Any]) -> Both | None:
+        with _handing(change):
             try:
                 return self.rerun()
             except Exception:
                 return None
 
-    def guards(self, c: float, others: Iterable[float]) -> bool:
+    def run(self, old: float, new: float, at: Place | None = None) -> Both | None:
+        """Return the block of a run with one number replaced, everywhere or at one
+        place; None if the run fails."""
+
+        def change(x: Any, frame: FrameType | None) -> Any:
+            if not isinstance(x, float | np.float32) or x != type(x)(old):
+                return x
+            here = at is None or (frame is not None and _place(frame) == at)
+            return type(x)(new) if here else x
+
+        return self._with(change)
+
+    def guards(self, c: float) -> bool:
         """Tell whether an error comes from a number that keeps something from being 0,
         or ends an iteration.
 
@@ -162,11 +171,10 @@ class Trial:
             return False
         # A number that is smaller by far lets the error vanish in any case.
         large = abs(c) * max(RIGHT, LEAST / self.error)
-        like = [x for x in others if large < abs(x) <= SMALL and x != c]
-        for d in like[:MAX_TRIED]:
-            if self._is_right(self.run(c, d)):
-                return False
-        held = [place for place in self.places if c in _numbers(place.value)]
+        like = [x for x in self.numbers if large < abs(x) <= SMALL and x != c]
+        if any(self._is_right(self.run(c, x)) for x in like[:MAX_TRIED]):
+            return False
+        held = [*self.numbers[c]]
         return len(held) < 2 or not any(
             self._is_right(self.run(c, -c, place)) for place in held[:MAX_TRIED]
         )
@@ -205,6 +213,54 @@ class Trial:
         return [c for c, each in zip(long, parts, strict=True) if each >= least]
 
 
+@contextmanager
+def _handing(change: Callable[[Any, FrameType | None], Any]) -> Iterator[None]:
+    """Let ``change`` replace what custom functions hand to operations in this block; it
+    is given the operand and the user's frame."""
+
+    def whole_row(xp: Namespace, op: Op, raw: Any, params: Any) -> Any:
+        if not MODE.enabled:
+            frame = outside(sys._getframe(1))
+            raw = [change(x, frame) for x in raw]
+            params = {name: change(x, frame) for name, x in params.items()}
+        return op.fwd(xp, *raw, **params)
+
+    def comparing(name: str) -> Any:
+        plain = getattr(Tensor, name)
+
+        def compare(x: Tensor, y: Any) -> Any:
+            if not MODE.enabled:
+                y = change(y, outside(sys._getframe(1)))
+            return plain(x, y)
+
+        return compare
+
+    with ExitStack() as stack:
+        for name in COMPARISONS:
+            stack.enter_context(setting(Tensor, name, comparing(name)))
+        stack.enter_context(setting(Namespace, "whole_row", whole_row))
+        # The fast recorders, which ask no namespace, do not run while one looks.
+        stack.enter_context(MODE.having(on_call=(*MODE.on_call, lambda *call: None)))
+        yield
+
+
+def _place(frame: FrameType) -> Place:
+    return frame.f_code, frame.f_lasti
+
+
+def _words(c: float, frame: FrameType, call: Call) -> str:
+    """Return a number with its name at a place, or with that of the function there."""
+    code = frame.f_code
+    written = f"{c:g}" if abs(c) <= SMALL else repr(c)
+    named = {**{n: frame.f_globals.get(n) for n in code.co_names}, **frame.f_locals}
+    same = (n for n, x in named.items() if isinstance(x, float) and x == c)
+    name = call.name_of(c) or (None if c in code.co_consts else next(same, None))
+    if name is not None:
+        return f"{name} = {written}"
+    where = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+    return f"{written} in {code.co_name} ({where})"
+
+
 def _gaps(block: Both) -> Any:
     return (block.given - block.true).ravel()
 
@@ -218,159 +274,3 @@ def _unit(number: float) -> float:
     if len(parts.digits) not in DIGITS:
         return 0.0
     return float(Decimal(1).scaleb(int(parts.exponent)))
-
-
-def _other(value: Any, old: float, new: float) -> Any:
-    """Return a value with one number replaced, also inside tuples, lists and dicts."""
-    if isinstance(value, float):
-        return new if value == old else value
-    if isinstance(value, Mapping):
-        return {k: _other(v, old, new) for k, v in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)([_other(v, old, new) for v in value])
-    return value
-
-
-def _numbers(value: object) -> Iterator[float]:
-    """Yield the finite floats in a value that are not integers, also inside tuples,
-    lists and dicts."""
-    if isinstance(value, float) and np.isfinite(value) and value != int(value):
-        yield value
-    elif type(value) in (tuple, list):
-        for each in value:  # type: ignore[attr-defined]
-            yield from _numbers(each)
-    elif type(value) is dict:
-        yield from _numbers(list(value.values()))
-
-
-def _inside(call: Call) -> Iterator[Place]:
-    """Yield the values in a call's arguments and in the code that it reaches."""
-    for type_ in {slot.given.dtype.name for slot in call.slots}:
-        eps = float(np.finfo(type_).eps)
-        yield Place(eps, "finfo.eps = {}", partial(_write_eps, eps))
-    for nr, (name, value) in enumerate(zip(call.names, call.arguments, strict=False)):
-        yield Place(value, f"{name} = {{}}", partial(call.arguments.__setitem__, nr))
-    waiting: list[Any] = [*_applied(call), call.function]
-    seen: set[int] = set()
-    while waiting and len(seen) < MAX_FUNCTIONS:
-        each = waiting.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        if isinstance(each, partial):
-            waiting.append(each.func)
-            yield from _called(each.keywords)
-        elif isinstance(each, type) and issubclass(each, Function | Module):
-            for cls in filter(_is_users, each.__mro__):
-                for name, value in vars(cls).items():
-                    yield Place(value, f"{name} = {{}}", partial(setattr, cls, name))
-                    waiting.append(getattr(each, name))
-        elif isinstance(each, Module):
-            yield from _called(vars(each))
-            waiting += [type(each), *vars(each).values(), *each.children()]
-        elif hasattr(each, "__func__"):
-            waiting += [each.__func__, each.__self__]
-        elif isinstance(each, FunctionType) and _is_users(each):
-            yield from _of_function(each)
-            waiting += _named_in(each)
-
-
-def _write_eps(own: float, value: float) -> None:
-    """Let `finfo` give another distance from 1 to the next number, or its own."""
-    finfo.replaced = {} if value == own else {"eps": value}
-
-
-def _applied(call: Call) -> Iterator[type[Function]]:
-    """Yield the custom functions that a run of a call applies."""
-    roots = [y.edge for y in call.outputs(call.leaves()) if y.edge is not None]
-    for edge in inputs_first(roots):
-        if isinstance(edge, FunctionNode):
-            yield edge.made_by
-
-
-def _called(held: dict[str, Any]) -> Iterator[Place]:
-    """Yield the values of a dict as places, named by their keys."""
-    for name, value in list(held.items()):
-        yield Place(value, f"{name} = {{}}", partial(held.__setitem__, name))
-
-
-def _is_users(each: Any) -> bool:
-    """Tell whether a function or class is from a user's file or an installed one."""
-    module = sys.modules.get(each.__module__ or "")
-    code = getattr(each, "__code__", None)
-    file = code.co_filename if code else getattr(module, "__file__", None)
-    if file is None:
-        return each.__module__ not in sys.builtin_module_names
-    return not is_ours(file) and not (
-        file.startswith(_STDLIB) and "site-packages" not in file
-    )
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code object and those of the functions defined in it."""
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _codes(each)
-
-
-def _of_function(function: FunctionType) -> Iterator[Place]:
-    """Yield a function's literals, defaults, closure values and globals as places."""
-    code = function.__code__
-    given = code.co_varnames[: code.co_argcount]
-    defaults = function.__defaults__ or ()
-    for nr, name in enumerate(given[len(given) - len(defaults) :]):
-
-        def write(value: Any, nr: int = nr) -> None:
-            now = list(function.__defaults__ or ())
-            now[nr] = value
-            function.__defaults__ = tuple(now)
-
-        yield Place(defaults[nr], f"{name} = {{}}", write)
-    yield from _called(function.__kwdefaults__ or {})
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        put = partial(setattr, cell, "cell_contents")
-        yield Place(cell.cell_contents, f"{name} = {{}}", put)
-    known = function.__globals__
-    for each in _codes(code):
-        where = f"{Path(each.co_filename).name}:{each.co_firstlineno}"
-        for constant in _numbers(each.co_consts):
-            text = f"{{}} in {each.co_name} ({where})"
-            yield Place(constant, text, partial(_write_literal, function, constant, []))
-        for name in each.co_names:
-            if name in known:
-                put = partial(known.__setitem__, name)
-                yield Place(known[name], f"{name} = {{}}", put)
-
-
-def _write_literal(
-    function: FunctionType, constant: float, kept: list[CodeType], value: float
-) -> None:
-    """Replace a literal of a function, or restore the code for its own value."""
-    if value == constant:
-        function.__code__ = kept.pop()
-        return
-    kept.append(function.__code__)
-    function.__code__ = _recoded(function.__code__, constant, value)
-
-
-def _recoded(code: CodeType, old: float, new: float) -> CodeType:
-    """Return a code object with one number replaced, also in functions inside it."""
-    consts = [
-        _recoded(each, old, new)
-        if isinstance(each, CodeType)
-        else _other(each, old, new)
-        for each in code.co_consts
-    ]
-    return code.replace(co_consts=tuple(consts))
-
-
-def _named_in(function: FunctionType) -> Iterator[Any]:
-    """Yield the objects that a function's code names, also inside modules."""
-    names = [name for code in _codes(function.__code__) for name in code.co_names]
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    held += [function.__globals__.get(name) for name in names]
-    yield from held
-    for module in held:
-        if isinstance(module, ModuleType):
-            yield from (getattr(module, name, None) for name in names)

@@ -29,7 +29,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final
 
-from ..autograd.function_node import OF_NODES, FunctionCtx
+from ..autograd.function import OF_NODES, FunctionCtx
 from .user_lines import place_of
 
 _COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"

@@ -12,16 +12,12 @@ grad_fn
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..answers.gradients import GradView, OutputView
 from ..lang.excerpt import printable
 from .graph import steps
 from .line import BLANK, Layout, Line, title
 from .numbers import SHORTENED, bare_line, number, value_lines
-
-if TYPE_CHECKING:
-    from ..answers.kinks import NamedValue
 
 NO_FILES: Mapping[str, str] = {}
 
@@ -31,7 +27,7 @@ def derivative_label(output: OutputView, name: str) -> str:
     return f"d{derived(output)}/d{printable(name)}"
 
 
-def derived(output: OutputView | NamedValue) -> str:
+def derived(output: OutputView) -> str:
     """Return the output's name in a derivative's label; empty for a bare expression."""
     return printable(output.name) if output.named else ""
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ..diagnosis.not_finite import Edge, Trouble
 from ..lang.excerpt import printable, shortened
 from ..lang.fusion import Fused, Fusion, Whole
-from ..lang.point import Ways
+from ..lang.rows import Ways
 from ..views.numbers import Plain
 from .graph import shorten
 from .numbers import inline, number

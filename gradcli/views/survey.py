@@ -88,15 +88,14 @@ class Survey:
         self._sensitivities: dict[Edge, list[Weight | None]] = {}
         self._arrays: set[Edge] = set()
         self._bests: dict[Edge, dict[Edge, Weight]] = {}
-        self._pass_down(g, frozenset(ends))
 
-    def _pass_down(self, g: object, ends: frozenset[Edge]) -> None:
         def joined(a: Paths, b: Paths) -> Paths:
             return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
+        start, kept = {root: (1, 0, g)}, frozenset(ends)
         order = reversed(self._order)
-        sums = accumulate(order, {self.root: (1, 0, g)}, self._pull, joined, keep=ends)
-        for edge in ends & sums.keys():
+        sums = accumulate(order, start, self._pull, joined, keep=kept)
+        for edge in kept & sums.keys():
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
     def _pull(self, edge: Edge, arrived: Paths) -> Iterator[tuple[Edge, Paths]]:

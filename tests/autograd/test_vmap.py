@@ -33,15 +33,14 @@ def test_an_empty_batch_has_empty_outputs_of_the_right_shape() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: vmap(torch.dot)(x, torch.ones(3, 2)), "got sizes .2, 3. for the"),
-        (lambda x: vmap(lambda a: a, in_dims=None)(x), "expected `in_dims` to be int"),
-        (lambda x: vmap(lambda a: a, in_dims=(None,))(x), "has to be mapped over"),
-        (lambda x: vmap(lambda a: a, in_dims=(0, 0))(x), "in_dims is not compatible"),
-        (lambda x: vmap(lambda a: a, in_dims=2)(x), "satisfy -2 <= in_dim < 2"),
-        (lambda x: vmap(lambda a: a, in_dims=(0.5,))(x), "must be either an integer"),
-        (lambda x: vmap(lambda a: a)(5), "cannot vmap over non-Tensor"),
+        (lambda x: vmap(torch.dot)(x, torch.ones(3, 2)), "got sizes .2, 3."),
+        (lambda x: vmap(lambda a: a, in_dims=(None,))(x), "not all of them None"),
+        (lambda x: vmap(lambda a: a, in_dims=(0, 0))(x), "in_dims=.* not compatible"),
+        (lambda x: vmap(lambda a: a, in_dims=2)(x), "no dimension of a tensor of 2"),
+        (lambda x: vmap(lambda a: a, in_dims=(0.5,))(x), "in_dim=0.5 is no dimension"),
+        (lambda x: vmap(lambda a: a)(5), "no dimension of <class 'int'>"),
         (lambda x: vmap(lambda a: 5)(x), "must only return Tensors, got type"),
-        (lambda x: vmap(lambda a: (a, a), out_dims=(0,))(x), "out_dims is not comp"),
+        (lambda x: vmap(lambda a: (a, a), out_dims=(0,))(x), "out_dims=.* not compat"),
     ],
 )
 def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:

@@ -18,13 +18,13 @@ from typing import ClassVar
 import pexpect
 import pytest
 
-from gradcli.cli.completion import offers
-from gradcli.cli.shells import (
+from gradcli.cli.completion import (
     POWERSHELLS,
     SCRIPTS,
     answer,
     begun,
     continued,
+    offers,
     print_script,
 )
 from tests.processes import HANGS

@@ -9,9 +9,8 @@ import pytest
 from rich.console import Console
 
 from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
-from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
-from gradcli.cli.options import HELPING, PANELS
+from gradcli.cli.options import HELPING, PANELS, command_of
 from gradcli.render.markdown import drawn
 from gradcli.render.theme import for_rich
 

@@ -10,10 +10,9 @@ import pytest
 
 from gradcli.answers.pages import schema as schema_of
 from gradcli.cli.app import run
-from gradcli.cli.command import command_of
 from gradcli.cli.defaults import SETTINGS, Setting
-from gradcli.cli.options import SO_ANYWAY, Request
-from gradcli.cli.readings import readings
+from gradcli.cli.options import SO_ANYWAY, Request, command_of
+from gradcli.cli.sources import readings
 
 from .examples import ON_PROGRAMS, example, users_of
 

@@ -13,9 +13,9 @@ import pytest
 import typer
 from typer.main import get_command
 
-from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
-from gradcli.cli.manual import page
+from gradcli.cli.commands.help import page
+from gradcli.cli.options import command_of
 
 from .conftest import Run
 

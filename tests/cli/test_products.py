@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradcli.answers import products
+from gradcli.autograd import blocks
 from gradcli.cli.app import run
 from gradcli.engine import Tensor
 
@@ -19,12 +19,12 @@ PATIENCE = ["--verify-seconds", "600"]
 def test_a_wrong_product_is_refuted(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = products._by_hessian
+    right = blocks.hessian_product
 
-    def wrong(run: Any, vectors: Any) -> Any:
-        return {n: Tensor(2 * t.raw, t.xp) for n, t in right(run, vectors).items()}
+    def wrong(*given: Any) -> Any:
+        return [Tensor(2 * t.raw, t.xp) for t in right(*given)]
 
-    monkeypatch.setattr(products, "_by_hessian", wrong)
+    monkeypatch.setattr(blocks, "hessian_product", wrong)
     assert run(["hessian", "x^3", "x=2", "--times", "1", *PATIENCE]) == 1
     out, err = capsys.readouterr()
     assert "Hv[x]  refuted" in out

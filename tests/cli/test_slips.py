@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gradcli.cli.app import run
-from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.group import HELP
+from gradcli.cli.options import command_of
 
 Captured = pytest.CaptureFixture[str]
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcli.lang import text_tables
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.points import Points, read_points, text_tables
+from gradcli.lang.points import point_blocks
+from gradcli.lang.text_tables import Points
 
 READERS = ["arrow", "numpy"]
 
@@ -28,7 +30,7 @@ def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def read(path: Path, *names: str) -> list[Points]:
-    return list(read_points(str(path), names))
+    return [block() for block in point_blocks(str(path), names)]
 
 
 def column(blocks: list[Points], name: str) -> list[float]:
@@ -185,7 +187,7 @@ def test_a_place_without_a_table_is_told(
     place: str, code: str, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ProgramError) as caught:
-        next(read_points(str(tmp_path / place), ["x"]))
+        next(point_blocks(str(tmp_path / place), ["x"]))
     assert caught.value.code == code
     assert words in caught.value.message
     assert caught.value.hint is not None
@@ -366,7 +368,7 @@ def test_an_input_has_one_column(suffix: str, reader: str, tmp_path: Path) -> No
 def test_parts_have_all_rows_of_points_good_and_bad(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x\nbad\n1\n2\nbad\nbad\n3\n4\n5\nbad\n")
-    (block,) = read(path, "x")
-    parts = list(block.parts(lambda: 2))
+    (block,) = point_blocks(str(path), ["x"])
+    parts = [part() for part in block.parts(lambda: 2)]
     assert [part.columns["x"].tolist() for part in parts] == [[1, 2], [3, 4], [5]]
     assert [[bad.nr for bad in part.bad] for part in parts] == [[0, 3, 4], [], [1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
-from flint import arb_series
+from flint import arb, arb_series
 
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
@@ -16,6 +16,7 @@ from gradcli.numbers.balls import (
     STEPS,
     apply,
     ball,
+    is_nan,
     to_float,
     working,
 )
@@ -80,3 +81,21 @@ def test_power_series_of_a_function_has_all_its_terms(name: str, at: float) -> N
         if isinstance(series, arb_series) and series[1].is_finite():
             found = sum((series[k] * ball(2) ** (-20 * k) for k in range(6)), ball(0))
             assert not true.is_finite() or abs(found - true) < ball(2) ** -100
+
+
+INTERVALS = [(-7.0, 6.5), (-0.75, 0.625), (1.5, 40.0), (-3.5, -2.25), (0.0, 2.0)]
+
+
+@pytest.mark.parametrize(("low", "high"), INTERVALS)
+@pytest.mark.parametrize("name", [*CURVES, "igamma", "igammac"])
+def test_a_wide_ball_holds_the_values_at_all_its_points(
+    name: str, low: float, high: float
+) -> None:
+    first = [ball(2.3)] if name not in CURVES else []
+    with working(START_BITS):
+        whole = apply(name, *first, arb(low).union(arb(high)))
+        for point in np.linspace(low, high, 15):
+            value = apply(name, *first, ball(float(point)))
+            if not is_nan(value):
+                assert not is_nan(whole)
+                assert not whole.is_finite() or whole.overlaps(value)

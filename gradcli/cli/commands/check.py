@@ -7,9 +7,10 @@ import re
 from typing import Annotated
 
 from ..checking import Check
-from ..exits import Exit
 from ..options import IS_EXACT, Request, without
-from ..problems import wrong
+from ..output import show
+from ..problems import Exit, wrong
+from ..sources import question_of
 
 _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
@@ -38,11 +39,9 @@ def main(
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
     from ...render.verdicts import bare_claims, claims
-    from ..output import show
-    from ..sources import question_of
 
     question = question_of(request)
-    checker = Check.start(question, needed=True)
+    checker = Check(question, needed=True)
     task = claims_task(question, claim or [], same, points)
     answer = check(task, checker.judge(task))
     show(

@@ -27,7 +27,7 @@ from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.calls import CALLS
-from ...ops.limits import size_text
+from ...ops.checks import size_text
 from ...ops.spellings import GUARDS, OPPOSITES
 from ..namespace import setting
 from .calls import (

@@ -38,7 +38,7 @@ from .nearest import WIDE_BITS, Point, meeting, meetings
 from .watch import Crossing, watched
 
 if TYPE_CHECKING:
-    from ...lang.code import Code
+    from ...lang.machine import Code
 
 MAX_ENTRIES_AT_KINK: Final = 100
 """Largest number of entries at one point whose one-sided slopes are computed."""
