@@ -56,7 +56,7 @@ def test_no_text_leaves_its_label(draw: Any, node_line: str) -> None:
                  node(1, "AccumulateGrad", text=HOSTILE))  # fmt: skip
     lines = texts(draw(view))
     assert not any("\x1b" in line or "\n" in line for line in lines)
-    assert sum(bool(re.match(r"  n\d+ -->?", line)) for line in lines) == 1
+    assert sum(bool(re.match(r"  n\d+ --?>", line)) for line in lines) == 1
     assert sum(bool(re.fullmatch(node_line, line)) for line in lines) == 1
 
 

@@ -267,11 +267,12 @@ class Dialect:
         if any(part.dtype.kind == "f" for part in operands):
             return texts
         word = self.spelled("as_numbers")
-        made = {}
-        for part in operands if isinstance(word, Template) else ():
-            own = [texts[part.serial]]
-            made[part.serial] = filled(word, own, {"like": self.like}, self.made)
-        return {**texts, **made}
+        made = {**texts}
+        if isinstance(word, Template):
+            for part in operands:
+                own = [texts[part.serial]]
+                made[part.serial] = filled(word, own, {"like": self.like}, self.made)
+        return made
 
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         """Return an argument of a call: a tree, a number, a text, or a list of

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import log, pi, sqrt
 from string import ascii_lowercase
@@ -131,7 +132,12 @@ class Rules:
         known = tuple(called), cotangent, result
         key = (*_kind(node, nr), known)
         if key not in self._found:
-            self._found[key] = _worded(node, nr, *known)
+            found = CUT
+            with suppress(*CANNOT_SAY):
+                tree = _tree(node, nr, *known)
+                found = CUT if tree is None else inline(tree, cut=CUT).written
+            short = CUT not in found and len(found) <= MAX_RULE_CHARACTERS
+            self._found[key] = found if short else None
         return self._found[key]
 
     def _result(self, node: Node) -> Text:
@@ -200,17 +206,6 @@ def _kind(node: Node, nr: int) -> tuple[object, ...]:
     """Return a key that is equal for nodes with the same rule along an edge."""
     shapes = () if node.op.elementwise else tuple(map(_shape, node.raw_inputs()))
     return node.op.name, nr, repr(node.params), shapes
-
-
-def _worded(
-    node: Node, nr: int, called: tuple[str, ...], cotangent: str, result: str
-) -> str | None:
-    try:
-        tree = _tree(node, nr, called, cotangent, result)
-    except CANNOT_SAY:
-        return None
-    found = CUT if tree is None else inline(tree, cut=CUT).written
-    return None if CUT in found or len(found) > MAX_RULE_CHARACTERS else found
 
 
 def _tree(
