@@ -20,7 +20,6 @@ from ..html import begun, sheet, text
 from ..jsons import dumps
 from ..numbers import inline
 from ..theme import Theme
-from . import heat
 from .layers import Placed, Point
 from .scene import Scene, brief, inside, scene_of
 from .svg import (
@@ -29,6 +28,7 @@ from .svg import (
     TIP,
     drawn,
     escaped,
+    legend_decades,
     place_scene,
     style,
     swatches,
@@ -73,7 +73,7 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
         steps=len(picture.steps),
         tip=TIP.format(9),
         picture=whole(shown),
-        legend=whole(_legend(heat.listed(used))),
+        legend=whole(_legend(legend_decades(used))),
         data=embedded(_data(picture, scene, placed, insides, rooms)),
         script=script,
     )

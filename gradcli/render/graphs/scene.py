@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import floor, isfinite, log10
 from typing import Final, NamedTuple
 
 from ...answers.picture import Picture, PictureNode
@@ -21,7 +22,6 @@ from ...views.numbers import Entries
 from ..code.rules import letters, taken
 from ..graph import leaf_name, shape_text, shorten, source_text
 from ..numbers import ELLIPSIS, inline, six_digits
-from . import heat
 
 CHARACTER: Final = 7.25
 """Width of a character of a text, and of a small one, in units of the picture."""
@@ -43,6 +43,10 @@ ROW: Final = 16.0
 """Height of a line of text, in units of the picture; a box has two or three."""
 
 TIMES: Final = "×"
+
+NOTHING: Final = "none"
+STRANGE: Final = "nan"
+"""Names of the decades of a gradient that is 0 and of one that is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +184,19 @@ def _box(node: PictureNode) -> Box:
         text="" if view.is_leaf else shorten(source_text(view), MAX_TEXT),
         value=_said("= ", node.value),
         gradient=_said("grad ", node.gradient),
-        decade=heat.decade(magnitude(node.gradient)),
+        decade=decade_of(magnitude(node.gradient)),
         shape=shape_text(view.shape),
         leaf=view.is_leaf,
     )
+
+
+def decade_of(size: float | None) -> str | None:
+    """Return the name of the decade of a gradient's size; None where none arrives."""
+    if size is None:
+        return None
+    if not isfinite(size):
+        return STRANGE
+    return str(floor(log10(size))) if size else NOTHING
 
 
 def _squeezed(text: str, room: int) -> str:
@@ -209,7 +222,7 @@ def _fold_box(picture: Picture, nr: int) -> Box:
         title=f"{TIMES}{fold.count:,} {shorten(last.node.name, MAX_TEXT)}",
         value=_said("= ", first.value, last.value),
         gradient=_said("grad ", last.gradient, first.gradient),
-        decade=heat.decade(magnitude(first.gradient)),
+        decade=decade_of(magnitude(first.gradient)),
     )
 
 

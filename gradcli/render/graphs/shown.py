@@ -190,20 +190,15 @@ def graph(
         raise TypeError(f"graph() takes a tensor, not {type(output).__name__}")
     called = dict(names or {})
     own = next((n for n, t in called.items() if t is output), "output")
-    view = _view(output, own, called)
+    try:
+        view = graph_view(output, source="", name=own, variables=called)
+    except GradError as error:
+        raise GradError(FREED) from error
     known = Names()
     known.settle((), called, frozenset())
     made = values(output, {}) if view.nodes else {}
     picture = picture_of(output, view, made, Rules(known, view), fold)
     return ShownGraph(view, _passed(output, grad_output, known, view, picture))
-
-
-def _view(output: Tensor, name: str, called: Mapping[str, Tensor]) -> GraphView:
-    """Return the graph as a view; raise GradError if what its nodes saved is freed."""
-    try:
-        return graph_view(output, source="", name=name, variables=called)
-    except GradError as error:
-        raise GradError(FREED) from error
 
 
 def _passed(

@@ -9,6 +9,7 @@ Invariant: the picture is a complete XML document that refers to nothing outside
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -20,9 +21,18 @@ from ..graph import shape_text
 from ..html import sheet
 from ..numbers import inline
 from ..theme import Theme
-from . import heat
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place
-from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
+from .scene import (
+    NOTHING,
+    PADDING,
+    ROW,
+    STRANGE,
+    Box,
+    Link,
+    Scene,
+    label_width,
+    scene_of,
+)
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0
@@ -41,6 +51,23 @@ SWATCH: Final = 66.0
 MIN_LEGEND: Final = 470.0
 """Smallest width of the legend, in units of the picture."""
 
+FULL: Final = 24
+"""Decades from 1 at which a shade is full; near 1 shades change faster."""
+
+MAX_SHOWN: Final = 13
+"""Largest number of decades that a legend shows."""
+
+COLD: Final = (128, 178, 250), (24, 78, 170), (255, 255, 255)
+HOT: Final = (250, 140, 120), (160, 44, 32), (150, 150, 150)
+NEUTRAL: Final = (250, 250, 250), (38, 43, 51), (215, 215, 215)
+OTHER: Final = {
+    NOTHING: ("#d9dde3", "#4b535e", "#ffffff"),
+    STRANGE: ("#e7a1ee", "#86308f", "#8c8c8c"),
+}
+"""Colours of gradients below 1, above it, from 1 to 10, and of other ones: on a light
+ground, on a dark one and without hues, where the larger gradient is the darker one. A
+shade means the same in every picture."""
+
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
     """Yield the lines of a document.
@@ -55,11 +82,11 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     """
     scene = scene_of(picture)
     placed = place_scene(scene)
-    decades = heat.listed({b.decade for b in scene.boxes if b.decade}) if heated else []
+    used = {box.decade for box in scene.boxes if box.decade} if heated else set()
+    decades = legend_decades(used)
     width = max(placed.width, MIN_LEGEND, SWATCH * len(decades)) + 2 * MARGIN
     below = MARGIN + placed.height + MARGIN
     height = below + NOTE * (len(scene.legend) + 2 * bool(decades)) + MARGIN / 2
-    used = {box.decade for box in scene.boxes if box.decade} if heated else set()
     styles = style(sorted(used | set(decades)), theme)
     title = f"Graph of {picture.program}"
     kind = heated * ' class="heated"'
@@ -108,9 +135,36 @@ def place_scene(scene: Scene) -> Placed:
 
 def style(decades: Sequence[str], theme: Theme, printed: bool = False) -> str:
     """Return the style sheet of a graph; `sheet` explains ``printed``."""
-    grounds: tuple[heat.Ground, ...] = "light", "dark", "grey"
-    colours = ["".join(heat.rules(decades, ground)) for ground in grounds]
-    return sheet("graph", theme, colours, printed=printed)
+    shades = [
+        "".join(f".heated .h{n} .box{{fill:{colour_of(n, nr)}}}" for n in decades)
+        for nr in range(len(HOT))
+    ]
+    return sheet("graph", theme, shades, printed=printed)
+
+
+def colour_of(decade: str, ground: int) -> str:
+    """Return the fill colour of the boxes of a decade on a light ground, on a dark one
+    or without hues."""
+    if decade in OTHER:
+        return OTHER[decade][ground]
+    power = int(decade)
+    share = min(1.0, log(1 + abs(power)) / log(1 + FULL))
+    end = (COLD if power < 0 else HOT)[ground]
+    parts = zip(NEUTRAL[ground], end, strict=True)
+    mixed = [round(a + (b - a) * share) for a, b in parts]
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def legend_decades(names: Iterable[str]) -> list[str]:
+    """Return decades for a legend, rising; if there are very many, some are left
+    out."""
+    found = set(names)
+    powers = sorted(map(int, found - {*OTHER}))
+    every = -(-len(powers) // MAX_SHOWN) or 1
+    shown = [str(power) for power in powers[::every]]
+    if powers and str(powers[-1]) not in shown:
+        shown.append(str(powers[-1]))
+    return [*({NOTHING} & found), *shown, *({STRANGE} & found)]
 
 
 def drawn(
@@ -182,7 +236,7 @@ def path(points: Sequence[Point]) -> str:
 def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterator[str]:
     kinds = ["node", *["leaf"] * box.leaf, *["fold"] * (box.fold is not None)]
     if heated and box.decade is not None:
-        kinds.append(heat.shade(box.decade))
+        kinds.append(f"h{box.decade}")
     left, top = middle.x - box.width / 2, middle.y - box.height / 2
     right = left + box.width - PADDING
     round_ = box.height / 2 if box.leaf else 7.0
@@ -241,9 +295,10 @@ def swatches(decades: Sequence[str], left: float, top: float) -> Iterator[str]:
     """Yield the colours of decades, each with its name."""
     for nr, name in enumerate(decades):
         x = left + nr * SWATCH
-        label = text_at(x + SWATCH / 2, top + 13, "middle", heat.said(name), "label")
+        said = {NOTHING: "0", STRANGE: "not finite"}.get(name, f"1e{name}")
+        label = text_at(x + SWATCH / 2, top + 13, "middle", said, "label")
         yield (
-            f'<g class="{heat.shade(name)}"><rect class="box" x="{x:.1f}" '
+            f'<g class="h{name}"><rect class="box" x="{x:.1f}" '
             f'y="{top:.1f}" width="{SWATCH}" height="{NOTE - 4}"/>{label}</g>'
         )
 

@@ -10,9 +10,17 @@ import pytest
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 from gradcli.answers.picture import Picture
-from gradcli.render.graphs import heat, layers
-from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of
-from gradcli.render.graphs.svg import graphml, svg, whole
+from gradcli.render.graphs import layers
+from gradcli.render.graphs.scene import (
+    MAX_TEXT,
+    NOTHING,
+    STRANGE,
+    brief,
+    decade_of,
+    inside,
+    scene_of,
+)
+from gradcli.render.graphs.svg import MAX_SHOWN, graphml, legend_decades, svg, whole
 from gradcli.views.briefly import Extent
 from tests.render.graphs.conftest import picture
 
@@ -91,11 +99,11 @@ def test_heat_has_a_legend_in_decades(loop: Picture) -> None:
 
 def test_decades_and_a_long_legend_that_keeps_its_ends() -> None:
     sizes = (1.0, 9.99, 0.02, 1e5, 0.0, float("nan"), float("inf"))
-    names = ["0", "0", "-2", "5", heat.NOTHING, heat.STRANGE, heat.STRANGE]
-    assert [*map(heat.decade, sizes)] == names
-    listed = heat.listed([str(n) for n in range(-40, 3)] + [heat.STRANGE])
-    assert (listed[0], listed[-2], listed[-1]) == ("-40", "2", heat.STRANGE)
-    assert len(listed) <= heat.MAX_SHOWN + 2
+    names = ["0", "0", "-2", "5", NOTHING, STRANGE, STRANGE]
+    assert [*map(decade_of, sizes)] == names
+    listed = legend_decades([str(n) for n in range(-40, 3)] + [STRANGE])
+    assert (listed[0], listed[-2], listed[-1]) == ("-40", "2", STRANGE)
+    assert len(listed) <= MAX_SHOWN + 2
 
 
 def test_numbers_are_short() -> None:
