@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,15 +59,13 @@ class C(Dialect):
     """The dialect of C: numbers are doubles, an array is a pointer to its entries."""
 
     column = "c"
+    nan, inf = "NAN", "INFINITY"
     words = False
     ascii = True
     reserved = frozenset(_reserved())
 
     def decimal(self, value: Any) -> str:
         return repr(float(value))
-
-    def infinite(self, value: float) -> str:
-        return "NAN" if isnan(value) else "INFINITY"
 
     def index(
         self, value: Any, shape: tuple[int, ...], texts: Mapping[int, Text]

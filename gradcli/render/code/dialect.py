@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, isnan
+from math import inf, isfinite
 from textwrap import wrap
 from typing import Any, Final
 
@@ -123,6 +123,8 @@ class Dialect:
     """One way to write trees as text.
 
     column    the field of `Spelling` that has its spellings
+    nan, inf  what stands for these numbers
+    number    the template of a number that is a result
     words     whether it has the language's functions, not only those of the basis
     entries   the function that makes an array of its entries
     reserved  names that inputs and steps must not have
@@ -130,6 +132,8 @@ class Dialect:
     """
 
     column = "gradcli"
+    nan, inf = "nan", "inf"
+    number = "{0}"
     words = True
     entries = "stack"
     reserved: frozenset[str] = frozenset()
@@ -151,10 +155,6 @@ class Dialect:
         """Return a function's call."""
         return f"{name}({listed(args, params)})"
 
-    def infinite(self, value: float) -> str:
-        """Return the text of NaN or infinity."""
-        return "nan" if isnan(value) else "inf"
-
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         """Return the text of an array filled with one number or truth value."""
         raise Unwritable(f"an array in {self.column}")
@@ -166,10 +166,6 @@ class Dialect:
     def kind_of(self, tree: Tree) -> dict[str, str]:
         """Return the arguments that give a constructor the type of its numbers."""
         return {}
-
-    def returned(self, value: object) -> str:
-        """Return the text of a number that is a result."""
-        return self.plain(value).written
 
     def named(self, name: str) -> Text:
         """Return the text of an input or a step, which is its name."""
@@ -210,6 +206,10 @@ class Dialect:
         raise NotImplementedError
 
     # The methods below are the same in most dialects.
+
+    def returned(self, value: object) -> str:
+        """Return the text of a number that is a result."""
+        return self.number.format(self.plain(value), like=self.like)
 
     def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
         """Return the text of a tree from the texts of its parts."""
@@ -321,8 +321,9 @@ class Dialect:
         """Return the text of a number, negative and infinite ones included."""
         plain = value.item() if hasattr(value, "item") else value
         if isinstance(plain, float) and not isfinite(plain):
-            word = self.infinite(plain)
-            return self.made(f"-{word}", SIGN) if plain == -inf else self.made(word)
+            if plain == -inf:
+                return self.made(f"-{self.inf}", SIGN)
+            return self.made(self.inf if plain == inf else self.nan)
         written = self.decimal(plain)
         return self.made(written, SIGN if written.startswith("-") else ATOM)
 

@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from math import isnan
 from string import Formatter
 from typing import TYPE_CHECKING, Final
 from unicodedata import name as described
@@ -151,6 +150,7 @@ class Latex(Dialect):
     """The dialect of LaTeX: equations that are aligned at their equals signs."""
 
     column = "latex"
+    nan, inf = r"\mathrm{nan}", r"\infty"
     made = Formula
 
     def named(self, name: str) -> Text:
@@ -189,9 +189,6 @@ class Latex(Dialect):
     def plain(self, value: object) -> Text:
         made = super().plain(value)
         return Formula(made.written, PRODUCT) if "cdot" in made.written else made
-
-    def infinite(self, value: float) -> str:
-        return r"\mathrm{nan}" if isnan(value) else r"\infty"
 
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = r" \times ".join(map(str, shape))

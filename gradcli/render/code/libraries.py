@@ -15,7 +15,6 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import getsource
-from math import isnan
 from textwrap import indent
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -45,21 +44,16 @@ _PARAMETERS: Final = {ours: theirs for theirs, ours in KEYWORDS.items()} | {
 class Python(Dialect):
     """The dialect of a library's functions, in a function of Python.
 
-    module   the name of the library, as in front of its constants
     imports  the import line of each name that may occur in the text
     helpers  source texts of helpers by name; used ones stand above the function
     """
 
-    module = ""
     imports: ClassVar[Mapping[str, str]] = {}
     helpers: ClassVar[Mapping[str, str]] = {}
     reserved = frozenset(
         {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *HELPERS, "np", "torch",
          "special", "F"}
     )  # fmt: skip
-
-    def infinite(self, value: float) -> str:
-        return f"{self.module}.{'nan' if isnan(value) else 'inf'}"
 
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
         """Yield the lines that convert a function's arguments to arrays."""
@@ -100,7 +94,8 @@ class NumPy(Python):
     """NumPy's functions, as ``np``, and SciPy's special functions, as ``special``."""
 
     column = "numpy"
-    module = "np"
+    nan, inf = "np.nan", "np.inf"
+    number = "np.float64({0})"
     words = False
     imports: ClassVar = {
         "np.": "import numpy as np", "special.": "from scipy import special"
@@ -114,9 +109,6 @@ class NumPy(Python):
 
     def kind_of(self, tree: Tree) -> dict[str, str]:
         return {"dtype": "float"} if tree.head == "arange" else {}
-
-    def returned(self, value: object) -> str:
-        return f"np.float64({super().returned(value)})"
 
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
         if len(names) == 1:
@@ -157,7 +149,9 @@ class NumPy(Python):
 class PyTorch(Python):
     """PyTorch's functions, as ``torch`` and ``F``."""
 
-    column = module = "torch"
+    column = "torch"
+    nan, inf = "torch.nan", "torch.inf"
+    number = "{like}.new_tensor({0})"
     imports: ClassVar = {
         "torch.": "import torch", "F.": "import torch.nn.functional as F"
     }  # fmt: skip
@@ -175,9 +169,6 @@ class PyTorch(Python):
     def kind_of(self, tree: Tree) -> dict[str, str]:
         made = not below(tree) and tree.dtype.kind == "f"
         return {"dtype": f"{self.like}.dtype"} if made else {}
-
-    def returned(self, value: object) -> str:
-        return f"{self.like}.new_tensor({super().returned(value)})"
 
     def filled(self, value: object, shape: tuple[int, ...]) -> Text:
         if not isinstance(value, float):

@@ -12,7 +12,6 @@ from gradcli.answers.plot import Curve, Field, KinkMark, Surface
 from gradcli.engine.raw import Host
 from gradcli.render.graphs.plot import Axis, heights, plot, stretches
 from gradcli.render.graphs.svg import whole
-from gradcli.render.jsons import as_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -72,13 +71,6 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
         assert abs(float(c) - float(a)) == pytest.approx(
             abs(float(d) - float(b)), abs=1
         )
-
-
-def test_the_numbers_of_a_plot() -> None:
-    x = np.array([0.0, 1.0])
-    (line,) = as_json(Curve("x", None, ("x",), x, x, None, None))
-    assert '"grad": null' in line.text
-    assert '"kinks": null' in line.text
 
 
 def curve(x: Host, value: Host, slope: Host, *kinks: KinkMark) -> ElementTree.Element:
