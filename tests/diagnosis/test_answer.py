@@ -6,8 +6,8 @@ from math import inf
 
 import pytest
 
-from gradcli.diagnosis import answer
-from gradcli.diagnosis.answer import right_derivative
+from gradcli.diagnosis import claim_mistakes
+from gradcli.diagnosis.claim_mistakes import right_derivative
 from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.text import Claim, ClaimsTask, Given, read_claim
 
@@ -61,7 +61,7 @@ def test_a_mistake_of_gradcli_itself_is_not_taken_for_a_point_without_a_value(
     def broken(*args: object) -> None:
         raise AttributeError("a slip")
 
-    monkeypatch.setattr(answer, function, broken)
+    monkeypatch.setattr(claim_mistakes, function, broken)
     task = task_of("x^2", "d/dx = x")
     with pytest.raises(AttributeError, match="a slip"):
         right_derivative(task, task.claims[0], inf)
