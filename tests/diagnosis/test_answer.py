@@ -44,14 +44,20 @@ def test_a_false_claim_is_answered_with_the_derivative(program: str, text: str) 
     assert judge(right).rulings[0].verdict == "proved"
 
 
-def test_an_answer_that_is_too_long_is_not_given() -> None:
-    task = ClaimsTask("sum(A@A@A)", (Given("A", (4, 4)),), (), seconds=inf)
-    assert right_derivative(task, read_claim("d/dA = 1", ["A"]), inf) == ()
-
-
-def test_a_program_without_a_value_has_no_answer() -> None:
-    task = ClaimsTask("log(-1 - x**2)", (Given("x", ()),), (), seconds=inf)
-    assert right_derivative(task, read_claim("d/dx = 1", ["x"]), inf) == ()
+@pytest.mark.parametrize(
+    ("program", "given", "claim"),
+    [
+        ("sum(A@A@A)", Given("A", (4, 4)), read_claim("d/dA = 1", ["A"])),
+        ("log(-1 - x**2)", Given("x", ()), read_claim("d/dx = 1", ["x"])),
+        ("x", Given("x", ()), Claim("value")),
+    ],
+    ids=["too long", "no value", "of values"],
+)
+def test_there_is_not_always_an_answer(
+    program: str, given: Given, claim: Claim
+) -> None:
+    task = ClaimsTask(program, (given,), (), seconds=inf)
+    assert right_derivative(task, claim, inf) == ()
 
 
 @pytest.mark.parametrize("function", ["derivatives", "Visit"])
@@ -65,7 +71,3 @@ def test_a_mistake_of_gradcli_itself_is_not_taken_for_a_point_without_a_value(
     task = task_of("x^2", "d/dx = x")
     with pytest.raises(AttributeError, match="a slip"):
         right_derivative(task, task.claims[0], inf)
-
-
-def test_values_have_no_derivative_to_answer_with() -> None:
-    assert right_derivative(ClaimsTask("x", (), ()), Claim("value"), inf) == ()
