@@ -294,7 +294,6 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
 
 
 def _missing(found: Candidate, c: float) -> Diagnosis:
-    """Return the diagnosis of a missing factor and a missing constant."""
     text, repair = f"{found.what} is missing", f"multiply by {found.factor}"
     if abs(c - 1) > CLOSE:
         text += f", and the factor {number_text(c)}"
@@ -495,7 +494,6 @@ def _constants(
 def _mistake(
     texts: Texts, labels: dict[Path, str], bundle: Bundle, a: float
 ) -> Diagnosis | None:
-    """Return the diagnosis that a constant ``a`` in front of some paths means."""
     constant = simple_number(a) if abs(a) > TOLERANCE * 10 else 0
     if constant is None:
         return None

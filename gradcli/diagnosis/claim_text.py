@@ -273,7 +273,6 @@ Change = Callable[[Subterm], Iterator[tuple[str, str]]]
 
 
 def _transposes(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield the subterm with a transpose added or removed."""
     node = subterm.node
     bare: Expression | None = None
     if isinstance(node, MethodCall) and node.method in _TRANSPOSES:
@@ -288,7 +287,6 @@ def _transposes(subterm: Subterm) -> Iterator[tuple[str, str]]:
 
 
 def _exchanges(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield a product of matrices with its factors exchanged."""
     node = subterm.node
     if isinstance(node, Binary) and node.operator == "@":
         left, right = (subterm.part(part).factor for part in (node.left, node.right))
@@ -297,7 +295,6 @@ def _exchanges(subterm: Subterm) -> Iterator[tuple[str, str]]:
 
 
 def _sums(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield the subterm with a sum or a mean added or removed."""
     node = subterm.node
     if isinstance(node, MethodCall) and node.method in _REDUCTIONS:
         bare = subterm.part(node.receiver).factor
@@ -308,7 +305,6 @@ def _sums(subterm: Subterm) -> Iterator[tuple[str, str]]:
 
 
 def _powers(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield the subterm with another exponent."""
     node, base = subterm.node, subterm.factor
     if isinstance(node, Binary) and node.operator in _POWERS:
         base = subterm.part(node.left).factor

@@ -53,8 +53,7 @@ lacks."""
 
 
 def entry_of(row: int, outputs: Sequence[int], shapes: Sequence[Index]) -> OutputEntry:
-    """Return the number of the output and the entry that a row of the Jacobian belongs
-    to; ``shapes`` are those of ``outputs``."""
+    """Return the output and the entry that a row of the Jacobian belongs to."""
     for nr, shape in zip(outputs, shapes, strict=True):
         if row < prod(shape):
             at = tuple(int(i) for i in np.unravel_index(row, shape))
@@ -160,8 +159,7 @@ def _needed(call: Call, plain: Arrays, cotangents: Arrays) -> Iterator[Trial]:
 
 
 def _contradiction(trial: Trial) -> Fault | None:
-    """Return the fault of a pass that raises or gives other gradients; None if it gives
-    the same."""
+    """Return the fault of a pass that raises or gives other gradients, if it does."""
     kind, what, says, whole, run = trial
     try:
         found = run()
@@ -213,14 +211,8 @@ MAX_ROWS: Final = 4096
 def held_by_differences(
     call: Call, proofs: Sequence[InputProof], seed: int, seconds: float
 ) -> list[InputProof]:
-    """Return the proofs, with those that are unknown replaced by comparisons with
-    difference quotients where these decide more.
-
-    Args:
-        call: the function and its inputs, in float64.
-        seed: the seed by which entries are drawn.
-        seconds: the time that all comparisons may take.
-    """
+    """Return the proofs of a call in float64, with those that are unknown replaced by
+    comparisons with difference quotients where these decide more."""
     found = list(proofs)
     try:
         with Budget(seconds).slice(seconds), np.errstate(all="ignore"):
@@ -280,7 +272,6 @@ class _Quotients:
         return [per_scale[0] for per_scale in found]
 
     def held(self, nr: int, proof: InputProof) -> InputProof:
-        """Return the proof by comparison of one input's gradient."""
         slot, own = self.call.varied[nr], self.given[nr]
         count = own.shape[1]
         places = np.arange(count)
