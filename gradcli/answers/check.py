@@ -220,7 +220,6 @@ def _prepared(
     programs: Sequence[str],
     question: Question,
 ) -> list[Prepared]:
-    """Return the programs, each prepared with the values that it reads."""
     bindings = question.values
     given = {*(binding.name for binding in bindings), *question.shapes}
     reads = [set(input_names(parse(text, given), given)) for text in programs]

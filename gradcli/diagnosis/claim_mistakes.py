@@ -28,8 +28,7 @@ from ..numbers.system import NoMeaning
 from ..verify.claims.judge import derivatives
 from ..verify.claims.text import Claim, ClaimsTask, about_a_point, random_points
 from ..verify.claims.truth import Visit, are_finite, terms_of, values_of
-from ..verify.closed import full_form
-from ..verify.conditions import indifferent, side_conditions
+from ..verify.formulas import full_form, indifferent, side_conditions
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.whole import independent, off_jumps
 from ..views.claims import Diagnosis, Piece

@@ -37,7 +37,7 @@ from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError
 from ..lang.excerpt import Span, enumerated
 from ..lang.factory import Factory
-from ..lang.inputs import value_of
+from ..lang.prepare import value_of
 from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor

@@ -125,7 +125,6 @@ def _listed(path: Path) -> int:
 
 
 def _executed(path: Path, arguments: list[str]) -> int:
-    """Run the script; return its exit status."""
     from ...python.user_files import run
 
     try:
