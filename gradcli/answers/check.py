@@ -133,8 +133,7 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     slip, pieces = None, tuple[Piece, ...]()
     refuted = ruling.verdict == REFUTED
     if refuted:
-        from ..diagnosis.answer import right_derivative
-        from ..diagnosis.claim_mistakes import diagnose
+        from ..diagnosis.claim_mistakes import diagnose, right_derivative
 
         seconds = min(DIAGNOSIS_SECONDS, task.seconds)
         slip = diagnose(task, claim, seconds)
@@ -221,7 +220,6 @@ def _prepared(
     programs: Sequence[str],
     question: Question,
 ) -> list[Prepared]:
-    """Return the programs, each prepared with the values that it reads."""
     bindings = question.values
     given = {*(binding.name for binding in bindings), *question.shapes}
     reads = [set(input_names(parse(text, given), given)) for text in programs]

@@ -338,7 +338,6 @@ def _texts(numerals: Numerals | None) -> Texts:
 
 
 def _box(found: Ranges, boxes: Sequence[Box], view: GradView) -> BoxRanges:
-    """Return the box and the range of the output."""
     shapes = {given.name: given.shape for given in view.inputs}
     inputs = {
         n: Interval(nested(span.lower, shapes[n]), nested(span.upper, shapes[n]))

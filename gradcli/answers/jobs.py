@@ -148,14 +148,12 @@ def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
 
 
 def _at(matrix: Any, rows: Host, columns: Host) -> Host:
-    """Return the entries of a matrix at the given rows and columns."""
     if matrix is None:
         return np.zeros(len(rows))
     return _host(matrix[rows, columns])
 
 
 def _host(array: object) -> Host:
-    """Return an array as a dense one in host memory."""
     array = host(array)
     return array.toarray().ravel() if hasattr(array, "toarray") else np.asarray(array)
 

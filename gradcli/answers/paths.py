@@ -170,7 +170,6 @@ def paths(
 
 
 def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
-    """Return the tensor that an option names."""
     found = values.get(name)
     if isinstance(found, Tensor):
         return found

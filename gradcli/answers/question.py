@@ -181,7 +181,6 @@ class Question:
         trace: Trace | None = None,
         library: Callable[[Factory], TensorLibrary] | None = None,
     ) -> Run:
-        """Return the run of a prepared program, without a limit on its steps."""
         own = None if library is None else library(program.factory)
         return execute(program, of=self.of, max_steps=maxsize, trace=trace, library=own)
 
@@ -197,7 +196,6 @@ class Question:
 
 
 def _assignment(source: str, name: str, bound: Collection[str]) -> Span:
-    """Return the span of the one assignment to a name."""
     program = parse(source, bound)
     targets = [t for t in walk(program) if isinstance(t, Target) and t.name == name]
     for statement in program.body.statements[:-1]:

@@ -27,7 +27,6 @@ from ..lang.compiled import Gradients, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
-from ..lang.inputs import value_of
 from ..lang.points import (
     STANDARD_INPUT,
     point_blocks,
@@ -35,7 +34,7 @@ from ..lang.points import (
     text_format,
     total_size,
 )
-from ..lang.prepare import data_among
+from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns
@@ -44,8 +43,8 @@ from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
 from .executors import Done, Task, header, results, workers
+from .groups import Many
 from .limits import once, renew
-from .many import Many
 from .output import Printer, form, note, standard_output, tell_at_once
 from .problems import Exit, wrong
 
@@ -298,7 +297,6 @@ class _Work:
         return _grid(self.swept)
 
     def _tell(self, done: Done) -> None:
-        """Report the rows of a block that cannot be computed, on stderr."""
         told = [
             text if nr is None else f"row {self.count + nr}: {text}"
             for nr, text in done.bad
@@ -311,7 +309,6 @@ class _Work:
 
 
 def _rows(count: int) -> str:
-    """Return a number of rows as text."""
     return "1 row" if count == 1 else f"{count:,} rows"
 
 

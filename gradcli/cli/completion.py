@@ -227,7 +227,6 @@ class _Line:
             yield offer(lead + each, about, use=use, more=True, then=then)
 
     def _program(self) -> str:
-        """Return the text of the program that was typed, or of its file."""
         if self._file is None:
             return self._words[0] if self._words else ""
         try:
@@ -384,7 +383,6 @@ def answer(asked: str, environment: Mapping[str, str]) -> str:
 
 
 def _offered(given: Begun) -> list[CompletionItem]:
-    """Return the offers for the word at the cursor."""
     # Assignments of variables may stand before the command.
     first = next((i for i, word in enumerate(given.words) if "=" not in word), 0)
     return offers(given.words[first:], given.text) if given.words else []

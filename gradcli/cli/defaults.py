@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
 from ..lang.errors import ProgramError
@@ -219,35 +218,30 @@ def shown(where: str) -> str:
     return "~" + where[len(home) :] if inside else where
 
 
-def content(where: str) -> bytes:
-    """Return the content of the file of settings; nothing if there is none."""
+def content(where: str) -> str:
+    """Return the text of the file of settings; nothing if there is none."""
     try:
-        if os.path.exists(where) and not S_ISREG(os.stat(where).st_mode):
-            if os.path.realpath(where) == os.devnull:
-                return b""
-            hint = "a file of settings is text: move it away"
-            raise wrong("E595", f"cannot read {shown(where)}: it is no file", hint)
         with open(where, "rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
+        reason = "it is too long" if len(data) > MAX_FILE_BYTES else ""
+        text = "" if reason else data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
-        return b""
-    except OSError as error:
-        reason = error.strerror or str(error)
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason:
         hint = "make it readable, or move it away"
-        raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint) from None
-    if len(data) > MAX_FILE_BYTES:
-        message = f"{shown(where)} holds more than {MAX_FILE_BYTES:,} bytes"
-        raise wrong("E595", message, "settings are a few lines: move it away")
-    return data
+        raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint)
+    return text
 
 
-def parsed(data: bytes, where: str) -> dict[str, Given]:
-    """Return the settings in a file's content, by key."""
+def parsed(text: str, where: str) -> dict[str, Given]:
+    """Return the settings in a file's text, by key."""
     import tomllib
 
     where = shown(where)
     try:
-        table = tomllib.loads(data.decode("utf-8-sig"))
+        table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         hint = 'a line is KEY = VALUE, and a word has quotes: colour = "never"'
         raise wrong("E595", f"{where} is not TOML: {error}", hint) from None

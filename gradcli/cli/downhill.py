@@ -24,8 +24,8 @@ from ..render import descent as text
 from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
-from .descent_options import Choice
 from .ending import before_exit
+from .groups import Choice
 from .limits import once, renew
 from .output import Printer, form, note
 from .problems import Exit, wrong

@@ -219,7 +219,6 @@ _task: Callable[[object], object]
 
 
 def _begin(task: Callable[[Any], Any], parent: int) -> None:
-    """Set up a process that was started."""
     global _task
     _task = task
     end_with(parent)
@@ -302,7 +301,6 @@ def cluster(task: Callable[[Any], Any], client: Any) -> Workers:
 
 
 def _client(address: str) -> Any:
-    """Return the client of a scheduler."""
     if find_spec("distributed") is None:
         hint = "pip install 'gradcli[cluster]', or --cluster local:N"
         raise wrong("E590", "--cluster: Dask is not installed", hint)

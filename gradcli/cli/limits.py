@@ -283,7 +283,6 @@ class _Watch:
 
 
 def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramError:
-    """Return an error with the place in the program that a frame is running."""
     from ..lang.machine import running_at
 
     span, source = running_at(frame) or (None, "")

@@ -123,7 +123,6 @@ def _bad_value(error: Any, path: str, see: str) -> ProgramError:
 
 
 def _bounds(numbers: object) -> str:
-    """Return text for the range that a number must be in."""
     least, most = getattr(numbers, "min", None), getattr(numbers, "max", None)
     if most is None:
         return "" if least is None else f" of at least {least:g}"

@@ -123,13 +123,11 @@ class Workspace:
         return self._words(name, text, rest)
 
     def _words(self, command: str, program: str, rest: Sequence[str]) -> list[str]:
-        """Return a command line on a program, with the values that it reads."""
         own = {word.split("=", 1)[0] for word in rest if _BINDING.match(word)}
         values = [f"{n}={text}" for n, text in self._read(program) if n not in own]
         return [command, program, *values, *rest]
 
     def _read(self, program: str) -> list[tuple[str, str]]:
-        """Return the values of those inputs that a program reads."""
         try:
             names = input_names(parse(program, self.values), self.values)
         except ProgramError:

@@ -34,7 +34,6 @@ Edge: TypeAlias = Any
 Path: TypeAlias = tuple[int, ...]
 """Path through the graph: at each node on it, the number of the edge that it takes."""
 
-
 Link: TypeAlias = "tuple[Link, int] | None"
 """Path to an edge as a linked list: the path to the node above, and the edge's
 number."""
@@ -114,7 +113,6 @@ class Survey:
                     yield below, (paths, length + paths, gi)
 
     def _measure(self, node: Node, total: Raw, pulled: tuple[Raw | None, ...]) -> None:
-        """Measure the sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
         if single and any(p is None for p in known):

@@ -53,7 +53,6 @@ def main(
 
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
-    """Refuse options that have no effect on claims."""
     if not claim and same is None:
         claims = (word for word in request.words or () if _CLAIM.match(word))
         hint = f'give --claim "{next(claims, "d/dx = EXPR")}" or --same EXPR'

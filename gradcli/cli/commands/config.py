@@ -150,11 +150,7 @@ def _as_json(found: dict[str, defaults.Given], only: defaults.Setting | None) ->
 def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     """Write the file with a setting's new value, or without it; yield notes on that."""
     where = settings_path()
-    try:
-        before = defaults.content(where).decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        hint = "it is a file of text: mend it, or move it away"
-        raise wrong("E598", f"cannot read {where}: {error}", hint) from None
+    before = defaults.content(where).splitlines()
     key = setting.key.replace("-", "[-_]")
     spelled = rf"\s*[\"']?{key}[\"']?\s*="
     kept = [line for line in before if not re.match(spelled, line)]
@@ -167,9 +163,10 @@ def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
         value = defaults.read(setting, text, setting.key, hint)
         kept.append(f"{setting.key} = {_toml(value)}")
         now = kept[-1].replace('"', "")
-    after = "".join(f"{line}\n" for line in kept).encode()
+    after = "".join(f"{line}\n" for line in kept)
     defaults.parsed(after, where)
-    put(where, after, "XDG_CONFIG_HOME names another folder for it", folders=True)
+    hint = "XDG_CONFIG_HOME names another folder for it"
+    put(where, after.encode(), hint, folders=True)
     yield f"wrote {defaults.shown(where)}: {now}"
     if os.environ.get(setting.variable):
         yield f"note: {setting.variable} is set, and comes first"

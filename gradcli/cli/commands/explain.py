@@ -77,7 +77,6 @@ def _require_terminal() -> None:
 
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
-    """Print the pass as a document."""
     from ...render.theme import chosen
     from ...render.worked import latex, markdown, page
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..checking import Check, show_checked
 from ..forms import Forms, joined, program_of_gradients
+from ..groups import Many
 from ..limits import MAX_DIGITS, MAX_ORDER
-from ..many import Many
 from ..options import Request, Requirement, was_typed
 from ..output import Printer, form, note, tell_trouble
 from ..problems import typed, wrong
@@ -197,7 +197,6 @@ def _run(
 
 
 def _of_order(question: Question, order: int, require: str | None) -> int:
-    """Print the derivatives, then their verdicts; return the exit status."""
     from ...answers.gradients import orders
     from ...lang.excerpt import printable
     from ...render.line import BLANK, Line

@@ -101,7 +101,6 @@ def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> 
 
 
 def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
-    """Write a picture to a file, print its name, and return the exit status."""
     from ...answers.picture import GraphFile
     from ...lang.excerpt import printable
     from ...render.line import Line

@@ -117,7 +117,6 @@ def _text(group: typer.Context, topic: str) -> str:
 
 
 def _listing() -> str:
-    """Return the topics as a list in Markdown."""
     from ...answers.pages import pages
 
     parts = {

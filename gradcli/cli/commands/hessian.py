@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..blocks import Matrices, answer
+from ..blocks import answer
 from ..forms import Forms
+from ..groups import Matrices
 from ..options import Request, Requirement
 
 

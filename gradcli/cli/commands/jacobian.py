@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from ..blocks import Matrices, answer
+from ..blocks import answer
 from ..forms import Forms
+from ..groups import Matrices
 from ..options import Request, Requirement
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ..many import Many
+from ..groups import Many
 from ..options import (
     NEEDS_ALL_VALUES,
     PRINTS_NOTHING_SHORTER,
@@ -173,7 +173,6 @@ def _kinks(
 
 
 def _run_at(question: Question, name: str, value: float) -> Run:
-    """Return the run of the program at one value of an input."""
     from ...lang.bindings import read_binding
 
     values = (*question.values, read_binding(f"{name}={value!r}"))

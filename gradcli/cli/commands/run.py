@@ -125,7 +125,6 @@ def _listed(path: Path) -> int:
 
 
 def _executed(path: Path, arguments: list[str]) -> int:
-    """Run the script; return its exit status."""
     from ...python.user_files import run
 
     try:
@@ -186,7 +185,9 @@ class Reports(ExitStack):
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         super().__exit__(None, None, None)
         if self._passes is not None and error is None:
-            self._say(f"backward() ran at {line}" for line in self._passes.lines())
+            from ...python.script_passes import times
+
+            self._say(f"backward() ran at {line}" for line in times(self._passes))
 
     def _report(self, made: Pass, run: Callable[..., object]) -> None:
         from ...render.graph import tree

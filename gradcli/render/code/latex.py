@@ -19,9 +19,8 @@ from string import Formatter
 from typing import TYPE_CHECKING, Final
 from unicodedata import name as described
 
-from ...numbers.trees.names import greek_letter
 from ...numbers.trees.texts import Text, filled
-from ...numbers.trees.tree import Tree
+from ...numbers.trees.tree import Tree, greek_letter
 from ...ops import FUNCTIONS, overloads, parameters
 from ...ops.spellings import PRODUCT, SUM, Precedence, Template, spelling
 from .dialect import PLAIN, Dialect, Written

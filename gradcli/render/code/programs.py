@@ -24,7 +24,6 @@ from ...engine import Tensor
 from ...lang.errors import ProgramError
 from ...lang.excerpt import printable
 from ...lang.run import Run, evaluate
-from ...numbers.trees.names import Names
 from ...numbers.trees.namespace import TreeNamespace
 from ...numbers.trees.program import (
     MAX_CODE_STEPS,
@@ -39,6 +38,7 @@ from ...numbers.trees.tree import (
     LITERAL,
     NAME,
     NUMBER,
+    Names,
     TooLong,
     Tree,
     Unwritable,
