@@ -102,7 +102,7 @@ class Session:
             for note in (*prepared.code.notes, *result.notes)
         ]
         own = {k: v for k, v in result.environment.items() if inputs.get(k) is not v}
-        notes += self._library.own_functions.notes
+        notes += self._library.functions.notes
         return Run(prepared, self.of, output, name, own, tuple(notes))
 
     def _ran(self) -> tuple[Result, Tensor, str]:
