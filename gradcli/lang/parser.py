@@ -48,11 +48,16 @@ def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
     try:
         return _read(source, variables)
     except ProgramError as error:
-        if not error.edits:
-            raise
-        from .mend import mended
+        raise put_right(error, variables) from None
 
-        raise mended(error, lambda text: _read(text, variables)) from None
+
+def put_right(error: ProgramError, variables: Iterable[str] = ()) -> ProgramError:
+    """Return an error; if it has edits, its hint is the corrected line."""
+    if not error.edits:
+        return error
+    from .mend import mended
+
+    return mended(error, lambda text: _read(text, variables))
 
 
 def _read(source: str, variables: Iterable[str]) -> syntax.Program:
