@@ -27,7 +27,6 @@ from ..lang.compiled import Gradients, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
-from ..lang.inputs import value_of
 from ..lang.points import (
     STANDARD_INPUT,
     point_blocks,
@@ -35,7 +34,7 @@ from ..lang.points import (
     text_format,
     total_size,
 )
-from ..lang.prepare import data_among
+from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns

@@ -31,12 +31,8 @@ Constant = Callable[[Literal], object]
 def compile_program(
     program: syntax.Program, constant: Constant = lambda literal: literal.value
 ) -> Code:
-    """Return a program compiled to steps.
-
-    Args:
-        program: the syntax tree.
-        constant: returns the value of a literal; by default the number that was parsed.
-    """
+    """Return a program compiled to steps; ``constant`` returns the value of a literal,
+    by default the number that was parsed."""
     compiler = _Compiler(program, constant)
     with uncollected():
         bounce(compiler.block(program.body))

@@ -217,7 +217,6 @@ class ExpressionParser:
         return shortened(self.source[token.start : token.end])
 
     def expressions(self) -> Steps[syntax.Expression]:
-        """Return one expression, or a tuple of several with commas between them."""
         start = self.token.start
         first: syntax.Expression = yield self.expression()
         if self.token.kind != ",":
@@ -230,7 +229,6 @@ class ExpressionParser:
         return syntax.Sequence(self.span_from(start), tuple, tuple(items))
 
     def expression(self) -> Steps[syntax.Expression]:
-        """Return one expression, such as `a + b` or `a if c else b`."""
         start = self.token.start
         value: syntax.Expression = yield self._operation(0)
         asked = self.take_if("if")
@@ -301,11 +299,8 @@ class ExpressionParser:
             self.notes.append(syntax.Note(message, sign))
 
     def _joins(self, left: syntax.Expression) -> bool:
-        """Return whether the present token begins a factor that no `*` precedes.
-
-        Raises:
-            ProgramError: the text can be read in two ways.
-        """
+        """Return whether the present token begins a factor that no `*` precedes;
+        refuse text that can be read in two ways."""
         token, last = self.token, self.tokens[self.at - 1]
         if token.kind == BAR and (self.within == BAR or last.kind not in _FACTOR_ENDS):
             if self.within != BAR:
@@ -381,7 +376,6 @@ class ExpressionParser:
     def _chain(
         self, first: syntax.Expression, start: int, power: int
     ) -> Steps[syntax.Expression]:
-        """Return a chain such as `a < b < c` or `a and b and c` as one node."""
         operands, signs = [first], []
         opening = self.token.kind
         while BINDING.get(self.token.kind) == power:
@@ -444,7 +438,6 @@ class ExpressionParser:
         return syntax.Binary(span, "**", value, number, exponent.span)
 
     def _root(self) -> Steps[syntax.Expression]:
-        """Return the call that `√x` means: the root of the operand after the sign."""
         sign = self.take()
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
@@ -472,7 +465,6 @@ class ExpressionParser:
         return syntax.Call(span, "abs", (inside,), (), span)
 
     def _no_call(self, value: syntax.Call) -> ProgramError:
-        """Return the error for a call of a layer, such as `ReLU()(x)`."""
         message = f"the layer '{value.function}' is not part of the language"
         lowered = value.function.lower()
         there_is = f"the function is {lowered}(...)"
@@ -542,12 +534,7 @@ class ExpressionParser:
         self, within: str, item: Callable[[], object]
     ) -> Steps[tuple[tuple[Any, ...], bool]]:
         """Return what ``item`` reads between the commas in brackets, and whether that
-        is a single one without a comma.
-
-        Args:
-            within: the value of ``self.within`` while the items are read.
-            item: reads one item, or returns the steps that read it.
-        """
+        is a single one without a comma; ``within`` is ``self.within`` meanwhile."""
         closing = CLOSING[self.take().kind]
         outside, self.within = self.within, within
         items, commas = [], 0
@@ -583,7 +570,6 @@ class ExpressionParser:
     def _arguments(
         self,
     ) -> Steps[tuple[tuple[syntax.Expression, ...], tuple[syntax.Keyword, ...]]]:
-        """Return the arguments of a call, and those that are passed by name."""
         keywords: dict[str, syntax.Keyword] = {}
         items, _ = yield self._items("(", lambda: self._argument(keywords))
         arguments = [item for item in items if not isinstance(item, syntax.Keyword)]
@@ -643,7 +629,6 @@ class ExpressionParser:
         raise error.mended_by(called, (*self.tokens[opened.partner].span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
-        """Return the expression, the `...` or the slice of one index."""
         start = self.token.start
         dots = self.take_if("...")
         if dots:

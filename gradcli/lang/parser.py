@@ -88,7 +88,6 @@ class _Parser(ExpressionParser):
         return syntax.Program(span, self.source, body, tuple(self.notes))
 
     def _line(self) -> Steps[list[syntax.Statement]]:
-        """Return the statements of one line, with the indented body below it."""
         if self.token.kind == "indent":
             message = "this line is indented, but no body begins here"
             raise self.fail("E206", message, self.token.span, "remove the indentation")

@@ -246,12 +246,9 @@ _USAGES = {
 def called(
     name: str, values: tuple[Any, ...], arithmetic: Callable[..., object]
 ) -> object:
-    """Return the value of one of `FUNCTIONS`; NotImplemented leaves it to the library.
-
-    Args:
-        name: the function's name.
-        values: its arguments, numbers or lists of numbers.
-        arithmetic: applies an operator to two numbers.
+    """Return the value of one of `FUNCTIONS` on numbers or lists of numbers, computed
+    by ``arithmetic`` where it is an operator's; NotImplemented leaves it to the
+    library.
 
     Raises:
         ProgramError: the function does not take these arguments.

@@ -196,14 +196,8 @@ class Run(Record):
         raise ProgramError("E596", message, hint=hint)
 
     def require_scalar(self, other: str = "or choose one entry, as [0]") -> None:
-        """Refuse an output of several entries.
-
-        Args:
-            other: the alternatives to a sum, for the hint.
-
-        Raises:
-            ProgramError: the output has several entries; with PyTorch's message.
-        """
+        """Refuse an output of several entries, with PyTorch's message; ``other`` is the
+        alternative to a sum, for the hint."""
         if self.output.numel() != 1:
             hint = f"shape {list(self.output.shape)}: add .sum(), {other}"
             raise self._refusal(NOT_SCALAR, hint)
@@ -264,7 +258,6 @@ class Run(Record):
             raise self._refusal(str(error), named) from error
 
     def _refusal(self, message: str, hint: str | None = None) -> ProgramError:
-        """Return an error that points at the operation that computed the output."""
         return ProgramError("E596", message, self.output_span, self.source, hint=hint)
 
 

@@ -122,29 +122,9 @@ by_sum_rule("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="numbe
 by_sum_rule("rsub.Tensor", latex="{1} - {0}", formula="b - a",
     fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
 
-by_sum_rule("rsub.alpha", latex=r"{1} - \alpha {0}", no_truths=A_TRUTH,
-    formula="b - alpha*a", result=WHOLE, fractions=False,
-    fwd=lambda xp, a, b, alpha: b - alpha * a,
-    partials=(lambda xp, y, a, b, alpha: -alpha, 1),
-    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
-
-by_sum_rule("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
-    no_truths=A_TRUTH, formula="number - alpha*x",
-    fwd=lambda xp, x, number, alpha: number - alpha * x,
-    partials=(lambda xp, y, x, number, alpha: -alpha,),
-    cases=[case((3, 4), number=10, alpha=2), case((), number=0.5, alpha=-0.5)],
-    saves="")
-
-
-@function("rsub", doc="Difference, the other way round.", formula="b - alpha*a",
-          in_place=False)
-def rsub(call: Call, a: Array, b: Operand, alpha: float = 1) -> Array:
-    if is_number(b):
-        return call("rsub.Scalar", a, number=b) if alpha == 1 else (
-            call("rsub.Scalar_alpha", a, number=b, alpha=alpha))
-    return call("rsub.Tensor", a, b) if alpha == 1 else (
-        call("rsub.alpha", a, b, alpha=alpha))
-
+function("rsub", lambda call, a, b: call("rsub.Scalar", a, number=b) if is_number(b)
+         else call("rsub.Tensor", a, b),
+         doc="Difference, the other way round.", formula="b - a", in_place=False)
 
 of_numbers("neg", latex="-{0}", formula="-x", doc="Negation.",
     taught="constant factor rule", aliases=("negative",), fwd=lambda xp, x: -x,
@@ -346,11 +326,6 @@ def doubled(call: Call, x: Array) -> Array:
         return x
     return call("to_copy.default", x, "float64", None, (name, None))
 
-
-function("float_power", lambda call, a, exponent:
-         call("pow", doubled(call, a), doubled(call, exponent)),
-         doc="Power in double precision.", formula="a ** b",
-         cases=[case((3, 4), (4,), low=0.5)])
 
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
          doc="The square.", formula="x**2",

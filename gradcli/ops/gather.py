@@ -128,16 +128,17 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
          operands=("x", "index"))
 
 
+@function("take_along_dim", operands=("x", "indices"),
+          formula="y[i, j] = x[i, indices[i, j]]",
+          doc="Entries read along a dimension as by gather, after x and the positions "
+              "are broadcast in all others.",
+          cases=[case((3, 4), Fixed([[1], [0], [3]]), dim=1),
+                 case((2, 1), Fixed([[1, 0, 1]]), dim=0),
+                 case((2, 3), Fixed([4, 4]))])
 def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
                     ) -> Array:
     if dim is None:
-        return call("gather.default", call("view", x, (-1,)),
-                    call("view", indices, (-1,)), 0)
-    if len(x.shape) != len(indices.shape):
-        raise ShapeError(
-            "torch.take_along_dim(): input and indices should have the same number of "
-            f"dimensions, but got {len(x.shape)} dimensions for input, and "
-            f"{len(indices.shape)} dimensions for indices")
+        x, indices, dim = call("view", x, (-1,)), call("view", indices, (-1,)), 0
     at = dim_of(x.shape, dim)
     wide = broadcast_shape((*x.shape[:at], 1, *x.shape[at + 1:]),
                            (*indices.shape[:at], 1, *indices.shape[at + 1:]))
@@ -145,15 +146,6 @@ def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
         call("expand", each, (*wide[:at], each.shape[at], *wide[at + 1:]))
         for each in (x, indices)]
     return call("gather.default", read, index, dim)
-
-
-function("take_along_dim", _take_along_dim, operands=("x", "indices"),
-         doc="Entries read along a dimension as by gather, after x and the positions "
-         "are broadcast in all others.",
-         formula="y[i, j] = x[i, indices[i, j]]",
-         cases=[case((3, 4), Fixed([[1], [0], [3]]), dim=1),
-                case((3, 4), Fixed([[0, 2, 1, 1]]), dim=0),
-                case((2, 1), Fixed([[1, 0, 1]]), dim=0), case((2, 3), Fixed([4, 4]))])
 
 
 row("as_index", query=True, doc="Integers to index with.", formula="x",

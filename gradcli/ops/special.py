@@ -5,30 +5,31 @@
 Invariant: constants are computed in the number system of the input. A rule divides by
 the argument near 0 only if the function has a pole there. Functions that PyTorch lacks
 have SymPy's names, and nodes names by PyTorch's rules; where such a function has no
-real value, it is NaN.
+real value, it is NaN. A degree of an orthogonal polynomial is truncated to an integer,
+as in PyTorch, and for a degree below 0 the value is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 from .arithmetic import is_number
-from .checks import ArgumentError, check_size, refuse
+from .checks import ArgumentError, refuse
 from .elementary import is_beside_0, pi, sine_over_series
 from .exact import beside, fraction
 from .op import (
     ALL,
     FLOATS,
     HALF,
-    PACKED,
+    KEPT,
     WHOLE,
     Fixed,
     case,
     function,
+    node_of,
     of_floats,
-    of_numbers,
     row,
     smooth,
     unknown_slope,
@@ -36,6 +37,8 @@ from .op import (
 from .types import Array, ArrayRule, Call, Namespace, Operand, Partial, Result
 
 # fmt: off
+
+FAMILY = "special"
 
 
 POSITIVE = [case((3, 4), low=0.5, high=3.0), case((), low=0.5, high=3.0)]
@@ -135,26 +138,6 @@ function("polygamma", lambda call, n, input:
          else call("polygamma.order", n, n=input),
          doc="The n-th derivative of digamma.", formula="polygamma(n, x)",
          special="polygamma", literal=True)
-
-
-def at_halves(xp: Namespace, formula: ArrayRule, x: Array, p: int) -> Array:
-    """Return the sum of a function's values at the ``p`` points x, x - 1/2, ..."""
-    if p < 1 or p % 1:
-        raise ArgumentError(f"mvlgamma(x, p) needs an integer p >= 1, not {p}")
-    check_size((p, p))
-    return sum([formula(x - k / 2) for k in range(1, int(p))], formula(x))
-
-
-# DLMF 35.3.4.
-of_numbers("mvlgamma", latex=r"\log \Gamma_{{{p}}}({0})",
-    formula="lgamma(x) + lgamma(x - 1/2) + ... + p*(p - 1)/4*log(pi)",
-    doc="Logarithm of the gamma function of positive matrices with p rows.",
-    memory=PACKED, aliases=("multigammaln",), special="multigammaln",
-    fwd=lambda xp, x, p:
-        p * (p - 1) / 4 * xp.log(pi(xp, x)) + at_halves(xp, xp.lgamma, x, p),
-    partials=(lambda xp, y, x, p: at_halves(xp, xp.digamma, x, p),),
-    cases=[case((3, 4), low=1.5, high=4.0, p=3), case((), low=0.5, high=3.0, p=1),
-           case((2,), low=1.0, high=3.0, p=2)])
 
 
 def density(xp: Namespace, a: Array, x: Array) -> Array:
@@ -340,8 +323,7 @@ def _entered(name: str, doc: str, slope: Partial, low: float, high: float = 5.0,
              **facts: Any) -> None:
     """Enter a row of a function in ``torch.special``, which is by default that of the
     namespace."""
-    node = "".join(word.title() for word in f"special_{name}".split("_"))
-    row(name, node=f"{node}Backward0", doc=doc, formula=formula or f"{name}(x)",
+    row(name, node=node_of(f"special_{name}"), doc=doc, formula=formula or f"{name}(x)",
         special=name, refuses=HALF, partials=(slope,), in_place=False, saves=saves,
         fwd=fwd or (lambda xp, x: getattr(xp, name)(x)), **facts,
         cases=[case((3, 4), low=low, high=high), case((), low=low, high=min(high, 3.0)),
@@ -524,3 +506,85 @@ def polylog(call: Call, s: Operand, x: Array) -> Result:
     refuse(not is_number(s), "polylog(s, x) needs a plain number as its order s: by it "
            "no derivative is known", kind=ArgumentError)
     return call("polylog.order", x, s=s)
+
+# orthogonal polynomials, by the recurrences that define them
+
+FAMILY = "polynomials"
+
+
+MOST_DEGREE = 100_000
+"""Largest degree of a polynomial that is accepted."""
+
+First = Callable[[Any], Any]
+"""A function from x to the polynomial of degree 1; that of degree 0 is always 1."""
+
+Next = Callable[[Any, int, Any, Any], Any]
+"""A function from x, k and the polynomials of degree k and k - 1 to that of k + 1; it
+is linear in the polynomials, and a constant plus a multiple of x in x."""
+
+
+def polynomial(xp: Namespace, x: Array, n: Array, first: First, above: Next,
+               slopes: bool = False) -> Array:
+    """Return the polynomials of ``x`` of degrees ``n``, or their slopes, which follow
+    from the recurrence by the product rule."""
+    degrees = xp.as_index(xp.trunc(n))
+    most = int(degrees.max()) if degrees.size else 0
+    refuse(most > MOST_DEGREE, "polynomials of degree {} are not offered; up to {} "
+           "they are", most, MOST_DEGREE, kind=ArgumentError)
+    zero, one = xp.zeros_like(x), xp.ones_like(x)
+    below, here = one, first(x)
+    slope_below, slope = zero, (first(1) - first(0)) * one
+    y = zero if slopes else xp.where(xp.eq(degrees, 0), one, zero)
+    for k in range(1, most + 1):
+        y = xp.where(xp.eq(degrees, k), slope if slopes else here, y)
+        if slopes:
+            by_x = above(1, k, here, 0) - above(0, k, here, 0)
+            slope_below, slope = slope, above(x, k, slope, slope_below) + by_x
+        below, here = here, above(x, k, here, below)
+    return y
+
+
+def orthogonal(name: str, doc: str, formula: str, first: First, above: Next) -> None:
+    row(f"{name}.default", node=node_of(f"special_{name}"), formula=formula,
+        doc=f"{doc}; without a derivative by its degree.", refuses=HALF,
+        partials=(lambda xp, y, x, n: polynomial(xp, x, n, first, above, True),
+                  unknown_slope(f"{name}: n")),
+        in_place=False, result=FLOATS, memory=KEPT,
+        fwd=lambda xp, x, n: polynomial(xp, x, n, first, above),
+        cases=[case((3, 5), Fixed([0.0, 1.0, 2.0, 7.0, -1.0])),
+               case((2,), Fixed(3.0))])
+    function(name, lambda call, x, n: call(f"{name}.default", x, n),
+             operands=("x", "n"), special=name)
+
+
+def chebyshev(name: str, which: str, formula: str, factor: int, constant: int,
+              scale: int = 1, shift: int = 0) -> None:
+    """Enter a polynomial of ``scale*x + shift``."""
+    orthogonal(name, f"Chebyshev polynomial of the {which}", formula,
+               lambda x: factor * (scale * x + shift) + constant,
+               lambda x, k, here, below: 2 * (scale * x + shift) * here - below)
+
+
+# DLMF 18.9.1 and 18.9.2.
+for _kind, _which, _formula, _factor, _constant in (
+        ("t", "first kind", "cos(n*acos(x))", 1, 0),
+        ("u", "second kind", "sin((n + 1)*acos(x))/sin(acos(x))", 2, 0),
+        ("v", "third kind", "cos((n + 1/2)*acos(x))/cos(acos(x)/2)", 2, -1),
+        ("w", "fourth kind", "sin((n + 1/2)*acos(x))/sin(acos(x)/2)", 2, 1)):
+    chebyshev(f"chebyshev_polynomial_{_kind}", _which, _formula, _factor,
+              _constant)
+    chebyshev(f"shifted_chebyshev_polynomial_{_kind}", f"{_which} of 2*x - 1",
+              _formula.replace("(x)", "(2*x - 1)"), _factor, _constant, 2, -1)
+
+orthogonal("hermite_polynomial_h", "Hermite polynomial of physics",
+           "(-1)**n * e**(x**2) * the n-th derivative of e**(-x**2)", lambda x: 2 * x,
+           lambda x, k, here, below: 2 * x * here - 2 * k * below)
+orthogonal("hermite_polynomial_he", "Hermite polynomial of probability",
+           "(-1)**n * e**(x**2/2) * the n-th derivative of e**(-x**2/2)",
+           lambda x: 1 * x, lambda x, k, here, below: x * here - k * below)
+orthogonal("laguerre_polynomial_l", "Laguerre polynomial",
+           "e**x/n! * the n-th derivative of x**n*e**(-x)", lambda x: 1 - x,
+           lambda x, k, here, below: ((2 * k + 1 - x) * here - k * below) / (k + 1))
+orthogonal("legendre_polynomial_p", "Legendre polynomial",
+           "1/(2**n*n!) * the n-th derivative of (x**2 - 1)**n", lambda x: 1 * x,
+           lambda x, k, here, below: ((2 * k + 1) * x * here - k * below) / (k + 1))
