@@ -381,6 +381,15 @@ def shared(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims, keepdim: bool
     return xp.where(here, restored(xp, g, x.shape, dim), 0) / count
 
 
+def attained(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims, keepdim: bool,
+             is_it: Formula = attains) -> Array:
+    """Return the mean tangent of the entries that attain an extremum."""
+    dims = dims_of(x.shape, dim)
+    here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
+    total = xp.sum(xp.where(here, t, 0), dims, keepdim)
+    return total / xp.sum(xp.as_type_of(here, x), dims, keepdim)
+
+
 def chosen(xp: Namespace, name: str, x: Array, find: ArrayRule, dim: int, keepdim: bool
           ) -> tuple[Array, Array]:
     """Return one entry along ``dim``, and its position, which ``find(xp, x, dim)``
@@ -409,6 +418,8 @@ def in_shares(is_it: Formula = attains) -> Rules:
     return {
         "vjp": (lambda xp, g, y, x, dim=None, keepdim=False:
                 shared(xp, g, y, x, dim, keepdim, is_it),),
+        "jvp": lambda xp, t, y, x, dim=None, keepdim=False:
+            attained(xp, t[0], y, x, dim, keepdim, is_it),
         "saves": "x y",
         "kink": TIES,
     }
